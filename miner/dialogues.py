@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from miner.spans import Span
+from miner.tags import SUCCESSORS, Tag, TaggedBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,14 +16,24 @@ class Turn:
 
     spans: tuple[Span, ...]
 
+    @property
+    def text(self) -> str:
+        """The texts of the spans, quotation marks included, with one space between two."""
+        return " ".join(span.text.strip() for span in self.spans)
+
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """The turns of one conversation, in order; `index` counts the book's dialogues from 0."""
+    """The turns of one conversation, in order; `index` counts the book's dialogues from 0.
+
+    `part` counts, from 0, what `filtered` left of the conversation on either side of a turn that
+    it took out; `(book, index, part)` is unique, and `index` is the same however one filters.
+    """
 
     book: str
     index: int
     turns: tuple[Turn, ...]
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +44,122 @@ class Pair:
     dialogue: int
     context: Turn
     response: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """The dialogues that were kept, and how many turns and dialogues went, by reason."""
+
+    kept: tuple[Dialogue, ...]
+    drops: tuple[tuple[str, int], ...]
+
+
+def dialogues(tagged: TaggedBook) -> list[Dialogue]:
+    """The dialogues of a book, in reading order; narration is left out.
+
+    B-START opens a dialogue, B-OTHER a turn in it, and an I- span belongs to the turn before it
+    ("Mining Conversations from Novels", section Identifying Conversations).
+
+    Raises:
+        ValueError: if a tag may not follow the one before; names book, paragraph and span.
+    """
+    found: list[list[list[Span]]] = []
+    previous: Tag | None = None
+    for item in tagged.spans:
+        if item.tag is Tag.O:
+            continue
+        if item.tag not in SUCCESSORS[previous]:
+            allowed = ", ".join(tag for tag in Tag if tag in SUCCESSORS[previous])
+            raise ValueError(
+                f"book {tagged.book}, paragraph {item.span.paragraph}, span {item.span.index}: "
+                f"found {item.tag} after {previous or 'no tag'}, expected {allowed}"
+            )
+        if item.tag is Tag.B_START:
+            found.append([[item.span]])
+        elif item.tag is Tag.B_OTHER:
+            found[-1].append([item.span])
+        else:
+            found[-1][-1].append(item.span)
+        previous = item.tag
+    return [
+        Dialogue(tagged.book, index, tuple(Turn(tuple(spans)) for spans in turns))
+        for index, turns in enumerate(found)
+    ]
+
+
+def turn_pairs(dialogue: Dialogue) -> list[Pair]:
+    """Each turn with the next turn of the dialogue; none in a dialogue of one turn."""
+    return [
+        Pair(dialogue.book, dialogue.index, context, response)
+        for context, response in pairwise(dialogue.turns)
+    ]
+
+
+def span_pairs(dialogue: Dialogue) -> list[Pair]:
+    """Each span with the next span of the dialogue, also where both are of one turn.
+
+    So "Mining Conversations from Novels" builds its utterance pairs (section Constructing
+    Utterance Pairs): a span of a turn "answers" the span before it.
+    """
+    spans = [span for turn in dialogue.turns for span in turn.spans]
+    return [
+        Pair(dialogue.book, dialogue.index, Turn((context,)), Turn((response,)))
+        for context, response in pairwise(spans)
+    ]
+
+
+def filtered(
+    dialogues: Iterable[Dialogue], max_utterance_words: int | None = None, min_turns: int = 1
+) -> Filtered:
+    """The dialogues without too long turns, then without too short dialogues.
+
+    "The Gutenberg Dialogue Dataset" (section 3, Long utterances) takes out utterances of more
+    than 100 words; its utterance is our turn. A turn is not answered by what comes after its
+    successor, so the dialogue ends before a turn that is taken out and a new part of it begins
+    after: no pair arises that the book does not have.
+
+    Args:
+        dialogues: as `dialogues` gives them.
+        max_utterance_words: words, split at white space, that a turn may have; None for no limit.
+        min_turns: turns that a dialogue, or a part of one, must have.
+
+    Returns:
+        What is kept, in order, and the counts "long turns", "short dialogues" (or parts) and
+        "turns in short dialogues".
+
+    Raises:
+        ValueError: if a limit is below 1.
+    """
+    if min_turns < 1 or (max_utterance_words is not None and max_utterance_words < 1):
+        raise ValueError(
+            f"found max_utterance_words {max_utterance_words} and min_turns {min_turns}, "
+            "expected at least 1"
+        )
+    kept: list[Dialogue] = []
+    n_long = n_short = n_turns_in_short = 0
+    for dialogue in dialogues:
+        parts = _parts(dialogue.turns, max_utterance_words)
+        n_long += len(dialogue.turns) - sum(map(len, parts))
+        for number, turns in enumerate(parts):
+            if len(turns) >= min_turns:
+                kept.append(replace(dialogue, turns=tuple(turns), part=number))
+            else:
+                n_short += 1
+                n_turns_in_short += len(turns)
+    drops = (
+        ("long turns", n_long),
+        ("short dialogues", n_short),
+        ("turns in short dialogues", n_turns_in_short),
+    )
+    return Filtered(tuple(kept), drops)
+
+
+def _parts(turns: tuple[Turn, ...], max_words: int | None) -> list[list[Turn]]:
+    """The runs of turns between those of more than `max_words` words; no run is empty."""
+    runs: list[list[Turn]] = [[]]
+    for turn in turns:
+        if max_words is not None and len(turn.text.split()) > max_words:
+            runs.append([])
+        else:
+            runs[-1].append(turn)
+    return [run for run in runs if run]

@@ -1,0 +1,173 @@
+"""Lumps of a page -> the lumps of the book, with what was left out counted by reason.
+
+Left out are Gutenberg's header, licence and footer of every era, the producers' credits and the
+transcribers' notes. Strippers that look only for a marker have eaten whole books (a collection with
+an END line in its middle, a chapter that quotes "Project Gutenberg"), so this one checks what it is
+about to drop and refuses when that is more than licences ever are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from miner.page import Lump, Page
+
+_START = re.compile(
+    r"\*{3}\s*START OF (?:THIS|THE) PROJECT GUTENBERG|\*END\W*THE SMALL PRINT!|"
+    r"\*{3}START\W+OF\W+(?:THIS|THE)\W+PROJECT",
+    re.IGNORECASE,
+)
+_END = re.compile(
+    r"\*{3}\s*END OF (?:THIS|THE) PROJECT GUTENBERG|"
+    r"^\W*End of (?:the |this )?Project Gutenberg|"
+    r"^\W*End of (?:the |this )?(?:Project Gutenberg )?E-?(?:text|book)\b|"
+    r"^\W*(?:Ende dieses Projekte?|Fin du Projet|Fin del Proyecto|Einde van het Project)"
+    r" Gutenberg",
+    re.IGNORECASE,
+)
+_LICENCE_WORDS = re.compile(r"Project Gutenberg|e-?text|public domain|small print", re.IGNORECASE)
+_CREDIT = re.compile(
+    r"\W*(?:Produced by|E-?text (?:prepared|produced|transcribed|scanned)|"
+    r"(?:This|The) e-?(?:text|book) (?:was|is)|Transcribed (?:from|by)|"
+    r"(?:HTML|Text) (?:version|file|formatting)|Scanned|Digiti[sz]ed|Special thanks|"
+    r"Many thanks|This (?:file|book content) was|Online Distributed Proof)",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"\W*(?:Transcriber[’']?s?[’']?s? (?:end )?notes?|Transcribers[’'] notes?|"
+    r"Transcription notes?|Note of the transcriber|"
+    r"Not[ae]s? (?:de(?:l|o)?|du|sur) (?:la )?(?:trans\w+|editor)|"
+    r"Anmerkungen? (?:zur|des|der) Transkri\w+|Opmerkingen van de bewerker|Megjegyzés(?:ek)?\b|"
+    r"A Note on the Text\b|\[Redactor)",
+    re.IGNORECASE,
+)
+_FIELD = re.compile(
+    r"(?:^|\n)\W{0,3}(Title|Author|Language)\W{0,4}:\s*(.+(?:\n(?!\W{0,3}[A-Z][\w ]{2,25}:).+)*)"
+)
+_CREDIT_LUMPS = 12  # credits stand at most so many lumps below the START line
+
+# Two licence texts (the SMALL PRINT of 1997: 2,600 words; today's: 3,300) and what surrounds them.
+_LONGEST_LICENCE = 7000
+# The largest part of what lies between the licence texts that may be left out.
+_LARGEST_DROP = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The lumps of the book itself; `fields` are the header's Title, Author and Language."""
+
+    lumps: list[Lump]
+    fields: dict[str, str]
+    drops: Counter[str]
+
+
+def strip_licence(page: Page) -> Body:
+    """The page without licence texts, credits and transcribers' notes.
+
+    Raises:
+        ValueError: if more than a fifth of the words between the licence texts would be lost; the
+            line gives the words and reasons.
+    """
+    drops: Counter[str] = Counter()
+    start, end, head = _find_book(page.lumps)
+    for lump in (*page.lumps[:start], *page.lumps[end:]):
+        drops["licence"] += _n_words(lump)
+    kept = []
+    body = page.lumps[start:end]
+    if start and page.lumps[start - 1].preformatted:
+        body = [*_below_start_line(page.lumps[start - 1]), *body]
+    for position, lump in enumerate(body):
+        reason = _reason(lump, position)
+        if reason:
+            drops[reason] += _n_words(lump)
+        else:
+            kept.append(lump)
+    kept = _without_notes(kept, drops)
+    _refuse_to_eat(sum(map(_n_words, page.lumps)), drops)
+    return Body(kept, _fields(head), drops + page.drops)
+
+
+def _find_book(lumps: Sequence[Lump]) -> tuple[int, int, str]:
+    """First lump of the book, the first after it, and the header's text."""
+    n_words = 0
+    start = 0
+    for position, lump in enumerate(lumps):
+        n_words += _n_words(lump)
+        if n_words > _LONGEST_LICENCE:
+            break
+        if lump.region == "licence" or _START.search(lump.text):
+            start = position + 1
+    head = "\n".join(lump.text for lump in lumps[: start or _CREDIT_LUMPS])
+    end = len(lumps)
+    n_words = 0
+    for position in range(len(lumps) - 1, start - 1, -1):
+        lump = lumps[position]
+        n_words += _n_words(lump)
+        if n_words > _LONGEST_LICENCE:
+            break
+        if lump.region == "licence" or _END.search(lump.text):
+            end = position
+    return start, end, head
+
+
+def _reason(lump: Lump, position: int) -> str:
+    if lump.region in ("licence", "note"):
+        return {"licence": "licence", "note": "transcriber's note"}[lump.region]
+    if position < _CREDIT_LUMPS and _CREDIT.match(lump.text):
+        return "credits"
+    if lump.text.lstrip("[( ").startswith("Transcriber") and _NOTE.match(lump.text):
+        return "transcriber's note"
+    return ""
+
+
+def _without_notes(lumps: list[Lump], drops: Counter[str]) -> list[Lump]:
+    """Leaves out what stands under a heading such as "Transcriber's Note", to the next heading."""
+    kept: list[Lump] = []
+    inside = False
+    for lump in lumps:
+        title = lump.level > 0 or (lump.bold and len(lump.text) < 60)
+        if title and _NOTE.match(lump.text):
+            inside = True
+        elif lump.level:
+            inside = False
+        if inside:
+            drops["transcriber's note"] += _n_words(lump)
+        else:
+            kept.append(lump)
+    return kept
+
+
+def _refuse_to_eat(n_words: int, drops: Counter[str]) -> None:
+    n_licence = min(drops["licence"], _LONGEST_LICENCE)
+    n_lost = drops.total() - n_licence
+    n_between = n_words - n_licence
+    if n_lost > _LARGEST_DROP * n_between:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in drops.most_common())
+        raise ValueError(
+            f"{n_lost:,} of the {n_between:,} words between the licence texts would be dropped "
+            f"({reasons}), expected at most a fifth"
+        )
+
+
+def _fields(head: str) -> dict[str, str]:
+    """Title, Author and Language as Gutenberg's header gives them, each on one line."""
+    found = {}
+    for name, value in _FIELD.findall(head):
+        found.setdefault(name.lower(), " ".join(value.split()))
+    return found
+
+
+def _n_words(lump: Lump) -> int:
+    return len(lump.text.split())
+
+
+def _below_start_line(lump: Lump) -> list[Lump]:
+    """What a preformatted header holds below its START line, without a white line between."""
+    lines = lump.text.split("\n")
+    for position, line in enumerate(lines):
+        if _START.search(line) and lines[position + 1 :]:
+            return [replace(lump, text="\n".join(lines[position + 1 :]))]
+    return []
