@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from miner.book import Book
+from miner.book import Block, BlockKind, Book
+from miner.marks import Scanner, dash_stretches, scanner_for
+from miner.speech import is_speech
+from miner.typography import Typography
+
+# Tables of contents, captions and footnotes stand beside the story; they hold no spans.
+STORY_KINDS = (BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
+_SPOKEN_KINDS = (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
+
+# Unclosed speech may run through so many blocks that repeat no mark (a song, a recited poem).
+_LONGEST_RUN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +42,145 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class BookSpans:
-    """A book and all its spans, narration included, in reading order."""
+    """A book and all spans of its story, narration included, in reading order."""
 
     book: Book
     spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Where quoted text begins and ends in a block; `closed` is False where its mark is missing."""
+
+    start: int
+    end: int
+    closed: bool
+    continues: bool = False
+
+
+def split_book(book: Book, typography: Typography) -> BookSpans:
+    """The spans of a book whose typography is known.
+
+    Every block of the story (headings, paragraphs, verse, letters) is split without a remainder;
+    headings are one span of narration.
+    """
+    blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
+    spans: list[Span] = []
+    for block, stretches in zip(blocks, _stretches_of_book(blocks, typography), strict=True):
+        spans.extend(_spans(block, stretches))
+    return BookSpans(book, tuple(spans))
+
+
+def _stretches_of_book(
+    blocks: Sequence[Block], typography: Typography
+) -> Iterator[list[Stretch]]:
+    scanners = [scanner_for(marks) for marks in typography.marks]
+    running: Scanner | None = None  # the marks of the speech that the last paragraph left open
+    through = -1  # speech runs through every block up to this one
+    for position, block in enumerate(blocks):
+        if block.kind not in _SPOKEN_KINDS:
+            running = None
+            yield []
+            continue
+        stretches, left_open = _stretches(block, typography, scanners, running, position <= through)
+        yield stretches
+        running = left_open
+        if left_open and position > through:
+            through = _runs_through(blocks, position, left_open)
+
+
+def _stretches(
+    block: Block,
+    typography: Typography,
+    scanners: Sequence[Scanner],
+    running: Scanner | None,
+    runs_through: bool,
+) -> tuple[list[Stretch], Scanner | None]:
+    """The quoted stretches of a block, and the marks of the one left open at its end, if any."""
+    text = block.text
+    if typography.dash:
+        dashed = dash_stretches(text, typography.conventions)
+        if dashed:
+            return [Stretch(start, end, True) for start, end in dashed], None
+    stretches: list[Stretch] = []
+    position = 0
+    if running is not None:
+        repeated = running.continuation(text)
+        if repeated or runs_through:
+            end, closed = running.close(text, repeated)
+            stretches.append(Stretch(0, end, closed, continues=True))
+            if not closed:
+                return stretches, running
+            position = end
+    while True:
+        start, scanner = _next_opening(text, position, scanners)
+        if scanner is None:
+            return stretches, None
+        end, closed = scanner.close(text, start + 1)
+        stretches.append(Stretch(start, end, closed))
+        if not closed and end == len(text):
+            return stretches, scanner
+        position = end
+
+
+def _next_opening(
+    text: str, position: int, scanners: Sequence[Scanner]
+) -> tuple[int, Scanner | None]:
+    best, found = len(text), None
+    for scanner in scanners:
+        start = scanner.open(text, position)
+        if 0 <= start < best:
+            best, found = start, scanner
+    return best, found
+
+
+def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> int:
+    """The last block of speech that was left open and repeats no mark, or -1.
+
+    It does so where a later block's first mark is a closing one: whatever lies between is speech.
+    """
+    for later in range(position + 1, min(position + 1 + _LONGEST_RUN, len(blocks))):
+        if blocks[later].kind not in _SPOKEN_KINDS:
+            return -1
+        first = scanner.first_mark(blocks[later].text)
+        if first == "close":
+            return later
+        if first == "open":
+            return -1
+    return -1
+
+
+def _spans(block: Block, stretches: Sequence[Stretch]) -> list[Span]:
+    """The block's text, cut at the stretches; what is quoted but not spoken is narration."""
+    spans: list[Span] = []
+    position = 0
+
+    def cut(start: int, end: int, is_utterance: bool, quoted: bool, continues: bool) -> None:
+        if start < end:
+            text = block.text[start:end]
+            index = len(spans)
+            spans.append(
+                Span(
+                    *(block.chapter, block.index, index, start, end, text),
+                    is_utterance=is_utterance,
+                    quoted=quoted,
+                    continues=continues,
+                )
+            )
+
+    for stretch in stretches:
+        spoken = is_speech(block, stretch.start, stretch.end, stretch.closed, stretch.continues)
+        cut(position, stretch.start, False, False, False)
+        cut(stretch.start, stretch.end, spoken, not spoken, stretch.continues and spoken)
+        position = stretch.end
+    cut(position, len(block.text), False, False, False)
+    return spans
+
+
+# A stretch of narration without a letter or digit is no more than a space or a dash.
+_BLANK = re.compile(r"[\W_]*")
+
+
+def is_blank(span: Span) -> bool:
+    """Whether a span of narration says nothing, as the space between two utterances does."""
+    return not span.is_utterance and _BLANK.fullmatch(span.text) is not None

@@ -1,0 +1,266 @@
+"""Where quotation marks open and close in one block of text.
+
+Three kinds of marks need three ways of reading. Curly and angled marks say which way they face; a
+straight mark is read by what stands beside it; and a closing single mark is also an apostrophe, so
+that the whole block has a say in which of them closes. Dashes open a paragraph of speech and,
+in many languages, close and open it again around "he said".
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Protocol
+
+from miner.typography import Conventions, Marks
+
+_DASHES = "\u2014\u2013\u2015-"
+_OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
+_CLOSES_BEFORE = frozenset(" \n\t)]},.;:!?\u2014\u2013\u2015-\u201d\u2019\u00bb\"'_*/")
+_ENDS_SPEECH = frozenset(",.!?;:\u2026\u2014\u2013\u2015-)]_*\u201d\"\u00bb")
+
+# Words that begin with an apostrophe. After an opening mark they look like quoted speech.
+_ELISIONS = re.compile(
+    r"(?:tis|twas|twere|twill|twould|twixt|twasn|tisn|tain|em|un|im|er|ere|ard|ave|ad|as|cause|cos|"
+    r"coz|bout|cept|fore|fraid|gainst|gin|long|mid|mong|most|neath|nother|nough|nuff|pon|round|"
+    r"scuse|self|spose|specially|spect|stead|tween|tother|way|vise|ouse|ome|ole|old|ead|eart|and|"
+    r"andsome|eaven|ell|ands|ope|orse|im|is|ow|un|n|d|s|t|ll|re|ve|m|o|a|i)\b|\d",
+    re.IGNORECASE,
+)
+_SHORT_QUOTE = 60  # characters: the longest phrase lifted out by single marks, as in 'good will'
+
+
+class Scanner(Protocol):
+    """Finds one kind of marks in the text of a block."""
+
+    def open(self, text: str, position: int) -> int:
+        """Where the next quoted stretch opens, or -1."""
+        ...
+
+    def close(self, text: str, position: int) -> tuple[int, bool]:
+        """End of the stretch that is open at `position`, exclusive, and whether a mark ends it."""
+        ...
+
+    def continuation(self, text: str) -> int:
+        """Length of the mark at the start of the text that shows speech runs on, or 0."""
+        ...
+
+    def first_mark(self, text: str) -> str:
+        """Whether the first mark of the text is one to "open" or to "close"; "" without marks."""
+        ...
+
+
+@cache
+def scanner_for(marks: Marks) -> Scanner:
+    """The scanner that reads these marks."""
+    return _ApostropheScanner(marks) if marks.is_apostrophe else _PlainScanner(marks)
+
+
+def _beside(text: str, index: int) -> tuple[str, str]:
+    """The characters before and after a mark; a space stands for the block's edge."""
+    before = text[index - 1] if index else " "
+    after = text[index + 1] if index + 1 < len(text) else " "
+    return before, after
+
+
+class _PlainScanner:
+    """Marks that are nothing but marks: curly or straight double ones, guillemets."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+        self._any = re.compile(f"[{re.escape(marks.opener + marks.closer)}]")
+
+    def open(self, text: str, position: int) -> int:
+        if self._marks.opener not in text and self._marks.closer not in text:
+            return -1
+        for match in self._any.finditer(text, position):
+            if self._direction(text, match.start()) != "close":
+                return match.start()
+        return -1
+
+    def close(self, text: str, position: int) -> tuple[int, bool]:
+        depth = 1
+        first_reopened = -1
+        for match in self._any.finditer(text, position):
+            index = match.start()
+            if self._direction(text, index) == "open":
+                if not self._marks.has_direction:
+                    return self._cut_before(text, index)
+                if depth == 1:
+                    first_reopened = index
+                depth += 1
+            else:
+                depth -= 1
+                if depth == 0:
+                    return index + 1, True
+        if first_reopened >= 0:
+            return self._cut_before(text, first_reopened)
+        return len(text), False
+
+    def continuation(self, text: str) -> int:
+        return 1 if text[0] in self._marks.continues else 0
+
+    def first_mark(self, text: str) -> str:
+        match = self._any.search(text)
+        return (self._direction(text, match.start()) or "open") if match else ""
+
+    def _cut_before(self, text: str, index: int) -> tuple[int, bool]:
+        """The printer forgot the closing mark: speech ends where the next mark opens, at latest."""
+        return len(text[:index].rstrip()), False
+
+    def _direction(self, text: str, index: int) -> str:
+        """"open" or "close"; "" for a straight mark whose neighbours do not tell.
+
+        A directed mark is believed unless its neighbours contradict it plainly: scanned books have
+        closing marks at the start of a word, and the reverse.
+        """
+        before, after = _beside(text, index)
+        opens = before in _OPENS_AFTER and not after.isspace()
+        closes = not before.isspace() and after in _CLOSES_BEFORE
+        if self._marks.has_direction:
+            if text[index] == self._marks.opener:
+                return "close" if closes and not opens and before not in _DASHES else "open"
+            return "open" if before.isspace() and after.isalnum() else "close"
+        if opens == closes or before in _DASHES:
+            return "close" if closes and not opens else ""
+        return "open" if opens else "close"
+
+
+class _ApostropheScanner:
+    """Single marks, whose closing mark is also the apostrophe of "don't", "boys'" and "'tis"."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+        self._opener = re.compile(re.escape(marks.opener))
+        self._closer = re.compile(re.escape(marks.closer))
+
+    def open(self, text: str, position: int) -> int:
+        for match in self._opener.finditer(text, position):
+            if self._opens(text, match.start()):
+                return match.start()
+        return -1
+
+    def close(self, text: str, position: int) -> tuple[int, bool]:
+        limit = self._next_clear_opener(text, position)
+        weak = -1
+        for match in self._closer.finditer(text, position, limit):
+            index = match.start()
+            before, after = _beside(text, index)
+            if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
+                return index + 1, True
+            is_word_end = before.isalnum() and after in _CLOSES_BEFORE
+            if weak < 0 and is_word_end and index - position <= _SHORT_QUOTE:
+                possessive = before in "sS" and after == " " and limit - index > 1
+                closes_later = possessive and self._closes_within(text, index + 1, limit)
+                weak = -1 if closes_later else index
+        if weak >= 0 and not self._closes_within(text, weak + 1, limit):
+            return weak + 1, True
+        if limit < len(text):
+            return len(text[:limit].rstrip()), False
+        return len(text), False
+
+    def continuation(self, text: str) -> int:
+        return 1 if text[0] in self._marks.continues and self._opens(text, 0) else 0
+
+    def first_mark(self, text: str) -> str:
+        opening = self.open(text, 0)
+        for match in self._closer.finditer(text, 0, opening if opening >= 0 else len(text)):
+            before, after = _beside(text, match.start())
+            if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
+                return "close"
+        return "open" if opening >= 0 else ""
+
+    def _opens(self, text: str, index: int) -> bool:
+        before, after = _beside(text, index)
+        if before not in _OPENS_AFTER or not (after.isalnum() or after in "\u201c\"\u2014\u2026.[_("):
+            return False
+        if before in _DASHES and not self._marks.has_direction and not after.isupper():
+            return False
+        if _ELISIONS.match(text, index + 1):
+            # "'Tis true,' said he" opens speech, "'Tis true." does not.
+            limit = self._next_clear_opener(text, index + 1)
+            return self._closes_within(text, index + 1, limit)
+        return True
+
+    def _closes_within(self, text: str, position: int, limit: int) -> bool:
+        for match in self._closer.finditer(text, position, limit):
+            before, after = _beside(text, match.start())
+            if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
+                return True
+        return False
+
+    def _next_clear_opener(self, text: str, position: int) -> int:
+        """The next mark that must open: before a word, and no elision; else the text's length."""
+        for match in self._opener.finditer(text, position):
+            index = match.start()
+            before, after = _beside(text, index)
+            if (
+                before.isspace()
+                and (after.isupper() or self._marks.has_direction)
+                and after.isalnum()
+                and not _ELISIONS.match(text, index + 1)
+            ):
+                return index
+        return len(text)
+
+
+_DASH_START = re.compile(r"(?:--|[\u2014\u2013\u2015-])\s?(?=\S)")
+_INNER_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])\s?(?=[^\W\d_])")
+
+
+def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]:
+    """Start and end of the speech in a paragraph that a dash opens; empty without such a dash.
+
+    Where the language closes speech with a second dash (`dash_closes`), a dash before a small
+    letter opens narration and the next dash ends it. Otherwise a tag is known by its verb: it runs
+    from there to the end of the clause.
+    """
+    opening = _DASH_START.match(text)
+    if opening is None or not text[opening.end()].isprintable():
+        return []
+    narration = _dash_tags(text, opening.end()) if conventions.dash_closes else []
+    if not narration:
+        narration = _verb_tags(text, conventions.tag_verbs)
+    stretches = []
+    position = 0
+    for start, end in narration:
+        if text[position:start].strip():
+            stretches.append((position, start))
+        position = end
+    if text[position:].strip(" .,;:!?\u2014\u2013"):
+        stretches.append((position, len(text)))
+    return stretches
+
+
+def _dash_tags(text: str, position: int) -> list[tuple[int, int]]:
+    tags = []
+    while True:
+        match = _INNER_DASH.search(text, position)
+        if match is None:
+            return tags
+        if not text[match.end()].islower():
+            position = match.end()
+            continue
+        closing = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])[.,;:!?]?\s?").search(
+            text, match.end()
+        )
+        end = closing.end() if closing else len(text)
+        tags.append((match.start(), end))
+        position = end
+
+
+@cache
+def _tag_pattern(verbs: str) -> re.Pattern[str]:
+    subject = r"(?:he|she|they|I|[A-Z]\w+(?: [A-Z]\w+)?)"
+    return re.compile(
+        rf"(?<=[,.!?\u2026\u2014]) (?:(?:{verbs})\b|{subject} (?:{verbs})\b)[^,.;:!?\u2014]{{0,80}}"
+        r"(?:, (?=\w+ing\b|who\b|and\b|with\b|in a\b|as\b|his\b|her\b)[^.;:!?\u2014]*)?"
+        r"(?:[,.;:] ?|$)"
+    )
+
+
+def _verb_tags(text: str, verbs: str) -> list[tuple[int, int]]:
+    return [
+        (match.start(), match.end())
+        for match in _tag_pattern(verbs).finditer(text)
+    ]
