@@ -126,6 +126,8 @@ def find_sources(
                 continue
             for source in named:
                 found.setdefault(source.path.resolve() if source.path else source.id, source)
+        except (FileNotFoundError, NotADirectoryError):
+            missing.append(Missing(word, "no such file"))
         except OSError as error:
             missing.append(Missing(word, f"cannot be read: {error.strerror}"))
     return list(_distinct(list(found.values()))), missing
@@ -142,7 +144,7 @@ def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing
     path = Path(word)
     if path.is_file():
         if path.suffix.lower() in _SUFFIXES:
-            return _of_files(word, [path])
+            return [Source(word, _id_of(path), path)]
         return Missing(word, "not an HTML file, expected a name ending in .htm or .html")
     if path.is_dir():
         holds, entries = "holds", path.iterdir()
@@ -151,7 +153,8 @@ def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing
 
         holds, entries = "matches", map(Path, glob(word, recursive=True))
     else:
-        return Missing(word, "no such file")
+        path.stat()  # raises, with the reason, unless the word names something of another kind
+        return Missing(word, "neither a file nor a folder")
     return _of_files(word, entries) or Missing(word, f"{holds} no .htm or .html file")
 
 
