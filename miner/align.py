@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 
 _RUNS = (8, 5, 3)  # words in an anchor, longest first; shorter ones pair by chance in large gaps
 _SMALL_GAP = 10_000  # words of the one times words of the other; beyond it difflib is too slow
@@ -109,7 +109,8 @@ class Alignment:
     def paired(self, start: int, end: int) -> Iterator[_Block]:
         """The blocks between two letters of `a`, cut to fit, in order."""
         first = bisect_right(self.blocks, start, key=lambda block: block[0]) - 1
-        for at, to, length in islice(self.blocks, max(first, 0), None):
+        for k in range(max(first, 0), len(self.blocks)):
+            at, to, length = self.blocks[k]
             if at >= end:
                 return
             low, high = max(at, start), min(at + length, end)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from miner.spans import Span
-from miner.tags import SUCCESSORS, Tag, TaggedBook
+from miner.tags import SUCCESSORS, Tag, TaggedBook, legal
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,13 @@ class Filtered:
 
     kept: tuple[Dialogue, ...]
     drops: tuple[tuple[str, int], ...]
+
+
+def mended(tagged: TaggedBook) -> TaggedBook:
+    """The book with each illegal tag changed by `tags.legal`, so that it has dialogues."""
+    tags = legal(item.tag for item in tagged.spans)
+    spans = (replace(item, tag=tag) for item, tag in zip(tagged.spans, tags, strict=True))
+    return replace(tagged, spans=tuple(spans))
 
 
 def dialogues(tagged: TaggedBook) -> list[Dialogue]:

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from miner.book import Block, BlockKind, Book
+from miner.dialogues import mended
 from miner.spans import BookSpans, Span
-from miner.tags import SUCCESSORS, Tag, TaggedBook, TaggedSpan, legal
+from miner.tags import SUCCESSORS, Tag, TaggedBook, TaggedSpan
 
 # Pride and Prejudice; the seed's files hold nothing else.
 SEED_BOOK = "1342"
@@ -34,9 +35,14 @@ _HEADING = re.compile(r"Chapter (\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Tagged books from a file; `n_mended` counts the tags that had to be changed to be legal."""
+    """Tagged books from a file, in legal sequences.
+
+    `n_mended` counts the tags that had to be changed to be legal; `as_read` is the same books
+    before that, for `scores.score`, which counts the tags a tagger gave and not the mended ones.
+    """
 
     books: tuple[TaggedBook, ...]
+    as_read: tuple[TaggedBook, ...]
     n_mended: int
 
 
@@ -44,8 +50,10 @@ class Reading:
 class Seed:
     """The seed project's book and the four taggings of it; `model` covers the test split only.
 
-    `splits` holds ("train" | "validation" | "test") of each chapter and `n_mended`, per file stem,
-    the tags that were illegal and have been changed by `tags.legal`.
+    The two gold taggings are legal (`gold_v1` by mending), the two predictions are as predicted:
+    they are made to be scored, and `dialogues.mended` makes them legal. `splits` holds the split
+    of each chapter ("train", "validation" or "test") and `n_mended`, per file stem, how many tags
+    are illegal in the file.
     """
 
     book_spans: BookSpans
@@ -129,8 +137,8 @@ def read_seed_tags(
     Args:
         path: the file.
         book: the id to give the book.
-        split: keeps the rows whose `split_tag` is this. A conversation cut by the split is mended,
-            and counted, as by `mend`.
+        split: keeps the rows whose `split_tag` is this. What is left of a conversation that the
+            split cuts is mended, and counted, as by `mend`.
         mend: changes illegal tags by `tags.legal` and counts them, instead of refusing the file.
 
     Raises:
@@ -141,7 +149,7 @@ def read_seed_tags(
     rows, sha256 = _seed_rows(path)
     _, spans = _seed_spans(rows)
     tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
-    tagged, n_mended = _legal(tagged, [row.where for row in rows], mend)
+    _check(tagged, [row.where for row in rows], mend)
     if split is not None:
         splits = dict(_splits(rows, spans))
         if split not in splits.values():
@@ -150,9 +158,7 @@ def read_seed_tags(
                 + (", ".join(sorted(set(splits.values()) - {""})) or "no split: no split_tag here")
             )
         tagged = [item for item in tagged if splits[item.span.chapter] == split]
-        tagged, n_cut = _legal(tagged, [], mend=True)
-        n_mended += n_cut
-    return Reading((TaggedBook(book, tuple(tagged), _source(path, sha256)),), n_mended)
+    return _reading([TaggedBook(book, tuple(tagged), _source(path, sha256))])
 
 
 def read_seed(folder: Path | str) -> Seed:
@@ -161,7 +167,7 @@ def read_seed(folder: Path | str) -> Seed:
     All four share the paragraphs and offsets of gold-v2.csv, whose tags say which spans of
     `book_spans` are utterances. The two gold files and the heuristic agree on that in every row;
     the model tags a few utterances O, and these are narration in its tagged book: utterances that
-    it did not find. Only gold-v2.csv is a legal sequence; the others are mended.
+    it did not find. Only gold-v2.csv is a legal sequence; see `Seed` for the others.
 
     Args:
         folder: holds gold-v1.csv, gold-v2.csv, heuristic-predictions.csv and
@@ -177,17 +183,25 @@ def read_seed(folder: Path | str) -> Seed:
     splits = _splits(rows, spans)
     test_chapters = {chapter for chapter, split in splits if split == "test"}
     test_spans = [span for span in spans if span.chapter in test_chapters]
-    taggings: list[TaggedBook] = []
-    n_mended: list[tuple[str, int]] = []
-    for stem in ("gold-v1", "gold-v2", "heuristic-predictions", "model-predictions-test"):
-        base = test_spans if stem.endswith("-test") else spans
-        tagged, n = _on_spans(folder / f"{stem}.csv", base, mend=stem != "gold-v2")
-        taggings.append(tagged)
-        n_mended.append((stem, n))
-    v1, v2, heuristic, model = taggings
+    readings = {
+        stem: _on_spans(
+            folder / f"{stem}.csv",
+            test_spans if stem.endswith("-test") else spans,
+            mend=stem != "gold-v2",
+        )
+        for stem in ("gold-v1", "gold-v2", "heuristic-predictions", "model-predictions-test")
+    }
+    v1, v2, heuristic, model = readings.values()
     book = Book(SEED_BOOK, "Pride and Prejudice", "Jane Austen", "en", blocks, (), sha256)
-    book_spans = BookSpans(book, tuple(item.span for item in v2.spans))
-    return Seed(book_spans, v1, v2, heuristic, model, splits, tuple(n_mended))
+    return Seed(
+        BookSpans(book, tuple(spans)),
+        v1.books[0],
+        v2.books[0],
+        heuristic.as_read[0],
+        model.as_read[0],
+        splits,
+        tuple((stem, reading.n_mended) for stem, reading in readings.items()),
+    )
 
 
 def _tags_reading(path: Path, mend: bool) -> Reading:
@@ -209,13 +223,10 @@ def _tags_reading(path: Path, mend: bool) -> Reading:
             )
         spans.append(tagged)
         places.append(where)
-    found: list[TaggedBook] = []
-    n_mended = 0
-    for book, (spans, places) in books.items():
-        spans, n = _legal(spans, places, mend)
-        found.append(TaggedBook(book, tuple(spans), _source(path, sha256)))
-        n_mended += n
-    return Reading(tuple(found), n_mended)
+    for spans, places in books.values():
+        _check(spans, places, mend)
+    source = _source(path, sha256)
+    return _reading([TaggedBook(book, tuple(spans), source) for book, (spans, _) in books.items()])
 
 
 def _tagged_row(line: str, where: str) -> tuple[str, TaggedSpan]:
@@ -271,23 +282,29 @@ def _is_before(first: Span, second: Span) -> bool:
     )
 
 
-def _legal(
-    tagged: Sequence[TaggedSpan], places: Sequence[str], mend: bool
-) -> tuple[list[TaggedSpan], int]:
-    """The spans in a legal sequence, and how many tags were changed; `places` for the error."""
-    tags = [item.tag for item in tagged]
-    mended = legal(tags)
-    changed = [i for i, (old, new) in enumerate(zip(tags, mended, strict=True)) if old != new]
-    if changed and not mend:
-        # Up to its first change the mended sequence is the file's own.
-        first = changed[0]
-        previous = next((tag for tag in reversed(tags[:first]) if tag is not Tag.O), None)
-        allowed = ", ".join(tag for tag in Tag if tag in SUCCESSORS[previous])
-        raise ValueError(
-            f"{places[first]}: found {tags[first]} after {previous or 'no tag'}, expected {allowed}"
-        )
-    spans = [replace(item, tag=tag) for item, tag in zip(tagged, mended, strict=True)]
-    return spans, len(changed)
+def _check(tagged: Sequence[TaggedSpan], places: Sequence[str], mend: bool) -> None:
+    """Refuses the first tag that may not follow the one before, unless the caller will mend it."""
+    previous: Tag | None = None
+    for item, where in zip(tagged, places, strict=True):
+        if mend or item.tag is Tag.O:
+            continue
+        if item.tag not in SUCCESSORS[previous]:
+            allowed = ", ".join(tag for tag in Tag if tag in SUCCESSORS[previous])
+            raise ValueError(
+                f"{where}: found {item.tag} after {previous or 'no tag'}, expected {allowed}"
+            )
+        previous = item.tag
+
+
+def _reading(as_read: Sequence[TaggedBook]) -> Reading:
+    """The books, mended where need be."""
+    books = tuple(map(mended, as_read))
+    n_mended = sum(
+        old.tag != new.tag
+        for before, after in zip(as_read, books, strict=True)
+        for old, new in zip(before.spans, after.spans, strict=True)
+    )
+    return Reading(books, tuple(as_read), n_mended)
 
 
 def _seed_rows(path: Path) -> tuple[list[_Row], str]:
@@ -354,7 +371,7 @@ def _splits(rows: Iterable[_Row], spans: Iterable[Span]) -> tuple[tuple[int, str
     return tuple(splits.items())
 
 
-def _on_spans(path: Path, spans: Sequence[Span], mend: bool) -> tuple[TaggedBook, int]:
+def _on_spans(path: Path, spans: Sequence[Span], mend: bool) -> Reading:
     """The tags of a seed file on spans read from another, row by row; texts must agree."""
     rows, sha256 = _seed_rows(path)
     if len(rows) != len(spans):
@@ -363,8 +380,8 @@ def _on_spans(path: Path, spans: Sequence[Span], mend: bool) -> tuple[TaggedBook
         if row.text != span.text.strip():
             raise ValueError(f"{row.where}: found {row.text!r}, expected {span.text.strip()!r}")
     tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
-    tagged, n_mended = _legal(tagged, [row.where for row in rows], mend)
-    return TaggedBook(SEED_BOOK, tuple(tagged), _source(path, sha256)), n_mended
+    _check(tagged, [row.where for row in rows], mend)
+    return _reading([TaggedBook(SEED_BOOK, tuple(tagged), _source(path, sha256))])
 
 
 def _with_tag(span: Span, row: _Row) -> TaggedSpan:

@@ -119,7 +119,8 @@ class _PlainScanner:
         closes = not before.isspace() and after in _CLOSES_BEFORE
         if self._marks.has_direction:
             if text[index] == self._marks.opener:
-                return "close" if closes and not opens and before not in _DASHES else "open"
+                misprint = not before.isspace() and (after.isspace() or after in ",.;:!?)")
+                return "close" if misprint else "open"
             return "open" if before.isspace() and after.isalnum() else "close"
         if opens == closes or before in _DASHES:
             return "close" if closes and not opens else ""
@@ -172,7 +173,7 @@ class _ApostropheScanner:
 
     def _opens(self, text: str, index: int) -> bool:
         before, after = _beside(text, index)
-        if before not in _OPENS_AFTER or not (after.isalnum() or after in "\u201c\"\u2014\u2026.[_("):
+        if before not in _OPENS_AFTER or not (after.isalnum() or after in "\u201c\"\u2014\u2013-\u2026.[_("):
             return False
         if before in _DASHES and not self._marks.has_direction and not after.isupper():
             return False

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from seqeval.scheme import IOB2, Entities
 
 from miner import __version__
-from miner.dialogues import Turn, dialogues, span_pairs, turn_pairs
+from miner.dialogues import Turn, dialogues, mended, span_pairs, turn_pairs
 from miner.spans import Span
 from miner.tags import Tag, TaggedBook, TaggedSpan
 
@@ -34,6 +34,7 @@ _TAGS = tuple(tag for tag in Tag if tag is not Tag.O)
 _KINDS = ("turn-START", "turn-OTHER")
 # What is counted. "utterance" is the finding of spans, whatever their tag; "turn" is both kinds.
 UNITS = ("utterance", *map(str, _TAGS), "turn", *_KINDS, "turn-pair", "span-pair", "dialogue")
+_MENDED, _PK, _WINDOWDIFF, _WINDOWS = range(3 * len(UNITS), 3 * len(UNITS) + 4)
 _TAG_COLUMNS = slice(1, 1 + len(_TAGS))
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
@@ -93,13 +94,17 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Both figures of one book, or of all; the three numbers are of utterance spans."""
+    """Both figures of one book, or of all; numbers are of utterance spans in judged chapters.
+
+    `n_mended` counts the predicted tags that may not follow the tag before.
+    """
 
     book: str
     n_chapters: int
     n_gold: int
     n_predicted: int
     n_matched: int
+    n_mended: int
     end_to_end: Figure
     on_gold_spans: Figure
 
@@ -110,6 +115,7 @@ class Part:
             "n_gold": self.n_gold,
             "n_predicted": self.n_predicted,
             "n_matched": self.n_matched,
+            "n_mended": self.n_mended,
             "end_to_end": self.end_to_end.to_json(),
             "on_gold_spans": self.on_gold_spans.to_json(),
         }
@@ -175,13 +181,14 @@ def score(
 
     Args:
         gold: legal sequences, each book once.
-        predicted: likewise; in any order, of any books.
+        predicted: each book once, in any order. An illegal tag counts as the tag it is end to end;
+            for all that is built of tags, and on gold spans, it is mended (`tags.legal`).
         split: what the caller chose of the data, for the signature only.
         resamples: draws of the bootstrap; 0 for no intervals.
         seed: of the bootstrap.
 
     Raises:
-        ValueError: on no gold, a book given twice, or an illegal sequence of tags (names book,
+        ValueError: on no gold, a book given twice, or an illegal sequence of gold tags (names book,
             paragraph and span).
     """
     golds, predictions = _by_book(gold, "gold"), _by_book(predicted, "predicted")
@@ -344,13 +351,20 @@ def _compared(gold: TaggedBook, predicted: TaggedBook) -> _Comparison:
     return _Comparison(gold, predicted, pairs, gold_numbers, predicted_numbers, chapters)
 
 
-def _things(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Things:
-    """Everything that is compared, by unit, each with the numbers of its spans."""
-    things: _Things = {unit: {} for unit in UNITS}
+def _tags(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Things:
+    """The utterances, of whatever tag and by tag, each with its number."""
+    things: _Things = {unit: {} for unit in ("utterance", *map(str, _TAGS))}
+    for item in tagged.spans:
+        if item.tag is not Tag.O:
+            number = (numbers[item.span],)
+            things["utterance"][number] = things[item.tag][number] = number
+    return things
+
+
+def _built(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Things:
+    """What is built of tags in a legal sequence, by unit, each with the numbers of its spans."""
+    things: _Things = {unit: {} for unit in UNITS[UNITS.index("turn") :]}
     spoken = [item for item in tagged.spans if item.tag is not Tag.O]
-    for item in spoken:
-        number = (numbers[item.span],)
-        things["utterance"][number] = things[item.tag][number] = number
     # Narration is bridged by leaving it out: strict IOB2 would drop an I- tag after O.
     for entity in Entities([[str(item.tag) for item in spoken]], IOB2).entities[0]:
         ids = tuple(numbers[item.span] for item in spoken[entity.start : entity.end])
@@ -363,11 +377,9 @@ def _things(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Things:
     for dialogue in dialogues(tagged):
         turns = tuple(map(ids_of, dialogue.turns))
         things["dialogue"][turns] = tuple(chain.from_iterable(turns))
-        for unit, pairs in (
-            ("turn-pair", turn_pairs(dialogue)),
-            ("span-pair", span_pairs(dialogue)),
-        ):
-            for pair in pairs:
+        pairs = {"turn-pair": turn_pairs(dialogue), "span-pair": span_pairs(dialogue)}
+        for unit, pairs_of_unit in pairs.items():
+            for pair in pairs_of_unit:
                 context, response = ids_of(pair.context), ids_of(pair.response)
                 things[unit][context, response] = context + response
     return things
@@ -376,23 +388,33 @@ def _things(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Things:
 def _statistics(comparison: _Comparison, k: int) -> tuple[_Statistics, _Statistics]:
     """The counts of a book, one row per gold chapter: end to end, and on gold spans.
 
-    Columns: right, spurious and missed of each of `UNITS`, then the errors of Pk, the errors of
-    WindowDiff and the number of windows.
+    Columns: right, spurious and missed of each of `UNITS`, then mended tags, the errors of Pk, the
+    errors of WindowDiff and the number of windows.
     """
     order = dict.fromkeys(item.span.chapter for item in comparison.gold.spans)
     rows = {chapter: row for row, chapter in enumerate(order)}
     row_of = {number: rows[chapter] for number, chapter in comparison.chapters.items()}
-    gold = _restricted(comparison.gold, {i for i, _ in comparison.pairs})
-    predicted = _restricted(comparison.predicted, {j for _, j in comparison.pairs})
-    numbers = comparison.gold_numbers, comparison.predicted_numbers
+    ours, theirs = comparison.gold_numbers, comparison.predicted_numbers
+    predicted = mended(comparison.predicted)
+    kept = (
+        _restricted(comparison.gold, {i for i, _ in comparison.pairs}),
+        _restricted(predicted, {j for _, j in comparison.pairs}),
+    )
     figures: list[_Statistics] = []
-    for sides in ((comparison.gold, comparison.predicted), (gold, predicted)):
-        counts = _counts(_things(sides[0], numbers[0]), _things(sides[1], numbers[1]), row_of)
-        table = np.zeros((len(rows), 3 * len(UNITS) + 3), dtype=np.int64)
+    for gold, as_predicted, legal in (
+        (comparison.gold, comparison.predicted, predicted),
+        (kept[0], kept[1], kept[1]),
+    ):
+        things = _tags(gold, ours) | _built(gold, ours)
+        counts = _counts(things, _tags(as_predicted, theirs) | _built(legal, theirs), row_of)
+        for old, new in zip(comparison.predicted.spans, predicted.spans, strict=True):
+            if old.tag != new.tag and theirs[old.span] in row_of:
+                counts[row_of[theirs[old.span]], _MENDED] += 1
+        table = np.zeros((len(rows), _WINDOWS + 1), dtype=np.int64)
         for (row, column), n in counts.items():
             table[row, column] = n
         for chapter, row in rows.items():
-            table[row, -3:] = _window_errors(gold, predicted, chapter, k)
+            table[row, _PK:] = _window_errors(*kept, chapter, k)
         figures.append(table)
     return figures[0], figures[1]
 
@@ -471,6 +493,7 @@ def _part(
         matched + missed,
         matched + spurious,
         matched,
+        int(end_to_end[:, _MENDED].sum()),
         _figure(end_to_end, resamples, seed),
         _figure(on_gold, resamples, seed),
     )
@@ -496,7 +519,7 @@ def _figure(statistics: _Statistics, resamples: int, seed: int) -> Figure:
         value = None if np.isnan(values[0]) else float(values[0])
         low, high = intervals.get(name, (None, None)) if value is not None else (None, None)
         scores.append(Score(name, value, low, high))
-    counts = total[:-3].reshape(-1, 3).tolist()
+    counts = total[:_MENDED].reshape(-1, 3).tolist()
     return Figure(tuple(scores), tuple((u, Counts(*c)) for u, c in zip(UNITS, counts, strict=True)))
 
 
@@ -507,7 +530,7 @@ def _measures(totals: _Statistics) -> dict[str, _Values]:
     the tags that occur on either side; there, and only there, a precision or recall that is not
     defined counts as 0, so that it pays no tagger to leave a tag out.
     """
-    counts = totals[:, :-3].reshape(len(totals), len(UNITS), 3).astype(np.float64)
+    counts = totals[:, :_MENDED].reshape(len(totals), len(UNITS), 3).astype(np.float64)
     tags = counts[:, _TAG_COLUMNS]
     measures: dict[str, _Values] = {}
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -521,8 +544,8 @@ def _measures(totals: _Statistics) -> dict[str, _Values]:
         for rate, values in zip(("precision", "recall", "f1"), _rates(tags), strict=True):
             measures[f"macro.{rate}"] = np.nan_to_num(values).sum(axis=1) / n_tags
         measures["accuracy"] = tags[:, :, 0].sum(axis=1) / counts[:, 0].sum(axis=1)
-        measures["pk"] = totals[:, -3] / totals[:, -1]
-        measures["windowdiff"] = totals[:, -2] / totals[:, -1]
+        measures["pk"] = totals[:, _PK] / totals[:, _WINDOWS]
+        measures["windowdiff"] = totals[:, _WINDOWDIFF] / totals[:, _WINDOWS]
     return measures
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from miner.book import Block, BlockKind, Book
 from miner.marks import Scanner, dash_stretches, scanner_for
-from miner.speech import is_speech
+from miner.speech import are_speech, asides
 from miner.typography import Typography
 
 # Tables of contents, captions and footnotes stand beside the story; they hold no spans.
@@ -66,8 +66,15 @@ def split_book(book: Book, typography: Typography) -> BookSpans:
     """
     blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
     spans: list[Span] = []
+    previous = ""
+    in_letter = False
     for block, stretches in zip(blocks, _stretches_of_book(blocks, typography), strict=True):
-        spans.extend(_spans(block, stretches))
+        places = [(stretch.start, stretch.end) for stretch in stretches]
+        continues_letter = in_letter and bool(stretches) and stretches[0].continues
+        spoken = are_speech(block, places, previous, continues_letter)
+        in_letter = bool(stretches) and not stretches[-1].closed and not spoken[-1]
+        spans.extend(_spans(block, stretches, spoken))
+        previous = block.text
     return BookSpans(book, tuple(spans))
 
 
@@ -150,30 +157,30 @@ def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> i
     return -1
 
 
-def _spans(block: Block, stretches: Sequence[Stretch]) -> list[Span]:
+def _spans(block: Block, stretches: Sequence[Stretch], spoken: Sequence[bool]) -> list[Span]:
     """The block's text, cut at the stretches; what is quoted but not spoken is narration."""
     spans: list[Span] = []
-    position = 0
 
-    def cut(start: int, end: int, is_utterance: bool, quoted: bool, continues: bool) -> None:
+    def cut(start: int, end: int, said: bool = False, quoted: bool = False) -> None:
         if start < end:
             text = block.text[start:end]
-            index = len(spans)
-            spans.append(
-                Span(
-                    *(block.chapter, block.index, index, start, end, text),
-                    is_utterance=is_utterance,
-                    quoted=quoted,
-                    continues=continues,
-                )
-            )
+            place = (block.chapter, block.index, len(spans), start, end, text)
+            spans.append(Span(*place, is_utterance=said, quoted=quoted))
 
-    for stretch in stretches:
-        spoken = is_speech(block, stretch.start, stretch.end, stretch.closed, stretch.continues)
-        cut(position, stretch.start, False, False, False)
-        cut(stretch.start, stretch.end, spoken, not spoken, stretch.continues and spoken)
+    position = 0
+    for stretch, is_said in zip(stretches, spoken, strict=True):
+        cut(position, stretch.start)
+        position = stretch.start
+        if is_said:
+            for start, end in asides(block.text, stretch.start, stretch.end):
+                cut(position, start, said=True)
+                cut(start, end)
+                position = end
+        cut(position, stretch.end, said=is_said, quoted=not is_said)
         position = stretch.end
-    cut(position, len(block.text), False, False, False)
+    cut(position, len(block.text))
+    if stretches and stretches[0].continues and spoken[0]:
+        spans[0] = replace(spans[0], continues=True)
     return spans
 
 

@@ -1,10 +1,150 @@
-"""Whether a quoted stretch is speech, or a title, a word under discussion, a phrase lifted out."""
+"""Whether quoted text is speech: not a title, a word under discussion, a letter or a thought.
+
+The evidence is what stands around the marks: speech is announced ("he said,"), ends with
+punctuation, or fills its paragraph; a title or a scare quote is part of somebody else's sentence.
+Where the evidence is even, quoted text is taken for speech. The word lists are English; other
+languages fall back on punctuation alone.
+"""
 
 from __future__ import annotations
 
-from miner.book import Block
+import re
+from collections.abc import Sequence
+
+from miner.book import Block, BlockKind
+
+_SAY = (
+    r"sa(?:y|ys|id|ying)|cr(?:y|ies|ied|ying)|ask(?:s|ed|ing)?|repl(?:y|ies|ied|ying)|"
+    r"answer(?:s|ed|ing)?|exclaim(?:s|ed|ing)?|whisper(?:s|ed|ing)?|murmur(?:s|ed|ing)?|"
+    r"mutter(?:s|ed|ing)?|repeat(?:s|ed|ing)?|shout(?:s|ed|ing)?|call(?:s|ed|ing)? out|"
+    r"add(?:s|ed|ing)?|return(?:ed|ing)|remark(?:s|ed|ing)?|echo(?:ed|ing)?|beg(?:an|in|ins)|"
+    r"sings?|sang|singing|roar(?:ed|ing)|scream(?:ed|ing)|retort(?:ed|ing)|observed|continued|"
+    r"growl(?:ed|ing)|went on|put in|inquired|demanded|declared|announced|protested|responded|"
+    r"gasp(?:ed|ing)|ejaculated|sigh(?:ed|ing)|yell(?:ed|ing)|stammer(?:ed|ing)|told"
+)
+_WRITE = (
+    r"wrote|written|writing|writes|inscri\w+|label\w*|entitled|headed|signed|marked|printed|"
+    r"telegram|telegraphed|postscript|crossed out|advertise\w+|placards?|sign-?board|"
+    r"meant|means|implied|signified|expressed|the words?|these words|his words|her words"
+)
+_ENDS_WITH_SAY = re.compile(rf"\b(?:{_SAY})\W*$", re.IGNORECASE)
+_SAY_FOLLOWS = re.compile(
+    rf"\W*(?:(?:he|she|they|I|we|it|you|(?:the|his|her|my|old|young|poor) [\w’'-]+|"
+    rf"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,3}}) (?:\w+ly )?(?:{_SAY})\b|(?:{_SAY})\b)"
+)
+_ENDS_WITH_WRITE = re.compile(rf"\b(?:{_WRITE})\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
+_WRITE_FOLLOWS = re.compile(r"\W*(?:[\w.]+ ){1,3}(?:wrote|writes|had written)\b")
+_ENDS_WITH_ARTICLE = re.compile(
+    r"\b(?:an?|the|his|her|their|its|my|your|our|this|that|these|those|of|one|no|every|each|such|"
+    r"another|called|as|word|phrase|term)\W*$",
+    re.IGNORECASE,
+)
+_SALUTATION = re.compile(
+    r"\W*(?:(?:my|our) )?(?:own |very )*(?:dear|dearest|beloved|honou?red)\b[^.!?]{0,40}?"
+    r"[,:.]?\s*(?:[\u2014\u2013]|--|$)",
+    re.IGNORECASE,
+)
+_LETTER_ANNOUNCED = re.compile(
+    r"\b(?:letter|note|lines|epistle|telegram|wrote|written|writing|contents|as follows|"
+    r"postscript|advertisement|read)\b[^.!?]{0,60}[:.\u2014\u2013-]+\s*$",
+    re.IGNORECASE,
+)
+_MARKS = "\"'“”‘’«»„‚_* \n"
+_STOPS = ",.!?;:…—–-"
+
+# The narrator's own words in the middle of a speech: "(with a sigh)", "(turning to her)".
+_ASIDE = re.compile(
+    r"\s*\((?:(?:very|rather|half|still|again|then|and|but|here) )?"
+    r"(?:(?:address|bow|blush|dispers|draw|glanc|hesitat|hold|laugh|look|lower|nod|paus|point|press|"
+    r"rais|recollect|return|ris|seiz|shak|sigh|smil|speak|start|stopp|tak|throw|turn|whisper|"
+    r"wip)\w*ing\b|with (?:an?|his|her|great|some|the utmost|much)\b|in (?:an?|his|her) \w+|"
+    r"to (?:Mrs?\.|Miss|[A-Z]\w+,?\))|aside|\w+ly,?\)|as soon as (?:he|she)|after an? )"
+    r"(?![^()]*\b(?:me|my|you|I|we|us|our|your)\b)[^()]{0,90}\)(?:[,.;:]|[\u2014\u2013]|--)?\s*"
+)
 
 
-def is_speech(block: Block, start: int, end: int, closed: bool, continues: bool) -> bool:
-    """Whether the quoted stretch of the block is spoken."""
+def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Where a speech is broken by the narrator's words in parentheses; start and end of each.
+
+    >>> asides("“Well! (with a sigh) so be it.”", 0, 30)
+    [(6, 21)]
+    """
+    if "(" not in text[start:end]:
+        return []
+    return [match.span() for match in _ASIDE.finditer(text, start + 1, end - 1)]
+
+
+def are_speech(
+    block: Block, stretches: Sequence[tuple[int, int]], previous: str, in_letter: bool
+) -> list[bool]:
+    """Whether each quoted stretch of the block is spoken.
+
+    Args:
+        block: the block.
+        stretches: start and end of its quoted stretches, marks included, in order.
+        previous: text of the block before, "" at the start of a chapter.
+        in_letter: whether the first stretch goes on with a letter of the block before.
+    """
+    if block.kind is BlockKind.LETTER:
+        return [False] * len(stretches)
+    verdicts: list[bool] = []
+    position = 0
+    text = block.text
+    for number, (start, end) in enumerate(stretches):
+        following = stretches[number + 1][0] if number + 1 < len(stretches) else len(text)
+        before, after = text[position:start], text[end:following]
+        if not number and (in_letter or begins_letter(text, start, end, previous)):
+            verdicts.append(False)
+        elif verdicts and not verdicts[-1] and _WRITE_FOLLOWS.match(before):
+            verdicts.append(False)  # “Remember,” she wrote, “that ...”
+        else:
+            verdicts.append(_is_speech(before, text[start:end].strip(_MARKS), after))
+        position = end
+    return verdicts
+
+
+def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
+    """Whether a quoted stretch that fills its block is a letter, or its first paragraph.
+
+    It is when it opens with a salutation set off from what follows, or when the block before
+    announces something written and ends in a colon.
+    """
+    if text[:start].strip() or text[end:].strip():
+        return False
+    if _SALUTATION.match(text, start, end):
+        return True
+    return previous.endswith((":", ":—", ":--")) and bool(_LETTER_ANNOUNCED.search(previous))
+
+
+def _is_speech(before: str, quoted: str, after: str) -> bool:
+    if not quoted:
+        return False
+    before = before.rstrip()
+    if not before:
+        return not _WRITE_FOLLOWS.match(after)
+    ends_as_speech = quoted[-1] in _STOPS
+    n_words = len(quoted.split())
+    if _ENDS_WITH_SAY.search(before):
+        return True
+    if _ENDS_WITH_WRITE.search(before) or _WRITE_FOLLOWS.match(after):
+        return False
+    if before[-1].isalnum():
+        return _is_announced_without_stop(before, quoted, after, ends_as_speech, n_words)
+    if not ends_as_speech and n_words <= 4:
+        return bool(_SAY_FOLLOWS.match(after))
     return True
+
+
+def _is_announced_without_stop(
+    before: str, quoted: str, after: str, ends_as_speech: bool, n_words: int
+) -> bool:
+    """The case of no punctuation between narration and mark: most often it is no speech."""
+    if not ends_as_speech:
+        return False
+    if _SAY_FOLLOWS.match(after):
+        return True
+    if _ENDS_WITH_ARTICLE.search(before):
+        return n_words > 6 and quoted[0].isupper()
+    if not quoted[0].isupper():
+        return n_words > 8
+    return n_words >= 4 or quoted[-1] in "!?"
