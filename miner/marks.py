@@ -17,15 +17,19 @@ from miner.typography import Conventions, Marks
 _DASHES = "\u2014\u2013\u2015-"
 _OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
 _CLOSES_BEFORE = frozenset(" \n\t)]},.;:!?\u2014\u2013\u2015-\u201d\u2019\u00bb\"'_*/")
+_PAUSES = frozenset(",;:.!?\u2014\u2013-)")
 _ENDS_SPEECH = frozenset(",.!?;:\u2026\u2014\u2013\u2015-)]_*\u201d\"\u00bb")
 
-# Words that begin with an apostrophe. After an opening mark they look like quoted speech.
+# Words that begin with an apostrophe. After an opening mark they look like quoted speech. Those of
+# the second list are words without it, too, and are doubted only in small letters.
 _ELISIONS = re.compile(
-    r"(?:tis|twas|twere|twill|twould|twixt|twasn|tisn|tain|em|un|im|er|ere|ard|ave|ad|as|cause|cos|"
-    r"coz|bout|cept|fore|fraid|gainst|gin|long|mid|mong|most|neath|nother|nough|nuff|pon|round|"
-    r"scuse|self|spose|specially|spect|stead|tween|tother|way|vise|ouse|ome|ole|old|ead|eart|and|"
-    r"andsome|eaven|ell|ands|ope|orse|im|is|ow|un|n|d|s|t|ll|re|ve|m|o|a|i)\b|\d",
+    r"(?:t(?:is|was|were|will|would|wixt|wasn|isn|ain|ween|other)|em|un|cause|cos|coz|bout|cept|"
+    r"fraid|gainst|mid|mong|neath|nother|nough|nuff|pon|scuse|spose|specially|spect|ud|ome|ole|"
+    r"ouse|orse|ope|ead|eart|eaven|ands|andsome|ard|ave|ell|ow|n|d|s|ll|re|ve)\b|\d",
     re.IGNORECASE,
+)
+_SMALL_ELISIONS = re.compile(
+    r"(?:im|er|ere|ad|as|fore|gin|long|most|round|self|stead|way|vise|old|and|is|m|o|a|i|t)\b"
 )
 _SHORT_QUOTE = 60  # characters: the longest phrase lifted out by single marks, as in 'good will'
 
@@ -149,12 +153,12 @@ class _ApostropheScanner:
             before, after = _beside(text, index)
             if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
                 return index + 1, True
-            is_word_end = before.isalnum() and after in _CLOSES_BEFORE
-            if weak < 0 and is_word_end and index - position <= _SHORT_QUOTE:
-                possessive = before in "sS" and after == " " and limit - index > 1
-                closes_later = possessive and self._closes_within(text, index + 1, limit)
-                weak = -1 if closes_later else index
-        if weak >= 0 and not self._closes_within(text, weak + 1, limit):
+            if before.isalnum() and after in _CLOSES_BEFORE:
+                # Not the first but the last can be meant, past "goin'" and "the boys'"; in a
+                # paragraph that opens no more marks, only a phrase is closed without a stop.
+                if limit < len(text) or (weak < 0 and index - position <= _SHORT_QUOTE):
+                    weak = index
+        if weak >= 0:
             return weak + 1, True
         if limit < len(text):
             return len(text[:limit].rstrip()), False
@@ -175,9 +179,9 @@ class _ApostropheScanner:
         before, after = _beside(text, index)
         if before not in _OPENS_AFTER or not (after.isalnum() or after in "\u201c\"\u2014\u2013-\u2026.[_("):
             return False
-        if before in _DASHES and not self._marks.has_direction and not after.isupper():
-            return False
-        if _ELISIONS.match(text, index + 1):
+        if before == "-" and text[index - 2 : index] != "--" and not after.isupper():
+            return False  # "rock-'n'-roll"
+        if _is_elision(text, index + 1):
             # "'Tis true,' said he" opens speech, "'Tis true." does not.
             limit = self._next_clear_opener(text, index + 1)
             return self._closes_within(text, index + 1, limit)
@@ -195,14 +199,18 @@ class _ApostropheScanner:
         for match in self._opener.finditer(text, position):
             index = match.start()
             before, after = _beside(text, index)
-            if (
-                before.isspace()
-                and (after.isupper() or self._marks.has_direction)
-                and after.isalnum()
-                and not _ELISIONS.match(text, index + 1)
-            ):
+            if not after.isalnum() or _is_elision(text, index + 1):
+                continue
+            if self._marks.has_direction and before in _OPENS_AFTER:
+                return index
+            pauses = before.isspace() and text[:index].rstrip()[-1:] in _PAUSES
+            if pauses or (before.isspace() and after.isupper()) or before in "\u2014\u2013":
                 return index
         return len(text)
+
+
+def _is_elision(text: str, position: int) -> bool:
+    return bool(_ELISIONS.match(text, position) or _SMALL_ELISIONS.match(text, position))
 
 
 _DASH_START = re.compile(r"(?:--|[\u2014\u2013\u2015-])\s?(?=\S)")

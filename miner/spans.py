@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from miner.book import Block, BlockKind, Book
 from miner.marks import Scanner, dash_stretches, scanner_for
-from miner.speech import are_speech, asides
+from miner.speech import are_speech, asides, begins_letter, fills
 from miner.typography import Typography
 
 # Tables of contents, captions and footnotes stand beside the story; they hold no spans.
@@ -17,6 +17,9 @@ _SPOKEN_KINDS = (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
 
 # Unclosed speech may run through so many blocks that repeat no mark (a song, a recited poem).
 _LONGEST_RUN = 12
+# Place and date above the salutation of a letter: so many lines of so many words at most.
+_LONGEST_HEAD = 4
+_WORDS_OF_HEAD = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +61,66 @@ class Stretch:
     continues: bool = False
 
 
-def split_book(book: Book, typography: Typography) -> BookSpans:
+def split_book(book: Book, typography: Typography, *, thoughts: bool = False) -> BookSpans:
     """The spans of a book whose typography is known.
 
     Every block of the story (headings, paragraphs, verse, letters) is split without a remainder;
     headings are one span of narration.
+
+    Args:
+        book: the book.
+        typography: how it marks speech.
+        thoughts: whether what is thought in quotation marks ("I must go," he thought) counts as an
+            utterance. The annotation guidelines say no; other corpora of quotations say yes.
     """
     blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
+    quoted = list(_stretches_of_book(blocks, typography))
+    letters = _letter_starts(blocks, quoted)
     spans: list[Span] = []
-    previous = ""
-    in_letter = False
-    for block, stretches in zip(blocks, _stretches_of_book(blocks, typography), strict=True):
+    last: bool | None = None  # what the stretch left open at the last block's end was taken for
+    for position, (block, stretches) in enumerate(zip(blocks, quoted, strict=True)):
+        runs_on = last if stretches and stretches[0].continues else None
+        if position in letters:
+            runs_on = False
         places = [(stretch.start, stretch.end) for stretch in stretches]
-        continues_letter = in_letter and bool(stretches) and stretches[0].continues
-        spoken = are_speech(block, places, previous, continues_letter)
-        in_letter = bool(stretches) and not stretches[-1].closed and not spoken[-1]
+        spoken = are_speech(block, places, runs_on, thoughts)
+        last = spoken[-1] if stretches and not stretches[-1].closed else None
         spans.extend(_spans(block, stretches, spoken))
-        previous = block.text
     return BookSpans(book, tuple(spans))
+
+
+def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[Stretch]]) -> set[int]:
+    """Positions of blocks in which a quoted letter begins, place and date above it included."""
+    starts: set[int] = set()
+    for position, stretches in enumerate(quoted):
+        if not stretches:
+            continue
+        first, previous = stretches[0], blocks[position - 1].text if position else ""
+        if not begins_letter(blocks[position].text, first.start, first.end, previous):
+            continue
+        starts.add(position)
+        if stretches[-1].closed and position + 1 < len(blocks):
+            starts.update(_rest_of_letter(blocks, quoted, position + 1))
+        for above in range(position - 1, max(position - 1 - _LONGEST_HEAD, -1), -1):
+            if not _is_line_of_letter_head(blocks[above], quoted[above]):
+                break
+            starts.add(above)
+    return starts
+
+
+def _rest_of_letter(
+    blocks: Sequence[Block], quoted: Sequence[Sequence[Stretch]], position: int
+) -> list[int]:
+    """The block below a salutation that closed its own marks, where it begins a long quotation."""
+    stretches = quoted[position]
+    long_and_open = stretches and stretches[0].start == 0 and not stretches[0].closed
+    return [position] if long_and_open else []
+
+
+def _is_line_of_letter_head(block: Block, stretches: Sequence[Stretch]) -> bool:
+    if not stretches or len(block.text.split()) > _WORDS_OF_HEAD or stretches[-1].closed:
+        return False
+    return fills(block.text, stretches[0].start, stretches[0].end)
 
 
 def _stretches_of_book(
@@ -111,6 +156,10 @@ def _stretches(
             return [Stretch(start, end, True) for start, end in dashed], None
     stretches: list[Stretch] = []
     position = 0
+    if running is None and (scanner := _lost_opener(block, scanners)):
+        end, closed = scanner.close(text, 0)
+        stretches.append(Stretch(0, end, closed))
+        position = end
     if running is not None:
         repeated = running.continuation(text)
         if repeated or runs_through:
@@ -128,6 +177,17 @@ def _stretches(
         if not closed and end == len(text):
             return stretches, scanner
         position = end
+
+
+def _lost_opener(block: Block, scanners: Sequence[Scanner]) -> Scanner | None:
+    """The marks whose closing one comes first in a block that begins with a word in capitals.
+
+    So begin chapters that open with speech: the opening mark went with the ornamental initial.
+    """
+    first_word = block.text.split(None, 1)[0].strip(".,!?'’—-")
+    if not first_word.isupper() or len(first_word) < 2:
+        return None
+    return next((s for s in scanners if s.first_mark(block.text) == "close"), None)
 
 
 def _next_opening(

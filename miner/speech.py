@@ -20,18 +20,35 @@ _SAY = (
     r"add(?:s|ed|ing)?|return(?:ed|ing)|remark(?:s|ed|ing)?|echo(?:ed|ing)?|beg(?:an|in|ins)|"
     r"sings?|sang|singing|roar(?:ed|ing)|scream(?:ed|ing)|retort(?:ed|ing)|observed|continued|"
     r"growl(?:ed|ing)|went on|put in|inquired|demanded|declared|announced|protested|responded|"
-    r"gasp(?:ed|ing)|ejaculated|sigh(?:ed|ing)|yell(?:ed|ing)|stammer(?:ed|ing)|told"
+    r"gasp(?:ed|ing)|ejaculated|sigh(?:ed|ing)|yell(?:ed|ing)|stammer(?:ed|ing)|told|"
+    r"explain(?:s|ed|ing)?|interrupted|interposed|faltered|screech(?:ed|ing)|quoted|"
+    r"(?:cry|cries|shouts?|murmurs?|exclamations?) of"
 )
 _WRITE = (
     r"wrote|written|writing|writes|inscri\w+|label\w*|entitled|headed|signed|marked|printed|"
     r"telegram|telegraphed|postscript|crossed out|advertise\w+|placards?|sign-?board|"
-    r"meant|means|implied|signified|expressed|the words?|these words|his words|her words"
+    r"meant|means|implied|signified|expressed"
 )
 _ENDS_WITH_SAY = re.compile(rf"\b(?:{_SAY})\W*$", re.IGNORECASE)
 _SAY_FOLLOWS = re.compile(
     rf"\W*(?:(?:he|she|they|I|we|it|you|(?:the|his|her|my|old|young|poor) [\w’'-]+|"
     rf"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,3}}) (?:\w+ly )?(?:{_SAY})\b|(?:{_SAY})\b)"
 )
+# What is not said on this occasion: imagined, wished, habitual.
+_ENDS_UNSAID = re.compile(
+    rf"\b(?:would|might|should)(?: have| always| often| sometimes| then| never| perhaps)* (?:{_SAY})"
+    rf"(?:\s+(?:to|of|him|her|them|himself|herself|\w+ly)\b)*\W*$|"
+    rf"\b(?:not going|wished|wanted|longed|used|ought|about) to (?:{_SAY})(?: to \w+)?\W*$|"
+    rf"\bwhy (?:did|does|do|had) \w+ not (?:{_SAY})\W*$",
+    re.IGNORECASE,
+)
+_THINK = r"thought|thinks|thinking|reflected|mused|wondered"
+_ENDS_WITH_THINK = re.compile(rf"\b(?:{_THINK})(?: to \w+self)?\W*$", re.IGNORECASE)
+_THINK_FOLLOWS = re.compile(
+    rf"\W*(?:(?:he|she|they|I|we|(?:the|his|her|my|old|young|poor) \w+|[A-Z][\w.]*(?: [A-Z]\w*)?) "
+    rf"(?:\w+ly )?(?:{_THINK})\b|(?:{_THINK})\b)"
+)
+_INTERRUPTED = re.compile(r"\s*(?:[\u2014\u2013]|--).*(?:[\u2014\u2013]|--)\s*", re.DOTALL)
 _ENDS_WITH_WRITE = re.compile(rf"\b(?:{_WRITE})\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
 _WRITE_FOLLOWS = re.compile(r"\W*(?:[\w.]+ ){1,3}(?:wrote|writes|had written)\b")
 _ENDS_WITH_ARTICLE = re.compile(
@@ -40,8 +57,8 @@ _ENDS_WITH_ARTICLE = re.compile(
     re.IGNORECASE,
 )
 _SALUTATION = re.compile(
-    r"\W*(?:(?:my|our) )?(?:own |very )*(?:dear|dearest|beloved|honou?red)\b[^.!?]{0,40}?"
-    r"[,:.]?\s*(?:[\u2014\u2013]|--|$)",
+    r"\W*(?:(?:my|our) )?(?:own |very )*(?:dear|dearest|beloved|honou?red)\b"
+    r"(?:(?:Mrs?|Dr|Messrs|St)\.|[^.!?]){0,40}?[,:.]?\s*(?:[\u2014\u2013]|--|$)",
     re.IGNORECASE,
 )
 _LETTER_ANNOUNCED = re.compile(
@@ -75,17 +92,21 @@ def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def are_speech(
-    block: Block, stretches: Sequence[tuple[int, int]], previous: str, in_letter: bool
+    block: Block,
+    stretches: Sequence[tuple[int, int]],
+    runs_on: bool | None,
+    thoughts: bool = False,
 ) -> list[bool]:
     """Whether each quoted stretch of the block is spoken.
 
     Args:
         block: the block.
         stretches: start and end of its quoted stretches, marks included, in order.
-        previous: text of the block before, "" at the start of a chapter.
-        in_letter: whether the first stretch goes on with a letter of the block before.
+        runs_on: whether the first stretch goes on with one of the block before, and what was
+            decided of that: True for speech, False for a letter or a song, None where it does not.
+        thoughts: whether what is thought in quotation marks counts as spoken.
     """
-    if block.kind is BlockKind.LETTER:
+    if block.kind is BlockKind.LETTER or (block.kind is BlockKind.VERSE and not runs_on):
         return [False] * len(stretches)
     verdicts: list[bool] = []
     position = 0
@@ -93,14 +114,22 @@ def are_speech(
     for number, (start, end) in enumerate(stretches):
         following = stretches[number + 1][0] if number + 1 < len(stretches) else len(text)
         before, after = text[position:start], text[end:following]
-        if not number and (in_letter or begins_letter(text, start, end, previous)):
-            verdicts.append(False)
-        elif verdicts and not verdicts[-1] and _WRITE_FOLLOWS.match(before):
-            verdicts.append(False)  # “Remember,” she wrote, “that ...”
+        if not number and runs_on is not None:
+            verdict = runs_on
+        elif verdicts and _goes_on(before):
+            verdict = verdicts[-1]  # “Remember,” she wrote, “that ...”
         else:
-            verdicts.append(_is_speech(before, text[start:end].strip(_MARKS), after))
+            verdict = _is_speech(before, text[start:end].strip(_MARKS), after, thoughts)
+        verdicts.append(verdict)
         position = end
     return verdicts
+
+
+def _goes_on(before: str) -> bool:
+    """Whether the narration between two stretches is no more than a tag: both are of one kind."""
+    return len(before) < 80 and bool(
+        _SAY_FOLLOWS.match(before) or _WRITE_FOLLOWS.match(before) or _THINK_FOLLOWS.match(before)
+    )
 
 
 def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
@@ -109,29 +138,39 @@ def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
     It is when it opens with a salutation set off from what follows, or when the block before
     announces something written and ends in a colon.
     """
-    if text[:start].strip() or text[end:].strip():
+    if not fills(text, start, end):
         return False
     if _SALUTATION.match(text, start, end):
         return True
     return previous.endswith((":", ":—", ":--")) and bool(_LETTER_ANNOUNCED.search(previous))
 
 
-def _is_speech(before: str, quoted: str, after: str) -> bool:
-    if not quoted:
-        return False
+def fills(text: str, start: int, end: int) -> bool:
+    """Whether a stretch is all there is of a block, an editor's words in brackets aside."""
+    rest = text[end:].strip()
+    return not text[:start].strip() and (not rest or rest.startswith("["))
+
+
+def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
     before = before.rstrip()
+    if not quoted or _WRITE_FOLLOWS.match(after):
+        return False
+    if _THINK_FOLLOWS.match(after) or _ENDS_WITH_THINK.search(before):
+        return thoughts
     if not before:
-        return not _WRITE_FOLLOWS.match(after)
-    ends_as_speech = quoted[-1] in _STOPS
-    n_words = len(quoted.split())
+        return True
+    if _ENDS_UNSAID.search(before):
+        return False
     if _ENDS_WITH_SAY.search(before):
         return True
-    if _ENDS_WITH_WRITE.search(before) or _WRITE_FOLLOWS.match(after):
+    if _ENDS_WITH_WRITE.search(before):
         return False
+    ends_as_speech = quoted[-1] in _STOPS
+    n_words = len(quoted.split())
     if before[-1].isalnum():
         return _is_announced_without_stop(before, quoted, after, ends_as_speech, n_words)
     if not ends_as_speech and n_words <= 4:
-        return bool(_SAY_FOLLOWS.match(after))
+        return bool(_SAY_FOLLOWS.match(after) or _INTERRUPTED.fullmatch(after))
     return True
 
 
