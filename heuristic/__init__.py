@@ -1,1 +1,1 @@
-"""Gap heuristics: taggers that need no training, the baseline and a source of weak labels."""
+"""Taggers that need no training: a baseline to beat and a source of weak labels."""

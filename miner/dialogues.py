@@ -9,6 +9,9 @@ from itertools import pairwise
 from miner.spans import Span
 from miner.tags import SUCCESSORS, Tag, TaggedBook, legal
 
+# Quotation marks and opening dashes; a dash at the end of a speech says that it was cut short.
+_AROUND_SPEECH = " \n\"“”„«»‘’'"
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -20,6 +23,16 @@ class Turn:
     def text(self) -> str:
         """The texts of the spans, quotation marks included, with one space between two."""
         return " ".join(span.text.strip() for span in self.spans)
+
+    @property
+    def said(self) -> str:
+        """The words as spoken: the texts of the spans without the marks around them.
+
+        >>> span = Span(1, 7, 0, 0, 7, "“Come!”", True)
+        >>> Turn((span,)).said
+        'Come!'
+        """
+        return " ".join(span.text.strip(_AROUND_SPEECH) for span in self.spans).strip()
 
 
 @dataclass(frozen=True, slots=True)

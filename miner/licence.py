@@ -98,7 +98,10 @@ def _find_book(lumps: Sequence[Lump]) -> tuple[int, int, str]:
         n_words += _n_words(lump)
         if n_words > _LONGEST_LICENCE:
             break
-        if lump.region == "licence" or _START.search(lump.text):
+        if _START.search(lump.text):
+            start = position + 1
+            break
+        if lump.region == "licence" and position == start:
             start = position + 1
     head = "\n".join(lump.text for lump in lumps[: start or _CREDIT_LUMPS])
     end = len(lumps)

@@ -1,0 +1,299 @@
+"""Sources -> mined books -> files: the whole way for one book, and for many."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from heuristic.gap import DEFAULT_GAP
+from miner import __version__
+from miner.book import Book, parse_book
+from miner.dialogues import Dialogue, dialogues, filtered
+from miner.files import Format, OutputFolder, encode
+from miner.records import dialogue_rows, pair_rows, span_rows
+from miner.sources import Missing, Source
+from miner.spans import BookSpans, split_book
+from miner.taggers import load_tagger
+from miner.tags import TaggedBook, Tagger
+from miner.typography import Typography, infer_typography, prose, typography_from_names
+
+# Blocks that begin with the same name and a stop, as in a play: so many make a name a speaker's,
+# and such a share of all blocks makes a book a play.
+_LINES_OF_A_SPEAKER = 3
+_SHARE_OF_A_PLAY = 0.3
+_SPEAKER = re.compile(r"([A-Z\u00c0-\u00dd][\w\u2019'. -]{0,28}?)[.:\u2014](?:\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What decides the output of `mine`, beside the books themselves.
+
+    Args:
+        tagger: a name or a path, as `taggers.load_tagger` takes it.
+        gap: characters of narration that begin a conversation, for the gap tagger.
+        quotes: names of the marks that open speech; empty to infer them for each book.
+        pairs_by_span: pair spans, as the seed work does, instead of turns.
+        max_utterance_words: longest turn, in words; None for no limit.
+        min_turns: fewest turns of a dialogue that is kept.
+        format: of the files.
+    """
+
+    tagger: str = "gap"
+    gap: int = DEFAULT_GAP
+    quotes: tuple[str, ...] = ()
+    pairs_by_span: bool = False
+    max_utterance_words: int | None = None
+    min_turns: int = 1
+    format: Format = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class MinedBook:
+    """A book with its spans tagged and decoded; `filter_drops` counts what the filters took."""
+
+    book_spans: BookSpans
+    typography: Typography
+    tagged: TaggedBook
+    dialogues: tuple[Dialogue, ...]
+    filter_drops: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A source that gave no dialogues, and why, in one line."""
+
+    word: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What became of one source: its entry in the run record, and its rows, encoded by kind."""
+
+    entry: dict[str, Any]
+    encoded: dict[str, bytes]
+
+    @property
+    def n_words(self) -> int:
+        """Words of the book."""
+        return self.entry["words"]
+
+
+@dataclass(slots=True)
+class Run:
+    """The account of a run over many books."""
+
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    set_aside: list[SetAside] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Sums over all books: books, words, utterances, dialogues, turns, pairs."""
+        counts = Counter[str]()
+        for entry in self.entries:
+            counts.update(entry["counts"])
+        words = sum(entry["words"] for entry in self.entries)
+        return {"books": len(self.entries), "words": words, **counts}
+
+
+Fetch = Callable[[str], Path]
+
+
+def split_source(data: bytes, book_id: str, quotes: Sequence[str]) -> tuple[BookSpans, Typography]:
+    """The spans of a book file, and the typography they were split by.
+
+    Raises:
+        ValueError: if the file cannot be parsed, or holds no dialogue; one line.
+    """
+    book = parse_book(data, book_id)
+    typography = infer_typography(book)
+    if quotes:
+        typography = typography_from_names(quotes, typography.language)
+    book_spans = split_book(book, typography)
+    if not any(span.is_utterance for span in book_spans.spans):
+        raise ValueError(_why_no_dialogue(book))
+    if _is_play(book) and typography.confidence < 0.5:
+        raise ValueError(_why_no_dialogue(book))
+    return book_spans, typography
+
+
+def mine_book(data: bytes, book_id: str, tagger: Tagger, options: Options) -> MinedBook:
+    """One book all the way: parsed, split, tagged, decoded and filtered.
+
+    Raises:
+        ValueError: as `split_source` does, or if the tagger has no tags for the book.
+    """
+    book_spans, typography = split_source(data, book_id, options.quotes)
+    tagged = TaggedBook(book_id, tuple(tagger.tag(book_spans)), options.tagger)
+    kept = filtered(dialogues(tagged), options.max_utterance_words, options.min_turns)
+    return MinedBook(book_spans, typography, tagged, kept.kept, kept.drops)
+
+
+def mine_source(source: Source, options: Options) -> Summary | SetAside:
+    """What one source on disk gives; an unusable one is set aside with its reason, never raised."""
+    if source.path is None:
+        return SetAside(source.word, "is not on disk")
+    try:
+        data = source.path.read_bytes()
+        mined = mine_book(data, source.id, load_tagger(options.tagger, options.gap), options)
+    except OSError as error:
+        return SetAside(source.word, f"cannot be read: {error.strerror or error}")
+    except ValueError as error:
+        return SetAside(source.word, str(error))
+    rows = {
+        "spans": span_rows(mined.tagged, mined.dialogues),
+        "dialogues": dialogue_rows(mined.tagged, mined.dialogues),
+        "pairs": pair_rows(mined.tagged, mined.dialogues, options.pairs_by_span),
+    }
+    encoded = {kind: encode(kind, made, options.format) for kind, made in rows.items()}
+    return Summary(_entry(source, source.path, mined, options), encoded)
+
+
+def mine(
+    sources: Sequence[Source | Missing],
+    out: Path,
+    options: Options,
+    *,
+    fetch: Fetch,
+    workers: int = 1,
+    force: bool = False,
+    on_book: Callable[[Summary | SetAside], None] = lambda result: None,
+) -> Run:
+    """Mines all sources into the folder `out` and returns the account of it.
+
+    The files are the same, byte for byte, for the same sources and options, whatever the number of
+    workers. A source that cannot be mined is set aside and the others go on; if none can, no file
+    is written.
+
+    Args:
+        sources: what `find_sources` found, in the order of the output; missing ones are set aside.
+        out: folder for `spans`, `dialogues`, `pairs` and the run record.
+        options: what decides the output.
+        fetch: downloads a book that is not on disk.
+        workers: processes.
+        force: whether files of an earlier run in `out` may be replaced.
+        on_book: told of every source as it is done.
+
+    Raises:
+        ValueError: if `out` exists and `force` was not given, or the tagger does not exist.
+        OSError: if `out` cannot be written.
+    """
+    load_tagger(options.tagger, options.gap)  # a wrong name is one error, not one for each book
+    run = Run()
+    with OutputFolder(out, options.format, force) as folder:
+        for result in _results(sources, options, fetch, workers):
+            if isinstance(result, SetAside):
+                run.set_aside.append(result)
+            else:
+                folder.add(result.encoded)
+                run.entries.append(result.entry)
+            on_book(result)
+        if run.entries:
+            run.paths = folder.finish(_record(run, options))
+    return run
+
+
+def _results(
+    sources: Iterable[Source | Missing], options: Options, fetch: Fetch, workers: int
+) -> Iterator[Summary | SetAside]:
+    # Downloads stay in this process: one polite request at a time, whatever the workers.
+    located = (_located(source, fetch) for source in sources)
+    if workers == 1:
+        for source in located:
+            yield _result(source, options)
+        return
+    import joblib
+
+    parallel = joblib.Parallel(n_jobs=workers, return_as="generator", pre_dispatch="2*n_jobs")
+    yield from parallel(joblib.delayed(_result)(source, options) for source in located)
+
+
+def _located(source: Source | Missing, fetch: Fetch) -> Source | Missing:
+    if isinstance(source, Missing) or source.path is not None:
+        return source
+    try:
+        return replace(source, path=fetch(source.id))
+    except (ValueError, OSError) as error:
+        return Missing(source.word, str(error))
+
+
+def _result(source: Source | Missing, options: Options) -> Summary | SetAside:
+    if isinstance(source, Missing):
+        return SetAside(source.word, source.why)
+    return mine_source(source, options)
+
+
+def _entry(source: Source, path: Path, mined: MinedBook, options: Options) -> dict[str, Any]:
+    """What the run record says of a book."""
+    book, spans = mined.book_spans.book, mined.book_spans.spans
+    turns = sum(len(dialogue.turns) for dialogue in mined.dialogues)
+    return {
+        "id": source.id,
+        "file": path.name,
+        "sha256": book.sha256,
+        "title": book.title,
+        "author": book.author,
+        "language": book.language,
+        "words": book.n_words,
+        "chapters": book.n_chapters,
+        "blocks": dict(sorted(Counter(block.kind.value for block in book.blocks).items())),
+        "dropped_words": dict(book.drops),
+        "typography": {
+            "language": mined.typography.language,
+            "marks": list(mined.typography.names),
+            "confidence": round(mined.typography.confidence, 4),
+        },
+        "counts": {
+            "utterances": sum(span.is_utterance for span in spans),
+            "quoted_not_speech": sum(span.quoted for span in spans),
+            "dialogues": len(mined.dialogues),
+            "turns": turns,
+            "pairs": sum(
+                (len([span for turn in dialogue.turns for span in turn.spans]) - 1)
+                if options.pairs_by_span
+                else len(dialogue.turns) - 1
+                for dialogue in mined.dialogues
+            ),
+        },
+        "filtered": dict(mined.filter_drops),
+    }
+
+
+def _record(run: Run, options: Options) -> dict[str, Any]:
+    """The run record. It holds no time and no path, so that equal runs have equal records."""
+    return {
+        "miner": __version__,
+        "python": platform.python_version(),
+        "libraries": _library_versions(),
+        "options": asdict(options),
+        "totals": run.totals,
+        "books": run.entries,
+        "set_aside": [asdict(item) for item in run.set_aside],
+    }
+
+
+def _library_versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("beautifulsoup4", "lxml", "pyarrow")}
+
+
+def _why_no_dialogue(book: Book) -> str:
+    if _is_play(book):
+        return "a play: speakers are named at the head of their lines, and little is in quotation marks"
+    return f"no dialogue: found no speech between quotation marks or after dashes in {book.n_words:,} words"
+
+
+def _is_play(book: Book) -> bool:
+    blocks = prose(book.blocks)
+    labels = [match[1] for block in blocks if (match := _SPEAKER.match(block.text))]
+    counts = Counter(labels)
+    lines = sum(count for count in counts.values() if count >= _LINES_OF_A_SPEAKER)
+    return bool(blocks) and lines >= _SHARE_OF_A_PLAY * len(blocks)
+

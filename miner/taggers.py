@@ -1,0 +1,71 @@
+"""A tagger by its name or by the path of its tags: the one door to all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from heuristic.gap import DEFAULT_GAP, GapTagger
+from heuristic.narration import NarrationTagger
+from miner.gold import read_tags
+from miner.spans import BookSpans
+from miner.tags import TaggedBook, TaggedSpan, Tagger
+
+TAGGER_NAMES = ("gap", "narration")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTags:
+    """Tags read from a file, such as one that `miner tag` wrote and somebody corrected."""
+
+    path: Path
+    books: dict[str, TaggedBook]
+
+    def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
+        """The stored tags of the book, on the book's own spans.
+
+        Raises:
+            ValueError: if the file lacks the book, or its spans are not those of the book.
+        """
+        book = book_spans.book.id
+        if book not in self.books:
+            held = ", ".join(self.books) or "no book"
+            raise ValueError(f"{self.path}: found tags of {held}, expected tags of {book}")
+        stored = self.books[book].spans
+        if len(stored) != len(book_spans.spans):
+            raise ValueError(
+                f"{self.path}: found {len(stored)} spans of {book}, "
+                f"expected {len(book_spans.spans)} as the book has them now"
+            )
+        tagged = []
+        for span, old in zip(book_spans.spans, stored, strict=True):
+            place = f"paragraph {span.paragraph}, span {span.index}"
+            if (old.span.paragraph, old.span.text) != (span.paragraph, span.text):
+                raise ValueError(
+                    f"{self.path}: {book}, {place}: found {old.span.text[:40]!r}, "
+                    f"expected {span.text[:40]!r}"
+                )
+            # Whether a span is an utterance may have been corrected, too; the file's word counts.
+            tagged.append(TaggedSpan(old.span, old.tag, old.confidence))
+        return tagged
+
+
+def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
+    """The tagger of that name, or one that takes its tags from the file of that path.
+
+    Args:
+        name: "gap", "narration", or the path of a tags file (JSON Lines).
+        gap: characters of narration that begin a conversation, for "gap".
+
+    Raises:
+        ValueError: if the name is neither known nor a file, or the file holds no valid tags.
+    """
+    if name == "gap":
+        return GapTagger(gap)
+    if name == "narration":
+        return NarrationTagger()
+    path = Path(name)
+    if not path.is_file():
+        known = ", ".join(TAGGER_NAMES)
+        raise ValueError(f"no tagger {name!r}: expected one of {known}, or a file of tags")
+    return StoredTags(path, {book.book: book for book in read_tags(path)})
