@@ -177,7 +177,7 @@ def mine(
     Open them with datasets.load_dataset(OUT, "pairs"). A book that cannot be mined is set aside
     with its reason, the others go on, and the exit code is 1.
     """
-    from miner.sources import fetch
+    from miner.fetch import DEFAULT_MIRROR, fetch
     from miner.mine import Options
     from miner.mine import mine as mine_all
     from miner.sources import find_sources
@@ -197,7 +197,7 @@ def mine(
             [*sources, *missing],
             out,
             options,
-            fetch=lambda id: fetch(id, mirror=mirror),
+            fetch=lambda id: fetch(id, mirror=mirror or DEFAULT_MIRROR),
             workers=workers,
             force=force,
             on_book=on_book,
@@ -255,10 +255,10 @@ def tag(
         book_spans, _ = split_source(data, source.id, _names(quotes))
         rows = [json_line(tags_row(source.id, item)) for item in loaded.tag(book_spans)]
     if out is None:
-        click.echo("".join(rows), nl=False)
+        click.echo(b"".join(rows), nl=False)
     else:
         with whole_file(out, force) as file:
-            file.write("".join(rows).encode("utf-8"))
+            file.write(b"".join(rows))
 
 
 @main.command()
@@ -368,7 +368,7 @@ def _names(quotes: str | None) -> tuple[str, ...]:
 
 def _one_book(word: str, books: Path | None, mirror: str | None) -> tuple[Source, bytes]:
     """The one book that a word names, and its bytes."""
-    from miner.sources import fetch
+    from miner.fetch import DEFAULT_MIRROR, fetch
     from miner.sources import find_sources
 
     sources, missing = find_sources([word], books)
@@ -376,7 +376,7 @@ def _one_book(word: str, books: Path | None, mirror: str | None) -> tuple[Source
         raise ValueError(str(missing[0]))
     if len(sources) != 1:
         raise ValueError(f"{word}: found {len(sources)} books, expected one")
-    path = sources[0].path or fetch(sources[0].id, mirror=mirror)
+    path = sources[0].path or fetch(sources[0].id, mirror=mirror or DEFAULT_MIRROR)
     return sources[0], path.read_bytes()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from miner.chapters import Outline, chapter_starts, is_contents_title, looks_like_heading
 from miner.licence import strip_licence
-from miner.page import Lump, read_page
+from miner.page import Lump, count_words, read_page
 
 
 class BlockKind(StrEnum):
@@ -67,7 +67,7 @@ class Book:
     @property
     def n_words(self) -> int:
         """Words of all blocks, whatever their kind."""
-        return sum(len(block.text.split()) for block in self.blocks)
+        return sum(count_words(block.text) for block in self.blocks)
 
 
 _LANGUAGES = {
@@ -82,6 +82,7 @@ _LANGUAGES = {
 }
 _LINKED = 0.6  # a lump is an entry of a table of contents when so much of it is links
 _WIDEST_VERSE = 70  # characters of the longest line of a lump that is set as verse
+_FEWEST_LINES = 3  # short paragraphs in a row in a blockquote that make them verse
 _LETTER_OPENING = re.compile(
     r"\W*(?:(?:my |our )?(?:very )?(?:own )?(?:dear|dearest|beloved|honou?r'?e?d|respected)\b.{0,60}"
     r"[,:\u2014-]\W*$|(?:sir|madam|gentlemen|messrs\.?.{0,40})[,:]\W*$)|"
@@ -136,7 +137,7 @@ def _blocks(lumps: Sequence[Lump]) -> tuple[Block, ...]:
         else:
             # Tables of contents, captions and notes start no chapter and fill none.
             is_text = kind in (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
-            outline.append(Outline(0, "", len(lump.text.split()) if is_text else 0))
+            outline.append(Outline(0, "", count_words(lump.text) if is_text else 0))
     starts = set(chapter_starts(outline))
     chapter = 0
     blocks = []
@@ -148,12 +149,14 @@ def _blocks(lumps: Sequence[Lump]) -> tuple[Block, ...]:
 
 
 def _kinds(lumps: Sequence[Lump]) -> list[BlockKind]:
-    tables = _contents_tables(lumps)
+    tables, verse = _contents_tables(lumps), _verse_in_blockquotes(lumps)
     kinds = []
     in_contents = False
     in_footnotes = False
     for position, lump in enumerate(lumps):
         kind = BlockKind.CONTENTS if position in tables else _kind(lump)
+        if position in verse and kind is BlockKind.PARAGRAPH:
+            kind = BlockKind.VERSE
         if kind is BlockKind.HEADING:
             if in_contents and not lump.level and not _prose_follows(lumps, position):
                 kind = BlockKind.CONTENTS
@@ -169,6 +172,20 @@ def _kinds(lumps: Sequence[Lump]) -> list[BlockKind]:
             kind = BlockKind.FOOTNOTE
         kinds.append(kind)
     return kinds
+
+
+def _verse_in_blockquotes(lumps: Sequence[Lump]) -> set[int]:
+    """Positions of lines of verse that are set as short paragraphs of one blockquote."""
+    found: set[int] = set()
+    run: list[int] = []
+    for position, lump in enumerate(lumps):
+        if lump.region == "blockquote" and len(lump.text) <= _WIDEST_VERSE:
+            run.append(position)
+            continue
+        if len(run) >= _FEWEST_LINES:
+            found.update(run)
+        run = []
+    return found
 
 
 def _is_prose(lump: Lump) -> bool:

@@ -70,7 +70,7 @@ def looks_like_heading(text: str, bold: bool) -> bool:
     >>> looks_like_heading("Chapter IV of the book I was reading bored me, and I said so.", False)
     False
     """
-    if len(text) > _LONGEST_HEADING:
+    if len(text) > _LONGEST_HEADING or text[0] in "\"'“‘«»„—–":
         return False
     match = _NUMBERED_PARAGRAPH.match(text) if text.isupper() or bold else None
     if match is None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self
 
+import orjson
+
 from miner.records import KINDS, Row, arrow_schemas
 
 Format = Literal["jsonl", "parquet"]
@@ -19,9 +21,9 @@ RUN_RECORD = "run.json"
 CARD = "README.md"
 
 
-def json_line(row: Mapping[str, Any]) -> str:
-    """One row of a JSON Lines file, newline included."""
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+def json_line(row: Mapping[str, Any]) -> bytes:
+    """One row of a JSON Lines file, UTF-8, newline included."""
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def refuse_existing(path: Path, force: bool) -> None:
@@ -125,7 +127,7 @@ class OutputFolder:
 def encode(kind: str, rows: Iterable[Row], format: Format) -> bytes:
     """Rows of one kind as the bytes that `OutputFolder.add` takes: JSON Lines or an Arrow stream."""
     if format == "jsonl":
-        return "".join(map(json_line, rows)).encode("utf-8")
+        return b"".join(map(json_line, rows))
     import pyarrow as pa
 
     table = pa.Table.from_pylist(list(rows), schema=arrow_schemas()[kind])

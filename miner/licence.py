@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from miner.page import Lump, Page
+from miner.page import Lump, Page, count_words
 
 _START = re.compile(
     r"\*{3}\s*START OF (?:THIS|THE) PROJECT GUTENBERG|\*END\W*THE SMALL PRINT!|"
@@ -86,7 +86,7 @@ def strip_licence(page: Page) -> Body:
         else:
             kept.append(lump)
     kept = _without_notes(kept, drops)
-    _refuse_to_eat(sum(map(_n_words, page.lumps)), drops)
+    _refuse_to_eat(page.lumps, len(kept), drops)
     return Body(kept, _fields(head), drops + page.drops)
 
 
@@ -143,10 +143,12 @@ def _without_notes(lumps: list[Lump], drops: Counter[str]) -> list[Lump]:
     return kept
 
 
-def _refuse_to_eat(n_words: int, drops: Counter[str]) -> None:
+def _refuse_to_eat(lumps: Sequence[Lump], n_kept: int, drops: Counter[str]) -> None:
     n_licence = min(drops["licence"], _LONGEST_LICENCE)
     n_lost = drops.total() - n_licence
-    n_between = n_words - n_licence
+    if n_lost < _LARGEST_DROP * n_kept:
+        return  # a lump that was kept is a word at least
+    n_between = sum(map(_n_words, lumps)) - n_licence
     if n_lost > _LARGEST_DROP * n_between:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in drops.most_common())
         raise ValueError(
@@ -164,7 +166,7 @@ def _fields(head: str) -> dict[str, str]:
 
 
 def _n_words(lump: Lump) -> int:
-    return len(lump.text.split())
+    return count_words(lump.text)
 
 
 def _below_start_line(lump: Lump) -> list[Lump]:

@@ -68,67 +68,68 @@ def _beside(text: str, index: int) -> tuple[str, str]:
 
 
 class _PlainScanner:
-    """Marks that are nothing but marks: curly or straight double ones, guillemets."""
+    """Marks that are nothing but marks: curly or straight double ones, guillemets.
+
+    A directed mark is believed unless its neighbours contradict it plainly: scanned books have
+    closing marks at the start of a word, and the reverse. A straight mark is read by its
+    neighbours, and where they do not tell it opens outside of speech and closes inside.
+    """
 
     def __init__(self, marks: Marks) -> None:
         self._marks = marks
-        self._any = re.compile(f"[{re.escape(marks.opener + marks.closer)}]")
+        opener, closer = re.escape(marks.opener), re.escape(marks.closer)
+        # The mark comes first in each pattern, and what stands before it is looked back at: so
+        # the search skips from mark to mark instead of asking at every character.
+        if marks.has_direction:
+            misprint = rf"(?<=\S{opener})(?=[\s,.;:!?)]|$)"
+            opens = rf"(?<={opener})(?!{misprint})|(?<!\S{closer})(?<={closer})(?=\w)"
+            self._events = re.compile(rf"[{opener}{closer}](?:(?P<open>{opens})|(?P<close>))")
+        else:
+            before = r"\s(\[{\u201c\u2018\u00ab\u201e/_*"
+            after = r"\s)\]},.;:!?\u2014\u2013\u2015\u201d\u2019\u00bb'_*/-"
+            opens = rf"(?:(?<=[{before}]{opener})|(?<!.{opener}))(?=\S)"
+            closes = rf"(?<=[^{before}]{opener})(?=$|[{after}])"
+            dashed = rf"(?<=[\u2014\u2013\u2015-]{opener})(?!\s|$|[,.;:!?)])"
+            self._events = re.compile(
+                rf"{opener}(?:(?P<either>{dashed})|(?P<open>{opens})|(?P<close>{closes})|)",
+                re.DOTALL,
+            )
 
     def open(self, text: str, position: int) -> int:
-        if self._marks.opener not in text and self._marks.closer not in text:
-            return -1
-        for match in self._any.finditer(text, position):
-            if self._direction(text, match.start()) != "close":
+        for match in self._events.finditer(text, position):
+            if match.lastgroup != "close":
                 return match.start()
         return -1
 
     def close(self, text: str, position: int) -> tuple[int, bool]:
         depth = 1
-        first_reopened = -1
-        for match in self._any.finditer(text, position):
-            index = match.start()
-            if self._direction(text, index) == "open":
+        reopened = -1
+        for match in self._events.finditer(text, position):
+            if match.lastgroup == "open":
                 if not self._marks.has_direction:
-                    return self._cut_before(text, index)
+                    return _cut_before(text, match.start())
                 if depth == 1:
-                    first_reopened = index
+                    reopened = match.start()
                 depth += 1
             else:
                 depth -= 1
                 if depth == 0:
-                    return index + 1, True
-        if first_reopened >= 0:
-            return self._cut_before(text, first_reopened)
+                    return match.end(), True
+        if reopened >= 0:
+            return _cut_before(text, reopened)
         return len(text), False
 
     def continuation(self, text: str) -> int:
         return 1 if text[0] in self._marks.continues else 0
 
     def first_mark(self, text: str) -> str:
-        match = self._any.search(text)
-        return (self._direction(text, match.start()) or "open") if match else ""
+        match = self._events.search(text)
+        return "" if match is None else "close" if match.lastgroup == "close" else "open"
 
-    def _cut_before(self, text: str, index: int) -> tuple[int, bool]:
-        """The printer forgot the closing mark: speech ends where the next mark opens, at latest."""
-        return len(text[:index].rstrip()), False
 
-    def _direction(self, text: str, index: int) -> str:
-        """"open" or "close"; "" for a straight mark whose neighbours do not tell.
-
-        A directed mark is believed unless its neighbours contradict it plainly: scanned books have
-        closing marks at the start of a word, and the reverse.
-        """
-        before, after = _beside(text, index)
-        opens = before in _OPENS_AFTER and not after.isspace()
-        closes = not before.isspace() and after in _CLOSES_BEFORE
-        if self._marks.has_direction:
-            if text[index] == self._marks.opener:
-                misprint = not before.isspace() and (after.isspace() or after in ",.;:!?)")
-                return "close" if misprint else "open"
-            return "open" if before.isspace() and after.isalnum() else "close"
-        if opens == closes or before in _DASHES:
-            return "close" if closes and not opens else ""
-        return "open" if opens else "close"
+def _cut_before(text: str, index: int) -> tuple[int, bool]:
+    """The printer forgot the closing mark: speech ends where the next mark opens, at latest."""
+    return len(text[:index].rstrip()), False
 
 
 class _ApostropheScanner:

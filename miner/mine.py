@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from miner import __version__
 from miner.book import Book, parse_book
 from miner.dialogues import Dialogue, dialogues, filtered
 from miner.files import Format, OutputFolder, encode
-from miner.records import dialogue_rows, pair_rows, span_rows
+from miner.records import rows_of_book
 from miner.sources import Missing, Source
 from miner.spans import BookSpans, split_book
 from miner.taggers import load_tagger
@@ -26,6 +28,7 @@ from miner.typography import Typography, infer_typography, prose, typography_fro
 # and such a share of all blocks makes a book a play.
 _LINES_OF_A_SPEAKER = 3
 _SHARE_OF_A_PLAY = 0.3
+_DOUBTFUL = 0.5  # confidence in a book's typography below which it may be a play
 _SPEAKER = re.compile(r"([A-Z\u00c0-\u00dd][\w\u2019'. -]{0,28}?)[.:\u2014](?:\s|$)")
 
 
@@ -118,7 +121,7 @@ def split_source(data: bytes, book_id: str, quotes: Sequence[str]) -> tuple[Book
     book_spans = split_book(book, typography)
     if not any(span.is_utterance for span in book_spans.spans):
         raise ValueError(_why_no_dialogue(book))
-    if _is_play(book) and typography.confidence < 0.5:
+    if typography.confidence < _DOUBTFUL and _is_play(book):
         raise ValueError(_why_no_dialogue(book))
     return book_spans, typography
 
@@ -139,20 +142,37 @@ def mine_source(source: Source, options: Options) -> Summary | SetAside:
     """What one source on disk gives; an unusable one is set aside with its reason, never raised."""
     if source.path is None:
         return SetAside(source.word, "is not on disk")
+    with _collector_paused():
+        return _mine_file(source, source.path, options)
+
+
+def _mine_file(source: Source, path: Path, options: Options) -> Summary | SetAside:
     try:
-        data = source.path.read_bytes()
+        data = path.read_bytes()
         mined = mine_book(data, source.id, load_tagger(options.tagger, options.gap), options)
     except OSError as error:
         return SetAside(source.word, f"cannot be read: {error.strerror or error}")
     except ValueError as error:
         return SetAside(source.word, str(error))
-    rows = {
-        "spans": span_rows(mined.tagged, mined.dialogues),
-        "dialogues": dialogue_rows(mined.tagged, mined.dialogues),
-        "pairs": pair_rows(mined.tagged, mined.dialogues, options.pairs_by_span),
-    }
+    rows = rows_of_book(mined.tagged, mined.dialogues, options.pairs_by_span)
     encoded = {kind: encode(kind, made, options.format) for kind, made in rows.items()}
-    return Summary(_entry(source, source.path, mined, options), encoded)
+    return Summary(_entry(source, path, mined, options), encoded)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No garbage collection while one book is mined.
+
+    A parsed page is tens of thousands of objects that the collector would walk again and again;
+    its cycles are cut by hand when it is done with, so that nothing is left to collect.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def mine(

@@ -12,6 +12,7 @@ import unicodedata
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import cast
 
 from bs4 import BeautifulSoup, NavigableString, Tag, XMLParsedAsHTMLWarning
@@ -50,6 +51,7 @@ _PAGE_TEXT = re.compile(r"\s*\[(?:Pg|Page|p\.)\s*[\divxlc]+\]|\{[\divxlc]+\}", r
 _ANCHOR_CLASS = re.compile(r"fn-?anchor\w*|citation|footnote-?ref\w*|fn-?ref|noteref|pginternal")
 _ANCHOR_TEXT = re.compile(r"\s*[\[({]?(?:\d{1,4}|[*†‡§]+|[A-Za-z])[\])}]?\s*")
 _DROP_CAP_CLASS = re.compile(r"drop-?(?:cap|span)\w*|dcap|letra|initial|firstletter|first-letter")
+_BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two paragraphs
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 _LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
 
@@ -84,6 +86,15 @@ class Page:
     title: str
     language: str
     drops: Counter[str]
+
+
+def count_words(text: str) -> int:
+    """Words of a lump's text, or a block's: of text with single spaces and newlines, that is.
+
+    >>> count_words("So it was.\\nSo it is."), count_words("")
+    (6, 0)
+    """
+    return text.count(" ") + text.count("\n") + bool(text)
 
 
 def decode(data: bytes) -> str:
@@ -165,18 +176,18 @@ class _Walk:
     drops: Counter[str] = field(default_factory=Counter)
     parts: list[str] = field(default_factory=list)
     linked: int = 0
-    plain: int = 0
+    plain: bool = False
     glue: bool = False
 
     def visit(
         self, element: Tag, region: str, level: int, link: int, bold: int, preformatted: bool
     ) -> None:
         for child in element.contents:
-            if isinstance(child, NavigableString):
-                if type(child) is NavigableString:
-                    self.add(child, link, bold, preformatted)
+            if type(child) is NavigableString:
+                self.add(child, link, bold, preformatted)
                 continue
-            assert isinstance(child, Tag)
+            if not isinstance(child, Tag):
+                continue  # comments, declarations and their like
             name = child.name
             if name == "br":
                 self.parts.append(BREAK)
@@ -240,8 +251,8 @@ class _Walk:
         self.parts.append(text.replace("\n", BREAK) if preformatted else text)
         if link:
             self.linked += len(text)
-        if not bold and not text.isspace():
-            self.plain += 1
+        if not (bold or self.plain or text.isspace()):
+            self.plain = True
 
     def _add_drop_cap(self, letters: str) -> None:
         letters = letters.strip()
@@ -259,7 +270,7 @@ class _Walk:
         parts, linked, plain = self.parts, self.linked, self.plain
         if not parts:
             return
-        self.parts, self.linked, self.plain, self.glue = [], 0, 0, False
+        self.parts, self.linked, self.plain, self.glue = [], 0, False, False
         text = "".join(parts)
         if not text or text.isspace():
             return
@@ -270,35 +281,33 @@ class _Walk:
         text = " ".join(text.split())
         if not text.isascii():
             text = _INVISIBLE.sub("", text)
-        share = linked / len(text) if text.strip() else 0.0
-        for piece in _pieces(text):
+        share = min(linked / len(text), 1.0) if text else 0.0
+        if text and BREAK not in text:
+            self.lumps.append(Lump(text, level, region, tag, share, not plain, preformatted))
+            return
+        for piece in _BREAKS.split(text):
             lines = [line.strip() for line in piece.split(BREAK)]
             clean = "\n".join(line for line in lines if line)
             if clean:
-                self.lumps.append(
-                    Lump(clean, level, region, tag, min(share, 1.0), not plain, preformatted)
-                )
-
-
-def _pieces(text: str) -> list[str]:
-    """Two or more line breaks in a row are the white line between two paragraphs."""
-    if BREAK not in text:
-        return [text]
-    return re.split(rf"{BREAK}(?: ?{BREAK})+", text)
+                self.lumps.append(Lump(clean, level, region, tag, share, not plain, preformatted))
 
 
 def _region(tag: Tag, name: str, region: str) -> str:
     if region and region not in ("blockquote", "letter"):
         return region
-    words = tag.get("class") or ()
     identity = tag.get("id")
-    if words or identity:
-        for word in (*words, *((str(identity),) if identity else ())):
-            word = word.lower()
-            for candidate, pattern in _REGIONS:
-                if pattern.fullmatch(word):
-                    return candidate
+    for word in (*(tag.get("class") or ()), *((str(identity),) if identity else ())):
+        found = _region_of_word(word)
+        if found:
+            return found
     return _REGION_OF_TAG.get(name, region)
+
+
+@lru_cache(maxsize=4096)  # ids are many, classes few
+def _region_of_word(word: str) -> str:
+    """What a class or id says about the text in its element, or ""."""
+    word = word.lower()
+    return next((region for region, pattern in _REGIONS if pattern.fullmatch(word)), "")
 
 
 def _is_caption(tag: Tag, classes: object) -> bool:

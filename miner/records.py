@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from miner.dialogues import Dialogue, Turn, span_pairs, turn_pairs
+from miner.dialogues import Dialogue, Turn
 from miner.gold import tags_row
 from miner.spans import Span
 from miner.tags import TaggedBook
@@ -22,74 +22,88 @@ Row = dict[str, Any]
 KINDS = ("spans", "dialogues", "pairs")
 
 
-def span_rows(tagged: TaggedBook, found: Sequence[Dialogue]) -> Iterator[Row]:
-    """One row per span in reading order, narration included: the tags file's columns and two more.
+def rows_of_book(
+    tagged: TaggedBook, found: Sequence[Dialogue], pairs_by_span: bool = False
+) -> dict[str, Iterable[Row]]:
+    """The rows of each kind of `KINDS`.
 
-    `dialogue` and `turn` number the span's dialogue in the book and its turn in that dialogue; both
-    are None on narration and on what the filters took out.
+    - spans: one row per span in reading order, narration included: the columns of a tags file, and
+      the number of the span's dialogue and of its turn in it (None on narration, and on what the
+      filters took out).
+    - dialogues: one row per dialogue, with its turns and the narration before and inside each.
+    - pairs: one row per turn and next turn, with the narration between the two.
+
+    Args:
+        tagged: the book that the dialogues were decoded from.
+        found: its dialogues, filtered or not.
+        pairs_by_span: pair spans, as the seed work does, instead of turns.
     """
+    narration = _Narration(tagged)
+    rows = [_row_of_turns(dialogue, dialogue.turns, narration) for dialogue in found]
+    paired = rows
+    if pairs_by_span:
+        paired = [
+            _row_of_turns(
+                dialogue, [Turn((span,)) for turn in dialogue.turns for span in turn.spans], narration
+            )
+            for dialogue in found
+        ]
+    return {
+        "spans": _span_rows(tagged, found),
+        "dialogues": rows,
+        "pairs": (pair for row in paired for pair in _pair_rows(row)),
+    }
+
+
+def _span_rows(tagged: TaggedBook, found: Sequence[Dialogue]) -> Iterator[Row]:
     turns: dict[tuple[int, int], tuple[int, int]] = {}
     for dialogue in found:
         for number, turn in enumerate(dialogue.turns):
             for span in turn.spans:
                 turns[span.paragraph, span.index] = (dialogue.index, number)
     for item in tagged.spans:
-        dialogue, turn = turns.get((item.span.paragraph, item.span.index), (None, None))
-        yield tags_row(tagged.book, item) | {"dialogue": dialogue, "turn": turn}
+        row = tags_row(tagged.book, item)
+        place = turns.get((item.span.paragraph, item.span.index), (None, None))
+        row["dialogue"], row["turn"] = place
+        yield row
 
 
-def dialogue_rows(tagged: TaggedBook, found: Sequence[Dialogue]) -> Iterator[Row]:
-    """One row per dialogue, with its turns and the narration that stands before and inside each."""
-    narration = _Narration(tagged)
-    for dialogue in found:
-        first = dialogue.turns[0].spans[0]
-        turns = []
-        for previous, turn in pairwise((None, *dialogue.turns)):
-            assert turn is not None
-            turns.append(
-                {
-                    "text": turn.said,
-                    "narration": narration.up_to(turn, previous),
-                    "spans": _places(turn.spans),
-                }
-            )
+def _pair_rows(row: Row) -> Iterator[Row]:
+    """The pairs of a dialogue's row."""
+    for context, response in pairwise(row["turns"]):
         yield {
-            "book": dialogue.book,
-            "dialogue": dialogue.index,
-            "part": dialogue.part,
-            "chapter": first.chapter,
-            "paragraph": first.paragraph,
-            "n_turns": len(turns),
-            "n_words": sum(len(turn["text"].split()) for turn in turns),
-            "turns": turns,
+            "book": row["book"],
+            "dialogue": row["dialogue"],
+            "part": row["part"],
+            "chapter": context["spans"][0]["chapter"],
+            "paragraph": context["spans"][0]["paragraph"],
+            "context": context["text"],
+            "response": response["text"],
+            "narration": response["narration"],
+            "context_spans": context["spans"],
+            "response_spans": response["spans"],
         }
 
 
-def pair_rows(
-    tagged: TaggedBook, found: Sequence[Dialogue], by_span: bool = False
-) -> Iterator[Row]:
-    """One row per pair of a context and its response, with the narration between the two.
-
-    Args:
-        tagged: the book that the dialogues were decoded from.
-        found: its dialogues.
-        by_span: pair spans, as the seed work does, instead of turns.
-    """
-    narration = _Narration(tagged)
-    for dialogue in found:
-        for pair in (span_pairs if by_span else turn_pairs)(dialogue):
-            yield {
-                "book": pair.book,
-                "dialogue": pair.dialogue,
-                "part": dialogue.part,
-                "chapter": pair.context.spans[0].chapter,
-                "paragraph": pair.context.spans[0].paragraph,
-                "context": pair.context.said,
-                "response": pair.response.said,
-                "narration": narration.up_to(pair.response, pair.context),
-                "context_spans": _places(pair.context.spans),
-                "response_spans": _places(pair.response.spans),
-            }
+def _row_of_turns(dialogue: Dialogue, turns: Sequence[Turn], narration: _Narration) -> Row:
+    made = [
+        {
+            "text": turn.said,
+            "narration": narration.up_to(turn, turns[number - 1] if number else None),
+            "spans": _places(turn.spans),
+        }
+        for number, turn in enumerate(turns)
+    ]
+    return {
+        "book": dialogue.book,
+        "dialogue": dialogue.index,
+        "part": dialogue.part,
+        "chapter": turns[0].spans[0].chapter,
+        "paragraph": turns[0].spans[0].paragraph,
+        "n_turns": len(made),
+        "n_words": sum(len(turn["text"].split()) for turn in made),
+        "turns": made,
+    }
 
 
 class _Narration:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from miner.book import Block, BlockKind, Book
 from miner.marks import Scanner, dash_stretches, scanner_for
@@ -20,6 +20,8 @@ _LONGEST_RUN = 12
 # Place and date above the salutation of a letter: so many lines of so many words at most.
 _LONGEST_HEAD = 4
 _WORDS_OF_HEAD = 10
+# A paragraph of so many words, nothing but quoted, right below one of a letter belongs to it.
+_WORDS_OF_LETTER = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,7 @@ class BookSpans:
     spans: tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Where quoted text begins and ends in a block; `closed` is False where its mark is missing."""
 
     start: int
@@ -79,12 +80,16 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
     spans: list[Span] = []
     last: bool | None = None  # what the stretch left open at the last block's end was taken for
     for position, (block, stretches) in enumerate(zip(blocks, quoted, strict=True)):
-        runs_on = last if stretches and stretches[0].continues else None
-        if position in letters:
-            runs_on = False
-        places = [(stretch.start, stretch.end) for stretch in stretches]
-        spoken = are_speech(block, places, runs_on, thoughts)
-        last = spoken[-1] if stretches and not stretches[-1].closed else None
+        if not stretches:
+            last = None
+            spans.extend(_spans(block, (), ()))
+            continue
+        outer = last if stretches[0].continues else None
+        runs_on = False if position in letters else outer
+        spoken = are_speech(block, stretches, runs_on, thoughts)
+        last = spoken[-1] if not stretches[-1].closed else None
+        if outer and last is False:
+            last = True  # a letter in a story that somebody tells: the story goes on after it
         spans.extend(_spans(block, stretches, spoken))
     return BookSpans(book, tuple(spans))
 
@@ -93,14 +98,13 @@ def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[Stretch]])
     """Positions of blocks in which a quoted letter begins, place and date above it included."""
     starts: set[int] = set()
     for position, stretches in enumerate(quoted):
-        if not stretches:
+        if not stretches or stretches[0].start > 1:
             continue
         first, previous = stretches[0], blocks[position - 1].text if position else ""
         if not begins_letter(blocks[position].text, first.start, first.end, previous):
             continue
         starts.add(position)
-        if stretches[-1].closed and position + 1 < len(blocks):
-            starts.update(_rest_of_letter(blocks, quoted, position + 1))
+        starts.update(_rest_of_letter(blocks, quoted, position + 1))
         for above in range(position - 1, max(position - 1 - _LONGEST_HEAD, -1), -1):
             if not _is_line_of_letter_head(blocks[above], quoted[above]):
                 break
@@ -111,10 +115,16 @@ def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[Stretch]])
 def _rest_of_letter(
     blocks: Sequence[Block], quoted: Sequence[Sequence[Stretch]], position: int
 ) -> list[int]:
-    """The block below a salutation that closed its own marks, where it begins a long quotation."""
-    stretches = quoted[position]
-    long_and_open = stretches and stretches[0].start == 0 and not stretches[0].closed
-    return [position] if long_and_open else []
+    """Blocks right below a letter's first that are long and nothing but quoted: its next ones."""
+    found = []
+    while position < len(blocks) and (stretches := quoted[position]):
+        text = blocks[position].text
+        alone = len(stretches) == 1 and fills(text, stretches[0].start, stretches[0].end)
+        if not alone or (stretches[0].closed and len(text.split()) < _WORDS_OF_LETTER):
+            break
+        found.append(position)
+        position += 1
+    return found
 
 
 def _is_line_of_letter_head(block: Block, stretches: Sequence[Stretch]) -> bool:
@@ -156,7 +166,8 @@ def _stretches(
             return [Stretch(start, end, True) for start, end in dashed], None
     stretches: list[Stretch] = []
     position = 0
-    if running is None and (scanner := _lost_opener(block, scanners)):
+    lost = text[:2].isupper() and running is None
+    if lost and (scanner := _lost_opener(block, scanners)):
         end, closed = scanner.close(text, 0)
         stretches.append(Stretch(0, end, closed))
         position = end
@@ -219,35 +230,33 @@ def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> i
 
 def _spans(block: Block, stretches: Sequence[Stretch], spoken: Sequence[bool]) -> list[Span]:
     """The block's text, cut at the stretches; what is quoted but not spoken is narration."""
+    chapter, paragraph, text = block.chapter, block.index, block.text
+    if not stretches:
+        return [Span(chapter, paragraph, 0, 0, len(text), text, False)]
     spans: list[Span] = []
 
-    def cut(start: int, end: int, said: bool = False, quoted: bool = False) -> None:
+    def cut(start: int, end: int, said: bool, quoted: bool) -> None:
         if start < end:
-            text = block.text[start:end]
-            place = (block.chapter, block.index, len(spans), start, end, text)
-            spans.append(Span(*place, is_utterance=said, quoted=quoted))
+            place = text[start:end]
+            spans.append(Span(chapter, paragraph, len(spans), start, end, place, said, quoted))
 
     position = 0
     for stretch, is_said in zip(stretches, spoken, strict=True):
-        cut(position, stretch.start)
+        cut(position, stretch.start, False, False)
         position = stretch.start
         if is_said:
-            for start, end in asides(block.text, stretch.start, stretch.end):
-                cut(position, start, said=True)
-                cut(start, end)
+            for start, end in asides(text, stretch.start, stretch.end):
+                cut(position, start, True, False)
+                cut(start, end, False, False)
                 position = end
-        cut(position, stretch.end, said=is_said, quoted=not is_said)
+        cut(position, stretch.end, is_said, not is_said)
         position = stretch.end
-    cut(position, len(block.text))
-    if stretches and stretches[0].continues and spoken[0]:
+    cut(position, len(text), False, False)
+    if stretches[0].continues and spoken[0]:
         spans[0] = replace(spans[0], continues=True)
     return spans
 
 
-# A stretch of narration without a letter or digit is no more than a space or a dash.
-_BLANK = re.compile(r"[\W_]*")
-
-
 def is_blank(span: Span) -> bool:
-    """Whether a span of narration says nothing, as the space between two utterances does."""
-    return not span.is_utterance and _BLANK.fullmatch(span.text) is not None
+    """Whether a span of narration says nothing, as the space or dash between two utterances."""
+    return not span.is_utterance and not any(map(str.isalnum, span.text))

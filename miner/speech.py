@@ -29,7 +29,7 @@ _WRITE = (
     r"telegram|telegraphed|postscript|crossed out|advertise\w+|placards?|sign-?board|"
     r"meant|means|implied|signified|expressed"
 )
-_ENDS_WITH_SAY = re.compile(rf"\b(?:{_SAY})\W*$", re.IGNORECASE)
+_SAY_WORDS = re.compile(_SAY, re.IGNORECASE)
 _SAY_FOLLOWS = re.compile(
     rf"\W*(?:(?:he|she|they|I|we|it|you|(?:the|his|her|my|old|young|poor) [\w’'-]+|"
     rf"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,3}}) (?:\w+ly )?(?:{_SAY})\b|(?:{_SAY})\b)"
@@ -42,8 +42,9 @@ _ENDS_UNSAID = re.compile(
     rf"\bwhy (?:did|does|do|had) \w+ not (?:{_SAY})\W*$",
     re.IGNORECASE,
 )
+_UNSAID_WORDS = ("would", "might", "should", " to ", "hy ")  # quicker to rule out than the pattern
 _THINK = r"thought|thinks|thinking|reflected|mused|wondered"
-_ENDS_WITH_THINK = re.compile(rf"\b(?:{_THINK})(?: to \w+self)?\W*$", re.IGNORECASE)
+_THINK_WORDS = re.compile(rf"(?:{_THINK})(?: to \w+self)?", re.IGNORECASE)
 _THINK_FOLLOWS = re.compile(
     rf"\W*(?:(?:he|she|they|I|we|(?:the|his|her|my|old|young|poor) \w+|[A-Z][\w.]*(?: [A-Z]\w*)?) "
     rf"(?:\w+ly )?(?:{_THINK})\b|(?:{_THINK})\b)"
@@ -51,9 +52,9 @@ _THINK_FOLLOWS = re.compile(
 _INTERRUPTED = re.compile(r"\s*(?:[\u2014\u2013]|--).*(?:[\u2014\u2013]|--)\s*", re.DOTALL)
 _ENDS_WITH_WRITE = re.compile(rf"\b(?:{_WRITE})\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
 _WRITE_FOLLOWS = re.compile(r"\W*(?:[\w.]+ ){1,3}(?:wrote|writes|had written)\b")
-_ENDS_WITH_ARTICLE = re.compile(
-    r"\b(?:an?|the|his|her|their|its|my|your|our|this|that|these|those|of|one|no|every|each|such|"
-    r"another|called|as|word|phrase|term)\W*$",
+_ARTICLE_WORDS = re.compile(
+    r"an?|the|his|her|their|its|my|your|our|this|that|these|those|of|one|no|every|each|such|"
+    r"another|called|as|word|phrase|term",
     re.IGNORECASE,
 )
 _SALUTATION = re.compile(
@@ -66,6 +67,7 @@ _LETTER_ANNOUNCED = re.compile(
     r"postscript|advertisement|read)\b[^.!?]{0,60}[:.\u2014\u2013-]+\s*$",
     re.IGNORECASE,
 )
+_REACH = 50  # characters before a mark in which a tag is looked for
 _MARKS = "\"'“”‘’«»„‚_* \n"
 _STOPS = ",.!?;:…—–-"
 
@@ -93,7 +95,7 @@ def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def are_speech(
     block: Block,
-    stretches: Sequence[tuple[int, int]],
+    stretches: Sequence[tuple[int, ...]],
     runs_on: bool | None,
     thoughts: bool = False,
 ) -> list[bool]:
@@ -101,7 +103,8 @@ def are_speech(
 
     Args:
         block: the block.
-        stretches: start and end of its quoted stretches, marks included, in order.
+        stretches: start and end of its quoted stretches, marks included, in order; what else the
+            tuples hold is passed over.
         runs_on: whether the first stretch goes on with one of the block before, and what was
             decided of that: True for speech, False for a letter or a song, None where it does not.
         thoughts: whether what is thought in quotation marks counts as spoken.
@@ -109,9 +112,11 @@ def are_speech(
     if block.kind is BlockKind.LETTER or (block.kind is BlockKind.VERSE and not runs_on):
         return [False] * len(stretches)
     verdicts: list[bool] = []
+    if not stretches:
+        return verdicts
     position = 0
     text = block.text
-    for number, (start, end) in enumerate(stretches):
+    for number, (start, end, *_) in enumerate(stretches):
         following = stretches[number + 1][0] if number + 1 < len(stretches) else len(text)
         before, after = text[position:start], text[end:following]
         if not number and runs_on is not None:
@@ -147,21 +152,21 @@ def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
 
 def fills(text: str, start: int, end: int) -> bool:
     """Whether a stretch is all there is of a block, an editor's words in brackets aside."""
-    rest = text[end:].strip()
+    rest = text[end:].strip(" .,;:—–-")
     return not text[:start].strip() and (not rest or rest.startswith("["))
 
 
 def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
-    before = before.rstrip()
+    before = before[-_REACH:].rstrip()
     if not quoted or _WRITE_FOLLOWS.match(after):
         return False
-    if _THINK_FOLLOWS.match(after) or _ENDS_WITH_THINK.search(before):
+    if _THINK_FOLLOWS.match(after) or _ends_with(before, _THINK_WORDS):
         return thoughts
     if not before:
         return True
-    if _ENDS_UNSAID.search(before):
+    if any(word in before for word in _UNSAID_WORDS) and _ENDS_UNSAID.search(before):
         return False
-    if _ENDS_WITH_SAY.search(before):
+    if _ends_with(before, _SAY_WORDS):
         return True
     if _ENDS_WITH_WRITE.search(before):
         return False
@@ -174,6 +179,17 @@ def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
     return True
 
 
+def _ends_with(before: str, words: re.Pattern[str]) -> bool:
+    """Whether the last one, two or three words are one of the pattern's, stops aside."""
+    last = before.rstrip(" ,;:.!?—–-(\n").rsplit(None, 3)
+    tail = ""
+    for word in reversed(last[-3:]):
+        tail = f"{word} {tail}" if tail else word
+        if words.fullmatch(tail):
+            return True
+    return False
+
+
 def _is_announced_without_stop(
     before: str, quoted: str, after: str, ends_as_speech: bool, n_words: int
 ) -> bool:
@@ -182,7 +198,7 @@ def _is_announced_without_stop(
         return False
     if _SAY_FOLLOWS.match(after):
         return True
-    if _ENDS_WITH_ARTICLE.search(before):
+    if _ends_with(before, _ARTICLE_WORDS):
         return n_words > 6 and quoted[0].isupper()
     if not quoted[0].isupper():
         return n_words > 8

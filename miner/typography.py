@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from miner.book import Block, BlockKind, Book
 
-_BEFORE = r"(?:^|(?<=[\s(\[\u2014\u2013\u2015-]))"  # what may stand before an opening mark
+_VOTING_PART = 250  # characters of a block in which its first speech is looked for
 _AFTER = r"(?=$|[\s)\],.;:!?\u2014\u2013-])"  # what may stand after a closing mark
 _STOP = r"[,.!?;:\u2026\u2014\u2013_*)\]-]"  # how speech ends before its closing mark
 _DASH_START = re.compile(r"(--|[\u2014\u2013\u2015-])(?=\s?[\w\u00bf\u00a1\"'\u201c\u2018.\u2026_])")
@@ -268,7 +268,7 @@ def _twins(name: str, votes: Counter[str]) -> list[str]:
 def _language(declared: str, blocks: list[Block]) -> str:
     """The declared language, unless the text's function words plainly say another."""
     words = Counter[str]()
-    for block in blocks[:: max(1, len(blocks) // 400)]:
+    for block in blocks[:: max(1, len(blocks) // 50)]:
         words.update(block.text.lower().split())
     hits = {
         language: sum(words[word] for word in row.function_words.split())
@@ -297,7 +297,7 @@ def _votes(blocks: Iterable[Block], row: Conventions) -> Counter[str]:
         first_start = len(text)
         for name, opener, pattern in () if first else patterns:
             if opener in text:
-                match = pattern.search(text, 0, first_start)
+                match = pattern.search(text, 0, min(first_start, _VOTING_PART))
                 if match:
                     first, first_start = name, match.start()
         if first:
@@ -308,12 +308,16 @@ def _votes(blocks: Iterable[Block], row: Conventions) -> Counter[str]:
 def _speech_pattern(marks: Marks) -> re.Pattern[str]:
     """A stretch in these marks that ends as speech does: punctuation, then the closing mark."""
     opener, closer = re.escape(marks.opener), re.escape(marks.closer)
+    # What may stand before the mark is looked back at from behind it, so that the search can skip
+    # from mark to mark.
+    at_start = rf"{opener}(?:(?<=[\s(\[\u2014\u2013\u2015-]{opener})|(?<!.{opener}))"
     if marks.is_apostrophe:
         # Apostrophes are let through; a capital, or a mark inside, begins nearly all speech.
-        inside = rf"(?=[A-Z\u00c0-\u00dd\"\u201c])[^{opener}]*?"
-        if not marks.has_direction:
-            inside = rf"(?=[A-Z\u00c0-\u00dd\"\u201c])(?:[^{opener}]|(?<=\w){opener}(?=\w))*?"
-        return re.compile(rf"{_BEFORE}{opener}{inside}{_STOP}{closer}{_AFTER}")
+        inside = rf"[^{opener}]*?" if marks.has_direction else rf"(?:[^']|(?<=\w)'(?=\w))*?"
+        first = r"(?=[A-Z\u00c0-\u00dd\"\u201c])"
+        return re.compile(rf"{at_start}{first}{inside}{_STOP}{closer}{_AFTER}", re.DOTALL)
     if not marks.has_direction:
-        return re.compile(rf"{_BEFORE}{opener}(?=\S)[^{opener}]*{_STOP}{closer}{_AFTER}")
+        return re.compile(
+            rf"{at_start}(?=\S)[^{opener}]*{_STOP}{closer}{_AFTER}", re.DOTALL
+        )
     return re.compile(rf"{opener} ?(?=\S)[^{opener}{closer}]*{_STOP} ?{closer}")

@@ -3,10 +3,10 @@
 import json
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import NAMES, SEED, book, counts, needs_seed, spans_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from nltk.metrics.segmentation import pk, windowdiff
@@ -15,39 +15,13 @@ from seqeval.scheme import IOB2
 from sklearn.metrics import precision_recall_fscore_support
 
 from miner import __version__
-from miner.gold import read_annotated, read_seed
-from miner.scores import Counts, fingerprint, match_spans, score, window
-from miner.spans import Span
-from miner.tags import Tag, TaggedBook, TaggedSpan, legal
+from miner.counts import window
+from miner.gold import read_annotated
+from miner.scores import Counts, score
+from miner.seed import read_seed
+from miner.tags import Tag, TaggedBook, legal
 
-NAMES = {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER, "O": Tag.O}
 TAGS = [str(tag) for tag in Tag if tag is not Tag.O]
-SEED = Path(__file__).parents[2] / "shared" / "convo-miner-gold"
-needs_seed = pytest.mark.skipif(
-    not SEED.is_dir(), reason=f"the seed project's files are not at {SEED}"
-)
-
-
-def spans_of(tags, chapters, texts=None, shift: int = 0) -> tuple[TaggedSpan, ...]:
-    """One paragraph per tag; each has a text of its own unless `texts` says otherwise."""
-    spans = []
-    for i, (tag, chapter) in enumerate(zip(tags, chapters, strict=True)):
-        text = texts[i] if texts else f"“Line {i} of the play.”"
-        span = Span(chapter, i + shift, 0, 0, len(text), text, tag is not Tag.O)
-        spans.append(TaggedSpan(span, tag))
-    return tuple(spans)
-
-
-def book(letters: str, name: str = "7", **options) -> TaggedBook:
-    """The book of "SsR|SO": one letter per paragraph, a bar between chapters."""
-    parts = letters.split("|")
-    tags = [NAMES[letter] for letter in "".join(parts)]
-    chapters = [n for n, part in enumerate(parts, 1) for _ in part]
-    return TaggedBook(name, spans_of(tags, chapters, **options))
-
-
-def counts(figure, unit: str) -> Counts:
-    return dict(figure.counts)[unit]
 
 
 def rates(figure, unit: str) -> list[float | None]:
@@ -177,64 +151,6 @@ def test_a_spurious_utterance_counts_in_a_chapter_of_pure_narration():
     result = score([book("SR|O")], [book("SR|S")], resamples=0)
     assert counts(result.total.end_to_end, "B-START") == Counts(1, 1, 0)
     assert result.total.n_chapters == 2
-
-
-def test_spans_match_by_place_where_the_paragraphs_are_the_same():
-    # Both say the same twice; gold has the first only, predicted the second only.
-    texts = ["“Yes.”", "“Yes.”"]
-    assert match_spans(book("SO", texts=texts), book("OS", texts=texts)) == []
-    assert match_spans(book("SR", texts=texts), book("SR", texts=texts)) == [(0, 0), (1, 1)]
-
-
-def test_spans_match_by_letters_where_the_paragraphs_differ():
-    gold = book("SRO|SR", texts=["“Good day!”", "‘Why?’", "he asked", "“_No_ one.”", "“Oh.”"])
-    other = book(
-        "OSR|SR", texts=["A heading", '"Good day!"', '"Why?"', '"No one."', '"Ah."'], shift=40
-    )
-    assert match_spans(gold, other) == [(0, 1), (1, 2), (3, 3)]
-    figure = score([gold], [other], resamples=0).total.end_to_end
-    assert counts(figure, "utterance") == Counts(3, 1, 1)
-
-
-def test_the_number_of_a_paragraph_alone_does_not_match():
-    gold = book("SR", texts=["“One.”", "“Two.”"])
-    moved = book("SRR", texts=["“Two.”", "“One.”", "“Two.”"])
-    assert match_spans(gold, moved) == [(0, 1), (1, 2)]
-
-
-def test_a_stray_match_does_not_tie_chapters_together():
-    # Gold covers the second chapter; its "Yes." that was not found is also said in the first.
-    whole = book("SRRRRR|SRRRRR", texts=[*("abcde"), "yes", *("vwxyz"), "no"], shift=9)
-    gold = book("SRRRRRR", texts=["yes", *("vwxyz"), "no"])
-    assert match_spans(gold, whole) == [(n, n + 5) for n in range(1, 7)]
-    part = score([gold], [whole], resamples=0).total
-    assert (part.n_gold, part.n_predicted, part.n_matched) == (7, 6, 6)
-
-
-words = st.sampled_from(["“Yes.”", "‘yes’", "“No.”", "“So it is.”", "“—”", "“…”", "“Who?”"])
-
-
-@given(st.lists(words, max_size=12), st.lists(words, max_size=12), st.booleans())
-def test_no_two_spans_with_different_letters_match(ours, theirs, is_shifted):
-    gold = book("S" * len(ours), texts=ours or None)
-    other = book("S" * len(theirs), texts=theirs or None, shift=5 * is_shifted)
-    pairs = match_spans(gold, other)
-    for i, j in pairs:
-        assert fingerprint(ours[i]) == fingerprint(theirs[j])
-    assert all(a[0] < b[0] and a[1] < b[1] for a, b in zip(pairs, pairs[1:], strict=False))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("“Don't _you_, Mr. X?”", "dontyoumrx"),
-        ("« Où ÇA ? »", "oùça"),
-        ("12 o’clock", "12oclock"),
-        ("“—” ", "“—”"),
-    ],
-)
-def test_fingerprint(text, expected):
-    assert fingerprint(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,91 @@
+"""Gold spans and predicted ones -> which utterance of the one is which of the other.
+
+They match by place where both were read from the same paragraphs, and else by their letters, so
+that two editions of a book can be compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from difflib import SequenceMatcher
+
+from miner.align import letters
+from miner.spans import Span
+from miner.tags import TaggedBook
+
+
+def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
+    """Which utterance of gold is which of predicted: index pairs into the two `spans`, ascending.
+
+    Where both were read from the same paragraphs, equal positions match. Otherwise (two editions
+    of a book, or two ways to parse it) the fingerprints of the utterances are aligned in order
+    (difflib, longest run first), and a match between two chapters counts only if it is one of a
+    quarter of the utterances of either: a stray "Yes." does not tie a chapter to another. Spans
+    with different fingerprints never match.
+    """
+    if same_paragraphs(gold, predicted):
+        at = {_position(item.span): i for i, item in enumerate(predicted.spans)}
+        places = [(i, at.get(_position(item.span))) for i, item in enumerate(gold.spans)]
+        return [
+            (i, j)
+            for i, j in places
+            if j is not None
+            and gold.spans[i].span.is_utterance
+            and predicted.spans[j].span.is_utterance
+        ]
+    return _aligned(gold, predicted)
+
+
+def fingerprint(text: str) -> str:
+    """The letters and digits of a text, folded as by `align.letters`; the text where it has none.
+
+    >>> fingerprint("“Don't _you_?”")
+    'dontyou'
+    """
+    return letters(text).text or text.strip()
+
+
+def same_paragraphs(gold: TaggedBook, predicted: TaggedBook) -> bool:
+    """Whether both have paragraphs of the same number, all of them with the same letters."""
+    texts: list[dict[int, list[str]]] = []
+    for book in (gold, predicted):
+        found: dict[int, list[str]] = {}
+        for item in book.spans:
+            found.setdefault(item.span.paragraph, []).append(item.span.text)
+        texts.append(found)
+    common = texts[0].keys() & texts[1].keys()
+    return bool(common) and all(
+        fingerprint("".join(texts[0][n])) == fingerprint("".join(texts[1][n])) for n in common
+    )
+
+
+def _aligned(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
+    """The matches of two books by fingerprint, in order; see `match_spans`."""
+    golds, predictions = (
+        [i for i, item in enumerate(book.spans) if item.span.is_utterance]
+        for book in (gold, predicted)
+    )
+    matcher = SequenceMatcher(
+        None,
+        [fingerprint(gold.spans[i].span.text) for i in golds],
+        [fingerprint(predicted.spans[i].span.text) for i in predictions],
+        autojunk=False,
+    )
+    pairs = [
+        (golds[block.a + n], predictions[block.b + n])
+        for block in matcher.get_matching_blocks()
+        for n in range(block.size)
+    ]
+    links = [(gold.spans[i].span.chapter, predicted.spans[j].span.chapter) for i, j in pairs]
+    n_links = Counter(links)
+    n_golds = Counter(gold.spans[i].span.chapter for i in golds)
+    n_predictions = Counter(predicted.spans[j].span.chapter for j in predictions)
+    return [
+        pair
+        for pair, link in zip(pairs, links, strict=True)
+        if 4 * n_links[link] >= min(n_golds[link[0]], n_predictions[link[1]])
+    ]
+
+
+def _position(span: Span) -> tuple[int, int, int]:
+    return span.paragraph, span.start, span.end

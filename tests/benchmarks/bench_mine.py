@@ -1,0 +1,123 @@
+"""Speed and memory of `mine --tagger gap`, as ratios measured in one run.
+
+    python tests/benchmarks/bench_mine.py --books DIR [--n 20]
+
+1. Time of mining a book, from bytes on disk to encoded rows, over the time that BeautifulSoup with
+   lxml alone needs to parse the same file; the two in turn, best of three each. Bound: a median
+   of 3 over 20 books.
+2. Time and peak memory of `miner mine` as a process over a quarter, a half and all of the English
+   books. Bounds: time linear in words (the slope's fit), peak under 700 MB, and no growth with
+   the number of books beyond that of the largest book.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
+
+from miner.mine import Options, SetAside, Summary, mine_source
+from miner.sources import Source, find_sources
+
+LARGEST_RATIO = 3.0
+LARGEST_PEAK_MB = 700
+
+
+def best_of(n: int, work) -> float:
+    """Seconds of the fastest of n runs."""
+    times = []
+    for _ in range(n):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def parse_only(data: bytes) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
+        BeautifulSoup(data, "lxml").decompose()
+
+
+def ratios(sources: list[Source]) -> list[float]:
+    found = []
+    for source in sources:
+        assert source.path is not None
+        data = source.path.read_bytes()
+        parse_only(data), mine_source(source, Options())  # warm up
+        alone = best_of(3, lambda data=data: parse_only(data))
+        mined = best_of(3, lambda source=source: mine_source(source, Options()))
+        found.append(mined / alone)
+        print(f"  {source.id:>6}  parse {alone:.3f} s   mine {mined:.3f} s   {mined / alone:.2f}")
+    return found
+
+
+def run(words: list[str], workers: int) -> tuple[float, float, int]:
+    """Seconds, peak megabytes of the largest process, and words of one `miner mine`."""
+    code = (
+        "import json, resource, sys; from miner.__main__ import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as stop: code = stop.code\n"
+        "kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)\n"
+        "print(max(resource.getrusage(kind).ru_maxrss for kind in kinds), file=sys.stderr)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        command = [sys.executable, "-c", code, "mine", *words, "-o", str(out), "--json"]
+        start = time.perf_counter()
+        done = subprocess.run(
+            [*command, "--workers", str(workers)], capture_output=True, text=True, check=True
+        )
+        seconds = time.perf_counter() - start
+    kilobytes = int(done.stderr.strip().splitlines()[-1])
+    return seconds, kilobytes / 1024, json.loads(done.stdout)["totals"]["words"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--books", type=Path, required=True, help="folder of Gutenberg HTML files")
+    parser.add_argument("--n", type=int, default=20, help="books for the ratio to parsing")
+    options = parser.parse_args()
+    sources, _ = find_sources([str(options.books)])
+    english = [
+        source
+        for source in sources
+        if not isinstance(result := mine_source(source, Options()), SetAside)
+        and isinstance(result, Summary)
+        and result.entry["typography"]["language"] == "en"
+    ]
+    step = max(1, len(english) // options.n)
+    print(f"1. mining over parsing, {min(options.n, len(english))} of {len(english)} English books")
+    median = statistics.median(ratios(english[::step][: options.n]))
+    print(f"   median {median:.2f}, at most {LARGEST_RATIO}")
+    print("2. one process over more and more books")
+    peak = 0.0
+    for part in (4, 2, 1):
+        words = [str(source.path) for source in english[: len(english) // part]]
+        seconds, megabytes, n_words = run(words, 1)
+        peak = max(peak, megabytes)
+        rate = n_words / seconds
+        print(
+            f"  {len(words):>4} books {n_words:>11,} words {seconds:6.1f} s "
+            f"{rate:>9,.0f} words/s   peak {megabytes:.0f} MB"
+        )
+    one, _, _ = run(words, 1)
+    two, megabytes, _ = run(words, 2)
+    print(f"   two workers take {two / one:.2f} of the time of one")
+    print(f"   peak {peak:.0f} MB, under {LARGEST_PEAK_MB}")
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"   (this benchmark itself: {own:.0f} MB)")
+    return int(median > LARGEST_RATIO or peak > LARGEST_PEAK_MB)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,86 @@
+"""What several test files need: files of a book, taggings from letters, the shared data."""
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from miner.scores import Counts
+from miner.spans import Span
+from miner.tags import Tag, TaggedBook, TaggedSpan
+
+BOOK = "<!DOCTYPE html>\n<html><body><p>“My dear Mr. Bennet,”</p></body></html>\n".encode()
+NAMES = {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER, "O": Tag.O}
+
+SHARED = Path(__file__).parents[2] / "shared"
+SEED = SHARED / "convo-miner-gold"
+needs_seed = pytest.mark.skipif(
+    not SEED.is_dir(), reason=f"the seed project's files are not at {SEED}"
+)
+CORPUS = SHARED / "pdnc"
+needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the shared corpus")
+
+# A small text in the way of the corpus.
+NOVEL = """THE LIGHTHOUSE
+
+"Is the lamp lit?" asked Mara. She had one
+foot on the stair.
+
+"It was," said Tobin, "until the oil
+ran out. "
+
+The "keeper" said nothing.
+"""
+
+
+def touch(folder, *names):
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(BOOK)
+    return folder
+
+
+@contextmanager
+def ordinary_user():
+    """Without the right of the superuser to read everything."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if user == 0:
+            os.seteuid(0)
+
+
+def spans_of(tags, chapters, texts=None, shift: int = 0) -> tuple[TaggedSpan, ...]:
+    """One paragraph per tag; each has a text of its own unless `texts` says otherwise."""
+    spans = []
+    for i, (tag, chapter) in enumerate(zip(tags, chapters, strict=True)):
+        text = texts[i] if texts else f"“Line {i} of the play.”"
+        span = Span(chapter, i + shift, 0, 0, len(text), text, tag is not Tag.O)
+        spans.append(TaggedSpan(span, tag))
+    return tuple(spans)
+
+
+def book(letters: str, name: str = "7", **options) -> TaggedBook:
+    """The book of "SsR|SO": one letter per paragraph, a bar between chapters."""
+    parts = letters.split("|")
+    tags = [NAMES[letter] for letter in "".join(parts)]
+    chapters = [n for n, part in enumerate(parts, 1) for _ in part]
+    return TaggedBook(name, spans_of(tags, chapters, **options))
+
+
+def counts(figure, unit: str) -> Counts:
+    return dict(figure.counts)[unit]
+
+
+def offsets_of(text: str, *parts: str) -> list[tuple[int, int]]:
+    """Where each part stands, sought from the end of the one before."""
+    spans: list[tuple[int, int]] = []
+    for part in parts:
+        start = text.index(part, spans[-1][1] if spans else 0)
+        spans.append((start, start + len(part)))
+    return spans
