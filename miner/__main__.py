@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -30,14 +30,14 @@ PATH = click.Path(path_type=Path)
 class _Failure(click.ClickException):
     """One line on stderr, and exit code 1."""
 
-    def show(self, file: Any = None) -> None:
+    def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"miner: {self.message}", err=True)
 
 
 class _Group(click.Group):
     """Turns the errors of the library into one line each; lists commands as they are defined."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except OSError as error:
@@ -91,7 +91,7 @@ def _out(help: str, required: bool = False) -> Callable[[Any], Any]:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="miner")
 def main() -> None:
-    """Mine conversations from Project Gutenberg novels.
+    r"""Mine conversations from Project Gutenberg novels.
 
     A book goes in as an HTML file, a folder or glob of them, a Gutenberg number, or the word
     `sample` (a short work that comes with the package). Out come its utterances and narration in
@@ -166,7 +166,7 @@ def mine(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Mine conversations from books into OUT.
+    r"""Mine conversations from books into OUT.
 
     \b
     spans       every utterance and every stretch of narration, in order, tagged
@@ -317,13 +317,19 @@ def score(
         return
     _show(scores_tables(scores))
     if guess.n_mended:
-        click.echo(f"{guess.n_mended} predicted tags may not follow the tag before; mended for pairs")
+        click.echo(
+            f"{guess.n_mended} predicted tags may not follow the tag before; mended for pairs"
+        )
     click.echo(scores.signature)
 
 
 @main.command()
-@click.option("--gold", type=PATH, required=True, help="Folder of the seed project, or a tags file.")
-@click.option("--tagger", "taggers", multiple=True, help="May be given more than once. [gap, narration]")
+@click.option(
+    "--gold", type=PATH, required=True, help="Folder of the seed project, or a tags file."
+)
+@click.option(
+    "--tagger", "taggers", multiple=True, help="May be given more than once. [gap, narration]"
+)
 @_gap
 @click.option("--split", help="Of the gold. [the seed's: test; a tags file: all]")
 @click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True)
@@ -360,6 +366,41 @@ def compare(
         click.echo(note)
     for row in comparison.rows:
         click.echo(f"{row.name}: {row.scores.signature}")
+
+
+@main.command()
+@click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index.")
+@_books
+@_mirror
+@_quiet
+@_json
+def quotations(
+    pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_json: bool
+) -> None:
+    """Score the finding of quotations against the Project Dialogism Novel Corpus.
+
+    Each novel is parsed from its Gutenberg file and aligned with the corpus by its letters. Two
+    simple rules on the corpus's own text stand beside ours. The corpus counts thoughts in quotation
+    marks, so they count here.
+    """
+    from miner.fetch import DEFAULT_MIRROR, fetch
+    from miner.quotations import score_corpus
+    from miner.report import quotation_tables
+    from miner.sources import find_sources
+
+    def read(id: str) -> bytes:
+        sources, missing = find_sources([id], books)
+        if missing:
+            raise ValueError(str(missing[0]))
+        path = sources[0].path or fetch(id, mirror=mirror or DEFAULT_MIRROR)
+        return path.read_bytes()
+
+    scores = score_corpus(pdnc, read)
+    if as_json:
+        record = [score.to_json() for score in scores]
+        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+    elif not quiet:
+        _show(quotation_tables(scores))
 
 
 def _names(quotes: str | None) -> tuple[str, ...]:

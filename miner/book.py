@@ -84,7 +84,8 @@ _LINKED = 0.6  # a lump is an entry of a table of contents when so much of it is
 _WIDEST_VERSE = 70  # characters of the longest line of a lump that is set as verse
 _FEWEST_LINES = 3  # short paragraphs in a row in a blockquote that make them verse
 _LETTER_OPENING = re.compile(
-    r"\W*(?:(?:my |our )?(?:very )?(?:own )?(?:dear|dearest|beloved|honou?r'?e?d|respected)\b.{0,60}"
+    r"\W*(?:(?:my |our )?(?:very )?(?:own )?"
+    r"(?:dear|dearest|beloved|honou?r'?e?d|respected)\b.{0,60}"
     r"[,:\u2014-]\W*$|(?:sir|madam|gentlemen|messrs\.?.{0,40})[,:]\W*$)|"
     r"\W*(?:my )?dear(?:est)? [A-Z][\w. ]{1,30}[,:;\u2014]",
     re.IGNORECASE,
@@ -190,8 +191,10 @@ def _verse_in_blockquotes(lumps: Sequence[Lump]) -> set[int]:
 
 def _is_prose(lump: Lump) -> bool:
     """Whether a lump is too long and too plain for an entry of a table of contents."""
-    return len(lump.text) >= 300 and not lump.link_share and not looks_like_heading(
-        lump.text[:60], lump.bold
+    return (
+        len(lump.text) >= 300
+        and not lump.link_share
+        and not looks_like_heading(lump.text[:60], lump.bold)
     )
 
 

@@ -158,4 +158,3 @@ def _difference(seed_work: Seed, narration: TaggedBook) -> str:
         f"utterance rows of the whole book: in {n_quirk} the utterance follows narration inside "
         "its paragraph, which the seed's code always tags I-"
     )
-

@@ -73,7 +73,8 @@ class OutputFolder:
         refuse_existing(path, force)
         if path.exists() and not path.is_dir():
             raise ValueError(f"{path}: found a file, expected the name of a folder")
-        self._path, self._format = path, format
+        self._path = path
+        self._format: Format = format
         path.parent.mkdir(parents=True, exist_ok=True)
         self._work = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
         self._writers = {
@@ -125,7 +126,7 @@ class OutputFolder:
 
 
 def encode(kind: str, rows: Iterable[Row], format: Format) -> bytes:
-    """Rows of one kind as the bytes that `OutputFolder.add` takes: JSON Lines or an Arrow stream."""
+    """Rows of one kind as bytes for `OutputFolder.add`: JSON Lines, or an Arrow stream."""
     if format == "jsonl":
         return b"".join(map(json_line, rows))
     import pyarrow as pa
@@ -179,7 +180,8 @@ def _card(format: Format) -> str:
     return (
         f"---\nconfigs:\n{configs}---\n\n"
         "Conversations mined from novels. `spans` is the ordered stream of utterances and\n"
-        "narration, `dialogues` the conversations with their turns, `pairs` a turn and its answer.\n"
+        "narration, `dialogues` the conversations with their turns, `pairs` a turn and its\n"
+        f"answer. "
         f"`{RUN_RECORD}` says from which files, with which options, and what was left out.\n"
     )
 

@@ -18,7 +18,7 @@ _DASHES = "\u2014\u2013\u2015-"
 _OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
 _CLOSES_BEFORE = frozenset(" \n\t)]},.;:!?\u2014\u2013\u2015-\u201d\u2019\u00bb\"'_*/")
 _PAUSES = frozenset(",;:.!?\u2014\u2013-)")
-_ENDS_SPEECH = frozenset(",.!?;:\u2026\u2014\u2013\u2015-)]_*\u201d\"\u00bb")
+_ENDS_SPEECH = frozenset(',.!?;:\u2026\u2014\u2013\u2015-)]_*\u201d"\u00bb')
 
 # Words that begin with an apostrophe. After an opening mark they look like quoted speech. Those of
 # the second list are words without it, too, and are doubted only in small letters.
@@ -178,7 +178,9 @@ class _ApostropheScanner:
 
     def _opens(self, text: str, index: int) -> bool:
         before, after = _beside(text, index)
-        if before not in _OPENS_AFTER or not (after.isalnum() or after in "\u201c\"\u2014\u2013-\u2026.[_("):
+        if before not in _OPENS_AFTER or not (
+            after.isalnum() or after in '\u201c"\u2014\u2013-\u2026.[_('
+        ):
             return False
         if before == "-" and text[index - 2 : index] != "--" and not after.isupper():
             return False  # "rock-'n'-roll"
@@ -270,7 +272,4 @@ def _tag_pattern(verbs: str) -> re.Pattern[str]:
 
 
 def _verb_tags(text: str, verbs: str) -> list[tuple[int, int]]:
-    return [
-        (match.start(), match.end())
-        for match in _tag_pattern(verbs).finditer(text)
-    ]
+    return [(match.start(), match.end()) for match in _tag_pattern(verbs).finditer(text)]

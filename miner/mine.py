@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from heuristic.gap import DEFAULT_GAP
 from miner import __version__
@@ -231,7 +231,8 @@ def _results(
     import joblib
 
     parallel = joblib.Parallel(n_jobs=workers, return_as="generator", pre_dispatch="2*n_jobs")
-    yield from parallel(joblib.delayed(_result)(source, options) for source in located)
+    jobs = (joblib.delayed(_result)(source, options) for source in located)
+    yield from cast("Iterator[Summary | SetAside]", parallel(jobs))
 
 
 def _located(source: Source | Missing, fetch: Fetch) -> Source | Missing:
@@ -306,8 +307,11 @@ def _library_versions() -> dict[str, str]:
 
 def _why_no_dialogue(book: Book) -> str:
     if _is_play(book):
-        return "a play: speakers are named at the head of their lines, and little is in quotation marks"
-    return f"no dialogue: found no speech between quotation marks or after dashes in {book.n_words:,} words"
+        return "a play: lines are headed by their speakers' names, not set in quotation marks"
+    return (
+        "no dialogue: found no speech between quotation marks or after dashes "
+        f"in {book.n_words:,} words"
+    )
 
 
 def _is_play(book: Book) -> bool:
@@ -316,4 +320,3 @@ def _is_play(book: Book) -> bool:
     counts = Counter(labels)
     lines = sum(count for count in counts.values() if count >= _LINES_OF_A_SPEAKER)
     return bool(blocks) and lines >= _SHARE_OF_A_PLAY * len(blocks)
-

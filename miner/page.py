@@ -1,4 +1,4 @@
-"""Bytes of an HTML file -> the lumps of text on the page, in reading order, with their surroundings.
+"""Bytes of an HTML file -> the lumps of text on the page, in order, with their surroundings.
 
 This stage knows HTML and twenty years of Gutenberg's class names; it does not know what a licence,
 a chapter or a conversation is. Page numbers and footnote anchors are taken out here, because they
@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
 
-from bs4 import BeautifulSoup, NavigableString, Tag, XMLParsedAsHTMLWarning
+from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.dammit import EncodingDetector
+from bs4.element import NavigableString, Tag
 
 # A <br> or a line of verse, until the lump's whitespace is settled; private use, and not a space.
 BREAK = "\ue000"
@@ -89,9 +90,9 @@ class Page:
 
 
 def count_words(text: str) -> int:
-    """Words of a lump's text, or a block's: of text with single spaces and newlines, that is.
+    r"""Words of a lump's text, or a block's: of text with single spaces and newlines, that is.
 
-    >>> count_words("So it was.\\nSo it is."), count_words("")
+    >>> count_words("So it was.\nSo it is."), count_words("")
     (6, 0)
     """
     return text.count(" ") + text.count("\n") + bool(text)

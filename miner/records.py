@@ -1,4 +1,4 @@
-"""Tagged books and dialogues -> rows of files: what a user loads, each with its way back to the page.
+"""Tagged books and dialogues -> rows of files: what a user loads, and its way back to the page.
 
 Every row names its book and, by chapter, paragraph and character offsets, its place in it. The
 schemas are fixed here, so that a file without a confidence in it has the same columns as one with.
@@ -44,7 +44,9 @@ def rows_of_book(
     if pairs_by_span:
         paired = [
             _row_of_turns(
-                dialogue, [Turn((span,)) for turn in dialogue.turns for span in turn.spans], narration
+                dialogue,
+                [Turn((span,)) for turn in dialogue.turns for span in turn.spans],
+                narration,
             )
             for dialogue in found
         ]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from miner.compare import Comparison
     from miner.mine import Run, SetAside
+    from miner.quotations import NovelScore
     from miner.scores import Figure, Score, Scores
     from miner.typography import Typography
 
@@ -71,7 +72,9 @@ def _figure_table(title: str, figure: Figure) -> Table:
             number(figure[f"{unit}.recall"].value),
             with_interval(figure[f"{unit}.f1"]),
         )
-    boundaries = f"Pk {with_interval(figure['pk'])}, WindowDiff {with_interval(figure['windowdiff'])}"
+    boundaries = (
+        f"Pk {with_interval(figure['pk'])}, WindowDiff {with_interval(figure['windowdiff'])}"
+    )
     accuracy = f"accuracy of tags {with_interval(figure['accuracy'])}"
     table.caption = f"{boundaries} (0 is best); {accuracy}"
     return table
@@ -104,11 +107,35 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
         figure = row.scores.total.end_to_end
         cells = [row.name]
         for unit in ("B-START", "turn-pair"):
-            cells += [number(figure[f"{unit}.precision"].value), number(figure[f"{unit}.recall"].value)]
+            cells += [
+                number(figure[f"{unit}.precision"].value),
+                number(figure[f"{unit}.recall"].value),
+            ]
             cells.append(with_interval(figure[f"{unit}.f1"]))
         cells += [number(figure[f"span-pair.{part}"].value) for part in ("precision", "recall")]
         table.add_row(*cells)
     return [*tables, table]
+
+
+def quotation_tables(novels: Sequence[NovelScore]) -> list[Table]:
+    """Span F1 of each novel, ours beside two rules, and the means over novels."""
+    names = ("novel", "P", "R", "F1", "letters F1", "F1, nested joined", "regex F1", "toggle F1")
+    table = _table("Quotations found, against the corpus (spans, both ends right)", names)
+    rows = [novel.row() for novel in novels]
+    for novel, row in zip(novels, rows, strict=True):
+        table.add_row(novel.title, *map(number, row))
+    if rows:
+        table.add_section()
+        means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+        table.add_row(f"mean of {len(rows)}", *map(number, means))
+    n_missed = sum(len(novel.ours.missed) for novel in novels)
+    n_spurious = sum(len(novel.ours.spurious) for novel in novels)
+    table.caption = (
+        f"{n_missed:,} spans missed, {n_spurious:,} spurious; "
+        f"{sum(novel.ours.unaligned for novel in novels)} gold spans not in our edition, "
+        f"{sum(len(novel.ours.foreign) for novel in novels)} of ours not in the corpus's"
+    )
+    return [table]
 
 
 def run_table(run: Run) -> Table:

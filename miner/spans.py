@@ -133,9 +133,7 @@ def _is_line_of_letter_head(block: Block, stretches: Sequence[Stretch]) -> bool:
     return fills(block.text, stretches[0].start, stretches[0].end)
 
 
-def _stretches_of_book(
-    blocks: Sequence[Block], typography: Typography
-) -> Iterator[list[Stretch]]:
+def _stretches_of_book(blocks: Sequence[Block], typography: Typography) -> Iterator[list[Stretch]]:
     scanners = [scanner_for(marks) for marks in typography.marks]
     running: Scanner | None = None  # the marks of the speech that the last paragraph left open
     through = -1  # speech runs through every block up to this one

@@ -36,7 +36,8 @@ _SAY_FOLLOWS = re.compile(
 )
 # What is not said on this occasion: imagined, wished, habitual.
 _ENDS_UNSAID = re.compile(
-    rf"\b(?:would|might|should)(?: have| always| often| sometimes| then| never| perhaps)* (?:{_SAY})"
+    rf"\b(?:would|might|should)(?: have| always| often| sometimes| then| never| perhaps)* "
+    rf"(?:{_SAY})"
     rf"(?:\s+(?:to|of|him|her|them|himself|herself|\w+ly)\b)*\W*$|"
     rf"\b(?:not going|wished|wanted|longed|used|ought|about) to (?:{_SAY})(?: to \w+)?\W*$|"
     rf"\bwhy (?:did|does|do|had) \w+ not (?:{_SAY})\W*$",

@@ -19,7 +19,9 @@ from miner.book import Block, BlockKind, Book
 _VOTING_PART = 250  # characters of a block in which its first speech is looked for
 _AFTER = r"(?=$|[\s)\],.;:!?\u2014\u2013-])"  # what may stand after a closing mark
 _STOP = r"[,.!?;:\u2026\u2014\u2013_*)\]-]"  # how speech ends before its closing mark
-_DASH_START = re.compile(r"(--|[\u2014\u2013\u2015-])(?=\s?[\w\u00bf\u00a1\"'\u201c\u2018.\u2026_])")
+_DASH_START = re.compile(
+    r"(--|[\u2014\u2013\u2015-])(?=\s?[\w\u00bf\u00a1\"'\u201c\u2018.\u2026_])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +315,9 @@ def _speech_pattern(marks: Marks) -> re.Pattern[str]:
     at_start = rf"{opener}(?:(?<=[\s(\[\u2014\u2013\u2015-]{opener})|(?<!.{opener}))"
     if marks.is_apostrophe:
         # Apostrophes are let through; a capital, or a mark inside, begins nearly all speech.
-        inside = rf"[^{opener}]*?" if marks.has_direction else rf"(?:[^']|(?<=\w)'(?=\w))*?"
+        inside = rf"[^{opener}]*?" if marks.has_direction else r"(?:[^']|(?<=\w)'(?=\w))*?"
         first = r"(?=[A-Z\u00c0-\u00dd\"\u201c])"
         return re.compile(rf"{at_start}{first}{inside}{_STOP}{closer}{_AFTER}", re.DOTALL)
     if not marks.has_direction:
-        return re.compile(
-            rf"{at_start}(?=\S)[^{opener}]*{_STOP}{closer}{_AFTER}", re.DOTALL
-        )
+        return re.compile(rf"{at_start}(?=\S)[^{opener}]*{_STOP}{closer}{_AFTER}", re.DOTALL)
     return re.compile(rf"{opener} ?(?=\S)[^{opener}{closer}]*{_STOP} ?{closer}")
