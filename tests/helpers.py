@@ -10,7 +10,7 @@ from miner.scores import Counts
 from miner.spans import Span
 from miner.tags import Tag, TaggedBook, TaggedSpan
 
-BOOK = "<!DOCTYPE html>\n<html><body><p>“My dear Mr. Bennet,”</p></body></html>\n".encode()
+BOOK = "<!DOCTYPE html>\n<html><body><p>“My dear Mr. Otway,”</p></body></html>\n".encode()
 NAMES = {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER, "O": Tag.O}
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -18,6 +18,7 @@ SEED = SHARED / "convo-miner-gold"
 needs_seed = pytest.mark.skipif(
     not SEED.is_dir(), reason=f"the seed project's files are not at {SEED}"
 )
+BOOKS = SHARED / "books"
 CORPUS = SHARED / "pdnc"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the shared corpus")
 

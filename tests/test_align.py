@@ -169,7 +169,7 @@ def test_two_real_editions_of_one_novel():
     alignment = align(plain, illustrated)
     check(alignment)
     assert alignment.coverage >= 0.97
-    start = plain.index("My dear Mr. Bennet")
-    place = alignment.to_b(start, start + len("My dear Mr. Bennet"))
+    start = plain.index(" ", len(plain) // 2)
+    place = alignment.to_b(start, start + 60)
     assert place is not None
-    assert illustrated[slice(*place)].split() == ["My", "dear", "Mr.", "Bennet"]
+    assert letters(illustrated[slice(*place)]).text == letters(plain[start : start + 60]).text
