@@ -25,11 +25,16 @@ _ENDS_SPEECH = frozenset(',.!?;:\u2026\u2014\u2013\u2015-)]_*\u201d"\u00bb')
 _ELISIONS = re.compile(
     r"(?:t(?:is|was|were|will|would|wixt|wasn|isn|ain|ween|other)|em|un|cause|cos|coz|bout|cept|"
     r"fraid|gainst|mid|mong|neath|nother|nough|nuff|pon|scuse|spose|specially|spect|ud|ome|ole|"
-    r"ouse|orse|ope|ead|eart|eaven|ands|andsome|ard|ave|ell|ow|n|d|s|ll|re|ve)\b|\d",
+    r"ouse|orse|ope|ead|eart|eaven|ands|andsome|ard|ave|ell|ow|n|d|s|ll|re|ve|ee|bus|rickshaws?|"
+    r"lection|pinion|(?:twen|thir|for|fif|six|seven|eigh|nine)ty-\w+)\b|\d",
     re.IGNORECASE,
 )
 _SMALL_ELISIONS = re.compile(
     r"(?:im|er|ere|ad|as|fore|gin|long|most|round|self|stead|way|vise|old|and|is|m|o|a|i|t)\b"
+)
+# Words that end in an apostrophe: "t' sound o' t' gospel", "goin' on".
+_CLIPPED = re.compile(
+    r"(?:.*[\s\u201c\u2018\"\u2014])?(?:th?|o|i|an?|wi|ha|fro|yo|d|ol|mo|\w{2,}in)$", re.I | re.S
 )
 _SHORT_QUOTE = 60  # characters: the longest phrase lifted out by single marks, as in 'good will'
 
@@ -138,7 +143,9 @@ class _ApostropheScanner:
     def __init__(self, marks: Marks) -> None:
         self._marks = marks
         self._opener = re.compile(re.escape(marks.opener))
-        self._closer = re.compile(re.escape(marks.closer))
+        closer = re.escape(marks.closer)
+        self._closer = re.compile(closer)
+        self._ended_word = re.compile(rf"\w\w{closer}(?=[\s,.;:)\u2014])")
 
     def open(self, text: str, position: int) -> int:
         for match in self._opener.finditer(text, position):
@@ -155,6 +162,8 @@ class _ApostropheScanner:
             if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
                 return index + 1, True
             if before.isalnum() and after in _CLOSES_BEFORE:
+                if after.isspace() and _is_clipped(text, position, index):
+                    continue
                 # Not the first but the last can be meant, past "goin'" and "the boys'"; in a
                 # paragraph that opens no more marks, only a phrase is closed without a stop.
                 if limit < len(text) or (weak < 0 and index - position <= _SHORT_QUOTE):
@@ -179,7 +188,9 @@ class _ApostropheScanner:
     def _opens(self, text: str, index: int) -> bool:
         before, after = _beside(text, index)
         if before not in _OPENS_AFTER or not (
-            after.isalnum() or after in '\u201c"\u2014\u2013-\u2026.[_('
+            after.isalnum()
+            or after in '\u201c"\u2014\u2013-\u2026.[_('
+            or (after in "'\u2019" and text[index + 2 : index + 3].isalpha())  # "''Tis he,' said I"
         ):
             return False
         if before == "-" and text[index - 2 : index] != "--" and not after.isupper():
@@ -188,6 +199,8 @@ class _ApostropheScanner:
             # "'Tis true,' said he" opens speech, "'Tis true." does not.
             limit = self._next_clear_opener(text, index + 1)
             return self._closes_within(text, index + 1, limit)
+        if _is_mid(text, index):
+            return self.close(text, index + 1)[1]  # in mid-sentence: "in the 'rigging of"
         return True
 
     def _closes_within(self, text: str, position: int, limit: int) -> bool:
@@ -205,11 +218,25 @@ class _ApostropheScanner:
             if not after.isalnum() or _is_elision(text, index + 1):
                 continue
             if self._marks.has_direction and before in _OPENS_AFTER:
-                return index
+                if not _is_mid(text, index) or self._ended_word.search(text, position, index):
+                    return index
+                continue
             pauses = before.isspace() and text[:index].rstrip()[-1:] in _PAUSES
             if pauses or (before.isspace() and after.isupper()) or before in "\u2014\u2013":
                 return index
         return len(text)
+
+
+def _is_clipped(text: str, position: int, index: int) -> bool:
+    """Whether the word before a mark is one that drops its last letter, and no quoted word."""
+    inside = text[position:index]
+    return bool(_CLIPPED.match(inside)) and not (inside.isalpha() and inside.lower() != "t")
+
+
+def _is_mid(text: str, index: int) -> bool:
+    """Whether a mark stands in mid-sentence, before a small letter: "in the 'rigging"."""
+    between = index > 1 and text[index - 1] == " " and text[index - 2].isalnum()
+    return between and text[index + 1 : index + 2].islower()
 
 
 def _is_elision(text: str, position: int) -> bool:
@@ -217,6 +244,7 @@ def _is_elision(text: str, position: int) -> bool:
 
 
 _DASH_START = re.compile(r"(?:--|[\u2014\u2013\u2015-])\s?(?=\S)")
+_CLOSES_SCENE = re.compile("[^\u00ab\u00bb]*\u00bb")
 _INNER_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])\s?(?=[^\W\d_])")
 
 
@@ -232,16 +260,26 @@ def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]
         return []
     narration = _dash_tags(text, opening.end()) if conventions.dash_closes else []
     if not narration:
-        narration = _verb_tags(text, conventions.tag_verbs)
+        narration = verb_tags(text, conventions)
+        # In French the marks open a scene and dashes change the speaker: the closing one ends it.
+        closing = _CLOSES_SCENE.match(text)
+        if closing and text[closing.end() :].strip(" .,;:!?"):
+            narration = [tag for tag in narration if tag[1] <= closing.end()]
+            narration.append((closing.end(), _next_scene(text, closing.end())))
     stretches = []
     position = 0
     for start, end in narration:
         if text[position:start].strip():
             stretches.append((position, start))
         position = end
-    if text[position:].strip(" .,;:!?\u2014\u2013"):
+    if text[position:].strip(" .,;:!?\u2014\u2013-"):
         stretches.append((position, len(text)))
     return stretches
+
+
+def _next_scene(text: str, position: int) -> int:
+    opening = text.find("\u00ab", position)
+    return opening if opening >= 0 else len(text)
 
 
 def _dash_tags(text: str, position: int) -> list[tuple[int, int]]:
@@ -262,14 +300,21 @@ def _dash_tags(text: str, position: int) -> list[tuple[int, int]]:
 
 
 @cache
-def _tag_pattern(verbs: str) -> re.Pattern[str]:
-    subject = r"(?:he|she|they|I|[A-Z]\w+(?: [A-Z]\w+)?)"
+def _tag_pattern(verbs: str, tails: str) -> re.Pattern[str]:
+    subject = r"(?:he|she|they|I|the \w+(?: \w+)?|[A-Z]\w+(?: [A-Z]\w+)?)"
+    tail = rf"(?:, (?={tails})[^.;:!?\u2014]*)?" if tails else ""
     return re.compile(
-        rf"(?<=[,.!?\u2026\u2014]) (?:(?:{verbs})\b|{subject} (?:{verbs})\b)[^,.;:!?\u2014]{{0,80}}"
-        r"(?:, (?=\w+ing\b|who\b|and\b|with\b|in a\b|as\b|his\b|her\b)[^.;:!?\u2014]*)?"
-        r"(?:[,.;:] ?|$)"
+        rf"(?<=[,.!?\u2026\u2014]) (?:(?:{verbs})\b|{subject} (?:{verbs})\b)"
+        rf"(?:\b(?:M|Mme|Mr|Mrs|Dr|St|D|Sr)\.|[^,.;:!?\u2014\u00ab\u00bb]){{0,80}}"
+        rf"{tail}(?:[,.;:] ?|$)"
     )
 
 
-def _verb_tags(text: str, verbs: str) -> list[tuple[int, int]]:
-    return [(match.start(), match.end()) for match in _tag_pattern(verbs).finditer(text)]
+def verb_tags(
+    text: str, conventions: Conventions, start: int = 0, end: int | None = None
+) -> list[tuple[int, int]]:
+    """Start and end of each "said he" that its verb and the stops around it give away."""
+    pattern = _tag_pattern(conventions.tag_verbs, conventions.tag_tails)
+    return [
+        match.span() for match in pattern.finditer(text, start, len(text) if end is None else end)
+    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from miner.book import Block, BlockKind, Book
-from miner.marks import Scanner, dash_stretches, scanner_for
+from miner.marks import Scanner, dash_stretches, scanner_for, verb_tags
 from miner.speech import are_speech, asides, begins_letter, fills
 from miner.typography import Typography
 
@@ -54,12 +54,16 @@ class BookSpans:
 
 
 class Stretch(NamedTuple):
-    """Where quoted text begins and ends in a block; `closed` is False where its mark is missing."""
+    """Where quoted text begins and ends in a block; `closed` is False where its mark is missing.
+
+    `dashed` says that a dash opened it, not a mark: then it is speech and nothing else.
+    """
 
     start: int
     end: int
     closed: bool
     continues: bool = False
+    dashed: bool = False
 
 
 def split_book(book: Book, typography: Typography, *, thoughts: bool = False) -> BookSpans:
@@ -82,15 +86,18 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
     for position, (block, stretches) in enumerate(zip(blocks, quoted, strict=True)):
         if not stretches:
             last = None
-            spans.extend(_spans(block, (), ()))
+            spans.extend(_spans(block, (), (), typography))
             continue
         outer = last if stretches[0].continues else None
         runs_on = False if position in letters else outer
-        spoken = are_speech(block, stretches, runs_on, thoughts)
+        if stretches[0].dashed and block.kind is BlockKind.PARAGRAPH:
+            spoken = [True] * len(stretches)
+        else:
+            spoken = are_speech(block, stretches, runs_on, thoughts)
         last = spoken[-1] if not stretches[-1].closed else None
         if outer and last is False:
             last = True  # a letter in a story that somebody tells: the story goes on after it
-        spans.extend(_spans(block, stretches, spoken))
+        spans.extend(_spans(block, stretches, spoken, typography))
     return BookSpans(book, tuple(spans))
 
 
@@ -161,7 +168,7 @@ def _stretches(
     if typography.dash:
         dashed = dash_stretches(text, typography.conventions)
         if dashed:
-            return [Stretch(start, end, True) for start, end in dashed], None
+            return [Stretch(start, end, True, dashed=True) for start, end in dashed], None
     stretches: list[Stretch] = []
     position = 0
     lost = text[:2].isupper() and running is None
@@ -226,7 +233,9 @@ def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> i
     return -1
 
 
-def _spans(block: Block, stretches: Sequence[Stretch], spoken: Sequence[bool]) -> list[Span]:
+def _spans(
+    block: Block, stretches: Sequence[Stretch], spoken: Sequence[bool], typography: Typography
+) -> list[Span]:
     """The block's text, cut at the stretches; what is quoted but not spoken is narration."""
     chapter, paragraph, text = block.chapter, block.index, block.text
     if not stretches:
@@ -243,7 +252,7 @@ def _spans(block: Block, stretches: Sequence[Stretch], spoken: Sequence[bool]) -
         cut(position, stretch.start, False, False)
         position = stretch.start
         if is_said:
-            for start, end in asides(text, stretch.start, stretch.end):
+            for start, end in _breaks(text, stretch, typography):
                 cut(position, start, True, False)
                 cut(start, end, False, False)
                 position = end
@@ -253,6 +262,19 @@ def _spans(block: Block, stretches: Sequence[Stretch], spoken: Sequence[bool]) -
     if stretches[0].continues and spoken[0]:
         spans[0] = replace(spans[0], continues=True)
     return spans
+
+
+def _breaks(text: str, stretch: Stretch, typography: Typography) -> list[tuple[int, int]]:
+    """Where the narrator's words stand inside the marks of a speech."""
+    start, end = stretch.start, stretch.end
+    if not typography.conventions.tags_inside_marks:
+        return asides(text, start, end)
+    if stretch.dashed:
+        return []
+    tags = verb_tags(text, typography.conventions, start, end)
+    if tags and not any(map(str.isalnum, text[tags[-1][1] : end])):
+        tags[-1] = (tags[-1][0], end)  # nothing but the closing mark stands behind it
+    return tags
 
 
 def is_blank(span: Span) -> bool:

@@ -22,12 +22,15 @@ _SAY = (
     r"growl(?:ed|ing)|went on|put in|inquired|demanded|declared|announced|protested|responded|"
     r"gasp(?:ed|ing)|ejaculated|sigh(?:ed|ing)|yell(?:ed|ing)|stammer(?:ed|ing)|told|"
     r"explain(?:s|ed|ing)?|interrupted|interposed|faltered|screech(?:ed|ing)|quoted|"
+    r"(?:cr(?:ied|ying)|call(?:ed|ing)|shout(?:ed|ing)|sang|read) (?:out|aloud|back)|"
+    r"kept (?:repeating|saying|crying|asking|shouting)|"
     r"(?:cry|cries|shouts?|murmurs?|exclamations?) of"
 )
 _WRITE = (
     r"wrote|written|writing|writes|inscri\w+|label\w*|entitled|headed|signed|marked|printed|"
     r"telegram|telegraphed|postscript|crossed out|advertise\w+|placards?|sign-?board|"
-    r"meant|means|implied|signified|expressed"
+    r"meant|(?<!no )(?<!all )(?<!any )means|implied|signified|expressed|schrieb|écrivit|"
+    r"scriveva|scrisse|escribió|escreveu|schreef"
 )
 _SAY_WORDS = re.compile(_SAY, re.IGNORECASE)
 _SAY_FOLLOWS = re.compile(
@@ -44,15 +47,25 @@ _ENDS_UNSAID = re.compile(
     re.IGNORECASE,
 )
 _UNSAID_WORDS = ("would", "might", "should", " to ", "hy ")  # quicker to rule out than the pattern
-_THINK = r"thought|thinks|thinking|reflected|mused|wondered"
+_THINK = r"thought|thinks|thinking|reflected|wondered"
+_THINK_ELSEWHERE = r"dachte|pensa|pensait|pensó|pensò|pensou|dacht|gondolta"
 _THINK_WORDS = re.compile(rf"(?:{_THINK})(?: to \w+self)?", re.IGNORECASE)
 _THINK_FOLLOWS = re.compile(
-    rf"\W*(?:(?:he|she|they|I|we|(?:the|his|her|my|old|young|poor) \w+|[A-Z][\w.]*(?: [A-Z]\w*)?) "
-    rf"(?:\w+ly )?(?:{_THINK})\b|(?:{_THINK})\b)"
+    rf"\W*(?:(?:he|she|they|I|we|(?:the|his|her|my|old|young|poor) \w+|[A-Z][\w.]*(?: [A-Z]\w+)?) "
+    rf"(?:\w+ly )?(?:{_THINK})\b"
+    # "Very well." I thought that she had gone.
+    r"(?! (?:that|of|it|he|she|they|we|I|you|the|an?|his|her|this|how|what|so|no|there)\b)|"
+    rf"(?:{_THINK}|{_THINK_ELSEWHERE})\b)"
 )
 _INTERRUPTED = re.compile(r"\s*(?:[\u2014\u2013]|--).*(?:[\u2014\u2013]|--)\s*", re.DOTALL)
+_ONE_CLAUSE = re.compile(r"(?:(?:Mrs?|Dr|St)\.|[^.!?])*, ", re.DOTALL)
 _ENDS_WITH_WRITE = re.compile(rf"\b(?:{_WRITE})\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
-_WRITE_FOLLOWS = re.compile(r"\W*(?:[\w.]+ ){1,3}(?:wrote|writes|had written)\b")
+_WRITE_FOLLOWS = re.compile(
+    r"\W*(?:[\w.]+ ){1,3}(?:wrote|writes|had written)\b|"
+    r", (?:schrieb|écrivit|schreef|scriveva|scrisse|escribió)\b"
+)
+# Where the comma stands outside the marks, as in German: »Ja«, sagte er.
+_COMMA_FOLLOWS = re.compile(r", [^\W\d_A-Z]")
 _ARTICLE_WORDS = re.compile(
     r"an?|the|his|her|their|its|my|your|our|this|that|these|those|of|one|no|every|each|such|"
     r"another|called|as|word|phrase|term",
@@ -60,7 +73,7 @@ _ARTICLE_WORDS = re.compile(
 )
 _SALUTATION = re.compile(
     r"\W*(?:(?:my|our) )?(?:own |very )*(?:dear|dearest|beloved|honou?red)\b"
-    r"(?:(?:Mrs?|Dr|Messrs|St)\.|[^.!?]){0,40}?[,:.]?\s*(?:[\u2014\u2013]|--|$)",
+    r"(?:(?:Mrs?|Dr|Messrs|St)\.|(?!,['’])[^.!?”\"]){0,40}?(?:[,:.]?\s*(?:[\u2014\u2013]|--|$)|[”\"]$)",
     re.IGNORECASE,
 )
 _LETTER_ANNOUNCED = re.compile(
@@ -122,7 +135,7 @@ def are_speech(
         before, after = text[position:start], text[end:following]
         if not number and runs_on is not None:
             verdict = runs_on
-        elif verdicts and _goes_on(before):
+        elif verdicts and _goes_on(before) and (verdicts[-1] or not _SAY_FOLLOWS.match(after)):
             verdict = verdicts[-1]  # “Remember,” she wrote, “that ...”
         else:
             verdict = _is_speech(before, text[start:end].strip(_MARKS), after, thoughts)
@@ -133,7 +146,7 @@ def are_speech(
 
 def _goes_on(before: str) -> bool:
     """Whether the narration between two stretches is no more than a tag: both are of one kind."""
-    return len(before) < 80 and bool(
+    return (len(before) < 80 or _ONE_CLAUSE.fullmatch(before) is not None) and bool(
         _SAY_FOLLOWS.match(before) or _WRITE_FOLLOWS.match(before) or _THINK_FOLLOWS.match(before)
     )
 
@@ -176,7 +189,11 @@ def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
     if before[-1].isalnum():
         return _is_announced_without_stop(before, quoted, after, ends_as_speech, n_words)
     if not ends_as_speech and n_words <= 4:
-        return bool(_SAY_FOLLOWS.match(after) or _INTERRUPTED.fullmatch(after))
+        return bool(
+            _SAY_FOLLOWS.match(after)
+            or _INTERRUPTED.fullmatch(after)
+            or (before[-1] in ".!?:;…" and _COMMA_FOLLOWS.match(after))
+        )
     return True
 
 
@@ -198,6 +215,8 @@ def _is_announced_without_stop(
     if not ends_as_speech:
         return False
     if _SAY_FOLLOWS.match(after):
+        return True
+    if before.endswith("called") and quoted[-1] in "!?":
         return True
     if _ends_with(before, _ARTICLE_WORDS):
         return n_words > 6 and quoted[0].isupper()

@@ -63,6 +63,9 @@ _CERTAIN = {
     for marks in MARKS.values()
     if not marks.is_apostrophe and marks.name not in ("low-high", "low-right")
 }
+# Before a double mark a single one opens speech that begins with a quotation, and is certain, too.
+_DOUBLE = ('"', "\u201c")
+_NESTED = _CERTAIN | {m.name: m.opener for m in MARKS.values() if m.is_apostrophe}
 
 _FAMILIES = {"double-curly": "double", "double-straight": "double"} | {
     "single-curly": "single",
@@ -84,6 +87,8 @@ class Conventions:
         dash_closes: whether a dash inside a dash paragraph ends the speech and opens narration, as
             in Spanish (one dash before the tag and one after it).
         tag_verbs: verbs that begin a tag inside a dash paragraph in which no mark does.
+        tag_tails: words that, after a comma, carry such a tag on ("said he, smiling").
+        tags_inside_marks: whether "said he" stands inside the quotation marks, as in French.
         function_words: the words by which a text of this language is known.
     """
 
@@ -93,6 +98,8 @@ class Conventions:
     dash_closes: bool
     tag_verbs: str
     function_words: str
+    tag_tails: str = ""
+    tags_inside_marks: bool = False
 
 
 _ENGLISH_MARKS = ("double-curly", "double-straight", "single-curly", "single-straight")
@@ -105,6 +112,7 @@ CONVENTIONS = {
         tag_verbs="said|says|asked|cried|answered|replied|repeated|exclaimed|murmured|whispered|"
         "shouted|called|began|continued|added|went on|put in|remarked|muttered|returned",
         function_words="the and of to that was with his her for had not",
+        tag_tails=r"\w+ing\b|who\b|and\b|with\b|in a\b|as\b|his\b|her\b",
     ),
     "de": Conventions(
         ("guillemets-inward", "low-high", "double-straight", "double-curly", "guillemets"),
@@ -119,9 +127,12 @@ CONVENTIONS = {
         has_dash=True,
         quotes_beside_dash=True,
         dash_closes=False,
-        tag_verbs="dit|dit-il|dit-elle|demanda|demanda-t-il|demanda-t-elle|r\u00e9pondit|"
-        "r\u00e9pondit-il|s'\u00e9cria|s'\u00e9cria-t-il|reprit|reprit-il|ajouta|continua|fit|fit-il",
+        tag_verbs="dit|dis-je|disait|demanda|demandai-je|r\u00e9pondit|r\u00e9pondis-je|reprit|"
+        "s['\u2019]\u00e9cria|s['\u2019]exclama|ajouta|continua|poursuivit|murmura|r\u00e9pliqua|"
+        "cria|interrompit|balbutia|r\u00e9p\u00e9ta|objecta|fit",
         function_words="le la les des et dans que qui une pas est pour",
+        tag_tails=r"en \w+ant\b|d['\u2019]une? (?:ton|voix|air)\b|avec une?\b",
+        tags_inside_marks=True,
     ),
     "es": Conventions(
         ("guillemets", "double-curly", "double-straight"),
@@ -144,24 +155,32 @@ CONVENTIONS = {
         has_dash=True,
         quotes_beside_dash=False,
         dash_closes=True,
-        tag_verbs="disse|respondeu|perguntou|exclamou|acudiu|replicou|murmurou",
+        tag_verbs="disse|disse-lhe|disse-me|respondeu|respondi|perguntou|perguntei|exclamou|acudiu|"
+        "replicou|murmurou|gritou|bradou|tornou|continuou|interrompeu|observou|repetiu|atalhou|"
+        "accrescentou|acrescentou|concluiu|insistiu|balbuciou|assentiram|assentiu",
         function_words="o a que de os n\u00e3o uma com do da para se",
+        tag_tails=r"\w+ndo\b|com (?:os?|as?|uma?)\b|n['\u2019]uma?\b|que se\b",
     ),
     "nl": Conventions(
         ("double-curly", "low-right", "double-straight", "single-curly", "single-straight"),
         has_dash=True,
         quotes_beside_dash=False,
         dash_closes=True,
-        tag_verbs="zei|vroeg|riep|antwoordde|hernam|sprak",
+        tag_verbs="zei|zeide|vroeg|riep|antwoordde|hernam|sprak|meende|fluisterde|vervolgde|"
+        "herhaalde|lachte|glimlachte|murmelde|smeekte|snikte|stamelde",
         function_words="de het een van en niet dat zijn met was haar hij",
+        tag_tails=r"terwijl\b|met (?:een|zijn|haar)\b|\w+end\b",
     ),
     "hu": Conventions(
         ("low-right", "guillemets-inward", "double-curly", "double-straight"),
         has_dash=True,
         quotes_beside_dash=False,
         dash_closes=True,
-        tag_verbs="mondta|k\u00e9rdezte|felelte|ki\u00e1ltotta|sz\u00f3lt|sz\u00f3lalt",
+        tag_verbs="mondta|mond\u00e1|monda|k\u00e9rdezte|k\u00e9rd\u00e9|felelte|felelt|ki\u00e1ltotta|"
+        "ki\u00e1lta|sz\u00f3lt|sz\u00f3la|sz\u00f3lalt|v\u00e1laszolt|suttog\u00e1|s\u00f3hajta|"
+        "viszonz\u00e1|folytat\u00e1",
         function_words="a az \u00e9s nem hogy egy is volt meg csak ez s",
+        tag_tails=r"\w+v[ae]\b",
     ),
 }
 ANY_LANGUAGE = Conventions(
@@ -214,12 +233,14 @@ def infer_typography(book: Book) -> Typography:
     """How the book marks speech, with the votes that say so.
 
     The marks with the most votes are chosen, with their straight or curly twin if it has votes of
-    its own, and dashes beside them where they have a tenth of the votes and the language uses them.
+    its own, with others that have a tenth of the votes or begin a hundredth of the paragraphs (a
+    preface set another way), and dashes beside them where they have a tenth of the votes and the
+    language uses them.
     """
     blocks = [block for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
     language = _language(book.language, blocks)
     row = CONVENTIONS.get(language, ANY_LANGUAGE)
-    votes = _votes(blocks, row)
+    votes, begun = _votes(blocks, row)
     total = votes.total()
     if not total:
         return Typography(language, (), False, 0.0, ())
@@ -232,6 +253,7 @@ def infer_typography(book: Book) -> Typography:
             first = max(quotes, key=lambda name: (quotes[name], name))
             if first == best or quotes[first] >= 0.02 * total:
                 names = [first, *_twins(first, votes)]
+                names += _strangers(names, votes, begun)
     chosen = sum(votes[name] for name in names) + (votes[DASH] if dash else 0)
     return Typography(
         language=language,
@@ -267,6 +289,17 @@ def _twins(name: str, votes: Counter[str]) -> list[str]:
     ]
 
 
+def _strangers(names: list[str], votes: Counter[str], begun: Counter[str]) -> list[str]:
+    """Marks of another family with too many votes for a slip of the printer: a preface, a frame."""
+    total = votes.total()
+    return [
+        name
+        for name, count in votes.items()
+        if name not in (*names, DASH)
+        and (begun[name] >= max(3, total / 100) or count >= max(3, total / 10))
+    ]
+
+
 def _language(declared: str, blocks: list[Block]) -> str:
     """The declared language, unless the text's function words plainly say another."""
     words = Counter[str]()
@@ -285,9 +318,11 @@ def _language(declared: str, blocks: list[Block]) -> str:
     return best if hits[best] > 0.05 * words.total() else ""
 
 
-def _votes(blocks: Iterable[Block], row: Conventions) -> Counter[str]:
+def _votes(blocks: Iterable[Block], row: Conventions) -> tuple[Counter[str], Counter[str]]:
+    """Votes by name of marks, and how many of them are of paragraphs that the mark begins."""
     patterns = [(name, MARKS[name].opener, _speech_pattern(MARKS[name])) for name in row.marks]
     votes: Counter[str] = Counter()
+    begun: Counter[str] = Counter()
     for block in blocks:
         text = block.text
         if row.has_dash and text[0] in "-\u2014\u2013\u2015" and _DASH_START.match(text):
@@ -295,16 +330,19 @@ def _votes(blocks: Iterable[Block], row: Conventions) -> Counter[str]:
             continue
         # A paragraph that begins with a mark votes for it, closed or not: speech that runs over
         # many paragraphs closes only the last of them.
-        first = next((name for name in row.marks if text[0] in _CERTAIN.get(name, "")), "")
+        starts = _NESTED if text[1:2] in _DOUBLE else _CERTAIN
+        first = next((name for name in row.marks if text[0] in starts.get(name, "")), "")
+        if first:
+            begun[first] += 1
         first_start = len(text)
         for name, opener, pattern in () if first else patterns:
             if opener in text:
-                match = pattern.search(text, 0, min(first_start, _VOTING_PART))
-                if match:
+                match = pattern.search(text, 0, _VOTING_PART)
+                if match and match.start() < first_start:
                     first, first_start = name, match.start()
         if first:
             votes[first] += 1
-    return votes
+    return votes, begun
 
 
 def _speech_pattern(marks: Marks) -> re.Pattern[str]:
