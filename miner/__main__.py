@@ -5,7 +5,9 @@ Modules are imported where a command needs them, so that `miner --help` is there
 
 from __future__ import annotations
 
+import errno
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
@@ -19,9 +21,10 @@ from miner import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.table import Table
+    from rich.console import Console
 
     from miner.mine import SetAside, Summary
+    from miner.report import Shown
     from miner.sources import Missing, Source
 
 PATH = click.Path(path_type=Path)
@@ -34,13 +37,23 @@ class _Failure(click.ClickException):
         click.echo(f"miner: {self.message}", err=True)
 
 
+class _Interrupted(_Failure):
+    """The exit code that a shell expects after Ctrl-C."""
+
+    exit_code = 128 + signal.SIGINT
+
+
 class _Group(click.Group):
     """Turns the errors of the library into one line each; lists commands as they are defined."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _Interrupted("interrupted, nothing was written") from None
         except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # whoever read the output has seen enough
             place = f"{error.filename}: " if error.filename else ""
             raise _Failure(f"{place}{error.strerror or error}") from error
         except ValueError as error:
@@ -54,12 +67,15 @@ _books = click.option(
     "--books",
     type=PATH,
     envvar="MINER_BOOKS",
+    show_envvar=True,
     help="Folder in which a Gutenberg number is looked up first (1342-h.htm, pg1342-images.html).",
 )
 _mirror = click.option(
     "--mirror",
     envvar="MINER_MIRROR",
-    help="Where to download a number from: a URL with {id} (or {path}/{id} for classic mirrors).",
+    show_envvar=True,
+    help="Where to download a number from, if it is in no folder and not in the cache: a URL with "
+    "{id} (or {path}/{id} for classic mirrors).",
 )
 _quotes = click.option(
     "--quotes",
@@ -91,7 +107,7 @@ def _out(help: str, required: bool = False) -> Callable[[Any], Any]:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="miner")
 def main() -> None:
-    r"""Mine conversations from Project Gutenberg novels.
+    """Mine conversations from Project Gutenberg novels.
 
     A book goes in as an HTML file, a folder or glob of them, a Gutenberg number, or the word
     `sample` (a short work that comes with the package). Out come its utterances and narration in
@@ -102,7 +118,9 @@ def main() -> None:
     miner profile 1342-h.htm            how a book marks speech, and the evidence
     miner tag 1342-h.htm -o tags.jsonl  one tag per span, to correct or to score
     miner score --gold G --predicted P  how far to trust it
-    """
+    """  # noqa: D301 - click's mark for lines that are to stay as they are
+    # Whoever stops the program in another way than Ctrl-C gets no half file, either.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @main.command()
@@ -166,7 +184,7 @@ def mine(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    r"""Mine conversations from books into OUT.
+    """Mine conversations from books into OUT.
 
     \b
     spans       every utterance and every stretch of narration, in order, tagged
@@ -176,7 +194,12 @@ def mine(
 
     Open them with datasets.load_dataset(OUT, "pairs"). A book that cannot be mined is set aside
     with its reason, the others go on, and the exit code is 1.
-    """
+
+    \b
+    miner mine 1342 84 --books DIR -o mined
+    miner mine DIR --workers 4 --format parquet -o mined
+    miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
+    """  # noqa: D301 - click's mark for lines that are to stay as they are
     from miner.fetch import DEFAULT_MIRROR, fetch
     from miner.mine import Options
     from miner.mine import mine as mine_all
@@ -202,17 +225,17 @@ def mine(
             force=force,
             on_book=on_book,
         )
-    from miner.report import run_table, set_aside_lines
+    from miner.report import run_table
 
     if as_json:
         record = {"totals": run.totals, "files": [str(path) for path in run.paths]}
-        record["set_aside"] = [[item.word, item.why] for item in run.set_aside]
+        record["set_aside"] = [[item.name, item.why] for item in run.set_aside]
         click.echo(json.dumps(record, ensure_ascii=False, indent=2))
     elif not quiet and run.entries:
-        _show([run_table(run)])
+        _show(run_table(run, _console().width))
         click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")
-    for line in set_aside_lines(run.set_aside):
-        click.echo(line, err=True)
+    for item in run.set_aside:
+        click.echo(f"{click.style('set aside', fg='yellow')}: {item.name}: {item.why}", err=True)
     if run.set_aside:
         raise SystemExit(1)
 
@@ -400,7 +423,7 @@ def quotations(
         record = [score.to_json() for score in scores]
         click.echo(json.dumps(record, ensure_ascii=False, indent=2))
     elif not quiet:
-        _show(quotation_tables(scores))
+        _show(quotation_tables(scores, _console().width))
 
 
 def _names(quotes: str | None) -> tuple[str, ...]:
@@ -446,7 +469,7 @@ def _progress(
 
     bar = progress.Progress(
         progress.TextColumn("mining"),
-        progress.BarColumn(),
+        progress.BarColumn(bar_width=20),
         progress.MofNCompleteColumn(),
         progress.TextColumn("books, {task.fields[words]:,} words"),
         progress.TimeRemainingColumn(),
@@ -465,13 +488,20 @@ def _progress(
         yield on_book
 
 
-def _show(tables: Iterable[Table]) -> None:
-    """Prints tables; a pipe gets as many columns as they need."""
+def _console() -> Console:
+    """Standard output; a pipe gets as many columns as the tables need."""
     from rich.console import Console
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    for table in tables:
-        console.print(table)
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+
+
+def _show(shown: Iterable[Shown]) -> None:
+    """Prints tables with an empty line after each, and lines of text as they are."""
+    console = _console()
+    for item in shown:
+        console.print(item, soft_wrap=isinstance(item, str))
+        if not isinstance(item, str):
+            console.print()
 
 
 if __name__ == "__main__":

@@ -46,9 +46,10 @@ class Book:
     """A parsed book.
 
     `id` is the Gutenberg number as text ("1342") or, without one, the file's stem. `language` is a
-    two-letter code, "" where the file does not tell. `drops` counts the words left out, by reason;
-    footnotes, captions and tables of contents are not left out but are blocks of their own kind.
-    `sha256` is that of the file's bytes.
+    two-letter code, the name as the file gives it where that is none we know, "" where the file
+    does not tell. `drops` counts the words left out, by reason; footnotes, captions and tables of
+    contents are not left out but are blocks of their own kind. `sha256` is that of the file's
+    bytes.
     """
 
     id: str
@@ -79,9 +80,21 @@ _LANGUAGES = {
     "dutch": "nl",
     "portuguese": "pt",
     "hungarian": "hu",
+    "catalan": "ca",
+    "danish": "da",
+    "finnish": "fi",
+    "greek": "el",
+    "latin": "la",
+    "norwegian": "no",
+    "polish": "pl",
+    "russian": "ru",
+    "swedish": "sv",
 }
 _LINKED = 0.6  # a lump is an entry of a table of contents when so much of it is links
 _WIDEST_VERSE = 70  # characters of the longest line of a lump that is set as verse
+_SENTENCE_ENDS = (".", "!", "?", "”", '"', "’", "»")
+_SPEECH = re.compile(r"[\"'“‘«„].*[\"'”’»“]")
+_LONGEST_TITLE = 25  # characters of "TABLE OF CONTENTS" and the like as a paragraph
 _FEWEST_LINES = 3  # short paragraphs in a row in a blockquote that make them verse
 _LETTER_OPENING = re.compile(
     r"\W*(?:(?:my |our )?(?:very )?(?:own )?"
@@ -91,7 +104,8 @@ _LETTER_OPENING = re.compile(
     re.IGNORECASE,
 )
 _TITLE = re.compile(
-    r"(?:The )?(?:Project )?Gutenberg(?:'s|\u2019s)?(?: e-?(?:text|book))?(?: of)?,?\s*",
+    r"^(?:The )?(?:Project Gutenberg(?:['\u2019]s)?(?: e-?(?:text|book))?|"
+    r"Gutenberg e-?(?:text|book))(?: of)?[,:]?\s*|\s*[|:\u2014-]\s*Project Gutenberg$",
     re.IGNORECASE,
 )
 
@@ -156,7 +170,7 @@ def _kinds(lumps: Sequence[Lump]) -> list[BlockKind]:
     in_footnotes = False
     for position, lump in enumerate(lumps):
         kind = BlockKind.CONTENTS if position in tables else _kind(lump)
-        if position in verse and kind is BlockKind.PARAGRAPH:
+        if position in verse and kind is BlockKind.PARAGRAPH and not in_contents:
             kind = BlockKind.VERSE
         if kind is BlockKind.HEADING:
             if in_contents and not lump.level and not _prose_follows(lumps, position):
@@ -166,9 +180,12 @@ def _kinds(lumps: Sequence[Lump]) -> list[BlockKind]:
                     in_contents and lump.link_share >= _LINKED
                 )
             in_footnotes = bool(re.match(r"\W*(?:foot)?notes?\W*$", lump.text, re.IGNORECASE))
-        elif in_contents and kind is BlockKind.PARAGRAPH:
+        elif in_contents and kind in (BlockKind.PARAGRAPH, BlockKind.VERSE):
             in_contents = not _is_prose(lump)
             kind = BlockKind.CONTENTS if in_contents else kind
+        elif kind in (BlockKind.PARAGRAPH, BlockKind.CONTENTS) and _is_short_contents_title(lump):
+            in_contents = True
+            kind = BlockKind.CONTENTS
         elif in_footnotes and re.match(r"[\[({]?(?:\d+|[*\u2020])", lump.text):
             kind = BlockKind.FOOTNOTE
         kinds.append(kind)
@@ -189,17 +206,31 @@ def _verse_in_blockquotes(lumps: Sequence[Lump]) -> set[int]:
     return found
 
 
+def _is_short_contents_title(lump: Lump) -> bool:
+    """Whether a paragraph says "CONTENTS" and nothing else, as above a table of contents."""
+    return len(lump.text) <= _LONGEST_TITLE and (
+        is_contents_title(lump.text) and (lump.bold or lump.text[:1].isupper())
+    )
+
+
 def _is_prose(lump: Lump) -> bool:
     """Whether a lump is too long and too plain for an entry of a table of contents."""
+    shortest = 150 if lump.text.endswith(_SENTENCE_ENDS) else 300
     return (
-        len(lump.text) >= 300
+        len(lump.text) >= shortest
         and not lump.link_share
         and not looks_like_heading(lump.text[:60], lump.bold)
     )
 
 
 def _prose_follows(lumps: Sequence[Lump], position: int) -> bool:
-    return any(_is_prose(lump) for lump in lumps[position + 1 : position + 4])
+    """Whether prose stands close below a lump, and no other entry between."""
+    for lump in lumps[position + 1 : position + 4]:
+        if looks_like_heading(lump.text, lump.bold):
+            return False
+        if _is_prose(lump):
+            return True
+    return False
 
 
 def _kind(lump: Lump) -> BlockKind:
@@ -223,13 +254,21 @@ def _kind(lump: Lump) -> BlockKind:
         lines = text.split("\n")
         # Prose whose producer kept the printed lines goes on in lower case on most of them.
         n_lower = sum(line[0].islower() for line in lines)
-        if max(map(len, lines)) <= _WIDEST_VERSE and n_lower < len(lines) / 3:
+        is_narrow = max(map(len, lines)) <= _WIDEST_VERSE and n_lower < len(lines) / 3
+        if is_narrow and not _is_dialogue(lines):
             return BlockKind.VERSE
     if looks_like_heading(text, lump.bold):
         return BlockKind.HEADING
     if lump.region == "blockquote" and _LETTER_OPENING.match(text):
         return BlockKind.LETTER
     return BlockKind.PARAGRAPH
+
+
+def _is_dialogue(lines: Sequence[str]) -> bool:
+    """Whether lines are sentences and more than one of them is spoken, opening mark to closing."""
+    return sum(bool(_SPEECH.match(line)) for line in lines) >= 2 and all(
+        line.endswith(_SENTENCE_ENDS) for line in lines
+    )
 
 
 def _contents_tables(lumps: Sequence[Lump]) -> set[int]:
@@ -259,7 +298,7 @@ def _tables(lumps: Sequence[Lump]) -> Iterable[list[int]]:
 
 def _title_and_author(page_title: str, fields: dict[str, str]) -> tuple[str, str]:
     """Title and author from the header's fields, else from <title>: "Emma, by Jane Austen"."""
-    title, _, author = _TITLE.sub("", page_title, count=1).partition(", by ")
+    title, _, author = _TITLE.sub("", page_title).partition(", by ")
     return fields.get("title", title.strip()), fields.get("author", author.strip())
 
 

@@ -33,12 +33,20 @@ _NUMBERED = re.compile(
 )
 # A paragraph must say more than a heading to be taken for one.
 _NUMBERED_PARAGRAPH = re.compile(
-    rf"\W*(?:(?:{_WORDS})\W+(?:[ivxlc]{{1,9}}|\d{{1,3}})\b|[IVXLC]{{1,8}}\.?$)"
+    rf"\W*(?i:(?:{_WORDS})\W+(?:[ivxlc]{{1,9}}|\d{{1,3}}))(?:\W*$|[.:\u2014]|\s+[A-ZÀ-Þ])"
+)
+_NUMERAL = re.compile(r"\W*[IVXLC]{1,8}\.?$")
+_LAST = re.compile(r"\W*(?:chapter the last|conclusion|epilogue|finale)\W*$", re.IGNORECASE)
+_PART = re.compile(
+    r"\W*(?:the )?(?:\w+ )?(?:part|book|volume|phase|epoch|teil|theil|buch|tome|partie|libro|parte|"
+    r"tomo|livro|deel|boek|rész|könyv|kötet)\b",
+    re.IGNORECASE,
 )
 _NOT_A_CHAPTER = re.compile(
-    r"\W*(?:(?:table of )?contents|illustrations|list of (?:illustrations|plates|chapters)|index|"
+    r"\W*(?:(?:table of |detailed )?contents|illustrations|index|"
+    r"list of (?:illustrations|plates|chapters)|"
     r"footnotes?|notes|advertisements?|by|inhalt|table des mati[èe]res|indice|índice|inhoud|"
-    r"tartalom|the end|finis|fin|end|ende)\b",
+    r"tartalom(?:jegyzék)?|the end|finis|fin|fim|end|ende)\b",
     re.IGNORECASE,
 )
 _CALLED_CHAPTER = re.compile(
@@ -47,7 +55,11 @@ _CALLED_CHAPTER = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_HEADING = 120  # characters of a paragraph that only looks like a heading
+_LONGEST_CHAPTER_TITLE = 400  # characters of a heading: Pickwick's and Tom Jones's tell the story
 _SHORTEST_CHAPTER = 40  # words; less text than this under a heading is a title page or dedication
+_LONGEST_MOTTO = 60  # words
+_LONGEST_TITLE_PAGE = 250  # words of what stands above the first of many numbered chapters
+_PARAGRAPH = 7  # the level of a paragraph that looks like a heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +84,20 @@ def looks_like_heading(text: str, bold: bool) -> bool:
     """
     if len(text) > _LONGEST_HEADING or text[0] in "\"'“‘«»„—–":
         return False
-    match = _NUMBERED_PARAGRAPH.match(text) if text.isupper() or bold else None
-    if match is None:
-        upper_or_title = re.match(
-            rf"\W*(?:{_WORDS})\W+(?:[IVXLC]{{1,9}}|\d{{1,3}})(?:\W*$|[.:\u2014]|\s+[A-Z])",
-            text,
-            re.IGNORECASE,
-        )
-        return bool(upper_or_title) and text[:1].isupper() and not text.endswith((",", ";"))
-    return True
+    if (text.isupper() or bold) and (_NUMERAL.match(text) or _LAST.match(text)):
+        return True
+    numbered = text[:1].isupper() and _NUMBERED_PARAGRAPH.match(text)
+    return bool(numbered) and not text.endswith((",", ";"))
 
 
 def is_contents_title(text: str) -> bool:
     """Whether a heading announces a table of contents or of illustrations."""
     return bool(
         re.fullmatch(
-            r"\W*(?:(?:table of )?contents|(?:list of )?illustrations|list of (?:plates|chapters)|"
+            r"\W*(?:(?:table of |detailed )?contents|(?:list of )?illustrations|"
+            r"list of (?:plates|chapters)|chapter titles|"
             r"inhalt(?:sverzeichnis)?|table des (?:mati[èe]res|chapitres)|tabla de materias|"
-            r"[ií]ndice|inhoud(?:sopgave)?|tartalom)\b.{0,20}",
+            r"[ií]ndice|inhoud(?:sopgave)?|tartalom(?:jegyzék)?)\b.{0,20}",
             text,
             re.IGNORECASE | re.DOTALL,
         )
@@ -99,27 +107,48 @@ def is_contents_title(text: str) -> bool:
 def chapter_starts(outline: Sequence[Outline]) -> list[int]:
     """Positions in the outline at which a chapter begins, ascending.
 
-    Headings without text between them (part, chapter, title) are one start. Which heading levels
-    begin chapters is read off the book: the level of the headings called "Chapter", else the levels
-    of numbered headings, and every level above; where nothing is numbered, the level that divides
-    the book into the most parts of some length. Headings below are headlines inside a chapter.
+    Headings without text between them (part, chapter, title) are one start, which leaves out a
+    table of contents above them and "End of Part One". Which heading levels begin chapters is read
+    off the book: the level of the headings called "Chapter", else the levels of numbered headings,
+    and every level above; where nothing is numbered, the level that divides the book into the most
+    parts of some length. Headings below are headlines inside a chapter.
     """
     runs = _runs(outline)
     deepest = _deepest_chapter_level(outline, runs)
-    named = [any(_is_numbered(outline[position].text) for position in run) for run, _ in runs]
-    mostly_named = sum(named) >= 0.7 * len(runs)
-    starts = []
-    for (run, n_words), is_named in zip(runs, named, strict=True):
+    candidates = []
+    for run, n_words in runs:
         headings = [outline[position] for position in run]
+        is_named = any(_is_numbered(heading.text) for heading in headings)
+        is_last = headings[0].level == _PARAGRAPH and bool(_LAST.match(headings[0].text))
         if n_words < _SHORTEST_CHAPTER and not is_named:
+            continue
+        if is_contents_title(headings[-1].text):
             continue
         if all(_NOT_A_CHAPTER.match(heading.text) for heading in headings):
             continue
-        if mostly_named and not is_named and all(_is_caption(heading) for heading in headings):
-            continue
-        if min(heading.level for heading in headings) <= deepest:
-            starts.append(run[0])
+        # The last chapter may be headed by a paragraph where all others have a heading element.
+        if min(heading.level for heading in headings) <= deepest or is_last:
+            candidates.append((run, n_words, is_named))
+    mostly_named = sum(is_named for *_, is_named in candidates) >= 0.7 * len(candidates)
+    starts = []
+    for run, n_words, is_named in candidates:
+        headings = [outline[position] for position in run]
+        if mostly_named and not is_named:
+            if all(_is_caption(heading) for heading in headings):
+                continue
+            if not starts and n_words < _LONGEST_TITLE_PAGE:
+                continue
+        starts.append(run[_first_of_chapter(headings)])
     return starts
+
+
+def _first_of_chapter(headings: Sequence[Outline]) -> int:
+    """Which of the headings above a chapter is the first that belongs to it."""
+    contents = [n for n, heading in enumerate(headings) if is_contents_title(heading.text)]
+    first = contents[-1] + 1 if contents else 0
+    while first < len(headings) and _NOT_A_CHAPTER.match(headings[first].text):
+        first += 1
+    return first if first < len(headings) else 0
 
 
 def _is_caption(heading: Outline) -> bool:
@@ -130,19 +159,26 @@ def _is_caption(heading: Outline) -> bool:
 
 
 def _is_numbered(text: str) -> bool:
-    return bool(_NUMBERED.match(text)) and len(text) <= 2 * _LONGEST_HEADING
+    return bool(_NUMBERED.match(text)) and len(text) <= _LONGEST_CHAPTER_TITLE
 
 
 def _runs(outline: Sequence[Outline]) -> list[tuple[list[int], int]]:
-    """Headings with nothing between them, and the words of text that follow."""
+    """Headings with nothing between them, and the words of text that follow.
+
+    A motto counts for nothing: a few words below the heading of a part, or above a heading of a
+    lower level.
+    """
     runs: list[tuple[list[int], int]] = []
     run: list[int] = []
     n_words = 0
     for position, item in enumerate(outline):
         if not item.level:
             n_words += item.n_words
-        elif run and n_words == 0:
+        elif run and (
+            n_words == 0 or (n_words < _LONGEST_MOTTO and _is_part(outline, run, item.level))
+        ):
             run.append(position)
+            n_words = 0
         else:
             if run:
                 runs.append((run, n_words))
@@ -150,6 +186,12 @@ def _runs(outline: Sequence[Outline]) -> list[tuple[list[int], int]]:
     if run and n_words:
         runs.append((run, n_words))
     return runs
+
+
+def _is_part(outline: Sequence[Outline], run: Sequence[int], next_level: int) -> bool:
+    """Whether headings stand over more than the text below them, up to one of `next_level`."""
+    part = any(_PART.match(outline[position].text) for position in run[-2:])
+    return part or next_level > max(outline[position].level for position in run)
 
 
 def _deepest_chapter_level(

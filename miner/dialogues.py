@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -9,8 +10,20 @@ from itertools import pairwise
 from miner.spans import Span
 from miner.tags import SUCCESSORS, Tag, TaggedBook, legal
 
-# Quotation marks and opening dashes; a dash at the end of a speech says that it was cut short.
-_AROUND_SPEECH = " \n\"“”„«»‘’'"
+# What opens speech, and the marks that may close it; what else stands at either end is said: the
+# apostrophe of "’Tis", the nested mark, the dash of a speech that is cut short.
+_CLOSERS = {
+    "“": '”“"',
+    '"': '"”',
+    "„": '“”"',
+    "«": "»",
+    "»": "«",
+    "‘": "’'",
+    "'": "'’",
+    "‚": "‘’'",
+}
+_CLOSING = re.compile(r"""(?:[”»"]|(?<=[^\w\s])[’'])$""")
+_DASHES = "—–―-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +45,7 @@ class Turn:
         >>> Turn((span,)).said
         'Come!'
         """
-        return " ".join(span.text.strip(_AROUND_SPEECH) for span in self.spans).strip()
+        return " ".join(_words_of(span.text) for span in self.spans).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,16 @@ class Filtered:
 
     kept: tuple[Dialogue, ...]
     drops: tuple[tuple[str, int], ...]
+
+
+def _words_of(text: str) -> str:
+    """The text of an utterance without its opening mark or dash and without its closing mark."""
+    text = text.strip()
+    closers = _CLOSERS.get(text[:1])
+    if closers is None:
+        # After a dash, or on from an aside: a closing mark may stand here all the same.
+        return _CLOSING.sub("", text.lstrip(_DASHES)).strip()
+    return text[1:].removesuffix(text[-1] if text[-1] in closers else "").strip()
 
 
 def mended(tagged: TaggedBook) -> TaggedBook:

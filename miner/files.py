@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, Self
+from typing import Any, BinaryIO, Literal, Self, get_args
 
 import orjson
 
@@ -32,7 +33,7 @@ def refuse_existing(path: Path, force: bool) -> None:
     Raises:
         ValueError: if `path` exists (a folder: if it is not empty) and `force` was not given.
     """
-    if force or not path.exists():
+    if force or not os.path.lexists(path):
         return
     if path.is_dir() and not any(path.iterdir()):
         return
@@ -44,23 +45,25 @@ def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
     """A file to write to that takes the name `path` when the block ends without an error.
 
     Raises:
-        ValueError: if `path` exists and `force` was not given.
+        ValueError: if `path` exists and `force` was not given, or is a folder.
         OSError: if it cannot be written; nothing is left behind.
     """
     refuse_existing(path, force)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        refuse_existing(path, force)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    if path.is_dir():
+        raise ValueError(f"{path}: found a folder, expected the name of a file")
+    with _writing(path), _made_folders(path.parent):
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o666 & ~_umask())
+            refuse_existing(path, force)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
 
 class OutputFolder:
@@ -73,46 +76,62 @@ class OutputFolder:
         refuse_existing(path, force)
         if path.exists() and not path.is_dir():
             raise ValueError(f"{path}: found a file, expected the name of a folder")
+        if path.is_dir() and any(path.iterdir()) and not _is_output(path):
+            raise ValueError(
+                f"{path}: found files but no {RUN_RECORD} of an earlier run, "
+                "expected a new name: --force replaces the output of `mine` only"
+            )
         self._path = path
         self._format: Format = format
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._work = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-        self._writers = {
-            kind: _writer(kind, self._work / f"{kind}.{format}", format) for kind in KINDS
-        }
+        self._closing = ExitStack()
 
     def __enter__(self) -> Self:
+        # A folder that is there already may be a disk of its own: files are moved inside it.
+        self._exists = self._path.is_dir()
+        home = self._path if self._exists else self._path.parent
+        with ExitStack() as closing, _writing(self._path):
+            closing.enter_context(_made_folders(home))
+            self._work = Path(tempfile.mkdtemp(dir=home, prefix=f".{self._path.name}."))
+            closing.callback(shutil.rmtree, self._work, ignore_errors=True)
+            self._writers = {}
+            for kind in KINDS:
+                writer = _writer(kind, self._work / f"{kind}.{self._format}", self._format)
+                self._writers[kind] = writer
+                closing.callback(_close_quietly, writer)
+            self._closing = closing.pop_all()
         return self
 
     def add(self, encoded: Mapping[str, bytes]) -> None:
         """Appends what `encode` made of one book."""
-        for kind, data in encoded.items():
-            self._writers[kind].add(data)
+        with _writing(self._path):
+            for kind, data in encoded.items():
+                self._writers[kind].add(data)
 
     def finish(self, record: Mapping[str, Any]) -> list[Path]:
         """Writes the run record and the card, puts all files in place and returns their paths."""
-        for writer in self._writers.values():
-            writer.close()
-        (self._work / RUN_RECORD).write_text(
-            json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
-        )
-        (self._work / CARD).write_text(_card(self._format), encoding="utf-8")
-        names = sorted(path.name for path in self._work.iterdir())
-        os.chmod(self._work, 0o777 & ~_umask())
-        if self._path.is_dir():
-            self._replace_files(names)
-        else:
-            os.rename(self._work, self._path)
+        with _writing(self._path):
+            for writer in self._writers.values():
+                writer.close()
+            (self._work / RUN_RECORD).write_text(
+                json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+            )
+            (self._work / CARD).write_text(_card(self._format), encoding="utf-8")
+            names = sorted(path.name for path in self._work.iterdir())
+            if self._exists:
+                self._replace_files(names)
+            else:
+                os.chmod(self._work, 0o777 & ~_umask())
+                os.rename(self._work, self._path)
         return [self._path / name for name in names]
 
     def _replace_files(self, names: Iterable[str]) -> None:
         """Into a folder that exists: each file whole, and none left of a run in another format."""
-        for kind in KINDS:
-            for suffix in ("jsonl", "parquet"):
-                if suffix != self._format:
-                    (self._path / f"{kind}.{suffix}").unlink(missing_ok=True)
         for name in names:
             os.replace(self._work / name, self._path / name)
+        for kind in KINDS:
+            for suffix in get_args(Format):
+                if suffix != self._format:
+                    (self._path / f"{kind}.{suffix}").unlink(missing_ok=True)
 
     def __exit__(
         self,
@@ -120,9 +139,7 @@ class OutputFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for writer in self._writers.values():
-            writer.close()
-        shutil.rmtree(self._work, ignore_errors=True)
+        self._closing.__exit__(kind, error, trace)
 
 
 def encode(kind: str, rows: Iterable[Row], format: Format) -> bytes:
@@ -181,9 +198,48 @@ def _card(format: Format) -> str:
         f"---\nconfigs:\n{configs}---\n\n"
         "Conversations mined from novels. `spans` is the ordered stream of utterances and\n"
         "narration, `dialogues` the conversations with their turns, `pairs` a turn and its\n"
-        f"answer. "
-        f"`{RUN_RECORD}` says from which files, with which options, and what was left out.\n"
+        f"answer. `{RUN_RECORD}` says from which files, by which options, and what was left out.\n"
     )
+
+
+def _is_output(folder: Path) -> bool:
+    """Whether the folder holds the record of an earlier run."""
+    try:
+        record = json.loads((folder / RUN_RECORD).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(record, dict) and "miner" in record
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Makes an error name what was to be written, not the temporary file beside it."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(error.errno, f"cannot be written: {reason}", str(path)) from error
+
+
+@contextmanager
+def _made_folders(folder: Path) -> Iterator[None]:
+    """The folder and those above it, for the block; what stays empty is taken away again."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        if folder.is_file():
+            raise NotADirectoryError(errno.ENOTDIR, "", str(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        with suppress(OSError):
+            for place in missing:
+                place.rmdir()  # refuses a folder that holds anything
+
+
+def _close_quietly(writer: _JsonLinesWriter | _ParquetWriter) -> None:
+    """Closes a file that is thrown away, or is closed already; a full disk must not stop that."""
+    with suppress(OSError):
+        writer.close()
 
 
 def _umask() -> int:

@@ -28,12 +28,16 @@ _END = re.compile(
     r" Gutenberg",
     re.IGNORECASE,
 )
-_LICENCE_WORDS = re.compile(r"Project Gutenberg|e-?text|public domain|small print", re.IGNORECASE)
+_LICENCE_WORDS = re.compile(
+    r"Gutenberg|\be-?(?:text|book)s?\b|public domain|small print", re.IGNORECASE
+)
 _CREDIT = re.compile(
-    r"\W*(?:Produced by|E-?text (?:prepared|produced|transcribed|scanned)|"
+    r"\W*(?:Produced by|E-?text (?:prepared|produced|transcribed|scanned|revised)|"
     r"(?:This|The) e-?(?:text|book) (?:was|is)|Transcribed (?:from|by)|"
-    r"(?:HTML|Text) (?:version|file|formatting)|Scanned|Digiti[sz]ed|Special thanks|"
-    r"Many thanks|This (?:file|book content) was|Online Distributed Proof)",
+    r"(?:HTML|Text) (?:version|file|formatting)|(?:Scanned|Digiti[sz]ed) (?:and|at|by|from)\b|"
+    r"Special thanks (?:are|go|to)\b|Many thanks to\b|This (?:file|book content) was|"
+    r"Online Distributed Proof|Dieses Buch wurde uns|"
+    r"Every attempt has been made to replicate the original)",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
@@ -45,12 +49,17 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _FIELD = re.compile(
-    r"(?:^|\n)\W{0,3}(Title|Author|Language)\W{0,4}:\s*(.+(?:\n(?!\W{0,3}[A-Z][\w ]{2,25}:).+)*)"
+    r"(?:^|\n)\W{0,3}(Title|Author|Language)\W{0,4}:\s*"
+    r"(.+(?:\n(?!\*{3}|\W{0,3}[A-Z][\w ]{2,25}:).+)*)"  # a long title goes on in the next line
 )
 _CREDIT_LUMPS = 12  # credits stand at most so many lumps below the START line
 
 # Two licence texts (the SMALL PRINT of 1997: 2,600 words; today's: 3,300) and what surrounds them.
 _LONGEST_LICENCE = 7000
+# The words between two of _LICENCE_WORDS are at most 264 in the licence texts of all eras; more are
+# a text that stands before the first START line or below an END line in a collection.
+_LONGEST_SILENCE = 500
+_LONGEST_BETWEEN = 20  # words between two START lines, or "End of the ..." and the END line
 # The largest part of what lies between the licence texts that may be left out.
 _LARGEST_DROP = 0.2
 
@@ -73,12 +82,11 @@ def strip_licence(page: Page) -> Body:
     """
     drops: Counter[str] = Counter()
     start, end, head = _find_book(page.lumps)
-    for lump in (*page.lumps[:start], *page.lumps[end:]):
-        drops["licence"] += _n_words(lump)
-    kept = []
     body = page.lumps[start:end]
     if start and page.lumps[start - 1].preformatted:
         body = [*_below_start_line(page.lumps[start - 1]), *body]
+    drops["licence"] = sum(map(_n_words, page.lumps)) - sum(map(_n_words, body))
+    kept = []
     for position, lump in enumerate(body):
         reason = _reason(lump, position)
         if reason:
@@ -92,28 +100,29 @@ def strip_licence(page: Page) -> Body:
 
 def _find_book(lumps: Sequence[Lump]) -> tuple[int, int, str]:
     """First lump of the book, the first after it, and the header's text."""
-    n_words = 0
     start = 0
+    silence = 0
     for position, lump in enumerate(lumps):
-        n_words += _n_words(lump)
-        if n_words > _LONGEST_LICENCE:
+        silence = 0 if _is_about_licence(lump) else silence + _n_words(lump)
+        if silence > (_LONGEST_BETWEEN if start else _LONGEST_SILENCE):
             break
-        if _START.search(lump.text):
+        if _START.search(lump.text) or (lump.region == "licence" and position == start):
             start = position + 1
-            break
-        if lump.region == "licence" and position == start:
-            start = position + 1
-    head = "\n".join(lump.text for lump in lumps[: start or _CREDIT_LUMPS])
+    head = "\n\n".join(lump.text for lump in lumps[: start or _CREDIT_LUMPS])
     end = len(lumps)
-    n_words = 0
+    silence = 0
     for position in range(len(lumps) - 1, start - 1, -1):
         lump = lumps[position]
-        n_words += _n_words(lump)
-        if n_words > _LONGEST_LICENCE:
+        silence = 0 if _is_about_licence(lump) else silence + _n_words(lump)
+        if silence > (_LONGEST_SILENCE if end == len(lumps) else _LONGEST_BETWEEN):
             break
         if lump.region == "licence" or _END.search(lump.text):
             end = position
     return start, end, head
+
+
+def _is_about_licence(lump: Lump) -> bool:
+    return lump.region == "licence" or bool(_LICENCE_WORDS.search(lump.text))
 
 
 def _reason(lump: Lump, position: int) -> str:
@@ -121,9 +130,13 @@ def _reason(lump: Lump, position: int) -> str:
         return {"licence": "licence", "note": "transcriber's note"}[lump.region]
     if position < _CREDIT_LUMPS and _CREDIT.match(lump.text):
         return "credits"
-    if lump.text.lstrip("[( ").startswith("Transcriber") and _NOTE.match(lump.text):
-        return "transcriber's note"
+    if lump.text.lstrip("[(* ").startswith("Transcriber") and _NOTE.match(lump.text):
+        return "" if _is_title(lump) else "transcriber's note"
     return ""
+
+
+def _is_title(lump: Lump) -> bool:
+    return lump.level > 0 or (lump.bold and len(lump.text) < 60)
 
 
 def _without_notes(lumps: list[Lump], drops: Counter[str]) -> list[Lump]:
@@ -131,8 +144,7 @@ def _without_notes(lumps: list[Lump], drops: Counter[str]) -> list[Lump]:
     kept: list[Lump] = []
     inside = False
     for lump in lumps:
-        title = lump.level > 0 or (lump.bold and len(lump.text) < 60)
-        if title and _NOTE.match(lump.text):
+        if _is_title(lump) and _NOTE.match(lump.text):
             inside = True
         elif lump.level:
             inside = False
@@ -150,7 +162,7 @@ def _refuse_to_eat(lumps: Sequence[Lump], n_kept: int, drops: Counter[str]) -> N
         return  # a lump that was kept is a word at least
     n_between = sum(map(_n_words, lumps)) - n_licence
     if n_lost > _LARGEST_DROP * n_between:
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in drops.most_common())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in (+drops).most_common())
         raise ValueError(
             f"{n_lost:,} of the {n_between:,} words between the licence texts would be dropped "
             f"({reasons}), expected at most a fifth"
@@ -172,7 +184,9 @@ def _n_words(lump: Lump) -> int:
 def _below_start_line(lump: Lump) -> list[Lump]:
     """What a preformatted header holds below its START line, without a white line between."""
     lines = lump.text.split("\n")
-    for position, line in enumerate(lines):
-        if _START.search(line) and lines[position + 1 :]:
-            return [replace(lump, text="\n".join(lines[position + 1 :]))]
-    return []
+    first = next((n for n, line in enumerate(lines, 1) if _START.search(line)), len(lines))
+    if "***" not in lines[first - 1].lstrip("* "):
+        # A long title goes on, and the closing stars stand on a line below.
+        rest = enumerate(lines[first : first + 2], 1)
+        first += next((n for n, line in rest if line.endswith("***")), 0)
+    return [replace(lump, text="\n".join(lines[first:]))] if lines[first:] else []

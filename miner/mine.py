@@ -5,22 +5,25 @@ from __future__ import annotations
 import gc
 import platform
 import re
-from collections import Counter
+import signal
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from heuristic.gap import DEFAULT_GAP
 from miner import __version__
 from miner.book import Book, parse_book
 from miner.dialogues import Dialogue, dialogues, filtered
 from miner.files import Format, OutputFolder, encode
+from miner.reading import source_of
 from miner.records import rows_of_book
-from miner.sources import Missing, Source
+from miner.sources import SAMPLE, Missing, Source
 from miner.spans import BookSpans, split_book
-from miner.taggers import load_tagger
+from miner.taggers import TAGGER_NAMES, load_tagger
 from miner.tags import TaggedBook, Tagger
 from miner.typography import Typography, infer_typography, prose, typography_from_names
 
@@ -68,9 +71,12 @@ class MinedBook:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A source that gave no dialogues, and why, in one line."""
+    """A source that gave no dialogues, and why, in one line.
 
-    word: str
+    `name` is the word that named it, or the file that was found under a folder or a glob.
+    """
+
+    name: str
     why: str
 
 
@@ -141,7 +147,7 @@ def mine_book(data: bytes, book_id: str, tagger: Tagger, options: Options) -> Mi
 def mine_source(source: Source, options: Options) -> Summary | SetAside:
     """What one source on disk gives; an unusable one is set aside with its reason, never raised."""
     if source.path is None:
-        return SetAside(source.word, "is not on disk")
+        return SetAside(source.word, "not on disk")
     with _collector_paused():
         return _mine_file(source, source.path, options)
 
@@ -151,12 +157,18 @@ def _mine_file(source: Source, path: Path, options: Options) -> Summary | SetAsi
         data = path.read_bytes()
         mined = mine_book(data, source.id, load_tagger(options.tagger, options.gap), options)
     except OSError as error:
-        return SetAside(source.word, f"cannot be read: {error.strerror or error}")
+        return SetAside(_name(source, path), f"cannot be read: {error.strerror or error}")
     except ValueError as error:
-        return SetAside(source.word, str(error))
+        return SetAside(_name(source, path), str(error))
     rows = rows_of_book(mined.tagged, mined.dialogues, options.pairs_by_span)
     encoded = {kind: encode(kind, made, options.format) for kind, made in rows.items()}
     return Summary(_entry(source, path, mined, options), encoded)
+
+
+def _name(source: Source, path: Path) -> str:
+    """The word, unless it names more than this file."""
+    is_one = source.word == SAMPLE or source.word.isdecimal()
+    return source.word if is_one else str(path)
 
 
 @contextmanager
@@ -228,11 +240,51 @@ def _results(
         for source in located:
             yield _result(source, options)
         return
-    import joblib
+    yield from _in_processes(located, options, workers)
 
-    parallel = joblib.Parallel(n_jobs=workers, return_as="generator", pre_dispatch="2*n_jobs")
-    jobs = (joblib.delayed(_result)(source, options) for source in located)
-    yield from cast("Iterator[Summary | SetAside]", parallel(jobs))
+
+def _in_processes(
+    located: Iterable[Source | Missing], options: Options, workers: int
+) -> Iterator[Summary | SetAside]:
+    """The results in the order of the sources; so many are under way that no worker waits."""
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context, resource_tracker
+
+    resource_tracker.ensure_running()  # its start would unblock interrupts
+    pool = ProcessPoolExecutor(workers, get_context("spawn"))
+    waiting = deque[Future[Summary | SetAside]]()
+    try:
+        for source in located:
+            with _interrupts_blocked():
+                waiting.append(pool.submit(_result, source, options))
+            if len(waiting) > 2 * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise ChildProcessError(
+            f"one of {workers} workers was killed, perhaps for want of memory: "
+            "nothing was written; fewer --workers need less"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Ctrl-C waits until the block ends, and never reaches the processes that start in it.
+
+    A terminal sends it to all; this process ends the workers, which would have their own say.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _located(source: Source | Missing, fetch: Fetch) -> Source | Missing:
@@ -241,12 +293,12 @@ def _located(source: Source | Missing, fetch: Fetch) -> Source | Missing:
     try:
         return replace(source, path=fetch(source.id))
     except (ValueError, OSError) as error:
-        return Missing(source.word, str(error))
+        return Missing(source.word, str(error).removeprefix(f"{source.id}: "))
 
 
 def _result(source: Source | Missing, options: Options) -> Summary | SetAside:
     if isinstance(source, Missing):
-        return SetAside(source.word, source.why)
+        return SetAside(source.word or repr(source.word), source.why)
     return mine_source(source, options)
 
 
@@ -292,11 +344,21 @@ def _record(run: Run, options: Options) -> dict[str, Any]:
         "miner": __version__,
         "python": platform.python_version(),
         "libraries": _library_versions(),
-        "options": asdict(options),
+        "options": asdict(replace(options, tagger=_signature(options))),
         "totals": run.totals,
         "books": run.entries,
-        "set_aside": [asdict(item) for item in run.set_aside],
+        "set_aside": [
+            {"file": Path(item.name).name or item.name, "why": item.why} for item in run.set_aside
+        ],
     }
+
+
+def _signature(options: Options) -> str:
+    """The tagger's name; of a file, its name and the start of its digest."""
+    if options.tagger in TAGGER_NAMES:
+        return options.tagger
+    path = Path(options.tagger)
+    return source_of(path, sha256(path.read_bytes()).hexdigest())
 
 
 def _library_versions() -> dict[str, str]:

@@ -21,6 +21,8 @@ from bs4.element import NavigableString, Tag
 
 # A <br> or a line of verse, until the lump's whitespace is settled; private use, and not a space.
 BREAK = "\ue000"
+# The end of a drop cap, until the word that it begins is put together.
+_CAP = "\ue001"
 
 # What an element's class or id says about the text in it, tried in this order; the first that
 # matches wins and an outer element's region holds for all it contains. The names are those that
@@ -29,8 +31,8 @@ _REGIONS = tuple(
     (region, re.compile(pattern))
     for region, pattern in (
         ("licence", r"pg-boilerplate|pg_boilerplate|pg-?header|pg-?footer"),
-        ("note", r"trans-?note\w*|tnotes?|tn|trn|transcrib\w*|mynote|notebox|fbox"),
-        ("contents", r"toc\w*|toclist|contents?|tableofcontents|table-of-contents|loi|illustrlist"),
+        ("note", r"trans-?note\w*|tnotes?|tn|trn|transcrib[\w-]*|mynote|notebox|fbox"),
+        ("contents", r"toc[\w-]*|contents?|tableofcontents|table-of-contents|loi|illustrlist"),
         ("footnote", r"foot-?notes?\d*|foot|fn|fnote|endnotes?"),
         ("caption", r"caption[\w-]*|fig(?:ure|center|centre|left|right|c)?|illus\w*|figcaption"),
         ("verse", r"poem\w*|poetry[\w-]*|stanza\w*|verse\d*|line-block|lg|song|canto|line"),
@@ -48,10 +50,15 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _PAGE_CLASS = re.compile(
     r"page-?nu?m\w*|pageno|page|pb|pagebreak|pgnum|folionum|foliono|indexpageno|versenum|verseno|linenum"
 )
-_PAGE_TEXT = re.compile(r"\s*\[(?:Pg|Page|p\.)\s*[\divxlc]+\]|\{[\divxlc]+\}", re.IGNORECASE)
+_PAGE_TEXT = re.compile(r"\[(?:Pg|Page|p\.)\s*[\divxlc]+\]|\{[\divxlc]+\}", re.IGNORECASE)
 _ANCHOR_CLASS = re.compile(r"fn-?anchor\w*|citation|footnote-?ref\w*|fn-?ref|noteref|pginternal")
 _ANCHOR_TEXT = re.compile(r"\s*[\[({]?(?:\d{1,4}|[*†‡§]+|[A-Za-z])[\])}]?\s*")
-_DROP_CAP_CLASS = re.compile(r"drop-?(?:cap|span)\w*|dcap|letra|initial|firstletter|first-letter")
+_PLAIN_ANCHOR = re.compile(r"(?<=[^\s\ue000([])\[\d{1,3}\]")  # "cetacean.[1]", without a link
+_NOTE_TEXT = re.compile(r"(?<=\S)\s*(\[Footnote\b[^]]*\])")  # a note set within its sentence
+_DROP_CAP_CLASS = re.compile(r"drop-?cap\w*|dcap|letra|initial|firstletter|first-letter")
+# White space after a drop cap is the page's, not the text's, unless the letter may be a word by
+# itself and what follows may be another: "T HE" is one word, "I T" too, "I HAVE" and "A MAN" two.
+_GAP_IN_WORD = re.compile(rf"(?<![AIO]){_CAP}\s*|{_CAP}\s*(?=[B-DF-HJ-NP-TV-XZ]{{1,4}}\b)")
 _BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two paragraphs
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 _LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
@@ -178,7 +185,6 @@ class _Walk:
     parts: list[str] = field(default_factory=list)
     linked: int = 0
     plain: bool = False
-    glue: bool = False
 
     def visit(
         self, element: Tag, region: str, level: int, link: int, bold: int, preformatted: bool
@@ -210,17 +216,31 @@ class _Walk:
     ) -> None:
         outer = tag.parent.name if tag.parent is not None else ""
         inner = _region(tag, name, region)
-        if inner == "verse" and region == "verse" and "stanza" not in (tag.get("class") or ()):
+        if inner == region == "verse" and name not in _HEADINGS:
             # The lines of a stanza are one block of verse, whatever elements they are in.
-            self.parts.append(BREAK)
-            self.visit(tag, inner, level, link, bold, preformatted)
-            self.parts.append(BREAK)
-            return
+            if "stanza" not in (tag.get("class") or ()) and tag.find("br") is None:
+                self._visit_line(tag, inner, level, link, bold, preformatted)
+                return
         self.flush(region, level, outer, preformatted)
         inner_level = _HEADINGS.get(name, level)
         inner_preformatted = preformatted or name == "pre"
         self.visit(tag, inner, inner_level, link, bold, inner_preformatted)
         self.flush(inner, inner_level, name, inner_preformatted)
+
+    def _visit_line(
+        self, tag: Tag, region: str, level: int, link: int, bold: int, preformatted: bool
+    ) -> None:
+        self._end_line()
+        n_parts = len(self.parts)
+        self.visit(tag, region, level, link, bold, preformatted)
+        if not "".join(self.parts[n_parts:]).strip():
+            self.parts.append(BREAK + BREAK)  # an empty line divides stanzas
+        self._end_line()
+
+    def _end_line(self) -> None:
+        last = next((part for part in reversed(self.parts) if not part.isspace()), BREAK)
+        if not last.endswith(BREAK):
+            self.parts.append(BREAK)
 
     def _visit_inline(
         self, tag: Tag, name: str, region: str, level: int, link: int, bold: int, preformatted: bool
@@ -230,9 +250,12 @@ class _Walk:
             reason = _inline_drop(tag, name, classes)
             if reason:
                 self.drops[reason] += len(tag.get_text().split()) or 1
+                after = tag.next_sibling
+                if reason == "footnote anchors" and after and after.get_text()[:1].isalpha():
+                    self.parts.append(" ")  # a page may end in a word, a note stands behind one
                 return
-            if any(_DROP_CAP_CLASS.fullmatch(word) for word in classes):
-                self._add_drop_cap(tag.get_text())
+            if any(_DROP_CAP_CLASS.fullmatch(word) for word in classes) and tag.string:
+                self._add_drop_cap(tag.string)
                 return
             if region in ("", "blockquote") and _is_caption(tag, classes):
                 self.flush(region, level, name, preformatted)
@@ -246,9 +269,6 @@ class _Walk:
         self.visit(tag, region, level, link, bold, preformatted)
 
     def add(self, text: str, link: int, bold: int, preformatted: bool) -> None:
-        if self.glue:
-            text = text.lstrip()
-            self.glue = not text
         self.parts.append(text.replace("\n", BREAK) if preformatted else text)
         if link:
             self.linked += len(text)
@@ -257,40 +277,53 @@ class _Walk:
 
     def _add_drop_cap(self, letters: str) -> None:
         letters = letters.strip()
-        self.parts.append(letters)
-        # "A", "I" and "O" may be words by themselves: then the space after them is real.
-        self.glue = len(letters) <= 3 and not letters.endswith(("A", "I", "O"))
+        is_letter = sum(character.isalpha() for character in letters) == 1 and letters[-1].isupper()
+        self.parts.append(letters + _CAP * is_letter)
 
     def _add_drop_cap_image(self, image: Tag) -> None:
         alt = str(image.get("alt") or "").strip()
         if 0 < len(alt) <= 2 and alt[-1].isalpha() and alt[-1].isupper():
-            self.parts.append(alt)
-            self.glue = True
+            self._add_drop_cap(alt)
 
     def flush(self, region: str, level: int, tag: str, preformatted: bool) -> None:
         parts, linked, plain = self.parts, self.linked, self.plain
         if not parts:
             return
-        self.parts, self.linked, self.plain, self.glue = [], 0, False, False
+        self.parts, self.linked, self.plain = [], 0, False
         text = "".join(parts)
         if not text or text.isspace():
             return
+        notes: list[str] = []
         if "[" in text or "{" in text:
             text, n_pages = _PAGE_TEXT.subn("", text)
             if n_pages:
                 self.drops["page numbers"] += n_pages
-        text = " ".join(text.split())
+            text, n_anchors = _PLAIN_ANCHOR.subn("", text)
+            if n_anchors:
+                self.drops["footnote anchors"] += n_anchors
+            if "[Footnote" in text:
+                notes = _NOTE_TEXT.findall(text)
+                text = _NOTE_TEXT.sub("", text)
+        if _CAP in text:
+            text = _GAP_IN_WORD.sub("", text).replace(_CAP, "")
         if not text.isascii():
             text = _INVISIBLE.sub("", text)
+        text = " ".join(text.split())
         share = min(linked / len(text), 1.0) if text else 0.0
         if text and BREAK not in text:
-            self.lumps.append(Lump(text, level, region, tag, share, not plain, preformatted))
-            return
-        for piece in _BREAKS.split(text):
-            lines = [line.strip() for line in piece.split(BREAK)]
-            clean = "\n".join(line for line in lines if line)
+            pieces = [text]
+        else:
+            pieces = []
+            for piece in _BREAKS.split(text):
+                lines = [line.strip() for line in piece.split(BREAK)]
+                pieces.append("\n".join(line for line in lines if line))
+        for clean in pieces:
             if clean:
                 self.lumps.append(Lump(clean, level, region, tag, share, not plain, preformatted))
+        region = region if region in ("licence", "note") else "footnote"
+        for note in notes:
+            clean = " ".join(note.replace(BREAK, " ").split())
+            self.lumps.append(Lump(clean, 0, region, tag, 0.0, False, False))
 
 
 def _region(tag: Tag, name: str, region: str) -> str:

@@ -28,10 +28,11 @@ def rows_of_book(
     """The rows of each kind of `KINDS`.
 
     - spans: one row per span in reading order, narration included: the columns of a tags file, and
-      the number of the span's dialogue and of its turn in it (None on narration, and on what the
-      filters took out).
-    - dialogues: one row per dialogue, with its turns and the narration before and inside each.
-    - pairs: one row per turn and next turn, with the narration between the two.
+      the number of the span's dialogue, of the part of it that the filters left, and of its turn in
+      that part (None on narration, and on what the filters took out).
+    - dialogues: one row per dialogue, with its turns, and with each turn the narration since the
+      one before it, inside the turn included.
+    - pairs: one row per turn and next turn, with the narration between the two and inside the next.
 
     Args:
         tagged: the book that the dialogues were decoded from.
@@ -58,15 +59,15 @@ def rows_of_book(
 
 
 def _span_rows(tagged: TaggedBook, found: Sequence[Dialogue]) -> Iterator[Row]:
-    turns: dict[tuple[int, int], tuple[int, int]] = {}
+    places: dict[tuple[int, int], tuple[int, int, int]] = {}
     for dialogue in found:
         for number, turn in enumerate(dialogue.turns):
             for span in turn.spans:
-                turns[span.paragraph, span.index] = (dialogue.index, number)
+                places[span.paragraph, span.index] = (dialogue.index, dialogue.part, number)
     for item in tagged.spans:
         row = tags_row(tagged.book, item)
-        place = turns.get((item.span.paragraph, item.span.index), (None, None))
-        row["dialogue"], row["turn"] = place
+        place = places.get((item.span.paragraph, item.span.index), (None, None, None))
+        row["dialogue"], row["part"], row["turn"] = place
         yield row
 
 
@@ -151,7 +152,7 @@ def arrow_schemas() -> Mapping[str, pa.Schema]:
     spans = [("book", text)]
     spans += [(name, number) for name in ("chapter", "paragraph", "span", "start", "end")]
     spans += [("kind", text), ("text", text), ("tag", text), ("confidence", pa.float32())]
-    spans += [("quoted", flag), ("dialogue", number), ("turn", number)]
+    spans += [("quoted", flag), ("dialogue", number), ("part", number), ("turn", number)]
     head = [("book", text), ("dialogue", number), ("part", number)]
     head += [("chapter", number), ("paragraph", number)]
     pairs = [*head, ("context", text), ("response", text), ("narration", text)]

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from miner.files import RUN_RECORD
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from miner.compare import Comparison
-    from miner.mine import Run, SetAside
+    from miner.mine import Run
     from miner.quotations import NovelScore
     from miner.scores import Figure, Score, Scores
     from miner.typography import Typography
 
+# What a command shows, in order: lines of text and tables.
+Shown: TypeAlias = "Table | str"
+
+_BOOKS_SHOWN = 30
+_WIDE = 110  # columns of a terminal from which a table of books has room for all it could show
+_NARROWEST = 12  # columns of a text that is cut to make room
+_GAP = 2  # columns between two columns of a table
+_COMPARED = (
+    ("B-START", "B-START"),
+    ("turn pairs", "turn-pair"),
+    ("span pairs (the seed's)", "span-pair"),
+)
 _MEASURES = (
     ("B-START", "B-START"),
     ("I-START", "I-START"),
@@ -41,155 +55,179 @@ def with_interval(score: Score) -> str:
     return f"{number(score.value)} [{score.low:.2f}–{score.high:.2f}]"
 
 
-def scores_tables(scores: Scores) -> list[Table]:
+def scores_tables(scores: Scores) -> list[Shown]:
     """End to end and on gold spans, precision and recall together; then a row for each book."""
     total = scores.total
-    tables = [
-        _figure_table("End to end: missed utterances and spurious ones count", total.end_to_end),
-        _figure_table(
+    shown = [
+        *_figure_table("End to end: missed utterances and spurious ones count", total.end_to_end),
+        *_figure_table(
             f"On gold spans: the {total.n_matched:,} of {total.n_gold:,} that both have",
             total.on_gold_spans,
         ),
     ]
     if len(scores.books) > 1:
         names = ("book", "B-START P", "R", "F1", "turn pairs P", "R", "F1", "Pk")
-        table = _table("Per book, end to end", names)
+        table = _table(names)
         for part in scores.books:
             figure = part.end_to_end
             names = ("B-START.precision", "B-START.recall", "B-START.f1")
             names += ("turn-pair.precision", "turn-pair.recall", "turn-pair.f1", "pk")
-            table.add_row(part.book, *(number(figure[name].value) for name in names))
-        tables.append(table)
-    return tables
+            _row(table, part.book, *(number(figure[name].value) for name in names))
+        shown += ["Per book, end to end", table]
+    return shown
 
 
-def _figure_table(title: str, figure: Figure) -> Table:
-    table = _table(title, ("", "precision", "recall", "F1 [95%]"))
+def _figure_table(title: str, figure: Figure) -> list[Shown]:
+    table = _table(("", "precision", "recall", "F1 [95%]"))
     for label, unit in _MEASURES:
-        table.add_row(
+        _row(
+            table,
             label,
             number(figure[f"{unit}.precision"].value),
             number(figure[f"{unit}.recall"].value),
             with_interval(figure[f"{unit}.f1"]),
         )
-    boundaries = (
-        f"Pk {with_interval(figure['pk'])}, WindowDiff {with_interval(figure['windowdiff'])}"
-    )
-    accuracy = f"accuracy of tags {with_interval(figure['accuracy'])}"
-    table.caption = f"{boundaries} (0 is best); {accuracy}"
-    return table
+    for label, name in (("tags right", "accuracy"), ("Pk, 0 is best", "pk")):
+        _row(table, label, "", "", with_interval(figure[name]))
+    _row(table, "WindowDiff, 0 is best", "", "", with_interval(figure["windowdiff"]))
+    return [title, table]
 
 
-def comparison_tables(comparison: Comparison) -> list[Table]:
-    """The taggers by the seed's two measures, each with its other half; then all that matters."""
-    tables = []
+def comparison_tables(comparison: Comparison) -> list[Shown]:
+    """The taggers by the seed's two measures; then by all that matters, both halves of each."""
+    shown: list[Shown] = []
+    where = f"({comparison.gold}, {comparison.split} split)"
     if any(row.readme for row in comparison.rows):
-        table = _table(
-            f"The seed's table again ({comparison.gold}, {comparison.split} split)",
-            ("", "B-START recall", "its README", "span-pair precision", "its README"),
-        )
+        names = ("", "B-START recall", "its README", "span-pair precision", "its README")
+        table = _table(names)
         for row in comparison.rows:
             if row.readme:
                 figure = row.scores.total.end_to_end
-                table.add_row(
+                _row(
+                    table,
                     row.name,
                     with_interval(figure["B-START.recall"]),
                     f"{row.readme[0]:.2f}",
                     with_interval(figure["span-pair.precision"]),
                     f"{row.readme[1]:.2f}",
                 )
-        tables.append(table)
-    table = _table(
-        f"All on the same labels ({comparison.gold}, {comparison.split} split)",
-        ("", "B-START P", "R", "F1 [95%]", "turn pairs P", "R", "F1 [95%]", "span pairs P", "R"),
-    )
-    for row in comparison.rows:
-        figure = row.scores.total.end_to_end
-        cells = [row.name]
-        for unit in ("B-START", "turn-pair"):
-            cells += [
-                number(figure[f"{unit}.precision"].value),
-                number(figure[f"{unit}.recall"].value),
-            ]
-            cells.append(with_interval(figure[f"{unit}.f1"]))
-        cells += [number(figure[f"span-pair.{part}"].value) for part in ("precision", "recall")]
-        table.add_row(*cells)
-    return [*tables, table]
+        shown += [f"The seed's table again {where}", table]
+    table = _table(("", "precision [95%]", "recall [95%]", "F1 [95%]"))
+    for label, unit in _COMPARED:
+        table.add_section()
+        _row(table, label)
+        for row in comparison.rows:
+            figure = row.scores.total.end_to_end
+            parts = (figure[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
+            _row(table, f"  {row.name}", *map(with_interval, parts))
+    return [*shown, f"All on the same labels {where}", table]
 
 
-def quotation_tables(novels: Sequence[NovelScore]) -> list[Table]:
+def quotation_tables(novels: Sequence[NovelScore], width: int) -> list[Shown]:
     """Span F1 of each novel, ours beside two rules, and the means over novels."""
-    names = ("novel", "P", "R", "F1", "letters F1", "F1, nested joined", "regex F1", "toggle F1")
-    table = _table("Quotations found, against the corpus (spans, both ends right)", names)
+    names = ("novel", "P", "R", "F1", "letters", "joined", "regex", "toggle")
     rows = [novel.row() for novel in novels]
-    for novel, row in zip(novels, rows, strict=True):
-        table.add_row(novel.title, *map(number, row))
+    cells = [[novel.title, *map(number, row)] for novel, row in zip(novels, rows, strict=True)]
+    table = _table(names)
+    for row in _cut(cells, 0, names, width):
+        _row(table, *row)
     if rows:
         table.add_section()
         means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-        table.add_row(f"mean of {len(rows)}", *map(number, means))
+        _row(table, f"mean of {len(rows)}", *map(number, means))
     n_missed = sum(len(novel.ours.missed) for novel in novels)
     n_spurious = sum(len(novel.ours.spurious) for novel in novels)
-    table.caption = (
+    return [
+        "Quotations found, against the corpus (spans, both ends right)",
+        table,
+        "F1 four times more: of letters, with nested quotations joined, of two plain rules\n"
         f"{n_missed:,} spans missed, {n_spurious:,} spurious; "
         f"{sum(novel.ours.unaligned for novel in novels)} gold spans not in our edition, "
-        f"{sum(len(novel.ours.foreign) for novel in novels)} of ours not in the corpus's"
-    )
+        f"{sum(len(novel.ours.foreign) for novel in novels)} of ours not in the corpus's",
+    ]
+
+
+def run_table(run: Run, width: int) -> list[Shown]:
+    """A row for each of the first mined books and the sum of all, in so many columns of text."""
+    is_wide = width >= _WIDE
+    keys = ["utterances", "quoted_not_speech", "dialogues", "turns", "pairs"]
+    names = ["book", "title", "words", "utterances", "quoted only", "dialogues", "turns", "pairs"]
+    if is_wide:
+        names.append("marks")
+    else:
+        keys.remove("quoted_not_speech")
+        names.remove("quoted only")
+    rows = []
+    for entry in run.entries[:_BOOKS_SHOWN]:
+        numbers = [f"{entry['words']:,}", *(f"{entry['counts'][key]:,}" for key in keys)]
+        marks = entry["typography"]
+        evidence = [f"{', '.join(marks['marks'])} {marks['confidence']:.2f}"] if is_wide else []
+        rows.append([entry["id"], entry["title"], *numbers, *evidence])
+    if (n_left := len(run.entries) - _BOOKS_SHOWN) > 0:
+        rows.append(["…", f"{n_left} more, in {RUN_RECORD}", *[""] * (len(names) - 2)])
+    totals = run.totals
+    numbers = [f"{totals['words']:,}", *(f"{totals.get(key, 0):,}" for key in keys)]
+    rows.append(["all", f"{totals['books']:,} books", *numbers, *[""] * is_wide])
+    table = _table(names, ("title", "marks"))
+    *rows, total = _cut(rows, 1, names, width)
+    for row in rows:
+        _row(table, *row)
+    if len(rows) > 1:
+        table.add_section()
+        _row(table, *total)
     return [table]
 
 
-def run_table(run: Run) -> Table:
-    """One row for each mined book and their sum."""
-    names = ("book", "title", "words", "utterances", "quoted only", "dialogues", "turns", "pairs")
-    table = _table("Mined", (*names, "marks"))
-    keys = ("utterances", "quoted_not_speech", "dialogues", "turns", "pairs")
-    for entry in run.entries:
-        title = entry["title"] if len(entry["title"]) <= 40 else entry["title"][:39] + "…"
-        marks = entry["typography"]
-        table.add_row(
-            entry["id"],
-            title,
-            f"{entry['words']:,}",
-            *(f"{entry['counts'][key]:,}" for key in keys),
-            f"{', '.join(marks['marks'])} ({marks['confidence']:.2f})",
-        )
-    if len(run.entries) > 1:
-        totals = run.totals
-        table.add_section()
-        table.add_row(
-            f"{totals['books']} books",
-            "",
-            f"{totals['words']:,}",
-            *(f"{totals[key]:,}" for key in keys),
-        )
-    return table
+def _cut(
+    rows: Sequence[Sequence[str]], column: int, names: Sequence[str], width: int
+) -> list[list[str]]:
+    """The rows with the texts of one column cut so that the table has room in `width`."""
+    widths = [max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
+    room = max(_NARROWEST, width - sum(widths) - _GAP * (len(names) - 1) + widths[column])
+    return [
+        [
+            f"{cell[: room - 1].rstrip()}…" if i == column and len(cell) > room else cell
+            for i, cell in enumerate(row)
+        ]
+        for row in rows
+    ]
 
 
-def set_aside_lines(set_aside: Iterable[SetAside]) -> list[str]:
-    """One line for each source that gave nothing."""
-    return [f"set aside: {item.word}: {item.why}" for item in set_aside]
-
-
-def typography_tables(name: str, typography: Typography) -> list[Table]:
+def typography_tables(name: str, typography: Typography) -> list[Shown]:
     """What opens speech in a book, and the votes for it."""
     chosen = ", ".join(typography.names) or "nothing"
     title = (
         f"{name}: speech is opened by {chosen} "
         f"(confidence {typography.confidence:.2f}, language {typography.language or 'unknown'})"
     )
-    table = _table(title, ("marks", "paragraphs that vote for them", "share", "used"))
+    if not typography.evidence:
+        return [title, "no paragraph votes for any mark"]
+    table = _table(("marks", "paragraphs that vote for them", "share", "used"))
     total = sum(count for _, count in typography.evidence)
     for marks, count in typography.evidence:
         used = "yes" if marks in typography.names else ""
-        table.add_row(marks, f"{count:,}", f"{count / total:.1%}", used)
-    return [table]
+        _row(table, marks, f"{count:,}", f"{count / total:.1%}", used)
+    return [title, table]
 
 
-def _table(title: str, columns: Sequence[str]) -> Table:
+def _table(columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
+    """A table without frame; the first column and those of `texts` are words."""
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, caption_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for position, column in enumerate(columns):
-        table.add_column(column, justify="right" if position else "left", overflow="fold")
+        is_text = column in texts
+        table.add_column(
+            column,
+            justify="left" if is_text or not position else "right",
+            no_wrap=True,
+        )
     return table
+
+
+def _row(table: Table, *cells: str) -> None:
+    """Adds a row; no cell is markup, since titles and file names may hold square brackets."""
+    from rich.text import Text
+
+    table.add_row(*map(Text, cells))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from heuristic.gap import DEFAULT_GAP, GapTagger
@@ -68,4 +69,11 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
     if not path.is_file():
         known = ", ".join(TAGGER_NAMES)
         raise ValueError(f"no tagger {name!r}: expected one of {known}, or a file of tags")
+    state = path.stat()
+    return _stored_tags(path, state.st_mtime_ns, state.st_size)
+
+
+# A tags file of many books is asked for once a book.
+@lru_cache(maxsize=1)
+def _stored_tags(path: Path, _changed: int, _size: int) -> StoredTags:
     return StoredTags(path, {book.book: book for book in read_tags(path)})

@@ -85,3 +85,8 @@ def offsets_of(text: str, *parts: str) -> list[tuple[int, int]]:
         start = text.index(part, spans[-1][1] if spans else 0)
         spans.append((start, start + len(part)))
     return spans
+
+
+DATA = Path(__file__).parent / "data"
+BOOKS = SHARED / "books"
+needs_books = pytest.mark.skipif(not BOOKS.is_dir(), reason=f"the real books are not at {BOOKS}")
