@@ -492,7 +492,9 @@ def _console() -> Console:
     """Standard output; a pipe gets as many columns as the tables need."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+    # Titles and file names are shown as they are, square brackets and colons included.
+    width = None if sys.stdout.isatty() else 160
+    return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
 def _show(shown: Iterable[Shown]) -> None:

@@ -83,9 +83,11 @@ def strip_licence(page: Page) -> Body:
     drops: Counter[str] = Counter()
     start, end, head = _find_book(page.lumps)
     body = page.lumps[start:end]
+    drops["licence"] = sum(map(_n_words, (*page.lumps[:start], *page.lumps[end:])))
     if start and page.lumps[start - 1].preformatted:
-        body = [*_below_start_line(page.lumps[start - 1]), *body]
-    drops["licence"] = sum(map(_n_words, page.lumps)) - sum(map(_n_words, body))
+        below = _below_start_line(page.lumps[start - 1])
+        drops["licence"] -= sum(map(_n_words, below))
+        body = [*below, *body]
     kept = []
     for position, lump in enumerate(body):
         reason = _reason(lump, position)

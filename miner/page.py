@@ -191,7 +191,8 @@ class _Walk:
     ) -> None:
         for child in element.contents:
             if type(child) is NavigableString:
-                self.add(child, link, bold, preformatted)
+                if self.parts or not child.isspace():  # blanks between blocks are nothing
+                    self.add(child, link, bold, preformatted)
                 continue
             if not isinstance(child, Tag):
                 continue  # comments, declarations and their like
@@ -221,11 +222,13 @@ class _Walk:
             if "stanza" not in (tag.get("class") or ()) and tag.find("br") is None:
                 self._visit_line(tag, inner, level, link, bold, preformatted)
                 return
-        self.flush(region, level, outer, preformatted)
+        if self.parts:
+            self.flush(region, level, outer, preformatted)
         inner_level = _HEADINGS.get(name, level)
         inner_preformatted = preformatted or name == "pre"
         self.visit(tag, inner, inner_level, link, bold, inner_preformatted)
-        self.flush(inner, inner_level, name, inner_preformatted)
+        if self.parts:
+            self.flush(inner, inner_level, name, inner_preformatted)
 
     def _visit_line(
         self, tag: Tag, region: str, level: int, link: int, bold: int, preformatted: bool

@@ -72,7 +72,7 @@ def scores_tables(scores: Scores) -> list[Shown]:
             figure = part.end_to_end
             names = ("B-START.precision", "B-START.recall", "B-START.f1")
             names += ("turn-pair.precision", "turn-pair.recall", "turn-pair.f1", "pk")
-            _row(table, part.book, *(number(figure[name].value) for name in names))
+            table.add_row(part.book, *(number(figure[name].value) for name in names))
         shown += ["Per book, end to end", table]
     return shown
 
@@ -80,16 +80,15 @@ def scores_tables(scores: Scores) -> list[Shown]:
 def _figure_table(title: str, figure: Figure) -> list[Shown]:
     table = _table(("", "precision", "recall", "F1 [95%]"))
     for label, unit in _MEASURES:
-        _row(
-            table,
+        table.add_row(
             label,
             number(figure[f"{unit}.precision"].value),
             number(figure[f"{unit}.recall"].value),
             with_interval(figure[f"{unit}.f1"]),
         )
     for label, name in (("tags right", "accuracy"), ("Pk, 0 is best", "pk")):
-        _row(table, label, "", "", with_interval(figure[name]))
-    _row(table, "WindowDiff, 0 is best", "", "", with_interval(figure["windowdiff"]))
+        table.add_row(label, "", "", with_interval(figure[name]))
+    table.add_row("WindowDiff, 0 is best", "", "", with_interval(figure["windowdiff"]))
     return [title, table]
 
 
@@ -103,8 +102,7 @@ def comparison_tables(comparison: Comparison) -> list[Shown]:
         for row in comparison.rows:
             if row.readme:
                 figure = row.scores.total.end_to_end
-                _row(
-                    table,
+                table.add_row(
                     row.name,
                     with_interval(figure["B-START.recall"]),
                     f"{row.readme[0]:.2f}",
@@ -115,11 +113,11 @@ def comparison_tables(comparison: Comparison) -> list[Shown]:
     table = _table(("", "precision [95%]", "recall [95%]", "F1 [95%]"))
     for label, unit in _COMPARED:
         table.add_section()
-        _row(table, label)
+        table.add_row(label)
         for row in comparison.rows:
             figure = row.scores.total.end_to_end
             parts = (figure[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
-            _row(table, f"  {row.name}", *map(with_interval, parts))
+            table.add_row(f"  {row.name}", *map(with_interval, parts))
     return [*shown, f"All on the same labels {where}", table]
 
 
@@ -130,11 +128,11 @@ def quotation_tables(novels: Sequence[NovelScore], width: int) -> list[Shown]:
     cells = [[novel.title, *map(number, row)] for novel, row in zip(novels, rows, strict=True)]
     table = _table(names)
     for row in _cut(cells, 0, names, width):
-        _row(table, *row)
+        table.add_row(*row)
     if rows:
         table.add_section()
         means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-        _row(table, f"mean of {len(rows)}", *map(number, means))
+        table.add_row(f"mean of {len(rows)}", *map(number, means))
     n_missed = sum(len(novel.ours.missed) for novel in novels)
     n_spurious = sum(len(novel.ours.spurious) for novel in novels)
     return [
@@ -164,17 +162,17 @@ def run_table(run: Run, width: int) -> list[Shown]:
         evidence = [f"{', '.join(marks['marks'])} {marks['confidence']:.2f}"] if is_wide else []
         rows.append([entry["id"], entry["title"], *numbers, *evidence])
     if (n_left := len(run.entries) - _BOOKS_SHOWN) > 0:
-        rows.append(["…", f"{n_left} more, in {RUN_RECORD}", *[""] * (len(names) - 2)])
+        rows.append(["more", f"{n_left} in {RUN_RECORD}", *[""] * (len(names) - 2)])
     totals = run.totals
     numbers = [f"{totals['words']:,}", *(f"{totals.get(key, 0):,}" for key in keys)]
     rows.append(["all", f"{totals['books']:,} books", *numbers, *[""] * is_wide])
     table = _table(names, ("title", "marks"))
     *rows, total = _cut(rows, 1, names, width)
     for row in rows:
-        _row(table, *row)
+        table.add_row(*row)
     if len(rows) > 1:
         table.add_section()
-        _row(table, *total)
+        table.add_row(*total)
     return [table]
 
 
@@ -206,7 +204,7 @@ def typography_tables(name: str, typography: Typography) -> list[Shown]:
     total = sum(count for _, count in typography.evidence)
     for marks, count in typography.evidence:
         used = "yes" if marks in typography.names else ""
-        _row(table, marks, f"{count:,}", f"{count / total:.1%}", used)
+        table.add_row(marks, f"{count:,}", f"{count / total:.1%}", used)
     return [title, table]
 
 
@@ -224,10 +222,3 @@ def _table(columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
             no_wrap=True,
         )
     return table
-
-
-def _row(table: Table, *cells: str) -> None:
-    """Adds a row; no cell is markup, since titles and file names may hold square brackets."""
-    from rich.text import Text
-
-    table.add_row(*map(Text, cells))

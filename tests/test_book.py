@@ -301,11 +301,27 @@ def test_a_table_of_contents_starts_no_chapter(name):
         (kind, chapter) for chapter in (1, 2, 3) for kind in ("heading", "paragraph", "paragraph")
     ]
     assert BlockKind.CONTENTS in {block.kind for block in found.blocks}
+    headings = [block.text for block in found.blocks if block.kind is BlockKind.HEADING]
+    assert [text for text in headings if text in ENTRIES] == ENTRIES
 
 
 def test_a_table_of_contents_ends_where_prose_begins():
     body = f"<h2>CONTENTS</h2><p>The Gate</p><p>{PROSE}</p><p>“Late,” he said.</p>"
     assert kinds(body) == ["heading", "contents", "paragraph", "paragraph"]
+
+
+def test_the_last_of_the_entries_is_a_heading_where_prose_follows():
+    entries = "".join(f"<p>{entry}</p>" for entry in [*ENTRIES, ENTRIES[0]])
+    assert kinds(f"<h2>CONTENTS</h2>{entries}<p>{PROSE}</p>") == [
+        *("heading", "contents", "contents", "contents"),
+        *("heading", "paragraph"),
+    ]
+
+
+def test_captions_and_notes_fill_no_chapter():
+    plate = f'<div class="figcenter"><p>{PROSE}</p></div><p class="footnote">{PROSE}</p>'
+    found = book(f"<h2>Tales</h2>{plate}<h2>The Gate</h2><p>{PROSE}</p><h2>Bees</h2><p>{PROSE}</p>")
+    assert [block.chapter for block in found.blocks] == [1, 1, 1, 1, 1, 2, 2]
 
 
 def test_a_table_in_the_story_is_text():

@@ -120,7 +120,26 @@ def starts(*items: tuple[int, str, int]) -> list[str]:
     return [outline[position].text for position in chapter_starts(outline)]
 
 
+LONG_TITLE = ("How they went out and came back. " * 9).strip()
 OUTLINES = {
+    "two levels": (
+        [
+            *[(2, f"Chapter {n}", 900) for n in range(1, 6)],
+            *[(2, "PART TWO", 0), (3, "Chapter 1", 700), (3, "Chapter 2", 600)],
+        ],
+        [*[f"Chapter {n}" for n in range(1, 6)], "PART TWO", "Chapter 2"],
+    ),
+    "two levels, one of them in a paper": (
+        [
+            *[(2, f"Chapter {n}", 900) for n in range(1, 10)],
+            *[(4, "Chapter 1 of the Paper", 70), (4, "Chapter 2 of the Paper", 60)],
+        ],
+        [f"Chapter {n}" for n in range(1, 10)],
+    ),
+    "a conclusion inside": (
+        [(2, "Chapter I", 900), (4, "Conclusion", 90), (2, "Chapter II", 800)],
+        ["Chapter I", "Chapter II"],
+    ),
     "chapters": (
         [(1, "THE GATE", 0), (2, "Chapter I", 900), (2, "Chapter II", 800), (2, "Chapter III", 9)],
         ["THE GATE", "Chapter II", "Chapter III"],
@@ -282,8 +301,8 @@ OUTLINES = {
         ["CAPITULO I", "CAPITULO II", "CAPITULO III", "CAPITULO IV"],
     ),
     "a title that tells the story": (
-        [(2, "I. The Gate", 900), (2, "II. " + "How they went out and came back. " * 9, 800)],
-        ["I. The Gate", "II. " + "How they went out and came back. " * 9],
+        [*[(2, f"{n}. A Gate", 900) for n in range(1, 9)], (2, f"9. {LONG_TITLE}", 800)],
+        [*[f"{n}. A Gate" for n in range(1, 9)], f"9. {LONG_TITLE}"],
     ),
     "German": (
         [(2, "Erster Teil", 0), (3, "Erstes Kapitel", 900), (3, "Zweites Kapitel", 800)],

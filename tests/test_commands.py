@@ -261,7 +261,6 @@ def test_a_mirror_that_is_none(tmp_path):
 
 
 def test_whoever_reads_the_output_may_stop_reading():
-    command = f"{sys.executable} -m miner tag sample | head -n 1"
+    command = f"{sys.executable} -m miner tag sample | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
-    assert json.loads(done.stdout)["book"] == "sample"
-    assert done.stderr == ""
+    assert (done.stdout, done.stderr) == ("", "")

@@ -25,10 +25,6 @@ def gold(tmp_path):
     return path
 
 
-def figures(row, unit):
-    return {part: row["total"]["end_to_end"]["figures"][f"{unit}.{part}"] for part in ("p", "r")}
-
-
 def test_a_tagger_is_right_on_its_own_tags_and_another_is_not(gold):
     named = [(name, load_tagger(name)) for name in ("gap", "narration", str(gold))]
     comparison = compare(gold, named, "all", resamples=10)

@@ -147,6 +147,16 @@ def test_a_collection_with_a_marker_in_its_middle_keeps_all_its_tales(marker, ta
     assert sum(map(count_words, stories)) == 2 * n
 
 
+def test_a_short_tale_between_two_markers_is_kept():
+    end = "<p>End of the Project Gutenberg EBook of the First Tale</p>"
+    for html in (
+        f"{HEADERS['pre']}{fill(105)}{HEADERS['pre']}{fill(700)}",
+        f"{HEADERS['pre']}{fill(700)}{end}{fill(105)}{FOOTERS['pre']}",
+    ):
+        stories = [text for text in kept(html) if text.startswith("He went")]
+        assert sum(map(count_words, stories)) == 805
+
+
 def test_notes_of_half_the_book_are_refused():
     html = f'{fill(1750)}<div class="transnote">{fill(3500)}</div>{fill(1750)}'
     with pytest.raises(

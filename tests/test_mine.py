@@ -298,6 +298,11 @@ PLAY = "a play: lines are headed by their speakers' names, not set in quotation 
         ("c.html", b"Chapter I. The first words of a plain text.", "the file is not HTML"),
         ("d.html", (DATA / "no_dialogue.html").read_bytes(), "no dialogue: found no speech"),
         ("e.html", (DATA / "play.html").read_bytes(), PLAY),
+        (
+            "f.html",
+            (DATA / "play.html").read_bytes().replace(b"<p>LETTY. ", "<p>“Yes.” ".encode(), 1),
+            PLAY,
+        ),
         ("gone.html", None, "no such file"),
     ],
 )
@@ -421,19 +426,30 @@ def test_a_polite_kill_leaves_no_trace(many, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_killed_worker_ends_the_run_with_one_line(many, tmp_path):
-    process = started(many, tmp_path, "--workers", "2")
+def worker_of(process):
+    """One of the processes that mine for another."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     if not children.is_file():
         process.kill()
         process.communicate()
         pytest.skip("no list of child processes here")
-    worker = next(
+    return next(
         int(child)
         for child in children.read_text().split()
         if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
     )
-    os.kill(worker, signal.SIGKILL)
+
+
+def test_workers_leave_ctrl_c_to_the_process_that_started_them(many, tmp_path):
+    process = started(many, tmp_path, "--workers", "2")
+    os.kill(worker_of(process), signal.SIGINT)
+    assert process.communicate(timeout=30)[1] == ""
+    assert process.returncode == 0
+
+
+def test_a_killed_worker_ends_the_run_with_one_line(many, tmp_path):
+    process = started(many, tmp_path, "--workers", "2")
+    os.kill(worker_of(process), signal.SIGKILL)
     printed, errors = process.communicate(timeout=20)
     (line,) = errors.splitlines()
     assert line.startswith("miner: one of 2 workers was killed") and "nothing was written" in line
@@ -474,7 +490,7 @@ def test_the_table_of_many_books_ends_with_their_sum(many, tmp_path):
     lines = [line.split() for line in done.stdout.splitlines() if line.strip()]
     ids = [path.name.removesuffix("-h.htm") for path in sorted(some.iterdir())]
     assert [line[0] for line in lines[2:32]] == ids[:30]
-    assert lines[32][:3] == ["…", "3", "more,"]
+    assert lines[32] == ["more", "3", "in", "run.json"]
     totals = record(tmp_path / "out")["totals"]
     assert lines[33][:4] == ["all", "33", "books", f"{totals['words']:,}"]
     assert lines[34][0] == "wrote"
@@ -483,10 +499,10 @@ def test_the_table_of_many_books_ends_with_their_sum(many, tmp_path):
 def test_a_title_in_brackets_is_shown_as_it_is(tmp_path):
     page = (DATA / "no_boilerplate.html").read_text(encoding="utf-8")
     path = tmp_path / "[red]7.html"
-    path.write_text(page.replace("A Question of", "A [bold]Question[/i] of"), encoding="utf-8")
+    path.write_text(page.replace("A Question of", "A [bold]Question[/i] :of:"), encoding="utf-8")
     done = run(path, "-o", tmp_path / "out")
     assert done.exit_code == 0
-    assert "[red]7  A [bold]Question[/i] of Marmalade" in done.stdout
+    assert "[red]7  A [bold]Question[/i] of :cat: Marmalade" in done.stdout
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -499,8 +515,11 @@ def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     env = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    page = (DATA / "no_boilerplate.html").read_text(encoding="utf-8")
+    long = tmp_path / "long.html"
+    long.write_text(page.replace("A Question of", "A Question " + "of " * 40), encoding="utf-8")
     process = subprocess.Popen(
-        [*MINER, "mine", "sample", DATA / "dash.htm", DATA / "play.html", "-o", tmp_path / "out"],
+        [*MINER, "mine", "sample", long, DATA / "play.html", "-o", tmp_path / "out"],
         stdout=end,
         stderr=end,
         env={**env, "TERM": "xterm"},
@@ -512,11 +531,12 @@ def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
     os.close(terminal)
     assert process.wait() == 1
     lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()))
-    table = [line for line in lines if line.startswith(("book", "sample", "dash", "all"))]
+    table = [line for line in lines if line.startswith(("book", "sample", "long", "all"))]
     assert len(table) == 4
     assert all(len(line) <= columns for line in table)
-    assert ("marks" in table[0]) == (columns == 120)
-    assert "The Lock-Keeper’s Winter" in table[1] and "The Lost Property Office" in table[2]
+    assert table[0].split()[-1] == ("marks" if columns == 120 else "pairs")
+    assert "…  " in table[2] and len(table[2].split()) > 6
+    assert "The Lock-Keeper’s Winter" in table[1] and "A Question of of" in table[2]
     assert any("3/3 books" in line and "words" in line for line in lines)
 
 

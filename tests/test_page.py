@@ -268,6 +268,7 @@ def test_a_note_within_a_sentence_comes_after_it():
         ("É", " mile entra", "Émile entra"),
         ("It", " was late", "It was late"),
         ("Once", " upon a time", "Once upon a time"),
+        ("y", " luego salió", "y luego salió"),
     ],
 )
 def test_drop_caps_as_spans(name, cap, rest, expected):
@@ -381,6 +382,13 @@ def test_stanzas_are_lumps_of_their_own():
     )
     body = f'<div class="poem">{stanza.format("loud")}{stanza.format("low")}</div>'
     assert texts(body) == ["Ring loud,\nring.", "Ring low,\nring."]
+
+
+def test_paragraphs_of_several_lines_in_a_poem_are_stanzas():
+    body = '<div class="poem"><h4>THE BELL</h4><p>Ring loud,<br>ring.</p><p>Ring low,<br>ring.</p>'
+    found = lumps(body + "</div>")
+    assert [lump.text for lump in found] == ["THE BELL", "Ring loud,\nring.", "Ring low,\nring."]
+    assert [lump.level for lump in found] == [4, 0, 0]
 
 
 def test_the_cells_of_a_row_are_one_lump():

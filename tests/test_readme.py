@@ -50,7 +50,9 @@ def test_every_command_is_named_and_every_named_command_exists():
 
 
 def test_options_named_exist():
-    options = {flag for command in main.commands.values() for p in command.params for flag in p.opts}
+    options = {
+        flag for command in main.commands.values() for p in command.params for flag in p.opts
+    }
     named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", README))
     assert named - {"--pdnc"} <= options
 
@@ -60,4 +62,6 @@ def test_python_and_dependencies_say_why():
     tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     lines = re.findall(r'^    "[a-z].*', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert lines
-    assert all("#" in line or '"pytest>=' in line or "ruff" in line or "pyright" in line for line in lines)
+    assert all(
+        "#" in line or '"pytest>=' in line or "ruff" in line or "pyright" in line for line in lines
+    )
