@@ -406,19 +406,10 @@ def quotations(
     simple rules on the corpus's own text stand beside ours. The corpus counts thoughts in quotation
     marks, so they count here.
     """
-    from miner.fetch import DEFAULT_MIRROR, fetch
     from miner.quotations import score_corpus
     from miner.report import quotation_tables
-    from miner.sources import find_sources
 
-    def read(id: str) -> bytes:
-        sources, missing = find_sources([id], books)
-        if missing:
-            raise ValueError(str(missing[0]))
-        path = sources[0].path or fetch(id, mirror=mirror or DEFAULT_MIRROR)
-        return path.read_bytes()
-
-    scores = score_corpus(pdnc, read)
+    scores = score_corpus(pdnc, lambda id: _one_book(id, books, mirror)[1])
     if as_json:
         record = [score.to_json() for score in scores]
         click.echo(json.dumps(record, ensure_ascii=False, indent=2))

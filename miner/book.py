@@ -26,6 +26,10 @@ class BlockKind(StrEnum):
     CONTENTS = "contents"
 
 
+# The blocks in which people may speak.
+SPOKEN_KINDS = (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """One block of the page.
@@ -151,8 +155,8 @@ def _blocks(lumps: Sequence[Lump]) -> tuple[Block, ...]:
             outline.append(Outline(lump.level or 7, lump.text, 0))
         else:
             # Tables of contents, captions and notes start no chapter and fill none.
-            is_text = kind in (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
-            outline.append(Outline(0, "", count_words(lump.text) if is_text else 0))
+            n_words = count_words(lump.text) if kind in SPOKEN_KINDS else 0
+            outline.append(Outline(0, "", n_words))
     starts = set(chapter_starts(outline))
     chapter = 0
     blocks = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from miner.spans import Span
-from miner.tags import SUCCESSORS, Tag, TaggedBook, legal
+from miner.tags import Tag, TaggedBook, legal, out_of_order
 
 # What opens speech, and the marks that may close it; what else stands at either end is said: the
 # apostrophe of "’Tis", the nested mark, the dash of a speech that is cut short.
@@ -111,11 +111,10 @@ def dialogues(tagged: TaggedBook) -> list[Dialogue]:
     for item in tagged.spans:
         if item.tag is Tag.O:
             continue
-        if item.tag not in SUCCESSORS[previous]:
-            allowed = ", ".join(tag for tag in Tag if tag in SUCCESSORS[previous])
+        if problem := out_of_order(item.tag, previous):
             raise ValueError(
                 f"book {tagged.book}, paragraph {item.span.paragraph}, span {item.span.index}: "
-                f"found {item.tag} after {previous or 'no tag'}, expected {allowed}"
+                f"{problem}"
             )
         if item.tag is Tag.B_START:
             found.append([[item.span]])
@@ -144,11 +143,13 @@ def span_pairs(dialogue: Dialogue) -> list[Pair]:
     So "Mining Conversations from Novels" builds its utterance pairs (section Constructing
     Utterance Pairs): a span of a turn "answers" the span before it.
     """
-    spans = [span for turn in dialogue.turns for span in turn.spans]
-    return [
-        Pair(dialogue.book, dialogue.index, Turn((context,)), Turn((response,)))
-        for context, response in pairwise(spans)
-    ]
+    return turn_pairs(by_span(dialogue))
+
+
+def by_span(dialogue: Dialogue) -> Dialogue:
+    """The dialogue with every span a turn of its own."""
+    turns = tuple(Turn((span,)) for turn in dialogue.turns for span in turn.spans)
+    return replace(dialogue, turns=turns)
 
 
 def filtered(

@@ -171,7 +171,7 @@ class _ApostropheScanner:
         if weak >= 0:
             return weak + 1, True
         if limit < len(text):
-            return len(text[:limit].rstrip()), False
+            return _cut_before(text, limit)
         return len(text), False
 
     def continuation(self, text: str) -> int:
@@ -179,10 +179,8 @@ class _ApostropheScanner:
 
     def first_mark(self, text: str) -> str:
         opening = self.open(text, 0)
-        for match in self._closer.finditer(text, 0, opening if opening >= 0 else len(text)):
-            before, after = _beside(text, match.start())
-            if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
-                return "close"
+        if self._closes_within(text, 0, opening if opening >= 0 else len(text)):
+            return "close"
         return "open" if opening >= 0 else ""
 
     def _opens(self, text: str, index: int) -> bool:
@@ -245,6 +243,7 @@ def _is_elision(text: str, position: int) -> bool:
 
 _DASH_START = re.compile(r"(?:--|[\u2014\u2013\u2015-])\s?(?=\S)")
 _CLOSES_SCENE = re.compile("[^\u00ab\u00bb]*\u00bb")
+_CLOSING_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])[.,;:!?]?\s?")
 _INNER_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])\s?(?=[^\W\d_])")
 
 
@@ -291,9 +290,7 @@ def _dash_tags(text: str, position: int) -> list[tuple[int, int]]:
         if not text[match.end()].islower():
             position = match.end()
             continue
-        closing = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])[.,;:!?]?\s?").search(
-            text, match.end()
-        )
+        closing = _CLOSING_DASH.search(text, match.end())
         end = closing.end() if closing else len(text)
         tags.append((match.start(), end))
         position = end

@@ -17,7 +17,7 @@ from typing import Any
 from heuristic.gap import DEFAULT_GAP
 from miner import __version__
 from miner.book import Book, parse_book
-from miner.dialogues import Dialogue, dialogues, filtered
+from miner.dialogues import Dialogue, by_span, dialogues, filtered
 from miner.files import Format, OutputFolder, encode
 from miner.reading import source_of
 from miner.records import rows_of_book
@@ -328,9 +328,7 @@ def _entry(source: Source, path: Path, mined: MinedBook, options: Options) -> di
             "dialogues": len(mined.dialogues),
             "turns": turns,
             "pairs": sum(
-                (len([span for turn in dialogue.turns for span in turn.spans]) - 1)
-                if options.pairs_by_span
-                else len(dialogue.turns) - 1
+                len((by_span(dialogue) if options.pairs_by_span else dialogue).turns) - 1
                 for dialogue in mined.dialogues
             ),
         },

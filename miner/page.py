@@ -39,6 +39,7 @@ _REGIONS = tuple(
         ("letter", r"letter\d*|epistle|telegram|correspondence"),
     )
 )
+_CAPTION = dict(_REGIONS)["caption"]
 _REGION_OF_TAG = {"blockquote": "blockquote", "figure": "caption", "figcaption": "caption"}
 _BLOCK_TAGS = frozenset(
     "address article aside blockquote body center dd details div dl dt fieldset figcaption figure"
@@ -349,8 +350,7 @@ def _region_of_word(word: str) -> str:
 
 def _is_caption(tag: Tag, classes: object) -> bool:
     """Whether an inline element is a caption: by its class, or a link to the picture's file."""
-    pattern = dict(_REGIONS)["caption"]
-    if any(pattern.fullmatch(str(word).lower()) for word in cast("list[str]", classes)):
+    if any(_CAPTION.fullmatch(str(word).lower()) for word in cast("list[str]", classes)):
         return True
     target = str(tag.get("href") or "").lower()
     return target.endswith((".jpg", ".jpeg", ".png", ".gif")) and bool(tag.get_text().strip())

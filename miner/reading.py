@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from miner.dialogues import mended
-from miner.tags import SUCCESSORS, Tag, TaggedBook, TaggedSpan
+from miner.tags import Tag, TaggedBook, TaggedSpan, out_of_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,8 @@ def check_legal(tagged: Sequence[TaggedSpan], places: Sequence[str], mend: bool)
     for item, where in zip(tagged, places, strict=True):
         if mend or item.tag is Tag.O:
             continue
-        if item.tag not in SUCCESSORS[previous]:
-            allowed = ", ".join(tag for tag in Tag if tag in SUCCESSORS[previous])
-            raise ValueError(
-                f"{where}: found {item.tag} after {previous or 'no tag'}, expected {allowed}"
-            )
+        if problem := out_of_order(item.tag, previous):
+            raise ValueError(f"{where}: {problem}")
         previous = item.tag
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from miner.dialogues import Dialogue, Turn
+from miner.dialogues import Dialogue, Turn, by_span
 from miner.gold import tags_row
 from miner.spans import Span
 from miner.tags import TaggedBook
@@ -40,17 +40,10 @@ def rows_of_book(
         pairs_by_span: pair spans, as the seed work does, instead of turns.
     """
     narration = _Narration(tagged)
-    rows = [_row_of_turns(dialogue, dialogue.turns, narration) for dialogue in found]
+    rows = [_dialogue_row(dialogue, narration) for dialogue in found]
     paired = rows
     if pairs_by_span:
-        paired = [
-            _row_of_turns(
-                dialogue,
-                [Turn((span,)) for turn in dialogue.turns for span in turn.spans],
-                narration,
-            )
-            for dialogue in found
-        ]
+        paired = [_dialogue_row(by_span(dialogue), narration) for dialogue in found]
     return {
         "spans": _span_rows(tagged, found),
         "dialogues": rows,
@@ -88,7 +81,8 @@ def _pair_rows(row: Row) -> Iterator[Row]:
         }
 
 
-def _row_of_turns(dialogue: Dialogue, turns: Sequence[Turn], narration: _Narration) -> Row:
+def _dialogue_row(dialogue: Dialogue, narration: _Narration) -> Row:
+    turns = dialogue.turns
     made = [
         {
             "text": turn.said,

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from miner.book import Block, BlockKind, Book
+from miner.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.marks import Scanner, dash_stretches, scanner_for, verb_tags
 from miner.speech import are_speech, asides, begins_letter, fills
 from miner.typography import Typography
 
 # Tables of contents, captions and footnotes stand beside the story; they hold no spans.
-STORY_KINDS = (BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
-_SPOKEN_KINDS = (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
+STORY_KINDS = (BlockKind.HEADING, *SPOKEN_KINDS)
 
 # Unclosed speech may run through so many blocks that repeat no mark (a song, a recited poem).
 _LONGEST_RUN = 12
@@ -145,7 +144,7 @@ def _stretches_of_book(blocks: Sequence[Block], typography: Typography) -> Itera
     running: Scanner | None = None  # the marks of the speech that the last paragraph left open
     through = -1  # speech runs through every block up to this one
     for position, block in enumerate(blocks):
-        if block.kind not in _SPOKEN_KINDS:
+        if block.kind not in SPOKEN_KINDS:
             running = None
             yield []
             continue
@@ -223,7 +222,7 @@ def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> i
     It does so where a later block's first mark is a closing one: whatever lies between is speech.
     """
     for later in range(position + 1, min(position + 1 + _LONGEST_RUN, len(blocks))):
-        if blocks[later].kind not in _SPOKEN_KINDS:
+        if blocks[later].kind not in SPOKEN_KINDS:
             return -1
         first = scanner.first_mark(blocks[later].text)
         if first == "close":

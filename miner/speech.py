@@ -126,8 +126,6 @@ def are_speech(
     if block.kind is BlockKind.LETTER or (block.kind is BlockKind.VERSE and not runs_on):
         return [False] * len(stretches)
     verdicts: list[bool] = []
-    if not stretches:
-        return verdicts
     position = 0
     text = block.text
     for number, (start, end, *_) in enumerate(stretches):

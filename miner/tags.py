@@ -68,6 +68,18 @@ class Tagger(Protocol):
         ...
 
 
+def out_of_order(tag: Tag, previous: Tag | None) -> str:
+    """What is wrong with a tag after the one before, narration left out; "" if it may follow.
+
+    >>> out_of_order(Tag.I_OTHER, None)
+    'found I-OTHER after no tag, expected B-START'
+    """
+    if tag in SUCCESSORS[previous]:
+        return ""
+    allowed = ", ".join(tag for tag in Tag if tag in SUCCESSORS[previous])
+    return f"found {tag} after {previous or 'no tag'}, expected {allowed}"
+
+
 def legal(tags: Iterable[Tag]) -> list[Tag]:
     """The tags with each illegal I- made the B- of its own kind, and a first tag made B-START.
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from miner.book import Block, BlockKind, Book
+from miner.book import SPOKEN_KINDS, Block, BlockKind, Book
 
 _VOTING_PART = 250  # characters of a block in which its first speech is looked for
 _AFTER = r"(?=$|[\s)\],.;:!?\u2014\u2013-])"  # what may stand after a closing mark
@@ -225,8 +225,7 @@ class Typography:
 
 def prose(blocks: Iterable[Block]) -> list[Block]:
     """The blocks in which people may speak: paragraphs, verse and letters."""
-    spoken = (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
-    return [block for block in blocks if block.kind in spoken]
+    return [block for block in blocks if block.kind in SPOKEN_KINDS]
 
 
 def infer_typography(book: Book) -> Typography:
