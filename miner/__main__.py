@@ -93,8 +93,29 @@ _tagger = click.option(
     "--tagger",
     default="gap",
     show_default=True,
-    help="What tags the utterances: gap, narration, or the path of a tags file.",
+    help="What tags the utterances: gap, tuned-gap, narration, or the path of a tags file.",
 )
+_annotations = click.option(
+    "--gold",
+    type=PATH,
+    default=Path("annotations"),
+    show_default=True,
+    help="Folder of annotations.",
+)
+_split = click.option(
+    "--split",
+    default="all",
+    show_default=True,
+    help="Of the annotations: train, dev, test, sample, several with + between, or all.",
+)
+_resamples = click.option(
+    "--resamples",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Draws of chapters for the intervals.",
+)
+_seed = click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 _quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 _force = click.option("--force", is_flag=True, help="Replace files that exist.")
@@ -315,8 +336,8 @@ def profile(word: str, books: Path | None, mirror: str | None, as_json: bool) ->
 @click.option("--gold", type=PATH, required=True, help="Tags file, or CSV of the seed project.")
 @click.option("--predicted", type=PATH, required=True, help="Tags file or CSV to judge.")
 @click.option("--split", help="Of a seed CSV: train, validation or test.")
-@click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@_resamples
+@_seed
 @_json
 def score(
     gold: Path, predicted: Path, split: str | None, resamples: int, seed: int, as_json: bool
@@ -348,15 +369,23 @@ def score(
 
 @main.command()
 @click.option(
-    "--gold", type=PATH, required=True, help="Folder of the seed project, or a tags file."
+    "--gold",
+    type=PATH,
+    required=True,
+    help="Folder of annotations, folder of the seed project, or a tags file.",
 )
 @click.option(
-    "--tagger", "taggers", multiple=True, help="May be given more than once. [gap, narration]"
+    "--tagger",
+    "taggers",
+    multiple=True,
+    help="May be given more than once. [gap, tuned-gap, narration]",
 )
 @_gap
-@click.option("--split", help="Of the gold. [the seed's: test; a tags file: all]")
-@click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--split", help="Of the gold, several with + between. [test; a tags file: all]")
+@_resamples
+@_seed
+@_books
+@_mirror
 @_json
 def compare(
     gold: Path,
@@ -365,22 +394,29 @@ def compare(
     split: str | None,
     resamples: int,
     seed: int,
+    books: Path | None,
+    mirror: str | None,
     as_json: bool,
 ) -> None:
     """Compare taggers on the same gold spans: B-START, turn pairs, span pairs.
 
-    With the seed project's folder, its own two rows are scored on the same labels as ours.
-    """
+    With annotations, also from the book to the tags, on the spans that the miner finds. With the
+    seed project's folder, its own two rows are scored on the same labels as ours.
+
+    \b
+    miner compare --gold annotations --split sample   at once, without any book
+    miner gold fetch --gold annotations               downloads the books of the rest
+    miner compare --gold annotations --split test
+    """  # noqa: D301 - click's mark for lines that are to stay as they are
     from miner.compare import compare as compare_all
     from miner.report import comparison_tables
-    from miner.taggers import load_tagger
+    from miner.taggers import TAGGER_NAMES, load_tagger, tagger_label
 
-    named = [
-        (f"gap {gap}" if name == "gap" else name, load_tagger(name, gap))
-        for name in taggers or ("gap", "narration")
-    ]
+    named = [(tagger_label(name, gap), load_tagger(name, gap)) for name in taggers or TAGGER_NAMES]
     chosen = split or ("test" if gold.is_dir() else "all")
-    comparison = compare_all(gold, named, chosen, resamples=resamples, seed=seed)
+    comparison = compare_all(
+        gold, named, chosen, read=_reader(books, mirror), resamples=resamples, seed=seed
+    )
     if as_json:
         click.echo(json.dumps(comparison.to_json(), ensure_ascii=False, indent=2))
         return
@@ -409,12 +445,244 @@ def quotations(
     from miner.quotations import score_corpus
     from miner.report import quotation_tables
 
-    scores = score_corpus(pdnc, lambda id: _one_book(id, books, mirror)[1])
+    scores = score_corpus(pdnc, _reader(books, mirror))
     if as_json:
         record = [score.to_json() for score in scores]
         click.echo(json.dumps(record, ensure_ascii=False, indent=2))
     elif not quiet:
         _show(quotation_tables(scores, _console().width))
+
+
+@main.group(cls=_Group)
+def gold() -> None:
+    """Work with the hand annotations, which hold labels and no book text.
+
+    They lie in the folder `annotations` of the project: who speaks and in which conversation, for
+    every quoted span of some chapters of many novels. A span is known by a fingerprint of its
+    letters, so the books themselves are needed: in a folder (--books), or downloaded.
+
+    \b
+    miner gold stats                         what is annotated
+    miner gold fetch                         download the books
+    miner gold check                         find every annotated span in them
+    miner compare --gold annotations         taggers against the annotations
+    """  # noqa: D301 - click's mark for lines that are to stay as they are
+
+
+@gold.command("fetch")
+@_annotations
+@_split
+@_books
+@_mirror
+@_quiet
+def gold_fetch(gold: Path, split: str, books: Path | None, mirror: str | None, quiet: bool) -> None:
+    """Download the annotated books that are not here yet, one polite request at a time.
+
+    They go to the cache, where every command looks. A book that cannot be had is named, the others
+    go on, and the exit code is 1.
+    """
+    from miner.annotations import read_annotations
+    from miner.goldset import fetch_books
+
+    wanted = read_annotations(gold).part(split)
+    failed = 0
+    for book, found in fetch_books(wanted, lambda id: _file_of(id, books, mirror)[1]):
+        failed += isinstance(found, str)
+        if isinstance(found, str) or not quiet:
+            click.echo(f"{book}: {found}", err=isinstance(found, str))
+    if failed:
+        raise _Failure(f"{failed} of {len(wanted)} books could not be had")
+
+
+@gold.command("check")
+@_annotations
+@_split
+@_books
+@_mirror
+@_quiet
+def gold_check(gold: Path, split: str, books: Path | None, mirror: str | None, quiet: bool) -> None:
+    """Check the annotations: their form, splits and tags, and every span against its book.
+
+    What is wrong is listed, a line each; the exit code is 1 if anything is.
+    """
+    from miner.annotations import read_annotations
+    from miner.goldset import check
+    from miner.report import check_table
+
+    checked = check(read_annotations(gold), split, _reader(books, mirror))
+    if not quiet:
+        _show(check_table(checked))
+    for problem in checked.problems:
+        click.echo(problem, err=True)
+    if checked.problems:
+        raise _Failure(f"{len(checked.problems)} problems found in {gold}")
+
+
+@gold.command("stats")
+@_annotations
+@_json
+def gold_stats(gold: Path, as_json: bool) -> None:
+    """Count what is annotated, by split and by kind of book; the table of the datasheet."""
+    from miner.annotations import read_annotations
+    from miner.goldset import statistics
+    from miner.report import statistics_tables
+
+    counted = statistics(read_annotations(gold))
+    if as_json:
+        click.echo(json.dumps(counted.to_json(), ensure_ascii=False, indent=2))
+    else:
+        _show(statistics_tables(counted))
+
+
+@gold.command("agreement")
+@_annotations
+@_json
+def gold_agreement(gold: Path, as_json: bool) -> None:
+    """How far two independent readings of the same chapters agree, and either with the gold."""
+    from miner.agreement import reading_agreements
+    from miner.annotations import read_annotations
+    from miner.report import agreement_table
+
+    agreements = reading_agreements(read_annotations(gold))
+    if as_json:
+        record = {name: agreement.to_json() for name, agreement in agreements.items()}
+        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+    else:
+        _show(agreement_table(agreements))
+
+
+@gold.command("speakers")
+@_annotations
+@click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index.")
+@_books
+@_mirror
+def gold_speakers(gold: Path, pdnc: Path, books: Path | None, mirror: str | None) -> None:
+    """Compare our speakers with those of the Project Dialogism Novel Corpus."""
+    from miner.annotations import read_annotations
+    from miner.pdnc import pdnc_novels
+    from miner.report import speakers_tables
+    from miner.speakers import speaker_pairs
+
+    pairs = speaker_pairs(
+        read_annotations(gold).part("all"), pdnc_novels(pdnc), _reader(books, mirror)
+    )
+    _show(speakers_tables(pairs))
+
+
+@gold.command("sweep")
+@_annotations
+@click.option("--split", default="train+dev", show_default=True, help="Not the test split.")
+@_books
+@_mirror
+@_resamples
+@_seed
+@_json
+def gold_sweep(
+    gold: Path,
+    split: str,
+    books: Path | None,
+    mirror: str | None,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Score the gap heuristic with gaps of 50 to 2000 characters, to tune it."""
+    from miner.annotations import read_annotations
+    from miner.compare import sweep
+    from miner.report import sweep_table
+    from miner.taggers import load_tagger, swept_gaps
+
+    swept = sweep(
+        read_annotations(gold).part(split),
+        _reader(books, mirror),
+        [(gap, load_tagger("gap", gap)) for gap in swept_gaps()],
+        split=split,
+        resamples=resamples,
+        seed=seed,
+    )
+    if as_json:
+        record = {item.gap: item.scores.to_json() for item in swept}
+        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+    else:
+        _show(sweep_table(swept, split))
+
+
+@gold.command("errors")
+@_annotations
+@click.option("--split", default="test", show_default=True, help="As in the other commands.")
+@_tagger
+@_gap
+@_books
+@_mirror
+@_json
+def gold_errors(
+    gold: Path,
+    split: str,
+    tagger: str,
+    gap: int,
+    books: Path | None,
+    mirror: str | None,
+    as_json: bool,
+) -> None:
+    """Of the pairs that a tagger mines, count the wrong ones, by cause."""
+    from miner.annotations import read_annotations
+    from miner.compare import errors
+    from miner.report import errors_table
+    from miner.taggers import load_tagger, tagger_label
+
+    found = errors(
+        read_annotations(gold).part(split), _reader(books, mirror), load_tagger(tagger, gap)
+    )
+    if as_json:
+        click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
+    else:
+        _show(errors_table(found, tagger_label(tagger, gap), split))
+
+
+@gold.command("export")
+@_annotations
+@_split
+@click.option(
+    "--format",
+    type=click.Choice(["labelstudio", "conll", "tags", "datasets"]),
+    required=True,
+    help="Label Studio tasks (JSON), CoNLL columns (IOB2), a tags file, a folder for load_dataset.",
+)
+@_out("File to write; for datasets, a folder.", required=True)
+@_books
+@_mirror
+@_force
+def gold_export(
+    gold: Path,
+    split: str,
+    format: str,
+    out: Path,
+    books: Path | None,
+    mirror: str | None,
+    force: bool,
+) -> None:
+    """Write the annotated chapters, text and labels together, for other tools."""
+    from miner.annotations import read_annotations
+    from miner.exchange import export
+
+    export(read_annotations(gold), split, _reader(books, mirror), format, out, force)
+
+
+@gold.command("import")
+@click.argument("exported", type=PATH)
+@_out("Folder for the files, one per book, as in annotations/gold.", required=True)
+@_force
+def gold_import(exported: Path, out: Path, force: bool) -> None:
+    """Turn what Label Studio exported (JSON) into files of annotations without book text."""
+    from miner.exchange import import_labelstudio
+
+    for path in import_labelstudio(exported, out, force):
+        click.echo(path)
+
+
+def _reader(books: Path | None, mirror: str | None) -> Callable[[str], bytes]:
+    """Gives the bytes of a book by its number."""
+    return lambda id: _one_book(id, books, mirror)[1]
 
 
 def _names(quotes: str | None) -> tuple[str, ...]:
@@ -423,6 +691,12 @@ def _names(quotes: str | None) -> tuple[str, ...]:
 
 def _one_book(word: str, books: Path | None, mirror: str | None) -> tuple[Source, bytes]:
     """The one book that a word names, and its bytes."""
+    source, path = _file_of(word, books, mirror)
+    return source, path.read_bytes()
+
+
+def _file_of(word: str, books: Path | None, mirror: str | None) -> tuple[Source, Path]:
+    """The one book that a word names, and its file, downloaded if it is in no folder."""
     from miner.fetch import DEFAULT_MIRROR, fetch
     from miner.sources import find_sources
 
@@ -432,7 +706,7 @@ def _one_book(word: str, books: Path | None, mirror: str | None) -> tuple[Source
     if len(sources) != 1:
         raise ValueError(f"{word}: found {len(sources)} books, expected one")
     path = sources[0].path or fetch(sources[0].id, mirror=mirror or DEFAULT_MIRROR)
-    return sources[0], path.read_bytes()
+    return sources[0], path
 
 
 @contextmanager

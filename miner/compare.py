@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from miner.annotations import AnnotatedBook, is_annotations, read_annotations
 from miner.book import Block, BlockKind, Book
+from miner.editions import Edition, ReadBook, editions
+from miner.errors import PairErrors, pair_errors
 from miner.gold import read_tags
 from miner.scores import Scores, score
 from miner.seed import Seed, read_seed
@@ -20,11 +23,16 @@ SEED_README = {"seed heuristic": (0.50, 0.89), "seed model": (0.70, 0.93)}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One tagger's scores; `readme` is the seed's published B-START recall and pair precision."""
+    """One tagger's scores on the spans of the gold.
+
+    `readme` is the seed's published B-START recall and pair precision. `from_book` are the scores
+    from the book to the tags, on the spans that the miner finds; the annotations have them.
+    """
 
     name: str
     scores: Scores
     readme: tuple[float, float] | None = None
+    from_book: Scores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,12 @@ class Comparison:
             "gold": self.gold,
             "split": self.split,
             "rows": [
-                {"name": row.name, "readme": row.readme, **row.scores.to_json()}
+                {
+                    "name": row.name,
+                    "readme": row.readme,
+                    **row.scores.to_json(),
+                    "from_book": row.from_book.to_json() if row.from_book else None,
+                }
                 for row in self.rows
             ],
             "notes": list(self.notes),
@@ -54,22 +67,31 @@ def compare(
     taggers: Sequence[tuple[str, Tagger]],
     split: str = "test",
     *,
+    read: ReadBook | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Comparison:
     """All taggers on the spans of the gold, and the predictions that lie beside it.
 
     Args:
-        gold: the seed project's folder, or a tags file (JSON Lines) with gold tags.
+        gold: a folder of annotations, the seed project's folder, or a tags file (JSON Lines) with
+            gold tags.
         taggers: name and tagger of each row of ours; they see the gold's spans, not its tags.
-        split: "train", "validation", "test" or "all"; a tags file has only "all".
+        split: of annotations as `Annotations.part` has it; of the seed "train", "validation",
+            "test" or "all"; a tags file has only "all".
+        read: gives the bytes of a book by its id; annotations need it, they hold no text.
         resamples: of the bootstrap over chapters.
         seed: of the bootstrap.
 
     Raises:
-        ValueError: if the gold cannot be read, or has no such split.
+        ValueError: if the gold cannot be read, has no such split, or does not fit a book.
         OSError: if a file is missing.
     """
+    if is_annotations(gold):
+        if read is None:
+            raise ValueError(f"{gold}: found annotations but no books, expected a way to read them")
+        books = read_annotations(gold).part(split)
+        return _compare_annotations(books, gold.name, taggers, split, read, resamples, seed)
     if gold.is_dir():
         return _compare_seed(read_seed(gold), gold.name, taggers, split, resamples, seed)
     if split != "all":
@@ -82,6 +104,104 @@ def compare(
         ]
         rows.append(Row(name, score(books, predicted, split=split, resamples=resamples, seed=seed)))
     return Comparison(gold.name, split, tuple(rows), ())
+
+
+@dataclass(frozen=True, slots=True)
+class SweptGap:
+    """A gap of narration, in characters, and the scores of the gap heuristic with it."""
+
+    gap: int
+    scores: Scores
+
+
+def sweep(
+    books: Sequence[AnnotatedBook],
+    read: ReadBook,
+    taggers: Sequence[tuple[int, Tagger]],
+    *,
+    split: str,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[SweptGap]:
+    """The gap heuristic with each of many gaps, on the spans of the gold.
+
+    Raises:
+        ValueError: as `editions.editions` does.
+    """
+    opened = list(editions(books, read))
+    gold = [edition.located.tagged() for edition in opened]
+    return [
+        SweptGap(
+            gap,
+            score(
+                gold,
+                [_on_gold(edition, tagger, f"gap {gap}") for edition in opened],
+                split=split,
+                resamples=resamples,
+                seed=seed,
+            ),
+        )
+        for gap, tagger in taggers
+    ]
+
+
+def errors(books: Sequence[AnnotatedBook], read: ReadBook, tagger: Tagger) -> PairErrors:
+    """What is wrong with the pairs that a tagger mines from the books, in the annotated chapters.
+
+    Raises:
+        ValueError: as `editions.editions` does.
+    """
+    opened = list(editions(books, read))
+    return pair_errors(
+        [edition.located.tagged() for edition in opened],
+        [_from_book(edition, tagger, "") for edition in opened],
+    )
+
+
+def _compare_annotations(
+    books: Sequence[AnnotatedBook],
+    folder: str,
+    taggers: Sequence[tuple[str, Tagger]],
+    split: str,
+    read: ReadBook,
+    resamples: int,
+    seed: int,
+) -> Comparison:
+    opened = list(editions(books, read))
+    gold = [edition.located.tagged() for edition in opened]
+    rows = []
+    for name, tagger in taggers:
+        on_gold, from_book = (
+            score(
+                gold,
+                [tagged(edition, tagger, name) for edition in opened],
+                split=split,
+                resamples=resamples,
+                seed=seed,
+            )
+            for tagged in (_on_gold, _from_book)
+        )
+        rows.append(Row(name, on_gold, from_book=from_book))
+    n_lost = sum(len(edition.located.lost) for edition in opened)
+    other = [edition.annotated.card.book for edition in opened if not edition.is_annotated_one]
+    notes = []
+    if other:
+        notes.append(
+            f"{len(other)} of {len(opened)} books are other editions than those annotated "
+            f"({', '.join(other)}): {n_lost} annotated spans not found in them"
+        )
+    return Comparison(folder, split, tuple(rows), tuple(notes))
+
+
+def _on_gold(edition: Edition, tagger: Tagger, name: str) -> TaggedBook:
+    """What the tagger makes of the annotated spans."""
+    book = edition.annotated.card.book
+    return TaggedBook(book, tuple(tagger.tag(edition.located.book_spans)), name)
+
+
+def _from_book(edition: Edition, tagger: Tagger, name: str) -> TaggedBook:
+    """What the tagger makes of the spans that the miner finds in the whole book."""
+    return TaggedBook(edition.annotated.card.book, tuple(tagger.tag(edition.book_spans)), name)
 
 
 def spans_of(tagged: TaggedBook) -> BookSpans:

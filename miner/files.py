@@ -66,6 +66,29 @@ def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
             raise
 
 
+@contextmanager
+def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
+    """A folder to write files to that are in `path` when the block ends without an error.
+
+    Raises:
+        ValueError: if `path` exists and `force` was not given, or is a file. With `force` files of
+            the same names are replaced, others stay.
+        OSError: if it cannot be written; nothing is left behind.
+    """
+    refuse_existing(path, force)
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{path}: found a file, expected the name of a folder")
+    with _writing(path), _made_folders(path):
+        work = Path(tempfile.mkdtemp(dir=path, prefix=".writing."))
+        try:
+            yield work
+            for file in sorted(work.iterdir()):
+                os.chmod(file, 0o666 & ~_umask())
+                os.replace(file, path / file.name)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
 class OutputFolder:
     """The files of one run of `mine`, filled book by book, in place only when all are complete.
 

@@ -16,9 +16,15 @@ from miner.spans import Span
 from miner.tags import Tag, TaggedBook, TaggedSpan
 
 _KEYS = ("book", "chapter", "paragraph", "span", "start", "end")
-_KEYS += ("kind", "text", "tag", "confidence", "quoted")
+_KEYS += ("kind", "text", "tag", "confidence", "quoted", "continues")
 _NUMBERS = ("chapter", "paragraph", "span", "start", "end")
-_TYPES = {**dict.fromkeys(_NUMBERS, int), "book": str, "text": str, "quoted": bool}
+_TYPES = {
+    **dict.fromkeys(_NUMBERS, int),
+    "book": str,
+    "text": str,
+    "quoted": bool,
+    "continues": bool,
+}
 _KINDS = ("utterance", "narration")
 
 
@@ -70,6 +76,7 @@ def tags_row(book: str, tagged: TaggedSpan) -> dict[str, Any]:
         "tag": tagged.tag.value,
         "confidence": confidence,
         "quoted": span.quoted,
+        "continues": span.continues,
     }
 
 
@@ -126,7 +133,8 @@ def _tagged_row(line: str, where: str) -> tuple[str, TaggedSpan]:
         raise ValueError(f"{where}: found confidence {confidence!r}, expected 0 to 1, or null")
     chapter, paragraph, index, start, end = (row[key] for key in _NUMBERS)
     is_utterance = row["kind"] == _KINDS[0]
-    span = Span(chapter, paragraph, index, start, end, row["text"], is_utterance, row["quoted"])
+    flags = is_utterance, row["quoted"], row["continues"]
+    span = Span(chapter, paragraph, index, start, end, row["text"], *flags)
     return row["book"], _tagged(span, tag_of(row["tag"], where), confidence, where)
 
 

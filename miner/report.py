@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from miner.files import RUN_RECORD
@@ -10,10 +10,14 @@ from miner.files import RUN_RECORD
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from miner.compare import Comparison
+    from miner.agreement import Agreement
+    from miner.compare import Comparison, SweptGap
+    from miner.errors import PairErrors
+    from miner.goldset import Checked, Counted, Statistics
     from miner.mine import Run
     from miner.quotations import NovelScore
-    from miner.scores import Figure, Score, Scores
+    from miner.scores import Figure, Part, Score, Scores
+    from miner.speakers import SpeakerPair
     from miner.typography import Typography
 
 # What a command shows, in order: lines of text and tables.
@@ -110,15 +114,162 @@ def comparison_tables(comparison: Comparison) -> list[Shown]:
                     f"{row.readme[1]:.2f}",
                 )
         shown += [f"The seed's table again {where}", table]
+    from_book = [(row.name, row.from_book) for row in comparison.rows if row.from_book]
+    on_gold = [(row.name, row.scores) for row in comparison.rows]
+    title = "On the spans of the gold" if from_book else "All on the same labels"
+    shown += [f"{title} {where}", _compared(on_gold)]
+    if from_book:
+        shown += [
+            f"From the book to the tags, on the spans that are found {where}",
+            _compared(from_book, (("utterances found", "utterance"), *_COMPARED)),
+            "B-START F1 and turn-pair F1 of each book, on the spans of the gold",
+            _per_book(on_gold),
+        ]
+    return shown
+
+
+def _compared(
+    rows: Sequence[tuple[str, Scores]], units: Sequence[tuple[str, str]] = _COMPARED
+) -> Table:
+    """Precision, recall and F1 of each row, unit by unit."""
     table = _table(("", "precision [95%]", "recall [95%]", "F1 [95%]"))
-    for label, unit in _COMPARED:
+    for label, unit in units:
         table.add_section()
         table.add_row(label)
-        for row in comparison.rows:
-            figure = row.scores.total.end_to_end
+        for name, scores in rows:
+            figure = scores.total.end_to_end
             parts = (figure[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
-            table.add_row(f"  {row.name}", *map(with_interval, parts))
-    return [*shown, f"All on the same labels {where}", table]
+            table.add_row(f"  {name}", *map(with_interval, parts))
+    return table
+
+
+def _per_book(rows: Sequence[tuple[str, Scores]]) -> Table:
+    """A line for each book: its size, and both F1 of each row."""
+    names = [f"{name}: {unit}" for name, _ in rows for unit in ("B-START", "pairs")]
+    table = _table(("book", "chapters", "utterances", *names))
+    for parts in zip(*(scores.books for _, scores in rows), strict=True):
+        cells = [
+            number(part.end_to_end[f"{unit}.f1"].value)
+            for part in parts
+            for unit in ("B-START", "turn-pair")
+        ]
+        first: Part = parts[0]
+        table.add_row(first.book, str(first.n_chapters), f"{first.n_gold:,}", *cells)
+    return table
+
+
+def sweep_table(swept: Sequence[SweptGap], split: str) -> list[Shown]:
+    """The gap heuristic by its gap; the best B-START F1 is marked."""
+    names = ("gap", "B-START P", "R", "F1 [95%]", "turn pairs P", "R", "F1 [95%]", "")
+    table = _table(names)
+
+    def f1(item: SweptGap) -> float:
+        return item.scores.total.end_to_end["B-START.f1"].value or 0.0
+
+    best = max(swept, key=f1)
+    for item in swept:
+        figure = item.scores.total.end_to_end
+        cells: list[str] = []
+        for unit in ("B-START", "turn-pair"):
+            cells += [number(figure[f"{unit}.{part}"].value) for part in ("precision", "recall")]
+            cells.append(with_interval(figure[f"{unit}.f1"]))
+        table.add_row(str(item.gap), *cells, "best" if item is best else "")
+    return [f"The gap, in characters, on the spans of the gold ({split} split)", table]
+
+
+def errors_table(errors: PairErrors, name: str, split: str) -> list[Shown]:
+    """Of 100 mined pairs, how many are wrong, and why."""
+    from miner.errors import CAUSES
+
+    table = _table(("of the mined pairs are", "pairs", "of 100", "because"), ("because",))
+    each = 100 / max(errors.n_pairs, 1)
+    table.add_row("right", f"{errors.n_right:,}", f"{each * errors.n_right:.1f}", "")
+    table.add_row("wrong", f"{errors.n_wrong:,}", f"{each * errors.n_wrong:.1f}", "")
+    for cause, n in sorted(errors.causes, key=lambda item: -item[1]):
+        table.add_row(f"  {cause}", f"{n:,}", f"{each * n:.1f}", CAUSES[cause])
+    return [
+        f"{errors.n_pairs:,} turn pairs mined by {name} from the books ({split} split)",
+        table,
+        f"{errors.n_missed:,} of {errors.n_right + errors.n_missed:,} gold pairs were not mined",
+    ]
+
+
+def check_table(checked: Checked) -> list[Shown]:
+    """How the annotations fit the editions at hand, a line each book."""
+    names = ("book", "title", "split", "chapters", "spans", "found", "worst chapter", "edition")
+    table = _table(names, ("title", "split", "edition"))
+    for book in checked.books:
+        edition = "as annotated" if book.is_annotated_one else "another"
+        table.add_row(
+            book.card.book,
+            book.card.title,
+            book.card.split,
+            str(book.n_chapters),
+            f"{book.n_all:,}",
+            f"{book.n_found:,}",
+            f"{book.least_coverage:.1%}",
+            edition,
+        )
+    total = sum(book.n_all for book in checked.books)
+    found = sum(book.n_found for book in checked.books)
+    summary = f"{len(checked.books)} books: {found:,} of {total:,} annotated spans found"
+    return [table, f"{summary}, {len(checked.problems)} problems"]
+
+
+def statistics_tables(statistics: Statistics) -> list[Shown]:
+    """What is annotated, by split, and by kind of book."""
+    columns = ("books", "chapters", "twice", "spans", "utterances", "unknown", "conversations")
+    columns += ("turns", "pairs", "interrupted", *statistics.splits[0].tags)
+
+    def row(counted: Counted) -> list[str]:
+        values = [getattr(counted, name) for name in columns[:10]]
+        return [counted.name, *(f"{value:,}" for value in (*values, *counted.tags.values()))]
+
+    table = _table(("split", *columns))
+    for counted in statistics.splits:
+        if counted.name in ("all", "sample"):
+            table.add_section()
+        table.add_row(*row(counted))
+    shown: list[Shown] = ["Annotated, by split", table]
+    table = _table(("all splits", *columns[:2], *columns[3:5], *columns[6:9]))
+    for kind, rows in statistics.kinds:
+        table.add_section()
+        table.add_row(kind)
+        for counted in rows:
+            values = [getattr(counted, name) for name in (*columns[:2], *columns[3:5])]
+            values += [getattr(counted, name) for name in columns[6:9]]
+            table.add_row(f"  {counted.name}", *(f"{value:,}" for value in values))
+    return [*shown, table]
+
+
+def agreement_table(agreements: Mapping[str, Agreement]) -> list[Shown]:
+    """How far readings agree, a column for each pair of them."""
+    records = [agreement.to_json() for agreement in agreements.values()]
+    table = _table(("", *agreements))
+    for name in records[0]:
+        values = [record[name] for record in records]
+        cells = [f"{value:,}" if isinstance(value, int) else number(value) for value in values]
+        table.add_row(name, *cells)
+    return ["Readings of the same chapters, made independently of each other", table]
+
+
+def speakers_tables(pairs: Sequence[SpeakerPair]) -> list[Shown]:
+    """How many speakers agree with the corpus's, book by book, and every difference."""
+    table = _table(("book", "utterances of both", "same speaker", "share"))
+    books = dict.fromkeys(pair.book for pair in pairs)
+    for name in (*books, "all"):
+        of_book = [pair for pair in pairs if name in (pair.book, "all")]
+        same = sum(pair.agree for pair in of_book)
+        table.add_row(name, f"{len(of_book):,}", f"{same:,}", f"{same / max(len(of_book), 1):.1%}")
+    columns = ("book", "chapter", "paragraph", "span", "ours", "theirs", "remark")
+    differences = _table(columns, columns[3:])
+    for pair in pairs:
+        if not pair.agree:
+            fact = pair.fact
+            place = (pair.book, str(fact.chapter), str(fact.paragraph))
+            initials = fact.fingerprint.initials[:20]
+            differences.add_row(*place, initials, fact.speaker, pair.theirs, fact.remark)
+    return ["Speakers, against the Project Dialogism Novel Corpus", table, differences]
 
 
 def quotation_tables(novels: Sequence[NovelScore], width: int) -> list[Shown]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from heuristic.gap import DEFAULT_GAP, GapTagger
+from heuristic.gap import DEFAULT_GAP, TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
 from miner.gold import read_tags
 from miner.spans import BookSpans
 from miner.tags import TaggedBook, TaggedSpan, Tagger
 
-TAGGER_NAMES = ("gap", "narration")
+TAGGER_NAMES = ("gap", "tuned-gap", "narration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
     """The tagger of that name, or one that takes its tags from the file of that path.
 
     Args:
-        name: "gap", "narration", or the path of a tags file (JSON Lines).
+        name: "gap", "tuned-gap", "narration", or the path of a tags file (JSON Lines).
         gap: characters of narration that begin a conversation, for "gap".
 
     Raises:
@@ -63,6 +63,8 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
     """
     if name == "gap":
         return GapTagger(gap)
+    if name == "tuned-gap":
+        return GapTagger(TUNED_GAP)
     if name == "narration":
         return NarrationTagger()
     path = Path(name)
@@ -77,3 +79,14 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
 @lru_cache(maxsize=1)
 def _stored_tags(path: Path, _changed: int, _size: int) -> StoredTags:
     return StoredTags(path, {book.book: book for book in read_tags(path)})
+
+
+def tagger_label(name: str, gap: int = DEFAULT_GAP) -> str:
+    """What a table calls the tagger that `load_tagger` gives for the same words."""
+    sizes = {"gap": gap, "tuned-gap": TUNED_GAP}
+    return f"{name} {sizes[name]}" if name in sizes else name
+
+
+def swept_gaps() -> tuple[int, ...]:
+    """The gaps, in characters, among which the tuned one was chosen: 50 to 2000."""
+    return (*range(50, 500, 50), *range(500, 1000, 100), *range(1000, 2001, 250))

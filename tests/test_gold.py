@@ -45,6 +45,7 @@ def test_a_row_has_the_keys_of_the_file_in_their_order():
         ("tag", "B-START"),
         ("confidence", 0.1235),
         ("quoted", False),
+        ("continues", False),
     ]
     assert rows_of()[1]["kind"] == "narration"
     assert rows_of()[1]["confidence"] is None

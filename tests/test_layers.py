@@ -15,7 +15,9 @@ typography marks speech spans tags dialogues
 reading seed gold
 align matching counts scores
 pdnc quotations
+annotations locate agreement editions speakers errors
 records files sources fetch
+labelstudio conll exchange goldset
 taggers mine compare report __main__
 """.split()
 MODULES = {

@@ -376,7 +376,8 @@ def test_a_tagger_that_is_not_there_is_one_line_before_any_work(tmp_path):
     done = run("sample", "sample", "gone.html", "--tagger", "gone.jsonl", "-o", out)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
-        "miner: no tagger 'gone.jsonl': expected one of gap, narration, or a file of tags"
+        "miner: no tagger 'gone.jsonl': "
+        "expected one of gap, tuned-gap, narration, or a file of tags"
     ]
     assert not out.exists()
 

@@ -53,6 +53,7 @@ def test_columns_of_a_span():
         ("tag", "I-OTHER"),
         ("confidence", 0.25),
         ("quoted", False),
+        ("continues", False),
         ("dialogue", 0),
         ("part", 0),
         ("turn", 1),

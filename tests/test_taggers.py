@@ -6,13 +6,13 @@ import os
 import pytest
 from click.testing import CliRunner
 
-from heuristic.gap import GapTagger
+from heuristic.gap import TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
 from miner.__main__ import main
 from miner.taggers import load_tagger
 
 COLUMNS = ["book", "chapter", "paragraph", "span", "start", "end"]
-COLUMNS += ["kind", "text", "tag", "confidence", "quoted"]
+COLUMNS += ["kind", "text", "tag", "confidence", "quoted", "continues"]
 
 
 def run(*words):
@@ -152,9 +152,12 @@ def test_tags_that_are_none(tmp_path):
 def test_a_tagger_by_its_name(tmp_path):
     assert load_tagger("gap", 7) == GapTagger(7)
     assert load_tagger("narration") == NarrationTagger()
+    assert load_tagger("tuned-gap", 7) == GapTagger(TUNED_GAP)
     os.makedirs(tmp_path / "folder")
     for name in ("Gap", "", str(tmp_path / "folder")):
-        with pytest.raises(ValueError, match="expected one of gap, narration, or a file of tags"):
+        with pytest.raises(
+            ValueError, match="expected one of gap, tuned-gap, narration, or a file of tags"
+        ):
             load_tagger(name)
 
 

@@ -1,0 +1,223 @@
+"""The annotations as a whole: fetched, checked against their books, counted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from miner.agreement import tagged_facts
+from miner.annotations import (
+    SPLITS,
+    AnnotatedBook,
+    Annotations,
+    BookCard,
+    derive_tags,
+    interrupted_pairs,
+)
+from miner.dialogues import dialogues, turn_pairs
+from miner.editions import ReadBook, open_edition
+from miner.locate import refuse_losses
+from miner.tags import Tag
+
+_SAME_WORK = 0.5  # share of a book's long annotated spans found in another book that make it a copy
+_LONG = 8  # words of a span that is not found in two works by chance
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedBook:
+    """How the annotations of one book fit the edition at hand."""
+
+    card: BookCard
+    n_chapters: int
+    n_all: int
+    n_found: int
+    least_coverage: float
+    is_annotated_one: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What `check` looked at, and what is wrong, a line each; none where all is well."""
+
+    books: tuple[CheckedBook, ...]
+    problems: tuple[str, ...]
+
+
+def check(annotations: Annotations, split: str, read: ReadBook) -> Checked:
+    """Every span of the annotations against the edition at hand, and the annotations as a whole.
+
+    Reading them has checked their form, and that no author is in two splits. Here: each chapter
+    is found to 97%, the derived tags are legal, the two readings cover the same chapters, and no
+    two books are editions of one work.
+
+    Args:
+        annotations: all of them.
+        split: which books to hold against their editions.
+        read: gives the bytes of a book by its id.
+    """
+    checked: list[CheckedBook] = []
+    problems: list[str] = []
+    for annotated in annotations.part(split):
+        try:
+            edition = open_edition(annotated, read(annotated.card.book))
+            located = edition.located
+            shares = [located.n_found[n] / located.n_all[n] for n in located.n_all]
+            checked.append(
+                CheckedBook(
+                    annotated.card,
+                    len(shares),
+                    sum(located.n_all.values()),
+                    sum(located.n_found.values()),
+                    min(shares),
+                    edition.is_annotated_one,
+                )
+            )
+            refuse_losses(located)
+            dialogues(located.tagged())
+        except (ValueError, OSError) as error:
+            problems.append(str(error))
+    problems += _copies(annotations.gold)
+    first, second = (
+        {book.card.book: book.chapters for book in reading}
+        for reading in (annotations.first, annotations.second)
+    )
+    if first != second:
+        problems.append("first, second: found other chapters in the one than in the other")
+    gold = {book.card.book: set(book.chapters) for book in annotations.gold}
+    problems += [
+        f"first/{book}: found chapter {chapter}, which gold has not"
+        for book, chapters in first.items()
+        for chapter in chapters
+        if chapter not in gold[book]
+    ]
+    return Checked(tuple(checked), tuple(problems))
+
+
+def _copies(books: Sequence[AnnotatedBook]) -> list[str]:
+    """Pairs of books that share too many long spans to be two works."""
+    long_spans = {
+        book.card.book: {
+            fact.fingerprint for fact in book.annotations if len(fact.fingerprint.initials) >= _LONG
+        }
+        for book in books
+    }
+    found = []
+    for n, (one, ours) in enumerate(long_spans.items()):
+        for other, theirs in list(long_spans.items())[n + 1 :]:
+            if len(ours & theirs) > _SAME_WORK * min(len(ours), len(theirs)):
+                found.append(f"{one}, {other}: found the same spans, expected different works")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What is annotated in some books.
+
+    `tags` counts the derived tags of utterances; `pairs` are turn pairs as tags can say them,
+    `interrupted` those that reach across an interruption, which only the facts know.
+    """
+
+    name: str
+    books: int
+    chapters: int
+    twice: int
+    spans: int
+    utterances: int
+    unknown: int
+    conversations: int
+    turns: int
+    pairs: int
+    interrupted: int
+    tags: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The counts of each split and of all, then by domain, country, century and narrator."""
+
+    splits: tuple[Counted, ...]
+    kinds: tuple[tuple[str, tuple[Counted, ...]], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        record: dict[str, Any] = {"splits": {c.name: _plain(c) for c in self.splits}}
+        return record | {kind: {c.name: _plain(c) for c in rows} for kind, rows in self.kinds}
+
+
+def statistics(annotations: Annotations) -> Statistics:
+    """What is annotated, counted from the annotations alone; the sample is left out of "all"."""
+    twice = {book.card.book: len(book.chapters) for book in annotations.second}
+    splits = []
+    for name in (*SPLITS[:-1], "all", "sample"):
+        books = [
+            book
+            for book in annotations.gold
+            if book.card.split == name or (name == "all" and book.card.split != "sample")
+        ]
+        splits.append(_counted(name, books, twice))
+    everything = [book for book in annotations.gold if book.card.split != "sample"]
+    kinds: list[tuple[str, tuple[Counted, ...]]] = []
+    keys: list[tuple[str, Callable[[BookCard], str]]] = [
+        ("domain", lambda card: card.domain),
+        ("country", lambda card: card.country),
+        ("century", lambda card: f"{(card.year - 1) // 100 + 1}th"),
+        ("narrator", lambda card: {1: "first person", 3: "third person"}[card.person]),
+    ]
+    for kind, key in keys:
+        groups: defaultdict[str, list[AnnotatedBook]] = defaultdict(list)
+        for book in everything:
+            groups[key(book.card)].append(book)
+        rows = tuple(_counted(name, groups[name], twice) for name in sorted(groups))
+        kinds.append((kind, rows))
+    return Statistics(tuple(splits), tuple(kinds))
+
+
+def _counted(name: str, books: Sequence[AnnotatedBook], twice: dict[str, int]) -> Counted:
+    facts = [fact for book in books for fact in book.annotations]
+    found = [dialogue for book in books for dialogue in dialogues(tagged_facts(book))]
+    tags = Counter(str(tag) for book in books for tag in derive_tags(book.annotations))
+    return Counted(
+        name,
+        len(books),
+        sum(len(book.chapters) for book in books),
+        sum(twice.get(book.card.book, 0) for book in books),
+        len(facts),
+        sum(fact.is_utterance for fact in facts),
+        sum(fact.speaker == "?" for fact in facts),
+        len(
+            {
+                (b.card.book, f.chapter, f.conversation)
+                for b in books
+                for f in b.annotations
+                if f.is_utterance
+            }
+        ),
+        sum(len(dialogue.turns) for dialogue in found),
+        sum(len(turn_pairs(dialogue)) for dialogue in found),
+        sum(interrupted_pairs(book.annotations) for book in books),
+        {str(tag): tags[str(tag)] for tag in Tag if tag is not Tag.O},
+    )
+
+
+def _plain(counted: Counted) -> dict[str, Any]:
+    return {name: getattr(counted, name) for name in Counted.__slots__ if name != "name"}
+
+
+def fetch_books(
+    books: Sequence[AnnotatedBook], find: Callable[[str], Path]
+) -> Iterator[tuple[str, Path | str]]:
+    """The file of each book, downloaded where need be, or why it cannot be had, in one line.
+
+    Args:
+        books: whose files are wanted; the sample comes with the package.
+        find: gives the file of a book by its id.
+    """
+    for book in books:
+        id = book.card.book
+        try:
+            yield id, find(id)
+        except (ValueError, OSError) as error:
+            yield id, str(error)
