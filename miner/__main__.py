@@ -668,6 +668,44 @@ def gold_export(
     export(read_annotations(gold), split, _reader(books, mirror), format, out, force)
 
 
+@gold.command("tasks")
+@click.argument("word", metavar="SOURCE")
+@click.option(
+    "--chapter",
+    "chapters",
+    type=click.IntRange(min=0),
+    multiple=True,
+    required=True,
+    help="As the book's tags number them; may be given more than once.",
+)
+@_out("File for the tasks (JSON).", required=True)
+@_quotes
+@_books
+@_mirror
+@_force
+def gold_tasks(
+    word: str,
+    chapters: tuple[int, ...],
+    out: Path,
+    quotes: str | None,
+    books: Path | None,
+    mirror: str | None,
+    force: bool,
+) -> None:
+    """Write Label Studio tasks of chapters that nobody has annotated yet.
+
+    Every quoted span is marked; who speaks, in which conversation, and what is no utterance is left
+    to the annotator. The labeling interface is written beside, in a file ending in .xml.
+    """
+    from miner.exchange import export_blank
+    from miner.mine import split_source
+
+    source, data = _one_book(word, books, mirror)
+    with _naming(word):
+        book_spans, _ = split_source(data, source.id, _names(quotes))
+        export_blank(book_spans, chapters, out, force)
+
+
 @gold.command("import")
 @click.argument("exported", type=PATH)
 @_out("Folder for the files, one per book, as in annotations/gold.", required=True)

@@ -106,7 +106,9 @@ def agreement(
                 n_same_boundaries += goes_on
     if not golds:
         raise ValueError("found no chapter in two readings, expected at least one")
-    ours, theirs = zip(*tags, strict=True)
+    if not tags:
+        raise ValueError("found no span that two readings cut alike, expected the same edition")
+    ours, theirs = ([str(pair[side]) for pair in tags] for side in (0, 1))
     return Agreement(
         n_chapters,
         n_spans,
@@ -114,9 +116,10 @@ def agreement(
         sum(a == b for a, b in tags),
         len(tags) / n_spans,
         n_speech / len(tags),
-        n_speakers / n_spoken,
-        n_same_boundaries / n_boundaries,
-        float(cohen_kappa_score(list(map(str, ours)), list(map(str, theirs)))),
+        # Where there is nothing to disagree about, nobody disagrees.
+        n_speakers / n_spoken if n_spoken else 1.0,
+        n_same_boundaries / n_boundaries if n_boundaries else 1.0,
+        1.0 if ours == theirs else float(cohen_kappa_score(ours, theirs)),
         score(golds, guesses, split="twice read", resamples=resamples),
     )
 
@@ -142,7 +145,7 @@ def disagreements(
     for one, two in _common(first, second):
         for chapter in one.chapters:
             ours, theirs = (_with_tags(book, chapter) for book in (one, two))
-            for key in dict.fromkeys([*ours, *theirs]):
+            for key in sorted({**ours, **theirs}, key=lambda key: key[0]):  # stable
                 a, a_tag = ours.get(key, (None, None))
                 b, b_tag = theirs.get(key, (None, None))
                 if a_tag is not b_tag:

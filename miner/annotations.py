@@ -214,7 +214,7 @@ def read_file(path: Path, book: str) -> tuple[Annotation, ...]:
             raise ValueError(f"{where}: found book {row['book']!r}, expected {book!r}")
         annotation = _annotation(row, where)
         before = annotations[-1] if annotations else annotation
-        if (before.chapter, before.paragraph) > (annotation.chapter, annotation.paragraph):
+        if before.chapter > annotation.chapter or before.paragraph > annotation.paragraph:
             raise ValueError(
                 f"{where}: found chapter {annotation.chapter}, paragraph {annotation.paragraph} "
                 f"after chapter {before.chapter}, paragraph {before.paragraph}, "
@@ -345,7 +345,9 @@ def _annotation(row: dict[str, Any], where: str) -> Annotation:
         )
     speaker, conversation, remark = row["speaker"], row["conversation"], row.get("remark", "")
     if min(row["chapter"], row["paragraph"], conversation) < 0:
-        raise ValueError(f"{where}: found a number below 0")
+        raise ValueError(
+            f"{where}: found a number below 0, expected chapter, paragraph and conversation from 0"
+        )
     if bool(speaker.strip()) != (conversation > 0):
         raise ValueError(
             f"{where}: found speaker {speaker!r} in conversation {conversation}, "

@@ -12,8 +12,9 @@ from miner.conll import conll_lines
 from miner.editions import ReadBook, editions
 from miner.files import json_line, whole_file, whole_folder
 from miner.gold import tags_row
-from miner.labelstudio import LABELING_CONFIG, facts_of, tasks
+from miner.labelstudio import LABELING_CONFIG, blank_tasks, facts_of, tasks
 from miner.locate import Located
+from miner.spans import BookSpans
 from miner.tags import Tag
 
 FORMATS = ("labelstudio", "conll", "tags", "datasets")
@@ -40,10 +41,8 @@ def export(
     """
     books = annotations.part(split)
     if format == "labelstudio":
-        with whole_file(out, force) as file, whole_file(out.with_suffix(".xml"), force) as config:
-            all_tasks = [task for edition in editions(books, read) for task in tasks(edition)]
-            file.write(json.dumps(all_tasks, ensure_ascii=False, indent=1).encode())
-            config.write(LABELING_CONFIG.encode())
+        found = (task for edition in editions(books, read) for task in tasks(edition))
+        _write_tasks(list(found), out, force)
     elif format == "tags":
         with whole_file(out, force) as file:
             for edition in editions(books, read):
@@ -65,6 +64,23 @@ def export(
             for name, of_split in rows.items():
                 (folder / f"{name}.jsonl").write_bytes(b"".join(map(json_line, of_split)))
             (folder / "README.md").write_text(_card(list(rows)), encoding="utf-8")
+
+
+def export_blank(
+    book_spans: BookSpans, chapters: Sequence[int], out: Path, force: bool = False
+) -> None:
+    """Label Studio tasks of chapters that nobody has annotated, the labeling interface beside them.
+
+    Raises:
+        ValueError: as `labelstudio.blank_tasks` does, or if `out` exists.
+    """
+    _write_tasks(blank_tasks(book_spans, chapters), out, force)
+
+
+def _write_tasks(all_tasks: Sequence[dict[str, Any]], out: Path, force: bool) -> None:
+    with whole_file(out, force) as file, whole_file(out.with_suffix(".xml"), force) as config:
+        file.write(json.dumps(all_tasks, ensure_ascii=False, indent=1).encode())
+        config.write(LABELING_CONFIG.encode())
 
 
 def import_labelstudio(exported: Path, out: Path, force: bool) -> list[Path]:

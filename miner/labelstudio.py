@@ -17,7 +17,7 @@ from typing import Any
 from miner.annotations import Annotation, fingerprint
 from miner.editions import Edition
 from miner.reading import text_of
-from miner.spans import Span
+from miner.spans import BookSpans, Span
 
 UTTERANCE = "utterance"
 QUOTED = "quoted"
@@ -50,11 +50,35 @@ def tasks(edition: Edition) -> list[dict[str, Any]]:
         found.setdefault(span.chapter, {}).setdefault(span.paragraph, []).append((span, fact))
         if fact is not None:
             chapter_of[span.chapter] = fact.chapter
+    card = edition.annotated.card
     return [
-        _task(edition, chapter_of[chapter], paragraphs)
+        _task(card.book, card.title, chapter_of[chapter], paragraphs)
         for chapter, paragraphs in found.items()
         if chapter in chapter_of
     ]
+
+
+def blank_tasks(book_spans: BookSpans, chapters: Sequence[int]) -> list[dict[str, Any]]:
+    """A task per chapter of a book that nobody has annotated, its quoted spans marked.
+
+    Speaker and conversation are left to the annotator, and so is what is no utterance: every quoted
+    span has the label "utterance".
+
+    Raises:
+        ValueError: if the book has no such chapter, or nothing is quoted in it; names it.
+    """
+    found: dict[int, dict[int, list[tuple[Span, Annotation | None]]]] = {}
+    for span in book_spans.spans:
+        found.setdefault(span.chapter, {}).setdefault(span.paragraph, []).append((span, None))
+    for chapter in chapters:
+        spans = [span for group in found.get(chapter, {}).values() for span, _ in group]
+        if not any(span.is_utterance or span.quoted for span in spans):
+            raise ValueError(
+                f"{book_spans.book.id}: found nothing quoted in chapter {chapter}, "
+                f"expected one of the chapters {min(found)} to {max(found)}"
+            )
+    book = book_spans.book
+    return [_task(book.id, book.title, chapter, found[chapter]) for chapter in chapters]
 
 
 def facts_of(path: Path) -> dict[str, list[Annotation]]:
@@ -99,7 +123,8 @@ def _data_of(task: object, where: str) -> dict[str, Any]:
 
 
 def _task(
-    edition: Edition,
+    book: str,
+    title: str,
     chapter: int,
     paragraphs: Mapping[int, Sequence[tuple[Span, Annotation | None]]],
 ) -> dict[str, Any]:
@@ -112,12 +137,11 @@ def _task(
         for span, fact in spans:
             piece = _safe(span.text)
             end = at + _units(piece)
-            if fact is not None:
+            if fact is not None or span.is_utterance or span.quoted:
                 results += _results(f"{paragraph}-{span.index}", at, end, piece, fact)
             text, at = text + piece, end
         text, at = text + _SEPARATOR, at + len(_SEPARATOR)
-    card = edition.annotated.card
-    data = {"text": text, "book": card.book, "title": card.title, "chapter": chapter}
+    data = {"text": text, "book": book, "title": title, "chapter": chapter}
     return {
         "data": data | {"paragraphs": starts},
         "annotations": [{"result": results}],
@@ -134,17 +158,18 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def _results(id: str, start: int, end: int, text: str, fact: Annotation) -> list[dict[str, Any]]:
-    """What Label Studio keeps of one region: its label, and a value for each field."""
+def _results(
+    id: str, start: int, end: int, text: str, fact: Annotation | None
+) -> list[dict[str, Any]]:
+    """What Label Studio keeps of one region: its label, and a value for each known field."""
     place = {"start": start, "end": end, "text": text}
-    label = UTTERANCE if fact.is_utterance else QUOTED
-    fields = [
-        ("speech", "labels", {"labels": [label]}),
-        ("conversation", "number", {"number": fact.conversation}),
-    ]
-    for name, value in (("speaker", fact.speaker), ("remark", fact.remark)):
-        if value:
-            fields.append((name, "textarea", {"text": [value]}))
+    label = UTTERANCE if fact is None or fact.is_utterance else QUOTED
+    fields: list[tuple[str, str, dict[str, Any]]] = [("speech", "labels", {"labels": [label]})]
+    if fact is not None:
+        fields.append(("conversation", "number", {"number": fact.conversation}))
+        for name, value in (("speaker", fact.speaker), ("remark", fact.remark)):
+            if value:
+                fields.append((name, "textarea", {"text": [value]}))
     return [
         {"id": id, "from_name": name, "to_name": "text", "type": kind}
         # The text of a text area takes the place of the region's own, as Label Studio has it.

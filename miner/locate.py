@@ -73,18 +73,19 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
             are, not what is a span.
     """
     edition = _Edition(book_spans)
-    placed: dict[Annotation, _Offsets] = {}
+    placed: list[tuple[_Offsets, Annotation]] = []
+    lost: list[Annotation] = []
     n_found: dict[int, int] = {}
     n_all: dict[int, int] = {}
     for chapter in annotated.chapters:
         facts = [fact for fact in annotated.annotations if fact.chapter == chapter]
         found = _in_region(edition, _places(edition, facts))
         n_all[chapter], n_found[chapter] = len(facts), len(found)
-        placed |= {facts[n]: offsets for n, offsets in found.items()}
-    lost = tuple(fact for fact in annotated.annotations if fact not in placed)
+        placed += [(offsets, facts[n]) for n, offsets in found.items()]
+        lost += [fact for n, fact in enumerate(facts) if n not in found]
     spans, fact_of = _cut(edition, placed)
     cut = BookSpans(book_spans.book, spans)
-    return Located(annotated, cut, tuple(map(fact_of.get, spans)), n_found, n_all, lost)
+    return Located(annotated, cut, tuple(map(fact_of.get, spans)), n_found, n_all, tuple(lost))
 
 
 def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
@@ -350,11 +351,11 @@ def _in_region(edition: _Edition, found: Mapping[int, _Place | _Offsets]) -> dic
 
 
 def _cut(
-    edition: _Edition, placed: Mapping[Annotation, _Offsets]
+    edition: _Edition, placed: Iterable[tuple[_Offsets, Annotation]]
 ) -> tuple[tuple[Span, ...], dict[Span, Annotation]]:
     """The spans of all chapters that hold an annotation, cut as the annotations say."""
     in_block: dict[int, list[tuple[int, int, Annotation]]] = {}
-    for fact, (number, start, end) in placed.items():
+    for (number, start, end), fact in placed:
         in_block.setdefault(number, []).append((start, end, fact))
     chapters = {edition.chapter_of(number) for number in in_block}
     spans: list[Span] = []

@@ -261,15 +261,14 @@ def speakers_tables(pairs: Sequence[SpeakerPair]) -> list[Shown]:
         of_book = [pair for pair in pairs if name in (pair.book, "all")]
         same = sum(pair.agree for pair in of_book)
         table.add_row(name, f"{len(of_book):,}", f"{same:,}", f"{same / max(len(of_book), 1):.1%}")
-    columns = ("book", "chapter", "paragraph", "span", "ours", "theirs", "remark")
-    differences = _table(columns, columns[3:])
-    for pair in pairs:
-        if not pair.agree:
-            fact = pair.fact
-            place = (pair.book, str(fact.chapter), str(fact.paragraph))
-            initials = fact.fingerprint.initials[:20]
-            differences.add_row(*place, initials, fact.speaker, pair.theirs, fact.remark)
-    return ["Speakers, against the Project Dialogism Novel Corpus", table, differences]
+    differences = [
+        f"{pair.book}, chapter {pair.fact.chapter}, paragraph {pair.fact.paragraph}: "
+        f"ours {pair.fact.speaker}, theirs {pair.theirs}"
+        + (f" ({pair.fact.remark})" if pair.fact.remark else "")
+        for pair in pairs
+        if not pair.agree
+    ]
+    return ["Speakers, against the Project Dialogism Novel Corpus", table, *differences]
 
 
 def quotation_tables(novels: Sequence[NovelScore], width: int) -> list[Shown]:

@@ -13,8 +13,9 @@ from miner.__main__ import main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"```console\n\$ miner (.+)\n((?:.*\n)*?)```", README)
-FOLDERS = {"BOOKS": BOOKS, "PDNC": CORPUS, "SEED": SEED}
+DATASHEET = (ROOT / "annotations" / "DATASHEET.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"```console\n\$ miner (.+)\n((?:.*\n)*?)```", README + DATASHEET)
+FOLDERS = {"BOOKS": BOOKS, "PDNC": CORPUS, "SEED": SEED, "annotations": ROOT / "annotations"}
 
 
 def plain(text):
@@ -47,14 +48,15 @@ def test_the_first_command_is_shown_with_its_output():
 def test_every_command_is_named_and_every_named_command_exists():
     named = set(re.findall(r"`(?:\$ )?miner (\w+)", README))
     assert named == set(main.commands)
+    named = set(re.findall(r"`(?:\$ )?miner gold (\w+)", README + DATASHEET))
+    assert named == set(main.commands["gold"].commands)
 
 
 def test_options_named_exist():
-    options = {
-        flag for command in main.commands.values() for p in command.params for flag in p.opts
-    }
-    named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", README))
-    assert named - {"--pdnc"} <= options
+    commands = [*main.commands.values(), *main.commands["gold"].commands.values()]
+    options = {flag for command in commands for p in command.params for flag in p.opts}
+    named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", README + DATASHEET))
+    assert named <= options
 
 
 def test_python_and_dependencies_say_why():
