@@ -697,13 +697,15 @@ def gold_tasks(
     Every quoted span is marked; who speaks, in which conversation, and what is no utterance is left
     to the annotator. The labeling interface is written beside, in a file ending in .xml.
     """
-    from miner.exchange import export_blank
+    from miner.exchange import tasks_file
+    from miner.labelstudio import blank_tasks
     from miner.mine import split_source
 
-    source, data = _one_book(word, books, mirror)
-    with _naming(word):
-        book_spans, _ = split_source(data, source.id, _names(quotes))
-        export_blank(book_spans, chapters, out, force)
+    with tasks_file(out, force) as write:
+        source, data = _one_book(word, books, mirror)
+        with _naming(word):
+            book_spans, _ = split_source(data, source.id, _names(quotes))
+        write(blank_tasks(book_spans, chapters))
 
 
 @gold.command("import")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 
 from miner.tags import Tag, TaggedBook, TaggedSpan
 
@@ -18,37 +17,33 @@ _GOES_ON = {
 def conll_lines(books: Iterable[TaggedBook]) -> Iterator[str]:
     """The lines of a CoNLL file: word, kind of span, number of the span, tag, with blanks between.
 
-    A book begins with `-DOCSTART-`, a chapter with its number in a comment, and a paragraph ends
-    with an empty line. The first word of a B- span has its tag, all other words of the turn have
-    I-, and so does narration inside the turn ("said he"): IOB2 has no other way to go on with a
-    turn, and a reader in strict mode would drop what follows. The second column tells it from
-    speech: "n" against "u", and "q" for narration in quotation marks. Other narration is O.
+    A book begins with `-DOCSTART-` and a chapter ends with an empty line; no line is a comment. The
+    first word of a B- span has its tag, all other words of the turn have I-, and so does narration
+    inside the turn ("said he"): IOB2 has no other way to go on with a turn, and a reader in strict
+    mode would drop what follows. So no empty line divides a turn, either: it may run through
+    paragraphs, and through a chapter's end in an edition that divides the book in other ways. The
+    second column tells narration from speech: "n" against "u", and "q" for narration in quotation
+    marks. Other narration is O.
     """
     for book in books:
         yield "-DOCSTART- -X- -X- O"
         yield ""
         chapter: int | None = None
-        spans = list(zip(book.spans, _bridged(book.spans), strict=True))
-        number = 0
-        for (_, paragraph), group in groupby(spans, key=_place):
-            del paragraph
-            lines: list[str] = []
-            for item, tag in group:
-                if item.span.chapter != chapter:
-                    chapter = item.span.chapter
-                    yield f"# book {book.book} chapter {chapter}"
-                kind = "u" if item.span.is_utterance else "q" if item.span.quoted else "n"
-                for word in item.span.text.split():
-                    lines.append(f"{word} {kind} {number} {tag}")
-                    tag = _GOES_ON.get(tag, tag)
-                number += 1
-            yield from lines
-            if lines:
+        is_open = False  # whether a word came after the last empty line
+        spans = zip(book.spans, _bridged(book.spans), strict=True)
+        for number, (item, tag) in enumerate(spans):
+            span = item.span
+            if is_open and span.chapter != chapter and tag not in (Tag.I_START, Tag.I_OTHER):
                 yield ""
-
-
-def _place(pair: tuple[TaggedSpan, Tag]) -> tuple[int, int]:
-    return pair[0].span.chapter, pair[0].span.paragraph
+                is_open = False
+            chapter = span.chapter
+            kind = "u" if span.is_utterance else "q" if span.quoted else "n"
+            for word in span.text.split():
+                yield f"{word} {kind} {number} {tag}"
+                tag = _GOES_ON.get(tag, tag)
+                is_open = True
+        if is_open:
+            yield ""
 
 
 def _bridged(spans: Iterable[TaggedSpan]) -> list[Tag]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from miner.annotations import Annotations, BookCard, row_of
+from miner.annotations import Annotation, Annotations, BookCard, row_of
 from miner.conll import conll_lines
 from miner.editions import ReadBook, editions
 from miner.files import json_line, whole_file, whole_folder
 from miner.gold import tags_row
-from miner.labelstudio import LABELING_CONFIG, blank_tasks, facts_of, tasks
+from miner.labelstudio import LABELING_CONFIG, annotated_chapters, facts_of, tasks
 from miner.locate import Located
-from miner.spans import BookSpans
-from miner.tags import Tag
+from miner.spans import Span
+from miner.tags import Tag, TaggedSpan
 
 FORMATS = ("labelstudio", "conll", "tags", "datasets")
 
@@ -37,12 +38,13 @@ def export(
         force: replaces what exists.
 
     Raises:
-        ValueError: if a book cannot be read or has too few of its spans, or `out` exists.
+        ValueError: if a book cannot be read or has too few of its spans; before any is read, if
+            `out` exists, or for "labelstudio" ends in .xml.
     """
     books = annotations.part(split)
     if format == "labelstudio":
-        found = (task for edition in editions(books, read) for task in tasks(edition))
-        _write_tasks(list(found), out, force)
+        with tasks_file(out, force) as write:
+            write([task for edition in editions(books, read) for task in tasks(edition)])
     elif format == "tags":
         with whole_file(out, force) as file:
             for edition in editions(books, read):
@@ -56,74 +58,83 @@ def export(
             for line in conll_lines(tagged):
                 file.write(line.encode() + b"\n")
     else:
-        rows: dict[str, list[dict[str, Any]]] = {}
-        for edition in editions(books, read):
-            card = edition.annotated.card
-            rows.setdefault(card.split, []).extend(_chapter_rows(card, edition.located))
         with whole_folder(out, force) as folder:
+            rows: dict[str, list[dict[str, Any]]] = {}
+            for edition in editions(books, read):
+                card = edition.annotated.card
+                rows.setdefault(card.split, []).extend(_chapter_rows(card, edition.located))
             for name, of_split in rows.items():
                 (folder / f"{name}.jsonl").write_bytes(b"".join(map(json_line, of_split)))
             (folder / "README.md").write_text(_card(list(rows)), encoding="utf-8")
 
 
-def export_blank(
-    book_spans: BookSpans, chapters: Sequence[int], out: Path, force: bool = False
-) -> None:
-    """Label Studio tasks of chapters that nobody has annotated, the labeling interface beside them.
+@contextmanager
+def tasks_file(
+    out: Path, force: bool = False
+) -> Iterator[Callable[[Sequence[dict[str, Any]]], None]]:
+    """What writes tasks of Label Studio to `out`, the labeling interface beside them.
+
+    Entered before a book is read, it costs nobody a wait for what cannot be kept.
 
     Raises:
-        ValueError: as `labelstudio.blank_tasks` does, or if `out` exists.
+        ValueError: if `out` ends in .xml, as the labeling interface does, or either file exists.
     """
-    _write_tasks(blank_tasks(book_spans, chapters), out, force)
-
-
-def _write_tasks(all_tasks: Sequence[dict[str, Any]], out: Path, force: bool) -> None:
+    if out.suffix.lower() == ".xml":
+        raise ValueError(
+            f"{out}: found the ending of the labeling interface, which is written beside the "
+            "tasks, expected another (.json)"
+        )
     with whole_file(out, force) as file, whole_file(out.with_suffix(".xml"), force) as config:
-        file.write(json.dumps(all_tasks, ensure_ascii=False, indent=1).encode())
-        config.write(LABELING_CONFIG.encode())
+
+        def write(all_tasks: Sequence[dict[str, Any]]) -> None:
+            file.write(json.dumps(all_tasks, ensure_ascii=False, indent=1).encode())
+            config.write(LABELING_CONFIG.encode())
+
+        yield write
 
 
 def import_labelstudio(exported: Path, out: Path, force: bool) -> list[Path]:
     """Files of annotations, one per book, from what Label Studio exported as JSON.
 
     Raises:
-        ValueError: as `labelstudio.facts_of` does, or if a file exists.
+        ValueError: as `labelstudio.facts_of` does, or if there is no finished annotation of any
+            book, or a file exists; then none is written.
     """
     books = facts_of(exported)
-    paths = []
-    for book, facts in books.items():
-        path = out / f"{book}.jsonl"
-        with whole_file(path, force) as file:
-            file.write(b"".join(json_line(row_of(book, fact)) for fact in facts))
-        paths.append(path)
-    return paths
+    if not books:
+        raise ValueError(
+            f"{exported}: found no finished annotation with a region, expected at least one"
+        )
+    paths = {book: out / f"{book}.jsonl" for book in books}
+    with ExitStack() as opened:
+        files = {book: opened.enter_context(whole_file(paths[book], force)) for book in books}
+        for book, facts in books.items():
+            files[book].write(b"".join(json_line(row_of(book, fact)) for fact in facts))
+    return list(paths.values())
 
 
 def _chapter_rows(card: BookCard, located: Located) -> list[dict[str, Any]]:
-    """A row per chapter: its spans' texts and, beside each, tag, kind, speaker, conversation."""
-    rows: dict[int, dict[str, Any]] = {}
-    for item, fact in zip(located.tagged().spans, located.facts, strict=True):
-        span = item.span
-        row = rows.setdefault(
-            span.chapter,
-            {
-                "book": card.book,
-                "title": card.title,
-                "chapter": span.chapter,
-                "text": [],
-                "tag": [],
-                "kind": [],
-                "paragraph": [],
-                "speaker": [],
-                "conversation": [],
-            },
-        )
-        kind = "utterance" if span.is_utterance else "quoted" if span.quoted else "narration"
-        values = (span.text, str(item.tag), kind, span.paragraph)
-        values += (fact.speaker, fact.conversation) if fact else ("", 0)
-        for key, value in zip(list(row)[3:], values, strict=True):
-            row[key].append(value)
-    return list(rows.values())
+    """A row per annotated chapter: its spans' texts and, beside each, tag, kind and facts."""
+    return [
+        {"book": card.book, "title": card.title, "chapter": chapter} | _columns(spans)
+        for chapter, spans in annotated_chapters(located).items()
+    ]
+
+
+def _columns(spans: Sequence[tuple[TaggedSpan, Annotation | None]]) -> dict[str, list[Any]]:
+    """What each column of a chapter's row has, an entry a span."""
+    return {
+        "text": [item.span.text for item, _ in spans],
+        "tag": [str(item.tag) for item, _ in spans],
+        "kind": [_kind(item.span) for item, _ in spans],
+        "paragraph": [item.span.paragraph for item, _ in spans],
+        "speaker": [fact.speaker if fact else "" for _, fact in spans],
+        "conversation": [fact.conversation if fact else 0 for _, fact in spans],
+    }
+
+
+def _kind(span: Span) -> str:
+    return "utterance" if span.is_utterance else "quoted" if span.quoted else "narration"
 
 
 def _card(splits: Sequence[str]) -> str:

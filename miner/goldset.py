@@ -49,9 +49,9 @@ class Checked:
 def check(annotations: Annotations, split: str, read: ReadBook) -> Checked:
     """Every span of the annotations against the edition at hand, and the annotations as a whole.
 
-    Reading them has checked their form, and that no author is in two splits. Here: each chapter
-    is found to 97%, the derived tags are legal, the two readings cover the same chapters, and no
-    two books are editions of one work.
+    Reading them has checked their form, and that no author is in two splits. Here: each book has
+    annotations, each chapter is found to 97%, the derived tags are legal, the two readings cover
+    the same chapters, and no two books are editions of one work.
 
     Args:
         annotations: all of them.
@@ -61,6 +61,10 @@ def check(annotations: Annotations, split: str, read: ReadBook) -> Checked:
     checked: list[CheckedBook] = []
     problems: list[str] = []
     for annotated in annotations.part(split):
+        if not annotated.annotations:
+            book = annotated.card.book
+            problems.append(f"gold/{book}: found no annotation, expected at least one chapter")
+            continue
         try:
             edition = open_edition(annotated, read(annotated.card.book))
             located = edition.located
@@ -209,7 +213,9 @@ def _plain(counted: Counted) -> dict[str, Any]:
 def fetch_books(
     books: Sequence[AnnotatedBook], find: Callable[[str], Path]
 ) -> Iterator[tuple[str, Path | str]]:
-    """The file of each book, downloaded where need be, or why it cannot be had, in one line.
+    """The file of each book, downloaded where need be, or why it cannot be had.
+
+    The reason is one line without the book's id, which stands beside it.
 
     Args:
         books: whose files are wanted; the sample comes with the package.
@@ -220,4 +226,4 @@ def fetch_books(
         try:
             yield id, find(id)
         except (ValueError, OSError) as error:
-            yield id, str(error)
+            yield id, str(error).removeprefix(f"{id}: ")

@@ -48,7 +48,7 @@ def test_the_first_command_is_shown_with_its_output():
 def test_every_command_is_named_and_every_named_command_exists():
     named = set(re.findall(r"`(?:\$ )?miner (\w+)", README))
     assert named == set(main.commands)
-    named = set(re.findall(r"`(?:\$ )?miner gold (\w+)", README + DATASHEET))
+    named = set(re.findall(r"miner gold (\w+)", README + DATASHEET))
     assert named == set(main.commands["gold"].commands)
 
 
