@@ -27,6 +27,7 @@ GOLD = "gold"
 READINGS = ("first", "second")
 SPLITS = ("train", "dev", "test", "sample")
 UNKNOWN = "?"  # a speaker that the text does not tell
+QUOTES = "\"'“”‘’„‚«»"  # marks of speech; editions differ in them
 _BOOK_KEYS = {
     "book": str,
     "title": str,
@@ -56,7 +57,7 @@ class Fingerprint:
 
     `initials` has the first letter of each word, `n_letters` counts all letters and `digest` has
     the first 8 hexadecimal digits of their SHA-256; letters are folded by `align.letters`. Of a
-    span without letters ("——!") the digest is of the characters themselves.
+    span without letters ("——!") the digest is of all its characters but the quotation marks.
     """
 
     initials: str
@@ -74,7 +75,8 @@ def fingerprint(text: str) -> Fingerprint:
     'dty.7.f8ff3ff4'
     """
     folded = letters(text)
-    digest = hashlib.sha256(letters_of(text).encode()).hexdigest()[:8]
+    unquoted = letters_of("".join(c for c in text if c not in QUOTES))
+    digest = hashlib.sha256(unquoted.encode()).hexdigest()[:8]
     return Fingerprint("".join(word[0] for word in folded.words), len(folded.text), digest)
 
 

@@ -1,10 +1,10 @@
 """Annotations -> the spans they speak of, in whatever edition of the book is at hand.
 
 An annotation knows its span by a fingerprint: the initials of its words, the number of its letters
-and their digest. The edition's words are read as one string of initials. Long spans are looked up
-in it and anchor their chapter; shorter ones are looked up between their neighbours, where those in
-quotation marks go first. What the edition spells differently is found by most of its initials. A
-label is never put on a span that has neither its letters nor nearly all its words.
+and their digest. The words of a chapter are read as one string of initials. Long spans are looked
+up in it and are the anchors; the others are looked up between them, in order. What the edition
+spells differently is compared with the spans that the miner cuts there, since without its letters
+only marks say where it begins and ends. A label without a sure place is lost, never put on a guess.
 """
 
 from __future__ import annotations
@@ -13,27 +13,36 @@ import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
 
 from miner.align import letters
-from miner.annotations import AnnotatedBook, Annotation, derive_tags, fingerprint
+from miner.annotations import (
+    QUOTES,
+    AnnotatedBook,
+    Annotation,
+    Fingerprint,
+    derive_tags,
+    fingerprint,
+)
 from miner.spans import BookSpans, Span
 from miner.tags import Tag, TaggedBook, TaggedSpan
 
 LEAST_COVERAGE = 0.97  # of the annotations of a chapter; with fewer it is another text
 _ANCHOR_WORDS = 6  # a run of so many initials is rarely found twice in a novel
-_SHARE_OF_REGION = 0.1  # of a chapter's spans that make an edition's chapter part of it
+_BESIDE = 0.1  # of a chapter's annotations that the next chapter must add, to be a part of it
+_APART = 1 / 3  # the same for a chapter farther on
+_TOGETHER = 0.5  # the same for all parts; what has fewer is another book with the same short speech
+_SURPLUS = 1.25  # quoted spans per annotation in a region, beyond which it holds other chapters
 _FUZZY_WORDS = 4  # fewest words of a span that may be found by most of its initials
 _LIKENESS = 0.8  # of initials, and of the number of letters, for that
-_SNAP = 2  # words by which such a find may miss the marks of the edition
 _NAMED_LOST = 3
-_MARK = re.compile("[\"'“”‘’„‚«»—–]")
+_MARK = re.compile(f"[{QUOTES}—–]")
 
-_Place = tuple[int, int]  # first word and the word after the last, counted in the whole edition
-_Offsets = tuple[int, int, int]  # block, start, end
+_Place = tuple[int, int]  # first character and the one after the last, in the text of a region
+_Offsets = tuple[int, int, int]  # paragraph, start, end
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +81,27 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
         book_spans: the edition, as the miner splits it. Its cuts say where the marks around a find
             are, not what is a span.
     """
-    edition = _Edition(book_spans)
-    placed: list[tuple[_Offsets, Annotation]] = []
+    is_own = book_spans.book.sha256 == annotated.card.sha256
+    chapters: dict[int, list[Span]] = {}
+    for span in book_spans.spans:
+        chapters.setdefault(span.chapter, []).append(span)
+    regions = {chapter: _Region(spans, is_own) for chapter, spans in chapters.items()}
+    placed: dict[_Offsets, Annotation] = {}
     lost: list[Annotation] = []
     n_found: dict[int, int] = {}
     n_all: dict[int, int] = {}
     for chapter in annotated.chapters:
         facts = [fact for fact in annotated.annotations if fact.chapter == chapter]
-        found = _in_region(edition, _places(edition, facts))
+        # Chapters that the edition does not part share a region; a place still has one label.
+        found = {
+            n: offsets
+            for n, offsets in _found(regions, facts).items()
+            if not any(_overlap(offsets, other) for other in placed)
+        }
         n_all[chapter], n_found[chapter] = len(facts), len(found)
-        placed += [(offsets, facts[n]) for n, offsets in found.items()]
+        placed |= {offsets: facts[n] for n, offsets in found.items()}
         lost += [fact for n, fact in enumerate(facts) if n not in found]
-    spans, fact_of = _cut(edition, placed)
+    spans, fact_of = _cut(book_spans, placed)
     cut = BookSpans(book_spans.book, spans)
     return Located(annotated, cut, tuple(map(fact_of.get, spans)), n_found, n_all, tuple(lost))
 
@@ -113,262 +131,293 @@ def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
         )
 
 
-class _Edition:
-    """The words of all blocks that the miner split, as initials, and where they stand."""
+class _Region:
+    """The text of some chapters: its words as initials, and the spans that the miner cuts there.
 
-    def __init__(self, book_spans: BookSpans) -> None:
-        self.book_spans = book_spans
-        self.by_block: dict[int, list[Span]] = {}
-        for span in book_spans.spans:
-            self.by_block.setdefault(span.paragraph, []).append(span)
-        self.blocks = list(self.by_block)
-        self.texts = ["".join(span.text for span in self.by_block[n]) for n in self.blocks]
-        self.at = list(accumulate((len(text) + 2 for text in self.texts), initial=0))
-        self.text = "\n\n".join(self.texts)
+    `is_own` says that it is of the annotated edition. There the letters are enough, whatever the
+    miner cuts, for some spans were corrected by hand.
+    """
+
+    def __init__(self, spans: Sequence[Span], is_own: bool) -> None:
+        self.spans = spans
+        self.is_own = is_own
+        blocks = _by_block(spans)
+        self.paragraphs = list(blocks)
+        texts = ["".join(span.text for span in block) + "\n\n" for block in blocks.values()]
+        self.at = list(accumulate(map(len, texts), initial=0))
+        self.text = "".join(texts)
         folded = letters(self.text)
         self.letters = folded.text
         self.initials = "".join(word[0] for word in folded.words)
         self.first_letter = list(accumulate(map(len, folded.words), initial=0))
         self.starts = [folded.offsets[n] for n in self.first_letter[:-1]]
         self.ends = [folded.offsets[n - 1] + 1 for n in self.first_letter[1:]]
-        # What the miner took for speech, by words, and by digest where it has no letters.
-        self.quoted: dict[_Place, _Offsets] = {}
-        self.wordless: list[tuple[int, str, _Offsets]] = []
-        for number, block in enumerate(self.blocks):
-            for span in self.by_block[block]:
-                if not (span.is_utterance or span.quoted):
-                    continue
-                offsets = _trimmed(number, span)
-                start = self.at[number]
-                low = bisect_left(self.starts, start + offsets[1])
-                high = bisect_left(self.starts, start + offsets[2])
-                if low < high:
-                    self.quoted[low, high] = offsets
-                else:
-                    self.wordless.append((low, fingerprint(span.text).digest, offsets))
+        self.quoted: dict[_Place, Fingerprint] = {}  # what the miner took for speech, in order
+        self.same_letters: dict[tuple[int, str], list[_Place]] = {}
+        for at, block in zip(self.at, blocks.values(), strict=False):
+            for span in block:
+                if span.is_utterance or span.quoted:
+                    start = at + span.start + len(span.text) - len(span.text.lstrip())
+                    place, found = (start, start + len(span.text.strip())), fingerprint(span.text)
+                    self.quoted[place] = found
+                    self.same_letters.setdefault((found.n_letters, found.digest), []).append(place)
+        self.quoted_starts = [start for start, _ in self.quoted]
+        self.quoted_ends = [end for _, end in self.quoted]
 
-    def chapter_of(self, number: int) -> int:
-        """The chapter of a block."""
-        return self.by_block[self.blocks[number]][0].chapter
-
-    def block_of(self, word: int) -> int:
-        """Which of `blocks` a word stands in."""
-        return bisect_right(self.at, self.starts[word]) - 1
-
-    def is_whole(self, place: _Place) -> bool:
-        """Whether the words stand in one block."""
-        return self.block_of(place[0]) == self.block_of(place[1] - 1)
-
-    def n_letters(self, place: _Place) -> int:
-        return self.first_letter[place[1]] - self.first_letter[place[0]]
-
-    def digest(self, place: _Place) -> str:
-        start, end = (self.first_letter[n] for n in place)
-        return hashlib.sha256(self.letters[start:end].encode()).hexdigest()[:8]
-
-    def marked(self, place: _Place) -> int:
-        """How many ends of the words, 0 to 2, have a quotation mark or a dash beside them."""
-        low, high = place
-        before = self.text[self.ends[low - 1] if low else 0 : self.starts[low]]
-        after = self.text[
-            self.ends[high - 1] : self.starts[high] if high < len(self.starts) else None
-        ]
-        return bool(_MARK.search(before)) + bool(_MARK.search(after))
+    def block(self, at: int) -> int:
+        """Which of `paragraphs` a character is in."""
+        return bisect_right(self.at, at) - 1
 
     def offsets(self, place: _Place) -> _Offsets:
-        """The characters of the words with the marks around them."""
-        if place in self.quoted:
-            return self.quoted[place]
-        number = self.block_of(place[0])
-        text, at = self.texts[number], self.at[number]
-        start, end = self.starts[place[0]] - at, self.ends[place[1] - 1] - at
-        while start and not text[start - 1].isspace() and not text[start - 1].isalnum():
+        """A place as its paragraph, start and end."""
+        n = self.block(place[0])
+        return self.paragraphs[n], place[0] - self.at[n], place[1] - self.at[n]
+
+    def words(self, place: _Place) -> tuple[int, int]:
+        """The first word of a place and the one after its last."""
+        return bisect_left(self.starts, place[0]), bisect_left(self.starts, place[1])
+
+    def reads(self, low: int, print_: Fingerprint) -> bool:
+        """Whether the words from one on, all in one block, have exactly an annotation's letters."""
+        high = low + len(print_.initials)
+        if not 0 <= low < high or self.initials[low:high] != print_.initials:
+            return False
+        start, end = self.first_letter[low], self.first_letter[high]
+        return (
+            end - start == print_.n_letters
+            and hashlib.sha256(self.letters[start:end].encode()).hexdigest()[:8] == print_.digest
+            and self.block(self.starts[low]) == self.block(self.starts[high - 1])
+        )
+
+    def around(self, low: int, high: int) -> _Place | None:
+        """The quoted span that some words are in, if they are in one."""
+        n = bisect_right(self.quoted_starts, self.starts[low]) - 1
+        if n < 0 or self.quoted_ends[n] < self.ends[high - 1]:
+            return None
+        return self.quoted_starts[n], self.quoted_ends[n]
+
+    def with_marks(self, low: int, high: int, around: _Place | None) -> tuple[_Place, bool]:
+        """Words with the marks beside them, and whether these part them from the text around.
+
+        That is a quoted span or the block: at its edges no mark is needed. Marks of other quoted
+        spans do not count, for narration stands between those, too.
+        """
+        start, end = self.starts[low], self.ends[high - 1]
+        block = self.block(start)
+        first, last = around or (self.at[block], self.at[block + 1] - 2)
+        n, k = bisect_right(self.quoted_ends, start), bisect_left(self.quoted_starts, end)
+        left = max([first, *self.ends[:low][-1:], *self.quoted_ends[:n][-1:]])
+        right = min([last, *self.starts[high : high + 1], *self.quoted_starts[k : k + 1]])
+        while left < start and not self.text[start - 1].isspace():
             start -= 1
-        while end < len(text) and not text[end].isspace() and not text[end].isalnum():
+        while end < right and not self.text[end].isspace():
             end += 1
-        return number, start, end
+        # A dash that joins two words parts nothing: there is a blank beyond the marks.
+        before, after = self.text[start : self.starts[low]], self.text[self.ends[high - 1] : end]
+        opens = left == first or (left < start and _MARK.search(before))
+        closes = right == last or (end < right and _MARK.search(after))
+        return (start, end), bool(opens and closes)
 
 
-def _trimmed(number: int, span: Span) -> _Offsets:
-    """A span's offsets in its block without the blanks around its text."""
-    left = len(span.text) - len(span.text.lstrip())
-    return number, span.start + left, span.start + len(span.text.rstrip())
+# Gives the places of an annotation in a window of a region, each with its weight.
+_LookUp = Callable[[_Region, Sequence[Annotation], int, _Place], Iterator[tuple[_Place, float]]]
 
 
-def _places(edition: _Edition, facts: Sequence[Annotation]) -> dict[int, _Place | _Offsets]:
-    """Where the annotations of one chapter stand, by their number in `facts`."""
-    places = _anchors(edition, facts)
-    if not places:
+def _by_block(spans: Iterable[Span]) -> dict[int, list[Span]]:
+    blocks: dict[int, list[Span]] = {}
+    for span in spans:
+        blocks.setdefault(span.paragraph, []).append(span)
+    return blocks
+
+
+def _overlap(a: _Offsets, b: _Offsets) -> bool:
+    return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
+
+
+def _found(regions: Mapping[int, _Region], facts: Sequence[Annotation]) -> dict[int, _Offsets]:
+    """Where the annotations of one chapter stand, by their number in `facts`.
+
+    That is in the chapter of the edition that has most of them. Another one counts for what it
+    adds, so that a preface that repeats the beginning attracts no label, nor does a single phrase.
+    """
+    held: Counter[int] = Counter()
+    for numbers in (_long(facts), range(len(facts))):
+        for chapter, region in regions.items():
+            whole = (0, len(region.text))
+            held[chapter] += sum(any(_exact(region, facts, n, whole)) for n in numbers)
+        if any(held.values()):
+            break
+    likely = [chapter for chapter, n in held.items() if n and n >= _BESIDE * max(held.values())]
+    alone = {chapter: _places(regions[chapter], facts) for chapter in likely}
+    if not alone:
         return {}
-    chapters = Counter(edition.chapter_of(edition.block_of(low)) for low, _ in places.values())
-    common = [chapter for chapter, n in chapters.items() if n >= _SHARE_OF_REGION * len(places)]
-    inside = [n for n in range(len(edition.blocks)) if edition.chapter_of(n) in common]
-    region = (
-        bisect_left(edition.starts, edition.at[inside[0]]),
-        bisect_left(edition.starts, edition.at[inside[-1] + 1]),
-    )
-    places = {n: place for n, place in places.items() if region[0] <= place[0] < region[1]}
-    for look_up in (_exact, _alike):
-        for missing, window in list(_runs(facts, places, region)):
-            places |= look_up(edition, facts, missing, window)
-    found: dict[int, _Place | _Offsets] = dict(places)
-    for missing, (low, high) in list(_runs(facts, places, region)):
-        # Speech without letters ("——!") stands between its neighbours, in the same order.
-        left = [item for item in edition.wordless if low <= item[0] <= high]
-        for n in missing:
-            digest = facts[n].fingerprint.digest
-            k = next((k for k, item in enumerate(left) if item[1] == digest), None)
-            if k is not None:
-                found[n] = left[k][2]
-                left = left[k + 1 :]
-    return found
+    main = max(alone, key=lambda chapter: (len(alone[chapter]), held[chapter]))
+    chapters, region, places = {main}, regions[main], alone[main]
+    for chapter in sorted(likely, key=lambda chapter: abs(chapter - main)):
+        parts = sorted(chapters | {chapter})
+        wider = _Region([span for part in parts for span in regions[part].spans], region.is_own)
+        more = _places(wider, facts)
+        share = _BESIDE if chapters & {chapter - 1, chapter + 1} else _APART
+        if len(more) - len(places) >= share * len(facts):
+            chapters, region, places = set(parts), wider, more
+    if len(places) < _TOGETHER * len(facts):
+        return {}
+    return {n: region.offsets(place) for n, place in places.items()}
 
 
-def _anchors(edition: _Edition, facts: Sequence[Annotation]) -> dict[int, _Place]:
-    """The long spans with exactly their letters, wherever they stand, in the order of the book."""
-    long = [n for n, fact in enumerate(facts) if len(fact.fingerprint.initials) >= _ANCHOR_WORDS]
-    whole = (0, len(edition.initials))
-    return _chain(edition, facts, long, whole) or _chain(edition, facts, range(len(facts)), whole)
+def _long(facts: Sequence[Annotation]) -> list[int]:
+    return [n for n, fact in enumerate(facts) if len(fact.fingerprint.initials) >= _ANCHOR_WORDS]
 
 
-def _exact(
-    edition: _Edition, facts: Sequence[Annotation], missing: Sequence[int], window: _Place
-) -> dict[int, _Place]:
-    """Those of a run of missing annotations whose letters stand in the window, in order."""
-    return _chain(edition, facts, missing, window)
+def _places(region: _Region, facts: Sequence[Annotation]) -> dict[int, _Place]:
+    """Where the annotations of one chapter stand in a region, in the order of the book."""
+    window = (0, len(region.text))
+    places = _chain(region, facts, _long(facts), window, (_exact,))
+    if places and len(region.quoted) > _SURPLUS * len(facts):
+        # Other chapters are in it; what is before and after all anchors may be theirs.
+        window = (places[min(places)][0], places[max(places)][1])
+    for missing, between in list(_runs(facts, places, window)):
+        places |= _chain(region, facts, missing, between, (_exact, _alike))
+    # Of several alike, one after another, the first were taken; but any of them may be the missing.
+    while twins := {
+        missing[0] - 1
+        for missing, _ in _runs(facts, places, window)
+        if missing[0]
+        and facts[missing[0] - 1].fingerprint in [facts[n].fingerprint for n in missing]
+    }:
+        places = {n: place for n, place in places.items() if n not in twins}
+    return places
 
 
 def _chain(
-    edition: _Edition, facts: Sequence[Annotation], numbers: Iterable[int], window: _Place
+    region: _Region,
+    facts: Sequence[Annotation],
+    numbers: Iterable[int],
+    window: _Place,
+    look_ups: Iterable[_LookUp],
 ) -> dict[int, _Place]:
-    """The best way to put annotations, in order, on places that have exactly their letters.
+    """The heaviest way to put annotations, in order, on places in a window that share no word.
 
-    Best is what places most words; between two places for a span, the one with marks around it.
+    Each is looked up in several ways, until one finds something.
     """
-    best: list[tuple[float, int, int, _Place, int]] = []  # weight, end, number, place, before
+    best: list[tuple[float, _Place, int, int]] = []  # weight so far, place, number, the one before
     for n in numbers:
+        found = (list(look_up(region, facts, n, window)) for look_up in look_ups)
         added = []
-        for place in _occurrences(edition, facts[n], window):
-            weight = place[1] - place[0] + 0.3 * edition.marked(place) + (place in edition.quoted)
+        for place, weight in next(filter(None, found), []):
             before, carried = -1, 0.0
-            for k, (total, end, _, _, _) in enumerate(best):
+            for k, (total, (_, end), _, _) in enumerate(best):
                 if end <= place[0] and total > carried:
                     before, carried = k, total
-            added.append((carried + weight, place[1], n, place, before))
+            added.append((carried + weight, place, n, before))
         best += added
     chosen: dict[int, _Place] = {}
     k = max(range(len(best)), key=lambda k: best[k][0], default=-1)
     while k >= 0:
-        _, _, n, place, k = best[k]
+        _, place, n, k = best[k]
         chosen[n] = place
     return chosen
 
 
-def _occurrences(edition: _Edition, fact: Annotation, window: _Place) -> Iterator[_Place]:
-    """Where exactly the letters of an annotation stand, within one block of the window."""
-    print_ = fact.fingerprint
+def _exact(
+    region: _Region, facts: Sequence[Annotation], n: int, window: _Place
+) -> Iterator[tuple[_Place, float]]:
+    """Where exactly the letters of an annotation are a span."""
+    print_ = facts[n].fingerprint
     n_words = len(print_.initials)
-    low = edition.initials.find(print_.initials, *window) if n_words else -1
+    same = region.same_letters.get((print_.n_letters, print_.digest), ())
+    for place in same:
+        if window[0] <= place[0] and place[1] <= window[1]:
+            yield place, n_words + 1
+    low, end = region.words(window)
+    low = region.initials.find(print_.initials, low, end) if n_words else -1
     while low >= 0:
-        place = low, low + n_words
-        if edition.n_letters(place) == print_.n_letters and edition.digest(place) == print_.digest:
-            if edition.is_whole(place):
-                yield place
-        low = edition.initials.find(print_.initials, low + 1, window[1])
+        around = region.around(low, low + n_words)
+        if around not in same and region.reads(low, print_):
+            place, is_parted = region.with_marks(low, low + n_words, around)
+            is_long = n_words >= _ANCHOR_WORDS
+            if around is None:
+                is_span = is_long or is_parted
+            else:
+                is_span = (is_long and is_parted) or _is_in_parts(region, facts, n, around)
+            if is_span or region.is_own:
+                yield place, n_words + is_parted / 2
+        low = region.initials.find(print_.initials, low + 1, end)
+
+
+def _is_in_parts(region: _Region, facts: Sequence[Annotation], n: int, quoted: _Place) -> bool:
+    """Whether annotations, this one among them, share a quoted span: they begin and end it.
+
+    Narration between them is of one paragraph. Otherwise a find is some words of a longer speech.
+    """
+    low, high = region.words(quoted)
+    prints = [fact.fingerprint for fact in facts]
+    firsts = [k for k in range(n + 1) if region.reads(low, prints[k])]
+    lasts = [
+        k for k in range(n, len(facts)) if region.reads(high - len(prints[k].initials), prints[k])
+    ]
+    return any(
+        facts[i].paragraph == facts[k].paragraph
+        or sum(print_.n_letters for print_ in prints[i : k + 1]) == region.quoted[quoted].n_letters
+        for i in firsts
+        for k in lasts
+    )
+
+
+def _alike(
+    region: _Region, facts: Sequence[Annotation], n: int, window: _Place
+) -> Iterator[tuple[_Place, float]]:
+    """The quoted spans that differ from an annotation in a few words or their spelling."""
+    print_ = facts[n].fingerprint
+    if len(print_.initials) < _FUZZY_WORDS:
+        return
+    for place, found in region.quoted.items():
+        few, many = sorted((found.n_letters, print_.n_letters))
+        if place[0] < window[0] or place[1] > window[1] or few < _LIKENESS * many:
+            continue
+        matcher = SequenceMatcher(None, print_.initials, found.initials, False)
+        common = sum(block.size for block in matcher.get_matching_blocks())
+        n_words = max(len(print_.initials), (len(print_.initials) + len(found.initials)) / 2)
+        if common >= _LIKENESS * n_words:
+            yield place, common
 
 
 def _runs(
-    facts: Sequence[Annotation], places: Mapping[int, _Place], region: _Place
+    facts: Sequence[Annotation], places: Mapping[int, _Place], window: _Place
 ) -> Iterator[tuple[list[int], _Place]]:
-    """The annotations without a place that follow one another, and the words they must be among."""
+    """The annotations without a place that follow one another, and where they must be."""
     missing: list[int] = []
-    low = region[0]
+    low = window[0]
     for n in range(len(facts) + 1):
         if n < len(facts) and n not in places:
             missing.append(n)
             continue
-        start, end = places.get(n, (region[1], region[1]))
+        start, end = places.get(n, (window[1], window[1]))
         if missing:
             yield missing, (low, start)
         missing, low = [], end
 
 
-def _alike(
-    edition: _Edition, facts: Sequence[Annotation], missing: Sequence[int], window: _Place
-) -> dict[int, _Place]:
-    """Those of a run of missing annotations that the edition spells a little differently."""
-    found: dict[int, _Place] = {}
-    low, high = window
-    for n in missing:
-        print_ = facts[n].fingerprint
-        n_words = len(print_.initials)
-        if n_words < _FUZZY_WORDS:
-            continue
-        matcher = SequenceMatcher(None, print_.initials, edition.initials[low:high], False)
-        blocks = [block for block in matcher.get_matching_blocks() if block.size]
-        if sum(block.size for block in blocks) < _LIKENESS * n_words:
-            continue
-        first, last = blocks[0], blocks[-1]
-        start = low + first.b - first.a
-        end = low + last.b + n_words - last.a
-        place = _snapped(edition, (max(start, low), min(end, high)))
-        if place is None or not edition.is_whole(place):
-            continue
-        like = sorted((edition.n_letters(place), print_.n_letters))
-        if like[0] >= _LIKENESS * like[1]:
-            found[n] = place
-            low = place[1]
-    return found
-
-
-def _snapped(edition: _Edition, place: _Place) -> _Place | None:
-    """The words between the edition's own marks that a find all but meets; None if there are none.
-
-    Without letters to compare, only marks on both sides say where a span begins and ends.
-    """
-    near = [
-        (abs(low - place[0]) + abs(high - place[1]), (low, high))
-        for low in range(place[0] - _SNAP, place[0] + _SNAP + 1)
-        for high in range(place[1] - _SNAP, place[1] + _SNAP + 1)
-        if (low, high) in edition.quoted
-    ]
-    if near:
-        return min(near)[1]
-    return place if place[0] < place[1] and edition.marked(place) == 2 else None
-
-
-def _in_region(edition: _Edition, found: Mapping[int, _Place | _Offsets]) -> dict[int, _Offsets]:
-    """The offsets of what was found, without strays in other chapters of the edition."""
-    offsets = {
-        n: place if len(place) == 3 else edition.offsets(place) for n, place in found.items()
-    }
-    chapters = Counter(edition.chapter_of(number) for number, _, _ in offsets.values())
-    return {
-        n: item
-        for n, item in offsets.items()
-        if chapters[edition.chapter_of(item[0])] >= _SHARE_OF_REGION * len(offsets)
-    }
-
-
 def _cut(
-    edition: _Edition, placed: Iterable[tuple[_Offsets, Annotation]]
+    book_spans: BookSpans, placed: Mapping[_Offsets, Annotation]
 ) -> tuple[tuple[Span, ...], dict[Span, Annotation]]:
     """The spans of all chapters that hold an annotation, cut as the annotations say."""
+    blocks = _by_block(book_spans.spans)
     in_block: dict[int, list[tuple[int, int, Annotation]]] = {}
-    for (number, start, end), fact in placed:
-        in_block.setdefault(number, []).append((start, end, fact))
-    chapters = {edition.chapter_of(number) for number in in_block}
+    for (paragraph, start, end), fact in sorted(placed.items(), key=lambda item: item[0]):
+        in_block.setdefault(paragraph, []).append((start, end, fact))
+    chapters = {blocks[paragraph][0].chapter for paragraph in in_block}
     spans: list[Span] = []
     fact_of: dict[Span, Annotation] = {}
-    for number, block in enumerate(edition.blocks):
-        chapter = edition.chapter_of(number)
+    for paragraph, block in blocks.items():
+        chapter = block[0].chapter
         if chapter not in chapters:
             continue
-        text = edition.texts[number]
-        going_on = {span.start for span in edition.by_block[block] if span.continues}
-        at = index = 0
+        text = "".join(span.text for span in block)
+        going_on = {span.start for span in block if span.continues}
+        at = 0
         pieces: list[tuple[int, int, Annotation | None]] = []
-        for start, end, fact in sorted(in_block.get(number, ()), key=lambda item: item[:2]):
+        for start, end, fact in in_block.get(paragraph, ()):
             if at < start:
                 pieces.append((at, start, None))
             pieces.append((start, end, fact))
@@ -377,18 +426,9 @@ def _cut(
             pieces.append((at, len(text), None))
         for index, (start, end, fact) in enumerate(pieces):
             spoken = fact is not None and fact.is_utterance
-            quoted = fact is not None and not fact.is_utterance
-            span = Span(
-                chapter,
-                block,
-                index,
-                start,
-                end,
-                text[start:end],
-                spoken,
-                quoted,
-                spoken and start in going_on,
-            )
+            quoted = fact is not None and not spoken
+            place = (chapter, paragraph, index, start, end, text[start:end])
+            span = Span(*place, spoken, quoted, spoken and start in going_on)
             spans.append(span)
             if fact is not None:
                 fact_of[span] = fact
