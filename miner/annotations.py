@@ -72,7 +72,7 @@ def fingerprint(text: str) -> Fingerprint:
     """The fingerprint of a span's text, the same in every edition with the same letters.
 
     >>> str(fingerprint("“Don't _you_?”"))
-    'dty.7.f8ff3ff4'
+    'dty.7.1ec0df8c'
     """
     folded = letters(text)
     unquoted = letters_of("".join(c for c in text if c not in QUOTES))

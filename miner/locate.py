@@ -34,7 +34,7 @@ LEAST_COVERAGE = 0.97  # of the annotations of a chapter; with fewer it is anoth
 _ANCHOR_WORDS = 6  # a run of so many initials is rarely found twice in a novel
 _BESIDE = 0.1  # of a chapter's annotations that the next chapter must add, to be a part of it
 _APART = 1 / 3  # the same for a chapter farther on
-_TOGETHER = 0.5  # the same for all parts; what has fewer is another book with the same short speech
+_TOGETHER = 0.5  # the same for all parts; with fewer it is another book that says yes and no
 _SURPLUS = 1.25  # quoted spans per annotation in a region, beyond which it holds other chapters
 _FUZZY_WORDS = 4  # fewest words of a span that may be found by most of its initials
 _LIKENESS = 0.8  # of initials, and of the number of letters, for that
@@ -78,13 +78,16 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
 
     Args:
         annotated: the annotations.
-        book_spans: the edition, as the miner splits it. Its cuts say where the marks around a find
-            are, not what is a span.
+        book_spans: the edition, as the miner splits it. Its cuts say where a span may begin and
+            end, unless it is the annotated one.
     """
     is_own = book_spans.book.sha256 == annotated.card.sha256
+    wanted = set(annotated.chapters)
     chapters: dict[int, list[Span]] = {}
     for span in book_spans.spans:
-        chapters.setdefault(span.chapter, []).append(span)
+        # In another edition any chapter may be the one.
+        if not is_own or span.chapter in wanted:
+            chapters.setdefault(span.chapter, []).append(span)
     regions = {chapter: _Region(spans, is_own) for chapter, spans in chapters.items()}
     placed: dict[_Offsets, Annotation] = {}
     lost: list[Annotation] = []
@@ -322,18 +325,17 @@ def _chain(
 def _exact(
     region: _Region, facts: Sequence[Annotation], n: int, window: _Place
 ) -> Iterator[tuple[_Place, float]]:
-    """Where exactly the letters of an annotation are a span."""
+    """Where an annotation's letters are a quoted span, or words that can be one of their own."""
     print_ = facts[n].fingerprint
     n_words = len(print_.initials)
-    same = region.same_letters.get((print_.n_letters, print_.digest), ())
-    for place in same:
+    for place in region.same_letters.get((print_.n_letters, print_.digest), ()):
         if window[0] <= place[0] and place[1] <= window[1]:
             yield place, n_words + 1
     low, end = region.words(window)
     low = region.initials.find(print_.initials, low, end) if n_words else -1
     while low >= 0:
         around = region.around(low, low + n_words)
-        if around not in same and region.reads(low, print_):
+        if region.reads(low, print_):
             place, is_parted = region.with_marks(low, low + n_words, around)
             is_long = n_words >= _ANCHOR_WORDS
             if around is None:
@@ -341,7 +343,7 @@ def _exact(
             else:
                 is_span = (is_long and is_parted) or _is_in_parts(region, facts, n, around)
             if is_span or region.is_own:
-                yield place, n_words + is_parted / 2
+                yield place, n_words
         low = region.initials.find(print_.initials, low + 1, end)
 
 
@@ -375,11 +377,9 @@ def _alike(
         few, many = sorted((found.n_letters, print_.n_letters))
         if place[0] < window[0] or place[1] > window[1] or few < _LIKENESS * many:
             continue
-        matcher = SequenceMatcher(None, print_.initials, found.initials, False)
-        common = sum(block.size for block in matcher.get_matching_blocks())
-        n_words = max(len(print_.initials), (len(print_.initials) + len(found.initials)) / 2)
-        if common >= _LIKENESS * n_words:
-            yield place, common
+        likeness = SequenceMatcher(None, print_.initials, found.initials, False).ratio()
+        if likeness >= _LIKENESS:
+            yield place, likeness * len(print_.initials)
 
 
 def _runs(

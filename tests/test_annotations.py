@@ -121,11 +121,12 @@ def test_a_fingerprint_is_initials_number_of_letters_and_digest():
     assert cold.digest != calm.digest
 
 
-def test_a_text_without_letters_has_the_digest_of_its_characters():
+def test_a_text_without_letters_has_the_digest_of_what_is_between_the_marks():
     found = fingerprint("“——!”")
     assert (found.initials, found.n_letters) == ("", 0)
-    assert found.digest == hashlib.sha256("“——!”".encode()).hexdigest()[:8]
-    assert found != fingerprint("“——?”")
+    assert found.digest == hashlib.sha256("——!".encode()).hexdigest()[:8]
+    assert found == fingerprint("'——!'") == fingerprint('"——!"') == fingerprint("»——!«")
+    assert found not in (fingerprint("“——?”"), fingerprint("“—!”"))
 
 
 @given(st.text(), st.text().filter(str.strip), st.text())

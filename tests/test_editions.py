@@ -152,6 +152,8 @@ ASKED, WENT = "“Has the ferry come over from the mill?”", "“Then we had be
         ("Come.", "“Yes, come.”"),
         ("Well, come now.", "“Well, come now, Bram.”"),
         ("I saw nobody in it at noon.", "“I saw nobody in it at noon, and what is more, no dog.”"),
+        (QUESTION, "“Come down here at once, good people, and help us!”"),
+        (QUESTION, "“Without theatrical rehearsals reverends ask bishops to Hertfordshire?”"),
         ("Oh! my dear, I am glad.", "“Oh, my dear,” continued she, “I am glad.”"),
     ],
 )
@@ -162,6 +164,19 @@ def test_a_speech_that_is_not_there_is_not_found_in_something_else(speech, print
     own = [replace(f, paragraph=n) for n, f in enumerate(gold.annotations, 1)]
     gold = replace(gold, annotations=tuple(own))
     assert labelled(gold, ASKED, printed, WENT) == [(ASKED, "A"), (WENT, "C")]
+
+
+def test_speeches_of_two_paragraphs_are_not_the_ends_of_one():
+    gold = gold_of((ASKED, "A", 1), ("Yes.", "B", 1), ("At noon.", "A", 1), (WENT, "B", 1))
+    found = labelled(gold, ASKED, "“Yes, they will all be here at noon.”", WENT)
+    assert found == [(ASKED, "A"), (WENT, "B")]
+
+
+def test_a_speech_that_moved_past_another_is_lost():
+    gold = gold_of((ASKED, "A", 1), (QUESTION, "B", 1), (WENT, "C", 1))
+    other = QUESTION.replace("before", "ere")
+    for lines in ([ASKED, WENT, other], [other, ASKED, WENT]):
+        assert labelled(gold, *lines) == [(ASKED, "A"), (WENT, "C")]
 
 
 def test_of_a_speech_that_narration_parts_the_larger_part_is_found():
@@ -177,6 +192,12 @@ def test_a_long_speech_ends_at_its_mark_where_the_miner_goes_on():
     for before in ("", "She said—"):
         printed = f"{before}“Then we had better go down to it—— she stopped and looked at the water"
         assert labelled(gold, ASKED, printed)[1:] == [("“Then we had better go down to it——", "B")]
+
+
+def test_what_is_not_in_marks_takes_none_from_its_neighbours():
+    gold = gold_of(("Hm!", "A", 1), (WENT, "B", 1), ("Ha!", "C", 1))
+    found = [("“Hm!”", "A"), ("—then we had better go down to it—", "B"), ("“Ha!”", "C")]
+    assert labelled(gold, "".join(text for text, _ in found)) == found
 
 
 def test_of_several_alike_it_is_not_guessed_which_are_missing():
@@ -264,10 +285,11 @@ def test_a_preface_in_the_spelling_of_the_annotations_attracts_no_label():
     check_places(locate(GOLD, split(printing)), printing, 1.0)
     # Not even where the chapter itself has fewer speeches with the same letters.
     lines = NOVEL[0][1].split("\n")
-    lines[:20] = [re.sub(r"(\w{5,})", r"\1e", line) for line in lines[:20]]
+    printing = replace(printing, spelling=False, preface=tuple(lines[:14]))
+    lines[:22] = [re.sub(r"(\w{5,})", r"\1e", line) for line in lines[:22]]
     gold = replace(GOLD, annotations=GOLD.annotations[:28])
     chapters = ((NOVEL[0][0], "\n".join(lines)), *NOVEL[1:])
-    located = locate(gold, split(replace(printing, spelling=False, chapters=chapters)))
+    located = locate(gold, split(replace(printing, chapters=chapters)))
     assert {span.chapter for span in located.book_spans.spans} == {2}
     assert len(located.lost) < 5
 
