@@ -45,7 +45,7 @@ class Turn:
         >>> Turn((span,)).said
         'Come!'
         """
-        return " ".join(_words_of(span.text) for span in self.spans).strip()
+        return " ".join(words_of(span.text) for span in self.spans).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Filtered:
     drops: tuple[tuple[str, int], ...]
 
 
-def _words_of(text: str) -> str:
+def words_of(text: str) -> str:
     """The text of an utterance without its opening mark or dash and without its closing mark."""
     text = text.strip()
     closers = _CLOSERS.get(text[:1])

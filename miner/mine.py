@@ -23,7 +23,7 @@ from miner.reading import source_of
 from miner.records import rows_of_book
 from miner.sources import SAMPLE, Missing, Source
 from miner.spans import BookSpans, split_book
-from miner.taggers import TAGGER_NAMES, load_tagger
+from miner.taggers import CHECKPOINT_WEIGHTS, TAGGER_NAMES, load_tagger
 from miner.tags import TaggedBook, Tagger
 from miner.typography import Typography, infer_typography, prose, typography_from_names
 
@@ -352,11 +352,12 @@ def _record(run: Run, options: Options) -> dict[str, Any]:
 
 
 def _signature(options: Options) -> str:
-    """The tagger's name; of a file, its name and the start of its digest."""
+    """The tagger's name; of a file or checkpoint, its name and the start of its digest."""
     if options.tagger in TAGGER_NAMES:
         return options.tagger
     path = Path(options.tagger)
-    return source_of(path, sha256(path.read_bytes()).hexdigest())
+    file = path / CHECKPOINT_WEIGHTS if path.is_dir() else path
+    return source_of(path, sha256(file.read_bytes()).hexdigest())
 
 
 def _library_versions() -> dict[str, str]:

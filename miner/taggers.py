@@ -12,6 +12,7 @@ from miner.gold import read_tags
 from miner.spans import BookSpans
 from miner.tags import TaggedBook, TaggedSpan, Tagger
 
+CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
 TAGGER_NAMES = ("gap", "tuned-gap", "narration")
 
 
@@ -68,11 +69,24 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
     if name == "narration":
         return NarrationTagger()
     path = Path(name)
+    if (path / CHECKPOINT_CONFIG).is_file():
+        weights = path / CHECKPOINT_WEIGHTS
+        changed = weights.stat().st_mtime_ns if weights.is_file() else 0
+        return _checkpoint(path, changed)
     if not path.is_file():
         known = ", ".join(TAGGER_NAMES)
-        raise ValueError(f"no tagger {name!r}: expected one of {known}, or a file of tags")
+        raise ValueError(
+            f"no tagger {name!r}: expected one of {known}, a file of tags, or a checkpoint"
+        )
     state = path.stat()
     return _stored_tags(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=1)
+def _checkpoint(path: Path, _changed: int) -> Tagger:
+    from miner.neural import load_checkpoint  # not needed by anybody else, and slow to import
+
+    return load_checkpoint(path)
 
 
 # A tags file of many books is asked for once a book.

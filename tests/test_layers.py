@@ -18,7 +18,8 @@ pdnc quotations
 annotations locate agreement editions speakers errors
 records files sources fetch
 labelstudio conll exchange goldset
-taggers mine compare report __main__
+features encoding decoding calibration model examples neural
+taggers mine compare report card __main__
 """.split()
 MODULES = {
     f"{package}.{path.stem}": path

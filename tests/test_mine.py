@@ -377,7 +377,7 @@ def test_a_tagger_that_is_not_there_is_one_line_before_any_work(tmp_path):
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         "miner: no tagger 'gone.jsonl': "
-        "expected one of gap, tuned-gap, narration, or a file of tags"
+        "expected one of gap, tuned-gap, narration, a file of tags, or a checkpoint"
     ]
     assert not out.exists()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from helpers import BOOKS, CORPUS, SEED
 
+import train
 from miner.__main__ import main
 
 ROOT = Path(__file__).parents[1]
@@ -53,7 +54,7 @@ def test_every_command_is_named_and_every_named_command_exists():
 
 
 def test_options_named_exist():
-    commands = [*main.commands.values(), *main.commands["gold"].commands.values()]
+    commands = [*main.commands.values(), *main.commands["gold"].commands.values(), train.main]
     options = {flag for command in commands for p in command.params for flag in p.opts}
     named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", README + DATASHEET))
     assert named <= options

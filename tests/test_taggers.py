@@ -156,7 +156,8 @@ def test_a_tagger_by_its_name(tmp_path):
     os.makedirs(tmp_path / "folder")
     for name in ("Gap", "", str(tmp_path / "folder")):
         with pytest.raises(
-            ValueError, match="expected one of gap, tuned-gap, narration, or a file of tags"
+            ValueError,
+            match="expected one of gap, tuned-gap, narration, a file of tags, or a checkpoint",
         ):
             load_tagger(name)
 

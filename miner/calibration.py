@@ -1,0 +1,107 @@
+"""How far confidence can be believed, and the temperature that makes it so.
+
+Temperature scaling after Guo et al. 2017, "On Calibration of Modern Neural Networks" (section 4):
+scores divided by one number, fitted on data that was not trained on, which leaves the best tag as
+it is while confidence comes to mean the share of right tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from miner.decoding import TAGS, marginals, viterbi
+
+_BINS = 10
+_RANGE = (0.2, 10.0)  # of temperatures; beyond it something else is wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Tags whose confidence lies from `low` to `high`: how many, how sure, how many are right."""
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The temperature, and the expected calibration error before and after it, 0..1.
+
+    `bins` are of the tags after it, by their confidence.
+    """
+
+    temperature: float
+    error_before: float
+    error_after: float
+    bins: tuple[Bin, ...]
+
+
+def calibrated(
+    scores: Sequence[NDArray[np.floating]], tags: Sequence[NDArray[np.int64]]
+) -> Calibration:
+    """The temperature under which the right tags are most probable.
+
+    Args:
+        scores: of each sequence, (utterances, 4), of `decoding.TAGS`.
+        tags: the right ones, as indices.
+
+    Raises:
+        ValueError: if there is no utterance.
+    """
+    if not sum(map(len, tags)):
+        raise ValueError("found no utterance, expected some to calibrate on")
+
+    def surprise(temperature: float) -> float:
+        """The mean of minus the log-probability of the right tag."""
+        right = [
+            marginals(rows / temperature)[np.arange(len(gold)), gold]
+            for rows, gold in zip(scores, tags, strict=True)
+            if len(gold)
+        ]
+        return float(-np.log(np.maximum(np.concatenate(right), 1e-12)).mean())
+
+    found: Any = minimize_scalar(surprise, bounds=_RANGE, method="bounded", options={"xatol": 1e-3})
+    temperature = float(found.x)
+    before, _ = _error(scores, tags, 1.0)
+    after, bins = _error(scores, tags, temperature)
+    return Calibration(temperature, before, after, bins)
+
+
+def _error(
+    scores: Sequence[NDArray[np.floating]],
+    tags: Sequence[NDArray[np.int64]],
+    temperature: float,
+) -> tuple[float, tuple[Bin, ...]]:
+    """The expected calibration error of the decoded tags, and its bins of equal width."""
+    sure: list[float] = []
+    right: list[bool] = []
+    for rows, gold in zip(scores, tags, strict=True):
+        probable = marginals(rows / temperature)
+        for n, tag in enumerate(viterbi(rows)):
+            chosen = TAGS.index(tag)
+            sure.append(float(probable[n, chosen]))
+            right.append(chosen == gold[n])
+    confidence, correct = np.array(sure), np.array(right, dtype=float)
+    numbers = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
+    bins = tuple(
+        Bin(
+            n / _BINS,
+            (n + 1) / _BINS,
+            int((numbers == n).sum()),
+            float(confidence[numbers == n].mean()),
+            float(correct[numbers == n].mean()),
+        )
+        for n in range(_BINS)
+        if (numbers == n).any()
+    )
+    error = sum(item.n * abs(item.confidence - item.accuracy) for item in bins) / len(sure)
+    return float(error), bins

@@ -1,0 +1,170 @@
+"""Chapters -> token windows for an encoder, and where each utterance is in them.
+
+An encoder reads running text, paragraphs parted by its separator token, so that what it makes of an
+utterance has seen the narration and the speech around. A chapter is longer than the encoder's
+window: it is cut into windows of even length that overlap, and each token is taken from the window
+in which it stands farthest from an edge. Or it reads each span alone, as the seed work does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from miner.features import Chapter
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+Range = tuple[int, int]  # first token and the token after the last
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of tokens to encode at once, special tokens included.
+
+    Tokens `taken` of the window, counted without its special tokens, stand for tokens `start`
+    onwards of the chapter.
+    """
+
+    ids: tuple[int, ...]
+    taken: Range
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """A chapter in tokens.
+
+    `windows` cover `n_tokens` tokens. `utterances` and `narration` have, per utterance, its tokens
+    and those since the utterance before, which may be none.
+    """
+
+    windows: tuple[Window, ...]
+    n_tokens: int
+    utterances: tuple[Range, ...]
+    narration: tuple[Range, ...]
+
+
+def encode_text(
+    chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: int, margin: int
+) -> Encoding:
+    """The running text of a chapter, in overlapping windows.
+
+    Args:
+        chapter: what to encode.
+        tokenizer: a fast one, since offsets are needed.
+        window: most tokens of a window, special tokens included.
+        margin: tokens at either end of a window that are only context, unless the chapter begins
+            or ends there.
+
+    Raises:
+        ValueError: if the margins leave no room in a window.
+    """
+    tokens: list[int] = []
+    utterances: list[Range] = []
+    separator = _separator(tokenizer)
+    texts = [paragraph.text for paragraph in chapter.paragraphs]
+    encoded = _tokenized(texts, tokenizer)
+    for paragraph, (ids, offsets) in zip(chapter.paragraphs, encoded, strict=True):
+        for start, end in paragraph.utterances:
+            inside = [n for n, (a, b) in enumerate(offsets) if a < end and b > start and b > a]
+            first = len(tokens) + inside[0] if inside else len(tokens)
+            last = len(tokens) + inside[-1] + 1 if inside else first
+            utterances.append((first, last))
+        tokens += [*ids, separator]
+    narration: list[Range] = []
+    before = 0
+    for first, last in utterances:
+        narration.append((min(before, first), first))
+        before = max(last, before)
+    windows = _windows(tokens, tokenizer, window, margin)
+    return Encoding(windows, len(tokens), tuple(utterances), tuple(narration))
+
+
+def encode_spans(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: int) -> Encoding:
+    """Each utterance, and the narration before it, as a text of its own, cut off at the window.
+
+    After "Mining Conversations from Novels", where each span is encoded alone.
+    """
+    texts: list[str] = []
+    pending = ""
+    for paragraph in chapter.paragraphs:
+        at = 0
+        for start, end in paragraph.utterances:
+            texts += [(pending + paragraph.text[at:start]).strip(), paragraph.text[start:end]]
+            pending, at = "", end
+        pending += paragraph.text[at:] + " "
+    ranges: list[Range] = []
+    windows: list[Window] = []
+    n_tokens = 0
+    room = window - tokenizer.num_special_tokens_to_add()
+    for ids, _ in _tokenized(texts, tokenizer):
+        ids = ids[:room]
+        if ids:
+            windows.append(Window(_with_special(ids, tokenizer), (0, len(ids)), n_tokens))
+        ranges.append((n_tokens, n_tokens + len(ids)))
+        n_tokens += len(ids)
+    return Encoding(tuple(windows), n_tokens, tuple(ranges[1::2]), tuple(ranges[0::2]))
+
+
+def _windows(
+    tokens: Sequence[int], tokenizer: PreTrainedTokenizerBase, window: int, margin: int
+) -> tuple[Window, ...]:
+    """Windows of even length over all tokens."""
+    room = window - tokenizer.num_special_tokens_to_add()
+    if room <= 2 * margin:
+        raise ValueError(
+            f"found a window of {window} tokens and margins of {margin}, expected room between them"
+        )
+    n = len(tokens)
+    if n <= room:
+        return (Window(_with_special(tokens, tokenizer), (0, n), 0),) if n else ()
+    count = -(-(n - 2 * margin) // (room - 2 * margin))
+    edges = [margin + (n - 2 * margin) * k // count for k in range(count + 1)]
+    windows = []
+    for k, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
+        start, end = low - margin, high + margin
+        taken = (0 if k == 0 else margin, end - start if k == count - 1 else high - start)
+        ids = _with_special(tokens[start:end], tokenizer)
+        windows.append(Window(ids, taken, start + taken[0]))
+    return tuple(windows)
+
+
+def _tokenized(
+    texts: Sequence[str], tokenizer: PreTrainedTokenizerBase
+) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    """The tokens of each text without special ones, and the characters of each token."""
+    if not texts:
+        return []
+    encoded = tokenizer(
+        list(texts),
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        return_attention_mask=False,
+        truncation=False,
+        verbose=False,
+    )
+    return list(zip(encoded["input_ids"], encoded["offset_mapping"], strict=True))
+
+
+def _with_special(ids: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
+    first, last = _first(tokenizer), _separator(tokenizer)
+    return (first, *ids, last)
+
+
+def _first(tokenizer: PreTrainedTokenizerBase) -> int:
+    return _special(tokenizer.cls_token_id, tokenizer.bos_token_id)
+
+
+def _separator(tokenizer: PreTrainedTokenizerBase) -> int:
+    return _special(tokenizer.sep_token_id, tokenizer.eos_token_id)
+
+
+def _special(*ids: object) -> int:
+    """The first id that the tokenizer has."""
+    found = next((id for id in ids if isinstance(id, int)), None)
+    if found is None:
+        raise ValueError("found a tokenizer without tokens for the ends, expected an encoder's")
+    return found

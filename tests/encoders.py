@@ -1,0 +1,190 @@
+"""Tiny encoders with random weights, their tokenizers, and models and checkpoints made of them."""
+
+import atexit
+import re
+import tempfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import torch
+from tokenizers import (
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    BertConfig,
+    BertTokenizerFast,
+    DistilBertConfig,
+    DistilBertTokenizerFast,
+    ModernBertConfig,
+    PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaTokenizerFast,
+)
+
+import miner
+from miner.book import Block, BlockKind, Book
+from miner.mine import split_source
+from miner.model import ConversationTagger, TaggerConfig
+from miner.spans import BookSpans, split_book
+from miner.typography import typography_from_names
+
+torch.set_num_threads(1)
+
+KINDS = ("bert", "distilbert", "roberta", "modernbert")
+HIDDEN = 32
+SHAPE = {"window": 64, "margin": 8, "projection": 16, "hidden": 8, "dropout": 0.1}
+_SIZES = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": 2}
+_VOCABULARY = 600
+
+
+@cache
+def sample() -> BookSpans:
+    """The spans of the sample book."""
+    data = Path(miner.__file__).with_name("sample.html").read_bytes()
+    return split_source(data, "sample", ())[0]
+
+
+def told(*chapters, marks="double-curly", name="0"):
+    """The spans of a book; a chapter is its paragraphs, numbered from 1."""
+    texts = [(n, text) for n, chapter in enumerate(chapters, 1) for text in chapter]
+    blocks = (Block(i, n, BlockKind.PARAGRAPH, text) for i, (n, text) in enumerate(texts))
+    book = Book(name, "", "", "en", tuple(blocks), (), "")
+    return split_book(book, typography_from_names([marks]))
+
+
+@cache
+def _home() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="encoders.")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def encoder(kind: str = "bert") -> Path:
+    """The folder of an encoder that Auto classes load; one per kind and session."""
+    return _encoder(kind)
+
+
+@cache
+def _encoder(kind: str) -> Path:
+    folder = _home() / kind
+    tokenizer = _tokenizer(kind)
+    tokenizer.save_pretrained(folder)
+    config = _config(kind, tokenizer)
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        AutoModel.from_config(config).save_pretrained(folder)
+    return folder
+
+
+@cache
+def tokenizer_of(kind: str = "bert"):
+    return AutoTokenizer.from_pretrained(encoder(kind))
+
+
+def model_of(kind: str = "bert", seed: int = 5, **shape) -> ConversationTagger:
+    """A model with the encoder's weights and a random head that tags this and that."""
+    config = AutoConfig.from_pretrained(encoder(kind)).to_dict()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = ConversationTagger(TaggerConfig(encoder=config, **(SHAPE | shape)))
+    model.encoder.load_state_dict(
+        AutoModel.from_pretrained(encoder(kind)).state_dict(), strict=False
+    )
+    with torch.no_grad():  # else nearly every utterance has the same tag
+        model.scores.weight.mul_(20)
+        model.scores.bias.zero_()
+    return model.eval()
+
+
+def save_checkpoint(folder: Path, kind: str = "bert", **options) -> Path:
+    model_of(kind, **options).save_pretrained(folder)
+    tokenizer_of(kind).save_pretrained(folder)
+    return folder
+
+
+def _config(kind, tokenizer):
+    size = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    ends = {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
+    if kind == "bert":
+        return BertConfig(**_SIZES, **size, intermediate_size=64)
+    if kind == "distilbert":
+        return DistilBertConfig(dim=HIDDEN, n_layers=2, n_heads=2, hidden_dim=64, **size)
+    if kind == "roberta":
+        return RobertaConfig(
+            **_SIZES, **size, **ends, intermediate_size=64, max_position_embeddings=514
+        )
+    ends |= {"cls_token_id": tokenizer.cls_token_id, "sep_token_id": tokenizer.sep_token_id}
+    return ModernBertConfig(
+        **_SIZES, **size, **ends, intermediate_size=48, max_position_embeddings=512
+    )
+
+
+def _tokenizer(kind):
+    if kind == "bert":
+        return BertTokenizerFast(tokenizer_object=_wordpiece())
+    if kind == "distilbert":
+        return DistilBertTokenizerFast(tokenizer_object=_wordpiece())
+    if kind == "roberta":
+        return RobertaTokenizerFast(tokenizer_object=_bpe(_prose()))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=_bpe(_prose()), cls_token="<s>", sep_token="</s>", pad_token="<pad>"
+    )
+
+
+def _prose():
+    return [block.text for block in sample().book.blocks]
+
+
+def _wordpiece() -> Tokenizer:
+    """Lower case, no accents, as BERT's: the frequent words, all letters, and letters inside words.
+
+    Not trained, since the trainer breaks ties by chance.
+    """
+    counts = Counter(re.findall(r"\w+|[^\w\s]", " ".join(_prose()).lower()))
+    letters = sorted({letter for word in counts for letter in word})
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
+    pieces += [f"##{letter}" for letter in letters]
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    pieces += [word for word in words if len(word) > 1][: _VOCABULARY - len(pieces)]
+    vocabulary = {piece: n for n, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    ends = [(name, vocabulary[name]) for name in ("[SEP]", "[CLS]")]
+    tokenizer.post_processor = processors.BertProcessing(*ends)
+    return tokenizer
+
+
+def bytes_tokenizer(prose):
+    """One like RoBERTa's, trained on other prose."""
+    return RobertaTokenizerFast(tokenizer_object=_bpe(prose))
+
+
+def _bpe(prose) -> Tokenizer:
+    """Bytes, as RoBERTa's: a curly mark may be three tokens, or one with what stands beside it."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=_VOCABULARY,
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(prose, trainer)
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("</s>", "<s>")]
+    tokenizer.post_processor = processors.RobertaProcessing(
+        *ends, trim_offsets=True, add_prefix_space=False
+    )
+    return tokenizer

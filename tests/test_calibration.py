@@ -1,0 +1,91 @@
+"""Confidence made to mean the share of right tags."""
+
+import numpy as np
+import pytest
+from test_decoding import sequences, sums
+
+from miner.calibration import calibrated
+from miner.decoding import TAGS, viterbi
+
+N = 6  # utterances of a chapter: 243 legal sequences
+
+
+def drawn(n_chapters, seed=0):
+    """Scores, and right tags that are as probable as the scores say."""
+    random = np.random.default_rng(seed)
+    scores, tags = [], []
+    for _ in range(n_chapters):
+        rows = random.normal(0, 1.5, (N, 4))
+        totals = sums(rows)
+        shares = np.exp(totals - totals.max())
+        chosen = random.choice(len(totals), p=shares / shares.sum())
+        scores.append(rows.astype(np.float32))
+        tags.append(sequences(N)[chosen].astype(np.int64))
+    return scores, tags
+
+
+def test_scores_that_mean_what_they_say_stay_as_they_are():
+    found = calibrated(*drawn(200))
+    assert found.temperature == pytest.approx(1, abs=0.12)
+    assert found.error_before < 0.05
+    assert found.error_after < 0.05
+
+
+@pytest.mark.parametrize("factor", [0.4, 3.0])
+def test_the_factor_by_which_scores_are_wrong_is_found(factor):
+    scores, tags = drawn(200)
+    right = calibrated(scores, tags)
+    found = calibrated([factor * rows for rows in scores], tags)
+    assert (found.temperature > 1) == (factor > 1)
+    assert found.temperature == pytest.approx(factor * right.temperature, rel=0.02)
+    assert found.error_after < found.error_before / 2
+    assert found.error_after == pytest.approx(right.error_after, abs=0.01)
+
+
+def test_confidence_in_nothing():
+    # Tags that have nothing to do with the scores, and scores that are sure.
+    random = np.random.default_rng(5)
+    scores = [rows * 5 for rows, _ in zip(*drawn(60), strict=True)]
+    tags = [sequences(N)[random.integers(len(sequences(N)))] for _ in scores]
+    found = calibrated(scores, tags)
+    assert found.temperature > 5
+    assert found.error_after < found.error_before - 0.2
+
+
+def test_bins_add_up():
+    scores, tags = drawn(30)
+    scores = [3 * rows for rows in scores]
+    # Chapters of other lengths, and one without an utterance.
+    scores += [scores[0][:1], scores[1][:3], scores[2][:0]]
+    tags += [tags[0][:1], tags[1][:3], tags[2][:0]]
+    found = calibrated(scores, tags)
+    n = sum(map(len, tags))
+    assert sum(item.n for item in found.bins) == n == 30 * N + 4
+    assert all(item.n > 0 for item in found.bins)
+    for item in found.bins:
+        assert item.high == pytest.approx(item.low + 0.1)
+        assert item.low <= item.confidence <= item.high + 1e-9
+        assert 0 <= item.accuracy <= 1
+    assert [item.low for item in found.bins] == sorted({item.low for item in found.bins})
+    right = sum(
+        TAGS.index(tag) == gold
+        for rows, of_chapter in zip(scores, tags, strict=True)
+        for tag, gold in zip(viterbi(rows), of_chapter, strict=True)
+    )
+    assert sum(item.n * item.accuracy for item in found.bins) == pytest.approx(right)
+    error = sum(item.n * abs(item.confidence - item.accuracy) for item in found.bins) / n
+    assert found.error_after == pytest.approx(error)
+
+
+def test_one_utterance_is_enough():
+    found = calibrated([np.zeros((1, 4))], [np.array([0])])
+    (only,) = found.bins
+    assert (only.low, only.high, only.n, only.confidence, only.accuracy) == (0.9, 1.0, 1, 1.0, 1.0)
+    assert found.error_before == found.error_after == 0
+
+
+@pytest.mark.parametrize("chapters", [0, 2])
+def test_no_utterance_is_refused(chapters):
+    with pytest.raises(ValueError) as error:
+        calibrated([np.zeros((0, 4))] * chapters, [np.zeros(0, np.int64)] * chapters)
+    assert str(error.value) == "found no utterance, expected some to calibrate on"

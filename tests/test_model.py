@@ -1,0 +1,253 @@
+"""The network: windows read as the encoder reads them, chapters kept apart, the right loss."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from encoders import HIDDEN, KINDS, model_of, sample, tokenizer_of, told
+from test_decoding import sequences, sums
+
+from miner.encoding import Encoding, Window, encode_spans, encode_text
+from miner.features import FEATURES, chapters
+from miner.model import ConversationTagger, pieces, sequence_loss
+
+
+def chapter_of(*paragraphs):
+    (chapter,) = chapters(told(paragraphs))
+    return chapter
+
+
+def features_of(chapter):
+    return torch.from_numpy(chapter.features)
+
+
+@torch.no_grad()
+def scores_of(model, chapter, kind="bert"):
+    encoding = encode_text(chapter, tokenizer_of(kind), 64, 8)
+    return torch.cat(model(encoding, features_of(chapter), pieces(chapter, 0)))
+
+
+def first_chapter():
+    return next(chapters(sample()))
+
+
+@torch.no_grad()
+def by_hand(model, encoding):
+    """The vector of each token, every window encoded by itself."""
+    tokens = torch.full((encoding.n_tokens, HIDDEN), torch.nan)
+    for window in encoding.windows:
+        low, high = window.taken
+        vectors = model.encoder(torch.tensor([window.ids])).last_hidden_state[0]
+        assert len(vectors) == len(window.ids)
+        for n in range(low, high):
+            tokens[window.start + n - low] = vectors[n + 1]
+    return tokens
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_encoder_gives_scores_that_are_those_of_its_files(kind, tmp_path):
+    model = model_of(kind)
+    chapter = first_chapter()
+    scores = scores_of(model, chapter, kind)
+    assert scores.shape == (len(chapter.places), 4)
+    assert torch.isfinite(scores).all() and scores.std() > 0
+    model.save_pretrained(tmp_path)
+    loaded = ConversationTagger.from_pretrained(tmp_path)
+    assert not loaded.training
+    assert torch.equal(scores_of(loaded, chapter, kind), scores)
+    for name in ("window", "margin", "projection", "hidden", "feature_names", "tags", "format"):
+        assert getattr(loaded.config, name) == getattr(model.config, name)
+
+
+def test_no_weight_is_without_use():
+    model = model_of()
+    chapter = chapter_of("He came. “Why?”", "“No.” She rose.", "“Come,” said he.")
+    encoding = encode_text(chapter, tokenizer_of(), 64, 8)
+    (scores,) = model(encoding, features_of(chapter), [slice(0, 3)])
+    scores.square().sum().backward()
+    unused = [name for name, weight in model.named_parameters() if weight.grad is None]
+    assert unused == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("window", "margin"), [(64, 16), (37, 4), (500, 32)])
+def test_tokens_are_those_of_each_window_alone(kind, window, margin):
+    model = model_of(kind)
+    encoding = encode_text(first_chapter(), tokenizer_of(kind), window, margin)
+    with torch.no_grad():
+        found = model._tokens(encoding, torch.device("cpu"))
+    assert torch.allclose(found, by_hand(model, encoding), atol=1e-5)
+
+
+def test_tokens_of_spans_alone():
+    model = model_of()
+    encoding = encode_spans(first_chapter(), tokenizer_of(), 24)
+    with torch.no_grad():
+        found = model._tokens(encoding, torch.device("cpu"))
+    assert len({len(window.ids) for window in encoding.windows}) > 8
+    assert torch.allclose(found, by_hand(model, encoding), atol=1e-5)
+
+
+def test_vectors_are_means_and_first_tokens():
+    model = model_of()
+    chapter = chapter_of("He came. “Why?” “No.”", "“Come,” said he.")
+    encoding = encode_text(chapter, tokenizer_of(), 20, 4)
+    tokens = by_hand(model, encoding)
+    with torch.no_grad():
+        found = model.pooled(encoding)
+    assert found.shape == (3, 3 * HIDDEN)
+    assert encoding.narration[1][0] == encoding.narration[1][1]
+    for row, (low, high), (a, b) in zip(
+        found, encoding.utterances, encoding.narration, strict=True
+    ):
+        spoken, first, narrated = row.split(HIDDEN)
+        assert torch.allclose(spoken, tokens[low:high].mean(0), atol=1e-5)
+        assert torch.allclose(first, tokens[low], atol=1e-5)
+        expected = tokens[a:b].mean(0) if b > a else torch.zeros(HIDDEN)
+        assert torch.allclose(narrated, expected, atol=1e-5)
+
+
+def test_utterances_of_no_tokens():
+    tokenizer = tokenizer_of()
+    ids = (tokenizer.cls_token_id, 9, tokenizer.sep_token_id)
+    for encoding in (
+        Encoding((Window(ids, (0, 1), 0),), 1, ((0, 1), (1, 1)), ((0, 0), (1, 1))),
+        Encoding((), 0, ((0, 0),), ((0, 0),)),
+    ):
+        with torch.no_grad():
+            found = model_of().pooled(encoding)
+        assert found.shape == (len(encoding.utterances), 3 * HIDDEN)
+        assert torch.isfinite(found).all()
+        assert (found[-1, :HIDDEN] == 0).all() and (found[-1, -HIDDEN:] == 0).all()
+
+
+@pytest.mark.parametrize("features", [True, False])
+def test_sequences_side_by_side_have_the_scores_they_have_alone(features):
+    model = model_of(features=features, layers=2)
+    generator = torch.Generator().manual_seed(1)
+    lengths = (3, 9, 1)
+    pooled = [torch.randn(n, 3 * HIDDEN, generator=generator) for n in lengths]
+    extra = [torch.rand(n, len(FEATURES), generator=generator) for n in lengths]
+    with torch.no_grad():
+        together = model.tag_scores(pooled, extra)
+        alone = [model.tag_scores([a], [b])[0] for a, b in zip(pooled, extra, strict=True)]
+        other = model.tag_scores(pooled, [item + 1 for item in extra])
+    assert [tuple(item.shape) for item in together] == [(n, 4) for n in lengths]
+    for a, b in zip(together, alone, strict=True):
+        assert torch.allclose(a, b, atol=1e-5)
+    assert torch.allclose(together[0], other[0]) != features
+
+
+def test_every_utterance_sees_the_whole_sequence():
+    model = model_of()
+    generator = torch.Generator().manual_seed(2)
+    vectors = torch.randn(5, 3 * HIDDEN, generator=generator)
+    extra = torch.zeros(5, len(FEATURES))
+    with torch.no_grad():
+        (before,) = model.tag_scores([vectors], [extra])
+        for changed in (0, 4):
+            moved = vectors.clone()
+            moved[changed] += torch.randn(3 * HIDDEN, generator=generator)
+            (after,) = model.tag_scores([moved], [extra])
+            assert ((after - before).abs().amax(1) > 1e-7).all()
+
+
+@pytest.mark.parametrize("paragraphs", [0, 1, 4, 100])
+def test_pieces_are_all_utterances_in_order(paragraphs):
+    model = model_of()
+    for chapter in chapters(sample()):
+        cuts = pieces(chapter, paragraphs)
+        covered = [n for cut in cuts for n in range(cut.start, cut.stop)]
+        assert covered == list(range(len(chapter.places)))
+        with_speech = [len(item.utterances) for item in chapter.paragraphs if item.utterances]
+        expected = -(-len(with_speech) // (paragraphs or len(with_speech)))
+        assert len(cuts) == expected
+        if paragraphs:
+            whole = with_speech[:paragraphs]
+            assert cuts[0] == slice(0, sum(whole))
+    with torch.no_grad():
+        pooled = torch.zeros(len(chapter.places), 3 * HIDDEN)
+        found = model(Encoding((), 0, (), ()), features_of(chapter), cuts, pooled)
+    assert [len(item) for item in found] == [cut.stop - cut.start for cut in cuts]
+
+
+def test_pieces_do_not_cut_a_paragraph():
+    chapter = chapter_of("“Come,” said he, “and see.”", "It rained.", "“No.”", "“Why?” “So.”")
+    assert pieces(chapter, 2) == [slice(0, 3), slice(3, 5)]
+    assert pieces(chapter, 1) == [slice(0, 2), slice(2, 3), slice(3, 5)]
+    assert pieces(chapter, 0) == [slice(0, 5)]
+
+
+def test_what_lies_in_another_piece_is_not_seen():
+    model = model_of()
+    chapter = first_chapter()
+    cuts = pieces(chapter, 4)
+    generator = torch.Generator().manual_seed(4)
+    pooled, other = torch.randn(2, len(chapter.places), 3 * HIDDEN, generator=generator)
+    nothing = Encoding((), 0, (), ())
+    moved = pooled.clone()
+    moved[cuts[1]] = other[cuts[1]]
+    with torch.no_grad():
+        before = model(nothing, features_of(chapter), cuts, pooled)
+        after = model(nothing, features_of(chapter), cuts, moved)
+    same = [torch.allclose(a, b, atol=1e-6) for a, b in zip(before, after, strict=True)]
+    assert same == [n != 1 for n in range(len(cuts))]
+
+
+def test_vectors_that_are_known_are_not_made_again():
+    model = model_of()
+    chapter = first_chapter()
+    encoding = encode_text(chapter, tokenizer_of(), 64, 8)
+    cuts = pieces(chapter, 0)
+    with torch.no_grad():
+        (found,) = model(encoding, features_of(chapter), cuts)
+        known = model.pooled(encoding)
+        model.encoder = None
+        (again,) = model(encoding, features_of(chapter), cuts, known)
+    assert torch.equal(found, again)
+
+
+def test_a_chapter_of_one_utterance():
+    chapter = chapter_of("It rained.", "“Come.”")
+    assert pieces(chapter, 0) == [slice(0, 1)]
+    scores = scores_of(model_of(), chapter)
+    assert scores.shape == (1, 4)
+    # B-START is the only legal tag: certain, whatever its score.
+    assert float(sequence_loss(scores, torch.tensor([0]))) == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+def test_the_loss_is_the_log_probability_among_all_legal_sequences(n):
+    rows = np.random.default_rng(n).normal(0, 3, (n, 4))
+    totals = sums(rows)
+    log_share = totals - np.log(np.exp(totals - totals.max()).sum()) - totals.max()
+    for tags, expected in zip(sequences(n), log_share, strict=True):
+        loss = sequence_loss(torch.tensor(rows), torch.from_numpy(tags))
+        assert loss.item() == pytest.approx(-expected / n)
+    # All legal sequences together are certain.
+    losses = [float(sequence_loss(torch.tensor(rows), torch.from_numpy(t))) for t in sequences(n)]
+    assert np.exp(-n * np.array(losses)).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("height", [0, 1, 1000])
+def test_the_gradient_of_the_loss_is_finite(height):
+    for n, seed in product((1, 2, 40), range(3)):
+        generator = torch.Generator().manual_seed(seed)
+        scores = (height * torch.randn(n, 4, generator=generator)).requires_grad_()
+        tags = torch.tensor([0, *[2, 3] * n][:n])
+        loss = sequence_loss(scores, tags)
+        loss.backward()
+        assert torch.isfinite(loss) and loss >= -1e-4
+        assert torch.isfinite(scores.grad).all()
+        # What raises one score lowers the others as much.
+        assert scores.grad.sum(1).abs().max() < 1e-3
+
+
+def test_a_step_against_the_gradient_makes_the_right_tags_more_probable():
+    scores = torch.randn(6, 4, generator=torch.Generator().manual_seed(3)).requires_grad_()
+    tags = torch.tensor([0, 1, 2, 3, 0, 2])
+    before = sequence_loss(scores, tags)
+    before.backward()
+    after = sequence_loss(scores.detach() - scores.grad, tags)
+    assert after < before

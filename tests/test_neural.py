@@ -1,0 +1,340 @@
+"""Checkpoints: they tag like any tagger, from Python and the command line, or say why not."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from encoders import KINDS, encoder, model_of, sample, save_checkpoint, tokenizer_of, told
+from safetensors.torch import load_file, save_file
+
+from miner import neural
+from miner.__main__ import main
+from miner.decoding import TAGS, marginals
+from miner.dialogues import dialogues
+from miner.encoding import encode_spans, encode_text
+from miner.features import chapters
+from miner.model import pieces
+from miner.neural import NeuralTagger, encode, is_checkpoint, load_checkpoint
+from miner.taggers import load_tagger
+from miner.tags import Tag, TaggedBook, legal
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def check(book_spans, tagged):
+    """What holds for every tagger, and for the confidence of this one."""
+    assert [item.span for item in tagged] == list(book_spans.spans)
+    tags = [item.tag for item in tagged]
+    assert legal(tags) == tags
+    for item in tagged:
+        assert (item.tag is Tag.O) == (not item.span.is_utterance)
+        if item.span.is_utterance:
+            assert type(item.confidence) is float
+            assert 0 <= item.confidence <= 1
+        else:
+            assert item.confidence is None
+    first = {}
+    for item in tagged:
+        if item.tag is not Tag.O:
+            first.setdefault(item.span.chapter, item.tag)
+    assert set(first.values()) <= {Tag.B_START}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return save_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny")
+
+
+@pytest.fixture
+def copy(checkpoint, tmp_path):
+    """A copy to spoil."""
+    return shutil.copytree(checkpoint, tmp_path / "copy")
+
+
+def change(folder, **values):
+    path = folder / "config.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(record | values), encoding="utf-8")
+
+
+def refusal(folder):
+    """The one line with which a folder is refused."""
+    with pytest.raises(ValueError) as error:
+        load_checkpoint(folder)
+    (line,) = str(error.value).splitlines()
+    assert line.startswith(str(folder))
+    return line.removeprefix(str(folder))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_checkpoint_tags_a_book(kind, tmp_path):
+    tagger = load_checkpoint(save_checkpoint(tmp_path / kind, kind))
+    tagged = tagger.tag(sample())
+    check(sample(), tagged)
+    assert len({item.confidence for item in tagged}) > 50
+    assert len({item.tag for item in tagged}) > 2
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"context": "span", "paragraphs": 4, "features": False},
+        {"window": 512, "margin": 0, "layers": 2},
+    ],
+)
+def test_other_shapes(shape, tmp_path):
+    tagger = load_checkpoint(save_checkpoint(tmp_path / "other", **shape))
+    for name, value in shape.items():
+        assert getattr(tagger.model.config, name) == value
+    check(sample(), tagger.tag(sample()))
+
+
+def test_a_loaded_model_tags_as_the_one_that_was_saved(checkpoint):
+    saved = NeuralTagger(model_of(), tokenizer_of())
+    assert load_checkpoint(checkpoint).tag(sample()) == saved.tag(sample())
+
+
+def test_a_tagger_leaves_training_behind(checkpoint):
+    tagger = load_checkpoint(checkpoint)
+    expected = tagger.tag(sample())
+    tagger.model.train()
+    assert tagger.tag(sample()) == expected
+    assert not tagger.model.training
+
+
+def test_scores_are_those_of_the_model(checkpoint, monkeypatch):
+    # Some processors compute with fewer digits otherwise.
+    monkeypatch.setattr(neural, "autocast", lambda device: torch.autocast(device, enabled=False))
+    tagger = load_checkpoint(checkpoint, "cpu")
+    chapter = next(chapters(sample()))
+    encoding = encode_text(chapter, tagger.tokenizer, 64, 8)
+    with torch.no_grad():
+        (expected,) = tagger.model(encoding, torch.from_numpy(chapter.features), pieces(chapter, 0))
+    assert tagger.scores(chapter) == pytest.approx(expected.numpy(), abs=1e-4)
+
+
+def test_encoded_as_the_config_says():
+    chapter = next(chapters(sample()))
+    tokenizer = tokenizer_of()
+    as_text = model_of(window=48, margin=4).config
+    assert encode(chapter, tokenizer, as_text) == encode_text(chapter, tokenizer, 48, 4)
+    as_spans = model_of(context="span", window=48).config
+    assert encode(chapter, tokenizer, as_spans) == encode_spans(chapter, tokenizer, 48)
+
+
+def test_temperature_changes_confidence_and_no_tag(copy):
+    before = load_checkpoint(copy)
+    change(copy, confidence_temperature=0.25)
+    after = load_checkpoint(copy)
+    tagged = after.tag(sample())
+    assert [item.tag for item in tagged] == [item.tag for item in before.tag(sample())]
+    for chapter in chapters(sample()):
+        probable = marginals(before.scores(chapter) / 0.25)
+        for place, row in zip(chapter.places, probable, strict=True):
+            expected = row[TAGS.index(tagged[place].tag)]
+            assert tagged[place].confidence == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("pages", [[], [["It rained.", "It blew."], ["Nobody spoke."]]])
+def test_a_book_without_speech(checkpoint, pages):
+    book_spans = told(*pages)
+    tagged = load_checkpoint(checkpoint).tag(book_spans)
+    assert len(tagged) == sum(map(len, pages))
+    check(book_spans, tagged)
+
+
+def test_chapters_do_not_see_one_another(checkpoint):
+    tagger = load_checkpoint(checkpoint)
+    first, second = ["“Why?”", "“No,” said he.", "“So.”"], ["It rained.", "“Come.”", "“Where?”"]
+    both = tagger.tag(told(first, second))
+    alone = [*tagger.tag(told(first)), *tagger.tag(told(second))]
+    assert [item.tag for item in both] == [item.tag for item in alone]
+    assert [item.confidence for item in both] == [item.confidence for item in alone]
+
+
+def test_a_tagger_by_the_path_of_its_checkpoint(checkpoint):
+    assert is_checkpoint(checkpoint)
+    tagger = load_tagger(str(checkpoint))
+    assert isinstance(tagger, NeuralTagger)
+    assert load_tagger(str(checkpoint)) is tagger
+    check(sample(), tagger.tag(sample()))
+
+
+def test_the_command_that_tags(checkpoint):
+    done = run("tag", "sample", "--tagger", checkpoint)
+    assert done.exit_code == 0
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    expected = load_checkpoint(checkpoint).tag(sample())
+    assert [row["tag"] for row in rows] == [item.tag for item in expected]
+    for row, item in zip(rows, expected, strict=True):
+        assert (row["confidence"] is None) == (item.confidence is None)
+        assert row["confidence"] is None or abs(row["confidence"] - item.confidence) <= 5e-5
+
+
+def test_the_command_that_mines(checkpoint, tmp_path):
+    out = tmp_path / "mined"
+    done = run("mine", "sample", "--tagger", checkpoint, "-q", "-o", out)
+    assert (done.exit_code, done.stdout) == (0, "")
+    record = json.loads((out / "run.json").read_bytes())
+    assert record["options"]["tagger"].startswith("tiny@")
+    rows = [json.loads(line) for line in (out / "spans.jsonl").read_bytes().splitlines()]
+    expected = TaggedBook("sample", tuple(load_checkpoint(checkpoint).tag(sample())))
+    utterances = [item for item in expected.spans if item.span.is_utterance]
+    found = [row for row in rows if row["tag"] != "O"]
+    assert [row["tag"] for row in found] == [item.tag for item in utterances]
+    turns = [len(dialogue.turns) for dialogue in dialogues(expected)]
+    pairs = (out / "pairs.jsonl").read_bytes().splitlines()
+    assert len(pairs) == sum(turns) - len(turns) > 0
+
+
+def test_the_record_tells_checkpoints_of_one_name_apart(checkpoint, tmp_path):
+    names = []
+    for seed in (5, 6):
+        folder = save_checkpoint(tmp_path / str(seed) / "tiny", seed=seed)
+        out = tmp_path / f"mined{seed}"
+        done = run("mine", "sample", "--tagger", folder, "-q", "-o", out)
+        assert done.exit_code == 0
+        names.append(json.loads((out / "run.json").read_bytes())["options"]["tagger"])
+    assert len(set(names)) == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        (
+            {"model_type": "bert"},
+            "/config.json: found model type bert, expected conversation-tagger",
+        ),
+        (
+            {"format": 99},
+            "/config.json: found a checkpoint of format 99, or of other features, "
+            "expected format 1 with our 17: train it again with this version",
+        ),
+        (
+            {"feature_names": ["asks"]},
+            "/config.json: found a checkpoint of format 1, or of other features, "
+            "expected format 1 with our 17: train it again with this version",
+        ),
+    ],
+)
+def test_a_config_of_something_else_is_refused(copy, values, line):
+    change(copy, **values)
+    assert refusal(copy) == line
+
+
+def test_features_in_another_order_are_refused(copy):
+    names = json.loads((copy / "config.json").read_text(encoding="utf-8"))["feature_names"]
+    change(copy, feature_names=names[::-1])
+    assert "train it again with this version" in refusal(copy)
+
+
+@pytest.mark.parametrize("names", [None, 17])
+def test_features_that_are_no_list_are_refused(copy, names):
+    change(copy, feature_names=names)
+    assert "/config.json: found" in refusal(copy)
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b'{"model_type": "conv', "/config.json: found bad JSON (Unterminated string"),
+        (b"", "/config.json: found bad JSON (Expecting value"),
+        (b"\xff\xfe{", "/config.json: found bad JSON ('utf-8' codec can't decode"),
+        (b"[]", "/config.json: found model type None, expected conversation-tagger"),
+        (b"{}", "/config.json: found model type None, expected conversation-tagger"),
+    ],
+)
+def test_a_broken_config_is_refused(copy, data, line):
+    (copy / "config.json").write_bytes(data)
+    assert refusal(copy).startswith(line)
+
+
+@pytest.mark.parametrize("left", [0, 5, 5000, -100])
+def test_weights_cut_short_are_refused(copy, left):
+    path = copy / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:left])
+    assert refusal(copy).startswith(": cannot be loaded: ")
+
+
+def test_missing_weights_are_refused(copy):
+    (copy / "model.safetensors").unlink()
+    assert refusal(copy).startswith(": found no model.safetensors, expected")
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_other_weights_than_expected_are_refused(copy, lost):
+    path = copy / "model.safetensors"
+    weights = load_file(path)
+    if lost:
+        del weights["scores.bias"]
+    else:
+        weights["scores.more"] = torch.zeros(4)
+    save_file(weights, path, metadata={"format": "pt"})
+    name = "scores.bias" if lost else "scores.more"
+    expected = f"/model.safetensors: found other weights than expected, first {name}"
+    assert refusal(copy) == expected
+
+
+def test_weights_of_another_size_are_refused(copy):
+    change(copy, hidden=9)
+    assert refusal(copy).startswith(": cannot be loaded: ")
+
+
+@pytest.mark.parametrize("data", [None, b'{"version": "1.0', b"{}"])
+def test_a_tokenizer_that_is_missing_or_broken_is_refused(copy, data):
+    path = copy / "tokenizer.json"
+    path.unlink() if data is None else path.write_bytes(data)
+    assert refusal(copy).startswith((": cannot be loaded: ", ": found no tokenizer.json, "))
+
+
+def test_a_tokenizer_without_its_config_is_refused(copy):
+    (copy / "tokenizer_config.json").unlink()
+    assert "tokenizer" in refusal(copy)
+
+
+def test_a_folder_that_is_no_checkpoint_is_no_tagger(tmp_path, checkpoint):
+    assert not is_checkpoint(tmp_path)
+    for path in (tmp_path, tmp_path / "gone"):
+        with pytest.raises(ValueError, match="a file of tags, or a checkpoint"):
+            load_tagger(str(path))
+    # An encoder is a folder of the same form, but no tagger.
+    with pytest.raises(ValueError, match="found model type bert, expected conversation-tagger"):
+        load_tagger(str(encoder()))
+
+
+def test_a_folder_without_config_is_refused(tmp_path):
+    assert refusal(tmp_path)
+
+
+def test_a_broken_checkpoint_is_one_line_of_the_command(copy, tmp_path):
+    (copy / "model.safetensors").write_bytes(b"")
+    out = tmp_path / "out"
+    for words in (("tag", "sample"), ("mine", "sample", "-o", out)):
+        done = run(*words, "--tagger", copy)
+        assert (done.exit_code, done.stdout, out.exists()) == (1, "", False)
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"miner: {copy}: cannot be loaded: ")
+
+
+def test_a_checkpoint_that_was_trained_again_is_loaded_again(tmp_path):
+    path = str(save_checkpoint(tmp_path / "again", seed=1))
+    before = load_tagger(path).tag(sample())
+    expected = load_checkpoint(save_checkpoint(tmp_path / "again", seed=2)).tag(sample())
+    assert before != expected
+    assert load_tagger(path).tag(sample()) == expected
+
+
+def test_confidence_of_extreme_scores(checkpoint):
+    tagger = load_checkpoint(checkpoint)
+    with torch.no_grad():
+        tagger.model.scores.weight.mul_(1e5)
+    tagged = tagger.tag(sample())
+    check(sample(), tagged)
+    sure = [item.confidence for item in tagged if item.confidence is not None]
+    assert np.isfinite(sure).all()
+    assert np.mean(sure) > 0.99

@@ -1,0 +1,408 @@
+"""Training: what a run leaves behind, that it can be repeated and gone on with, what is frozen."""
+
+import importlib.util
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner
+from encoders import KINDS, encoder, model_of, sample, tokenizer_of
+from safetensors.torch import load_file
+from torch.nn.functional import cross_entropy
+from transformers import AutoModel
+
+import miner
+from miner.features import chapters
+from miner.model import pieces, sequence_loss
+from miner.neural import load_checkpoint
+from miner.tags import legal
+
+ROOT = Path(miner.__file__).parents[1]
+SMALL = ("--window", 64, "--margin", 8, "--projection", 16, "--hidden", 8)
+SHORT = ("--batch", 2, "--resamples", 20)  # three steps an epoch
+
+
+def loaded_script():
+    """The script as a module, wherever the tests are started."""
+    spec = importlib.util.spec_from_file_location("train", ROOT / "train.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["train"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+train = loaded_script()
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory):
+    """The annotations of the sample alone."""
+    folder = tmp_path_factory.mktemp("gold") / "sample-only"
+    for part in ("gold", "first", "second"):
+        (folder / part).mkdir(parents=True)
+        path = ROOT / "annotations" / part / "sample.jsonl"
+        if path.is_file():
+            shutil.copy(path, folder / part)
+    lines = (ROOT / "annotations" / "books.jsonl").read_text(encoding="utf-8").splitlines()
+    (line,) = [line for line in lines if json.loads(line)["book"] == "sample"]
+    (folder / "books.jsonl").write_text(line + "\n", encoding="utf-8")
+    return folder
+
+
+def words(gold, out, *options):
+    given = ["--smoke", "--gold", gold, "--encoder", encoder(), "-o", out, *SMALL, *SHORT, *options]
+    return [str(word) for word in given]
+
+
+def start(gold, out, *options):
+    return CliRunner().invoke(train.main, words(gold, out, *options))
+
+
+def trained(gold, out, *options):
+    done = start(gold, out, *options)
+    assert (done.exit_code, done.exception) == (0, None)
+    return out
+
+
+@pytest.fixture(scope="module")
+def whole(gold, tmp_path_factory):
+    """An uninterrupted run, and the arguments it was started with."""
+    out = tmp_path_factory.mktemp("runs") / "whole"
+    argv = ["train.py", *words(gold, out)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", argv)
+        return trained(gold, out), argv
+
+
+def metrics(out):
+    """The rows of the metrics without what depends on the machine."""
+    rows = [json.loads(line) for line in (out / "metrics.jsonl").read_bytes().splitlines()]
+    for row in rows:
+        assert row.pop("seconds") > 0
+        assert row.pop("tokens_per_second") > 0
+    return rows
+
+
+def weights(out):
+    return load_file(out / "model.safetensors")
+
+
+def same_weights(a, b):
+    assert a.keys() == b.keys()
+    return all(torch.allclose(a[name], b[name], atol=1e-7) for name in a)
+
+
+def encoder_changes(out):
+    """The weights of the encoder that are not those it had before."""
+    before = AutoModel.from_pretrained(encoder()).state_dict()
+    after = {
+        name.removeprefix("encoder."): value
+        for name, value in weights(out).items()
+        if name.startswith("encoder.")
+    }
+    assert after.keys() == {name for name in before if not name.startswith("pooler.")}
+    return {name for name in after if not torch.equal(after[name], before[name])}
+
+
+def interrupt(patch, call):
+    """Ctrl-C while the dev split is scored for the so manieth time: two of gold follow one of weak.
+
+    The fourth time is after the training.
+    """
+    calls = []
+    judged = train.judged
+
+    def interrupted(*given):
+        calls.append(given)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return judged(*given)
+
+    patch.setattr(train, "judged", interrupted)
+
+
+def test_what_a_run_leaves_behind(whole):
+    out, argv = whole
+    names = {path.name for path in out.iterdir()}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"} <= names
+    assert {"README.md", "run.json", "metrics.jsonl"} <= names
+    assert not {name for name in names if name.startswith("state.pt")}
+    record = json.loads((out / "run.json").read_bytes())
+    training = record["training"]
+    assert training["command"] == " ".join(["python", *argv])
+    assert (training["chapters"], training["utterances"]) == (5, 180)
+    assert (training["seed"], training["epochs"], training["weak_epochs"]) == (0, 2, 1)
+    assert training["versions"]["torch"] == torch.__version__
+    config = json.loads((out / "config.json").read_bytes())
+    assert config["training"] == training
+    assert config["confidence_temperature"] == record["calibration"]["temperature"]
+    assert (config["window"], config["margin"], config["hidden"]) == (64, 8, 8)
+
+
+def test_metrics_of_each_epoch(whole):
+    out, _ = whole
+    rows = metrics(out)
+    assert [(row["stage"], row["epoch"]) for row in rows] == [("weak", 0), ("gold", 0), ("gold", 1)]
+    for row in rows:
+        assert 0 < row["loss"] < 3
+        for unit in ("B-START", "turn-pair", "span-pair"):
+            assert 0 <= row[f"dev {unit}.f1"] <= 1
+    assert rows[2]["loss"] < rows[1]["loss"]
+
+
+def test_the_card_has_the_scores_of_the_run(whole):
+    out, argv = whole
+    record = json.loads((out / "run.json").read_bytes())
+    card = (out / "README.md").read_text(encoding="utf-8")
+    total = record["scores"]["sample"]["total"]["end_to_end"]["scores"]
+    for label, unit in (("B-START", "B-START"), ("turn pairs", "turn-pair")):
+        (line,) = [line for line in card.splitlines() if line.startswith(f"| sample: {label} |")]
+        cells = line.split("|")[2:5]
+        for cell, part in zip(cells, ("precision", "recall", "f1"), strict=True):
+            value = total[f"{unit}.{part}"]["value"]
+            assert cell.split()[0] == ("–" if value is None else f"{value:.3f}")
+    assert f"`{record['scores']['sample']['signature']}`" in card
+    assert f"temperature {record['calibration']['temperature']:.2f}" in card
+    assert " ".join(["python", *argv]) in card
+
+
+def test_the_best_epoch_is_the_one_that_is_kept(whole):
+    out, _ = whole
+    rows = [row for row in metrics(out) if row["stage"] == "gold"]
+    record = json.loads((out / "run.json").read_bytes())
+    f1 = [row["dev turn-pair.f1"] for row in rows]
+    best = f1.index(max(f1))
+    assert record["training"]["best epoch"] == best
+    kept = record["scores"]["sample"]["total"]["end_to_end"]["scores"]["turn-pair.f1"]["value"]
+    assert kept == pytest.approx(f1[best])
+
+
+def test_a_run_is_a_checkpoint(whole):
+    out, _ = whole
+    tags = [item.tag for item in load_checkpoint(out).tag(sample())]
+    assert legal(tags) == tags
+
+
+def test_bins_of_the_record_are_all_utterances(whole):
+    out, _ = whole
+    calibration = json.loads((out / "run.json").read_bytes())["calibration"]
+    assert sum(item["n"] for item in calibration["bins"]) == 180
+    assert calibration["error_after"] <= calibration["error_before"]
+
+
+def test_the_same_seed_gives_the_same_run(whole, gold, tmp_path):
+    out, _ = whole
+    again = trained(gold, tmp_path / "again")
+    for row, expected in zip(metrics(again), metrics(out), strict=True):
+        assert row == pytest.approx(expected, abs=1e-6)
+    assert same_weights(weights(again), weights(out))
+
+
+@pytest.mark.parametrize("call", [2, 3, 4])
+def test_a_run_goes_on_to_the_same_result(whole, gold, tmp_path, call):
+    out, _ = whole
+    resumed = tmp_path / "resumed"
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, call)
+        assert start(gold, resumed).exit_code == 1
+    assert (resumed / "state.pt").is_file()
+    assert not (resumed / "run.json").exists()
+    assert len(metrics(resumed)) == call - 1
+    trained(gold, resumed, "--resume")
+    for row, expected in zip(metrics(resumed), metrics(out), strict=True):
+        assert row == pytest.approx(expected, abs=1e-6)
+    assert same_weights(weights(resumed), weights(out))
+    assert not (resumed / "state.pt").exists()
+    first, second = (json.loads((item / "run.json").read_bytes()) for item in (resumed, out))
+    assert first["scores"] == second["scores"]
+    assert first["calibration"] == second["calibration"]
+
+
+def test_a_run_interrupted_before_its_state_is_saved_has_each_epoch_once(whole, gold, tmp_path):
+    out, _ = whole
+    calls = []
+    save = torch.save
+
+    def interrupted(*given):
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        save(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "save", interrupted)
+        assert start(gold, tmp_path / "out").exit_code == 1
+    trained(gold, tmp_path / "out", "--resume")
+    assert same_weights(weights(tmp_path / "out"), weights(out))
+    assert len(metrics(tmp_path / "out")) == len(metrics(out))
+
+
+def test_a_run_that_had_stopped_does_not_train_on(gold, tmp_path):
+    out = tmp_path / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, 3)  # of weak, of gold's only epoch, and after the training
+        assert start(gold, out, "--patience", 0).exit_code == 1
+    rows = metrics(out)
+    assert [row["stage"] for row in rows] == ["weak", "gold"]
+    trained(gold, out, "--patience", 0, "--resume")
+    assert metrics(out) == rows
+
+
+def test_nothing_to_go_on_with(whole, gold, tmp_path):
+    out, _ = whole
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    for folder in (out, tmp_path / "new"):
+        done = start(gold, folder, "--resume")
+        assert done.exit_code == 1
+        assert done.output.splitlines()[-1] == (
+            f"train.py: {folder}: found no state.pt, expected an interrupted run to go on with"
+        )
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_an_existing_run_is_refused(whole, gold):
+    out, _ = whole
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    done = start(gold, out)
+    assert done.exit_code == 1
+    assert done.output.splitlines() == [
+        f"train.py: {out}: exists already, expected a new name (or --force to replace it)"
+    ]
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_an_existing_run_is_replaced_with_force(whole, gold, tmp_path):
+    out = shutil.copytree(whole[0], tmp_path / "copy")
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, 2)
+        start(gold, out, "--force", "--seed", 1)
+    (row,) = metrics(out)
+    assert row["loss"] != pytest.approx(metrics(whole[0])[0]["loss"], abs=1e-4)
+
+
+def test_with_force_nothing_of_the_older_run_is_gone_on_with(gold, tmp_path):
+    out = tmp_path / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, 2)
+        start(gold, out)
+    assert (out / "state.pt").is_file()
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, 1)  # before the new run has a state of its own
+        assert start(gold, out, "--force", "--seed", 1).exit_code == 1
+    assert not (out / "state.pt").exists()
+
+
+def test_a_frozen_encoder_stays_as_it_was(gold, tmp_path):
+    # As the seed work: each span alone, 4 paragraphs at once, no features.
+    seed_work = ("--context", "span", "--paragraphs", 4, "--no-features")
+    out = trained(gold, tmp_path / "out", "--frozen", *seed_work)
+    assert encoder_changes(out) == set()
+    rows = metrics(out)
+    assert len({row["loss"] for row in rows}) == 3
+    config = load_checkpoint(out).model.config
+    assert (config.context, config.paragraphs, config.features) == ("span", 4, False)
+
+
+def test_lower_layers_that_are_frozen_stay_as_they_were(gold, tmp_path):
+    out = trained(gold, tmp_path / "out", "--frozen-layers", 1)
+    changed = encoder_changes(out)
+    assert changed
+    assert {".".join(name.split(".")[:3]) for name in changed} == {"encoder.layer.1"}
+
+
+def test_all_of_an_encoder_is_trained(whole):
+    out, _ = whole
+    changed = {".".join(name.split(".")[:3]) for name in encoder_changes(out)}
+    assert {"encoder.layer.0", "encoder.layer.1"} <= changed
+    assert any(name.startswith("embeddings.") for name in changed)
+
+
+@pytest.mark.parametrize(("n", "trained_layers"), [(0, []), (1, [1]), (2, [])])
+@pytest.mark.parametrize("kind", KINDS)
+def test_layers_of_any_encoder_are_frozen(kind, n, trained_layers):
+    body = model_of(kind).encoder
+    if n == 0:
+        assert all(weight.requires_grad for weight in body.parameters())
+        return
+    train.freeze_lower_layers(body, n)
+    left = {name for name, weight in body.named_parameters() if weight.requires_grad}
+    assert bool(left) == bool(trained_layers)
+    assert all(".1." in name for name in left)
+    assert len(left) == sum(".1." in name for name, _ in body.named_parameters()) * (n == 1)
+
+
+def test_too_many_layers_to_freeze(gold, tmp_path):
+    done = start(gold, tmp_path / "out", "--frozen-layers", 9)
+    assert done.exit_code != 0
+    assert "found 9 layers to freeze" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_model_has_the_weights_of_the_encoder(kind):
+    names = train.Options.__dataclass_fields__
+    given = dict.fromkeys(names, 0) | {"encoder": str(encoder(kind)), "seed": 7}
+    shape = {"projection": 16, "hidden": 8}
+    model, tokenizer = train.new_model(train.Options(**given), shape)
+    expected = AutoModel.from_pretrained(encoder(kind)).state_dict()
+    for name, weight in model.encoder.state_dict().items():
+        assert torch.equal(weight, expected[name])
+    assert tokenizer.get_vocab() == tokenizer_of(kind).get_vocab()
+    again, _ = train.new_model(train.Options(**given), shape)
+    other, _ = train.new_model(train.Options(**(given | {"seed": 8})), shape)
+    assert torch.equal(model.scores.weight, again.scores.weight)
+    assert not torch.equal(model.scores.weight, other.scores.weight)
+
+
+def item_of(tags, cuts):
+    return train.Encoded(None, None, torch.tensor(tags), cuts, None)
+
+
+def test_the_loss_of_a_chapter():
+    rows = torch.randn(5, 4, generator=torch.Generator().manual_seed(1))
+    tags = [0, 2, 3, 0, 1]
+    whole = item_of(tags, [slice(0, 5)])
+    expected = 5 * sequence_loss(rows, torch.tensor(tags))
+    assert torch.allclose(train.loss_of([rows], whole, 0.0), expected)
+    # A missed beginning costs more: the other tags start higher where one is right.
+    raised = rows.clone()
+    for n in (0, 3):
+        raised[n, 1:] += 0.5
+    expected = 5 * sequence_loss(raised, torch.tensor(tags))
+    assert torch.allclose(train.loss_of([rows], whole, 0.5), expected)
+    assert train.loss_of([rows], whole, 0.5) > train.loss_of([rows], whole, 0.0)
+    # In stretches, each tag by itself: one may begin with I-OTHER.
+    parts = item_of(tags, [slice(0, 2), slice(2, 5)])
+    expected = cross_entropy(rows, torch.tensor(tags), reduction="sum")
+    assert torch.allclose(train.loss_of([rows[:2], rows[2:]], parts, 0.0), expected)
+
+
+def test_chapters_are_encoded_for_training(monkeypatch):
+    # Some processors compute with fewer digits otherwise.
+    monkeypatch.setattr(train, "autocast", lambda device: torch.autocast(device, enabled=False))
+    model, (chapter, *_) = model_of(), list(chapters(sample()))
+    example = train.Example(chapter, torch.zeros(len(chapter.places), dtype=torch.long).numpy())
+    (plain,) = train.encoded([example], model, tokenizer_of(), False)
+    (frozen,) = train.encoded([example], model, tokenizer_of(), True)
+    assert plain.pooled is None and plain.encoding == frozen.encoding
+    assert plain.cuts == pieces(chapter, 0)
+    with torch.no_grad():
+        expected = model.pooled(plain.encoding)
+    assert torch.allclose(frozen.pooled, expected, atol=1e-5)
+    assert not frozen.pooled.requires_grad
+
+
+def test_margins_without_room_are_one_line(gold, tmp_path):
+    done = start(gold, tmp_path / "out", "--window", 16, "--margin", 8)
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-1].startswith("train.py: found a window of 16 tokens")
+
+
+def test_a_window_larger_than_the_encoder_is_one_line(gold, tmp_path):
+    done = start(gold, tmp_path / "out", "--window", 1024)
+    if not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.output.splitlines()[-1].startswith("train.py: ")

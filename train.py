@@ -1,0 +1,438 @@
+"""Trains the tagger on the annotations: `python train.py --help`; `accelerate launch train.py ...`.
+
+It goes: examples -> encodings -> epochs -> the best epoch on dev, calibrated -> a run folder with
+the checkpoint, its scores, the metrics of every epoch and the exact command.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel
+
+from heuristic.gap import TUNED_GAP, GapTagger
+from miner.annotations import read_annotations
+from miner.calibration import calibrated
+from miner.card import model_card
+from miner.encoding import Encoding
+from miner.examples import AnnotatedExamples, Example, annotated_examples, weak_examples
+from miner.fetch import DEFAULT_MIRROR, fetch
+from miner.files import json_line, refuse_existing
+from miner.mine import split_source
+from miner.model import ConversationTagger, TaggerConfig, pieces, sequence_loss
+from miner.neural import NeuralTagger, autocast, encode, load_checkpoint
+from miner.scores import Scores, score
+from miner.sources import find_sources
+from miner.tags import TaggedBook
+
+STATE = "state.pt"  # in the run folder until the run is done: what it goes on from
+METRICS = "metrics.jsonl"
+RUN = "run.json"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What decides the result of a run, beside the data."""
+
+    encoder: str
+    seed: int
+    epochs: int
+    weak_epochs: int
+    patience: int
+    batch: int
+    encoder_rate: float
+    head_rate: float
+    frozen: bool
+    frozen_layers: int
+    start_weight: float
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """An example in tensors; `pooled` are its vectors where the encoder is frozen."""
+
+    encoding: Encoding
+    features: Tensor
+    tags: Tensor
+    cuts: list[slice]
+    pooled: Tensor | None
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What one epoch came to; `scores` are of the dev split."""
+
+    stage: str
+    number: int
+    loss: float
+    seconds: float
+    tokens: int
+    scores: Scores
+
+    def to_json(self) -> dict[str, Any]:
+        """A row of the metrics."""
+        row: dict[str, Any] = {"stage": self.stage, "epoch": self.number, "loss": self.loss}
+        row |= {"seconds": self.seconds, "tokens_per_second": self.tokens / self.seconds}
+        for unit in ("B-START", "turn-pair", "span-pair"):
+            for part in ("precision", "recall", "f1"):
+                name = f"{unit}.{part}"
+                row[f"dev {name}"] = self.scores.total.end_to_end[name].value
+        return row
+
+
+def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagger, Any]:
+    """A model with the pre-trained encoder and a fresh head, and the encoder's tokenizer."""
+    set_seed(options.seed)
+    tokenizer = AutoTokenizer.from_pretrained(options.encoder, use_fast=True)
+    config = AutoConfig.from_pretrained(options.encoder)
+    model = ConversationTagger(TaggerConfig(encoder=config.to_dict(), **shape))
+    limit = min(config.max_position_embeddings, tokenizer.model_max_length)
+    if model.config.window > limit:
+        raise ValueError(
+            f"found a window of {model.config.window} tokens, "
+            f"expected at most {limit}, the encoder's"
+        )
+    trained = AutoModel.from_pretrained(options.encoder).state_dict()
+    model.encoder.load_state_dict(
+        {name: trained[name] for name in model.encoder.state_dict()}, strict=True
+    )
+    if options.frozen:
+        model.encoder.requires_grad_(False)
+    elif options.frozen_layers:
+        freeze_lower_layers(model.encoder, options.frozen_layers)
+    return model, tokenizer
+
+
+def freeze_lower_layers(encoder: PreTrainedModel, n: int) -> None:
+    """Takes the embeddings and the lowest layers out of the training."""
+    n_layers: int = encoder.config.num_hidden_layers
+    if n > n_layers:
+        raise ValueError(f"found {n} layers to freeze, expected at most {n_layers}, the encoder's")
+    layers = next(
+        module
+        for module in encoder.modules()
+        if isinstance(module, nn.ModuleList) and len(module) == n_layers
+    )
+    encoder.requires_grad_(False)
+    for layer in layers[n:]:
+        layer.requires_grad_(True)
+
+
+def encoded(
+    examples: Sequence[Example], model: ConversationTagger, tokenizer: Any, frozen: bool
+) -> list[Encoded]:
+    """The examples in tensors; a frozen encoder reads them once, here."""
+    device = model.scores.weight.device
+    found = []
+    for example in progress(examples, "encoding"):
+        encoding = encode(example.chapter, tokenizer, model.config)
+        pooled = None
+        if frozen:
+            model.eval()
+            with torch.no_grad(), autocast(device.type):
+                pooled = model.pooled(encoding)
+        found.append(
+            Encoded(
+                encoding,
+                torch.from_numpy(example.chapter.features).to(device),
+                torch.from_numpy(example.tags).to(device),
+                pieces(example.chapter, model.config.paragraphs),
+                pooled,
+            )
+        )
+    return found
+
+
+def loss_of(scores: Sequence[Tensor], item: Encoded, start_weight: float) -> Tensor:
+    """The loss of a chapter, summed over its utterances.
+
+    Args:
+        scores: of the chapter's stretches.
+        item: the chapter.
+        start_weight: added to the scores of the other tags where the right one is B-START, so that
+            missing a beginning costs more; 0 for the plain loss.
+    """
+    rows = torch.cat(list(scores)).float()
+    missed = (item.tags == 0)[:, None] & (torch.arange(rows.shape[1], device=rows.device) != 0)
+    rows = rows + start_weight * missed
+    if len(item.cuts) > 1:  # a stretch may begin inside a conversation: no legal sequence
+        return nn.functional.cross_entropy(rows, item.tags, reduction="sum")
+    return sequence_loss(rows, item.tags) * len(item.tags)
+
+
+def train(
+    model: ConversationTagger,
+    examples: Sequence[Encoded],
+    options: Options,
+    accelerator: Accelerator,
+    epochs: int,
+    after_epoch: Callable[[int, float, float, int], bool],
+    state: dict[str, Any] | None,
+    save: Callable[[dict[str, Any]], None],
+) -> None:
+    """Trains for so many epochs, or until `after_epoch` says that it is enough.
+
+    Learning rates rise over the first tenth of the steps and fall to zero. An epoch's order and
+    dropout depend on seed and epoch alone, so a run goes on from `state` to the same result.
+    """
+    head = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
+    groups = [{"params": head, "lr": options.head_rate}]
+    if body := [p for p in model.encoder.parameters() if p.requires_grad]:
+        groups.append({"params": body, "lr": options.encoder_rate})
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    share = options.batch * accelerator.num_processes
+    steps = epochs * math.ceil(len(examples) / share)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda n: min((n + 1) / max(0.1 * steps, 1), max(0.0, 1 - n / steps))
+    )
+    if state:
+        optimizer.load_state_dict(state["optimizer"])
+        schedule.load_state_dict(state["schedule"])
+    wrapped, optimizer = accelerator.prepare(model, optimizer)
+    for epoch in range(state["epoch"] if state else 0, epochs):
+        set_seed(options.seed * 1000 + epoch)
+        order = list(range(len(examples)))
+        random.shuffle(order)
+        order += order[: -len(order) % share]  # every process has as many as the others
+        started, total, n_tags, n_tokens = time.monotonic(), 0.0, 0, 0
+        wrapped.train()
+        for at in progress(range(0, len(order), share), f"epoch {epoch + 1} of {epochs}"):
+            mine = order[at : at + share][accelerator.process_index :: accelerator.num_processes]
+            size = sum(len(examples[n].tags) for n in mine)
+            for n in mine:  # a chapter at a time: gradients add up, memory does not
+                item = examples[n]
+                with autocast(accelerator.device.type):
+                    scores = wrapped(item.encoding, item.features, item.cuts, item.pooled)
+                loss = loss_of(scores, item, options.start_weight)
+                accelerator.backward(loss / size)
+                total += loss.item()
+                n_tokens += sum(len(window.ids) for window in item.encoding.windows)
+            n_tags += size
+            accelerator.clip_grad_norm_(wrapped.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+        seconds = time.monotonic() - started
+        enough = after_epoch(epoch, total / n_tags, seconds, n_tokens)
+        record = {"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}
+        save({"epoch": epochs if enough else epoch + 1, "model": model.state_dict(), **record})
+        if enough:
+            return
+
+
+def judged(
+    tagger: NeuralTagger, data: AnnotatedExamples, split: str, resamples: int, seed: int
+) -> Scores:
+    """The scores of the tagger on the spans of the gold."""
+    predicted = [
+        TaggedBook(spans.book.id, tuple(tagger.tag(spans)), "checkpoint")
+        for spans in data.book_spans
+    ]
+    return score(data.gold, predicted, split=split, resamples=resamples, seed=seed)
+
+
+def progress(items: Sequence[Any], name: str) -> Any:
+    """The items with a bar and an estimate, where somebody is looking."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return track(items, name, console=console, transient=True, disable=not console.is_terminal)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Run folder.")
+@click.option("--gold", type=click.Path(path_type=Path), default=Path("annotations"))
+@click.option("--encoder", default="sentence-transformers/all-MiniLM-L6-v2", help="Name or path.")
+@click.option(
+    "--books", type=click.Path(path_type=Path), envvar="MINER_BOOKS", help="Of Gutenberg."
+)
+@click.option("--train-split", default="train", help="Splits with + between.")
+@click.option("--dev-split", default="dev")
+@click.option("--test-split", help="Scored once, at the end; never looked at before.")
+@click.option("--chapters", type=int, help="Train on so many chapters only, chosen by the seed.")
+@click.option("--weak", multiple=True, help="Book (number or file) for weak labels by the gap.")
+@click.option("--weak-epochs", type=click.IntRange(min=1), default=1)
+@click.option("--epochs", type=click.IntRange(min=1), default=6)
+@click.option("--patience", type=int, default=3, help="Epochs without a better dev score.")
+@click.option("--batch", type=int, default=4, help="Chapters per step and process.")
+@click.option("--encoder-rate", type=float, default=1e-4, help="Learning rate.")
+@click.option("--head-rate", type=float, default=2e-3, help="Learning rate.")
+@click.option("--frozen", is_flag=True, help="Train the head only, on vectors made once.")
+@click.option("--frozen-layers", type=int, default=0, help="Train all but the lowest layers.")
+@click.option("--start-weight", type=float, default=0.0, help="Margin for missed beginnings.")
+@click.option("--context", type=click.Choice(["text", "span"]), default="text")
+@click.option("--window", type=int, default=256, help="Tokens.")
+@click.option("--margin", type=int, default=32, help="Tokens of a window that are context only.")
+@click.option("--paragraphs", type=int, default=0, help="Seen at once by the BiLSTM; 0: a chapter.")
+@click.option("--features/--no-features", default=True, help="Structure beside the vectors.")
+@click.option("--projection", type=int, default=256)
+@click.option("--hidden", type=int, default=128)
+@click.option("--layers", type=int, default=1)
+@click.option("--dropout", type=float, default=0.2)
+@click.option("--seed", type=int, default=0)
+@click.option("--resamples", type=int, default=1000)
+@click.option("--resume", is_flag=True, help="Go on with an interrupted run in OUT.")
+@click.option("--force", is_flag=True, help="Replace the run in OUT.")
+@click.option("--smoke", is_flag=True, help="The whole path on the sample, in a minute.")
+def main(**given: Any) -> None:
+    """Train the conversation tagger and write a run folder that `miner --tagger OUT` takes."""
+    try:
+        run(given)
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"train.py: {error}") from error
+
+
+def run(given: dict[str, Any]) -> None:
+    """The whole way; `given` are the options of the command line."""
+    out: Path = given["out"]
+    if given["smoke"]:
+        given |= {"train_split": "sample", "dev_split": "sample", "epochs": 2, "weak": ("sample",)}
+    if not given["resume"]:
+        refuse_existing(out, given["force"])
+    accelerator = Accelerator()
+    options = Options(**{name: given[name] for name in Options.__dataclass_fields__})
+    shape_names = ("context", "window", "margin", "paragraphs", "features", "projection")
+    shape = {name: given[name] for name in (*shape_names, "hidden", "layers", "dropout")}
+    model, tokenizer = new_model(options, shape)
+    model.to(accelerator.device)
+    tagger = NeuralTagger(model, tokenizer)
+
+    def read(book: str) -> bytes:
+        (source,), _ = find_sources([book], given["books"])
+        return (source.path or fetch(source.id, mirror=DEFAULT_MIRROR)).read_bytes()
+
+    gold = read_annotations(given["gold"])
+    training = annotated_examples(gold.part(given["train_split"]), read)
+    dev = annotated_examples(gold.part(given["dev_split"]), read)
+    chosen = list(training.examples)
+    if given["chapters"]:
+        random.Random(options.seed).shuffle(chosen)
+        chosen = chosen[: given["chapters"]]
+    weak = [
+        example
+        for book in given["weak"]
+        for example in weak_examples(split_source(read(book), book, ())[0], GapTagger(TUNED_GAP))
+    ]
+    record = {
+        "command": shlex.join(["python", *sys.argv]),
+        "data": f"{given['gold']} {given['train_split']}",
+        "chapters": len(chosen),
+        "utterances": sum(len(example.tags) for example in chosen),
+        "digest of the data": training.digest,
+        "weak books": len(given["weak"]),
+        **{name: value for name, value in asdict(options).items()},
+        "versions": {name: version(name) for name in ("torch", "transformers", "accelerate")},
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    state = _state(out, accelerator) if given["resume"] else None
+    if state is None:
+        for name in (STATE, METRICS, RUN):
+            (out / name).unlink(missing_ok=True)
+    else:
+        model.load_state_dict(state["model"])
+    best = {"epoch": -1, "f1": -1.0} | (state["best"] if state else {})
+    rows: list[dict[str, Any]] = state["rows"] if state else []
+    stages = [("weak", weak, options.weak_epochs)] if weak else []
+    stages.append(("gold", chosen, options.epochs))
+    done = [name for name, _, _ in stages].index(state["stage"]) if state else 0
+    for stage, examples, epochs in stages[done:]:
+        ready = encoded(examples, model, tokenizer, options.frozen)
+
+        def after_epoch(
+            number: int, loss: float, seconds: float, tokens: int, stage: str = stage
+        ) -> bool:
+            scores = judged(tagger, dev, given["dev_split"], 0, options.seed)
+            epoch = Epoch(stage, number, loss, seconds, tokens, scores)
+            f1 = scores.total.end_to_end["turn-pair.f1"].value or 0.0
+            if accelerator.is_main_process:
+                row = epoch.to_json()
+                click.echo(" ".join(f"{k} {_short(v)}" for k, v in row.items()), err=True)
+                rows.append(row)
+            if stage == "gold" and f1 > best["f1"]:
+                best.update(epoch=number, f1=f1)
+                if accelerator.is_main_process:
+                    model.save_pretrained(out)
+            return stage == "gold" and number - best["epoch"] >= options.patience
+
+        def save(reached: dict[str, Any], stage: str = stage) -> None:
+            if accelerator.is_main_process:
+                partial = out / f"{STATE}.partial"
+                torch.save(reached | {"stage": stage, "best": dict(best), "rows": rows}, partial)
+                partial.replace(out / STATE)
+                (out / METRICS).write_bytes(b"".join(map(json_line, rows)))
+
+        train(model, ready, options, accelerator, epochs, after_epoch, state, save)
+        state = None
+    if accelerator.is_main_process:
+        finish(out, tokenizer, dev, gold, read, given, record, best)
+
+
+def finish(
+    out: Path,
+    tokenizer: Any,
+    dev: AnnotatedExamples,
+    gold: Any,
+    read: Callable[[str], bytes],
+    given: dict[str, Any],
+    record: dict[str, Any],
+    best: dict[str, Any],
+) -> None:
+    """Calibrates the best epoch on dev, scores it, and writes what belongs into a run folder."""
+    tokenizer.save_pretrained(out)
+    tagger = load_checkpoint(out)
+    model = tagger.model
+    scores = [tagger.scores(example.chapter) for example in dev.examples]
+    calibration = calibrated(scores, [example.tags for example in dev.examples])
+    model.config.confidence_temperature = calibration.temperature
+    model.config.training = record | {"best epoch": best["epoch"]}
+    found = {given["dev_split"]: judged(tagger, dev, given["dev_split"], given["resamples"], 0)}
+    if split := given["test_split"]:
+        test = annotated_examples(gold.part(split), read)
+        found[split] = judged(tagger, test, split, given["resamples"], 0)
+    model.save_pretrained(out)
+    (out / "README.md").write_text(
+        model_card(model.config.training, found, calibration), encoding="utf-8"
+    )
+    result = {
+        "training": model.config.training,
+        "calibration": asdict(calibration),
+        "scores": {name: item.to_json() for name, item in found.items()},
+    }
+    (out / RUN).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    (out / STATE).unlink(missing_ok=True)
+    for name, item in found.items():
+        for unit in ("B-START", "turn-pair"):
+            value = item.total.end_to_end[f"{unit}.f1"].value
+            click.echo(f"{name}: {unit} F1 {_short(value)}")
+
+
+def _state(out: Path, accelerator: Accelerator) -> dict[str, Any]:
+    """What an interrupted run had reached."""
+    path = out / STATE
+    if not path.is_file():
+        raise ValueError(f"{out}: found no {STATE}, expected an interrupted run to go on with")
+    return torch.load(path, map_location=accelerator.device, weights_only=True)
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main()
