@@ -252,7 +252,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
     from rich.progress import track
 
     console = Console(stderr=True)
-    return track(items, name, console=console, transient=True, disable=not console.is_terminal)
+    return track(items, name, console=console, transient=True) if console.is_terminal else items
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
