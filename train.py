@@ -24,6 +24,7 @@ from accelerate import Accelerator
 from accelerate.utils import set_seed
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel
+from transformers.utils import logging
 
 from heuristic.gap import TUNED_GAP, GapTagger
 from miner.annotations import read_annotations
@@ -98,6 +99,7 @@ class Epoch:
 def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagger, Any]:
     """A model with the pre-trained encoder and a fresh head, and the encoder's tokenizer."""
     set_seed(options.seed)
+    logging.disable_progress_bar()
     tokenizer = AutoTokenizer.from_pretrained(options.encoder, use_fast=True)
     config = AutoConfig.from_pretrained(options.encoder)
     model = ConversationTagger(TaggerConfig(encoder=config.to_dict(), **shape))
