@@ -32,13 +32,12 @@ from miner.calibration import calibrated
 from miner.card import model_card
 from miner.encoding import Encoding
 from miner.examples import AnnotatedExamples, Example, annotated_examples, weak_examples
-from miner.fetch import DEFAULT_MIRROR, fetch
+from miner.fetch import find_book
 from miner.files import json_line, refuse_existing
 from miner.mine import split_source
 from miner.model import ConversationTagger, TaggerConfig, pieces, sequence_loss
 from miner.neural import NeuralTagger, autocast, encode, load_checkpoint
 from miner.scores import Scores, score
-from miner.sources import find_sources
 from miner.tags import TaggedBook
 
 STATE = "state.pt"  # in the run folder until the run is done: what it goes on from
@@ -316,8 +315,7 @@ def run(given: dict[str, Any]) -> None:
     tagger = NeuralTagger(model, tokenizer)
 
     def read(book: str) -> bytes:
-        (source,), _ = find_sources([book], given["books"])
-        return (source.path or fetch(source.id, mirror=DEFAULT_MIRROR)).read_bytes()
+        return find_book(book, given["books"])[1].read_bytes()
 
     gold = read_annotations(given["gold"])
     training = annotated_examples(gold.part(given["train_split"]), read)

@@ -11,17 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from miner.spans import BookSpans, Span, is_blank
-from miner.tags import Tag, TaggedSpan
+from miner.tags import GOES_ON, Tag, TaggedSpan
 
 # Given the narration since the last utterance: does a conversation begin?
 Begins = Callable[[list[Span]], bool]
-
-_SAME_TURN = {
-    Tag.B_START: Tag.I_START,
-    Tag.I_START: Tag.I_START,
-    Tag.B_OTHER: Tag.I_OTHER,
-    Tag.I_OTHER: Tag.I_OTHER,
-}
 
 
 def tag_by_paragraph(book_spans: BookSpans, begins: Begins) -> list[TaggedSpan]:
@@ -46,7 +39,7 @@ def tag_by_paragraph(book_spans: BookSpans, begins: Begins) -> list[TaggedSpan]:
         if last is None or span.chapter != last.chapter:
             last_tag = Tag.B_START
         elif span.paragraph == last.paragraph or span.continues:
-            last_tag = _SAME_TURN[last_tag]
+            last_tag = GOES_ON[last_tag]
         else:
             last_tag = Tag.B_START if begins(narration) else Tag.B_OTHER
         tagged.append(TaggedSpan(span, last_tag))

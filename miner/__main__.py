@@ -737,16 +737,9 @@ def _one_book(word: str, books: Path | None, mirror: str | None) -> tuple[Source
 
 def _file_of(word: str, books: Path | None, mirror: str | None) -> tuple[Source, Path]:
     """The one book that a word names, and its file, downloaded if it is in no folder."""
-    from miner.fetch import DEFAULT_MIRROR, fetch
-    from miner.sources import find_sources
+    from miner.fetch import DEFAULT_MIRROR, find_book
 
-    sources, missing = find_sources([word], books)
-    if missing:
-        raise ValueError(str(missing[0]))
-    if len(sources) != 1:
-        raise ValueError(f"{word}: found {len(sources)} books, expected one")
-    path = sources[0].path or fetch(sources[0].id, mirror=mirror or DEFAULT_MIRROR)
-    return sources[0], path
+    return find_book(word, books, mirror or DEFAULT_MIRROR)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ edition, the fingerprint of its letters, and two facts, who speaks and in which 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from typing import Any
 
 from miner.align import letters
 from miner.matching import fingerprint as letters_of
-from miner.reading import source_of, text_of
-from miner.tags import Tag
+from miner.reading import json_rows, source_of, text_of
+from miner.tags import GOES_ON, Tag
 
 BOOKS = "books.jsonl"
 GOLD = "gold"
@@ -266,7 +265,7 @@ def derive_tags(facts: Iterable[Annotation]) -> list[Tag]:
         elif not is_same_speaker(before, fact):
             tag = Tag.B_OTHER
         else:
-            tag = Tag.I_START if tag in (Tag.B_START, Tag.I_START) else Tag.I_OTHER
+            tag = GOES_ON[tag]
         tags.append(tag)
         before = fact
     return tags
@@ -307,29 +306,16 @@ def _read_books(folder: Path, cards: dict[str, BookCard]) -> tuple[AnnotatedBook
         raise ValueError(f"{paths[foreign[0]]}: found no book {foreign[0]} in {BOOKS}")
     return tuple(
         AnnotatedBook(
-            card, read_file(paths[book], book), source_of(paths[book], _digest(paths[book]))
+            card, read_file(paths[book], book), source_of(paths[book], text_of(paths[book])[1])
         )
         for book, card in cards.items()
         if book in paths
     )
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def _rows(path: Path, keys: dict[str, Callable[..., Any]]) -> Iterable[tuple[str, dict[str, Any]]]:
     """The objects of a JSON Lines file, each with file:line, checked to have the keys."""
-    for number, line in enumerate(text_of(path)[0].split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{where}: found bad JSON ({error}), expected one object") from error
-        if not isinstance(row, dict):
-            raise ValueError(f"{where}: found {type(row).__name__}, expected an object")
+    for where, row in json_rows(path, text_of(path)[0]):
         for key, kind in keys.items():
             if type(row.get(key)) is not kind:
                 raise ValueError(

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from miner.tags import Tag, TaggedBook, TaggedSpan
-
-_GOES_ON = {
-    Tag.B_START: Tag.I_START,
-    Tag.I_START: Tag.I_START,
-    Tag.B_OTHER: Tag.I_OTHER,
-    Tag.I_OTHER: Tag.I_OTHER,
-}
+from miner.tags import GOES_ON, Tag, TaggedBook, TaggedSpan
 
 
 def conll_lines(books: Iterable[TaggedBook]) -> Iterator[str]:
@@ -40,7 +33,7 @@ def conll_lines(books: Iterable[TaggedBook]) -> Iterator[str]:
             kind = "u" if span.is_utterance else "q" if span.quoted else "n"
             for word in span.text.split():
                 yield f"{word} {kind} {number} {tag}"
-                tag = _GOES_ON.get(tag, tag)
+                tag = GOES_ON.get(tag, tag)
                 is_open = True
         if is_open:
             yield ""

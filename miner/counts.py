@@ -17,9 +17,8 @@ from seqeval.scheme import IOB2, Entities
 from miner.dialogues import Turn, dialogues, mended, span_pairs, turn_pairs
 from miner.matching import match_spans, same_paragraphs
 from miner.spans import Span
-from miner.tags import Tag, TaggedBook, TaggedSpan
+from miner.tags import TAGS, Tag, TaggedBook, TaggedSpan
 
-TAGS = tuple(tag for tag in Tag if tag is not Tag.O)
 _KINDS = ("turn-START", "turn-OTHER")
 # What is counted. "utterance" is the finding of spans, whatever their tag; "turn" is both kinds.
 UNITS = ("utterance", *map(str, TAGS), "turn", *_KINDS, "turn-pair", "span-pair", "dialogue")

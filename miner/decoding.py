@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.tags import SUCCESSORS, Tag
+from miner.tags import SUCCESSORS, TAGS, Tag
 
-TAGS = tuple(tag for tag in Tag if tag is not Tag.O)
 ALLOWED = np.array([[after in SUCCESSORS[tag] for after in TAGS] for tag in TAGS])
 FIRST = np.array([tag in SUCCESSORS[None] for tag in TAGS])
 

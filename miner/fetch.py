@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from miner import __version__
-from miner.sources import NUMBER, cache_folder, cached_file
+from miner.sources import NUMBER, Source, cache_folder, cached_file, find_sources
 
 if TYPE_CHECKING:
     from requests import Response
@@ -82,6 +82,22 @@ class _Limits:
             if found < 0 or (found == 0 and not may_be_zero):
                 expected = "0 or more" if may_be_zero else "more than 0"
                 raise ValueError(f"{name}: found {found}, expected {expected}")
+
+
+def find_book(
+    word: str, books: Path | None = None, mirror: str = DEFAULT_MIRROR
+) -> tuple[Source, Path]:
+    """The one book that a word names, and its file, downloaded if it is on no disk.
+
+    Raises:
+        ValueError: if the word names no book or several, or the book cannot be downloaded.
+    """
+    sources, missing = find_sources([word], books)
+    if missing:
+        raise ValueError(str(missing[0]))
+    if len(sources) != 1:
+        raise ValueError(f"{word}: found {len(sources)} books, expected one")
+    return sources[0], sources[0].path or fetch(sources[0].id, mirror=mirror)
 
 
 def fetch(

@@ -18,6 +18,7 @@ import orjson
 from miner.records import KINDS, Row, arrow_schemas
 
 Format = Literal["jsonl", "parquet"]
+CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
 RUN_RECORD = "run.json"
 CARD = "README.md"
 
@@ -25,6 +26,11 @@ CARD = "README.md"
 def json_line(row: Mapping[str, Any]) -> bytes:
     """One row of a JSON Lines file, UTF-8, newline included."""
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether a path is the folder of a checkpoint."""
+    return (path / CHECKPOINT_CONFIG).is_file()
 
 
 def refuse_existing(path: Path, force: bool) -> None:

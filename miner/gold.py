@@ -6,11 +6,11 @@ is not what it should be.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from miner.reading import Reading, check_legal, reading_of, source_of, tag_of, text_of
+from miner.reading import Reading, check_legal, json_rows, reading_of, source_of, tag_of, text_of
 from miner.seed import read_seed_tags
 from miner.spans import Span
 from miner.tags import Tag, TaggedBook, TaggedSpan
@@ -84,12 +84,8 @@ def _tags_reading(path: Path, mend: bool) -> Reading:
     """The books of a tags file and the number of mended tags."""
     text, sha256 = text_of(path)
     books: dict[str, tuple[list[TaggedSpan], list[str]]] = {}
-    # Not splitlines(): it would also break at separators that may stand inside a JSON string.
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        book, tagged = _tagged_row(line, where)
+    for where, row in json_rows(path, text):
+        book, tagged = _tagged_row(row, where)
         spans, places = books.setdefault(book, ([], []))
         if spans and not _is_before(spans[-1].span, tagged.span):
             raise ValueError(
@@ -107,14 +103,8 @@ def _tags_reading(path: Path, mend: bool) -> Reading:
     )
 
 
-def _tagged_row(line: str, where: str) -> tuple[str, TaggedSpan]:
+def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
     """The book and the tagged span of one row of a tags file."""
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{where}: found bad JSON ({error}), expected one object") from error
-    if not isinstance(row, dict):
-        raise ValueError(f"{where}: found {type(row).__name__}, expected an object")
     missing = [key for key in _KEYS if key not in row]
     if missing:
         raise ValueError(f"{where}: found no {', '.join(missing)}, expected {', '.join(_KEYS)}")

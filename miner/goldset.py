@@ -11,6 +11,7 @@ from typing import Any
 from miner.agreement import tagged_facts
 from miner.annotations import (
     SPLITS,
+    UNKNOWN,
     AnnotatedBook,
     Annotations,
     BookCard,
@@ -20,7 +21,7 @@ from miner.annotations import (
 from miner.dialogues import dialogues, turn_pairs
 from miner.editions import ReadBook, open_edition
 from miner.locate import refuse_losses
-from miner.tags import Tag
+from miner.tags import TAGS
 
 _SAME_WORK = 0.5  # share of a book's long annotated spans found in another book that make it a copy
 _LONG = 8  # words of a span that is not found in two works by chance
@@ -190,7 +191,7 @@ def _counted(name: str, books: Sequence[AnnotatedBook], twice: dict[str, int]) -
         sum(twice.get(book.card.book, 0) for book in books),
         len(facts),
         sum(fact.is_utterance for fact in facts),
-        sum(fact.speaker == "?" for fact in facts),
+        sum(fact.speaker == UNKNOWN for fact in facts),
         len(
             {
                 (b.card.book, f.chapter, f.conversation)
@@ -202,7 +203,7 @@ def _counted(name: str, books: Sequence[AnnotatedBook], twice: dict[str, int]) -
         sum(len(dialogue.turns) for dialogue in found),
         sum(len(turn_pairs(dialogue)) for dialogue in found),
         sum(interrupted_pairs(book.annotations) for book in books),
-        {str(tag): tags[str(tag)] for tag in Tag if tag is not Tag.O},
+        {str(tag): tags[str(tag)] for tag in TAGS},
     )
 
 

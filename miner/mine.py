@@ -18,12 +18,12 @@ from heuristic.gap import DEFAULT_GAP
 from miner import __version__
 from miner.book import Book, parse_book
 from miner.dialogues import Dialogue, by_span, dialogues, filtered
-from miner.files import Format, OutputFolder, encode
+from miner.files import CHECKPOINT_WEIGHTS, Format, OutputFolder, encode
 from miner.reading import source_of
 from miner.records import rows_of_book
 from miner.sources import SAMPLE, Missing, Source
 from miner.spans import BookSpans, split_book
-from miner.taggers import CHECKPOINT_WEIGHTS, TAGGER_NAMES, load_tagger
+from miner.taggers import TAGGER_NAMES, load_tagger
 from miner.tags import TaggedBook, Tagger
 from miner.typography import Typography, infer_typography, prose, typography_from_names
 

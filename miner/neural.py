@@ -16,6 +16,7 @@ from transformers.utils import logging
 from miner.decoding import TAGS, marginals, viterbi
 from miner.encoding import Encoding, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, chapters
+from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
 from miner.model import FORMAT, ConversationTagger, TaggerConfig, pieces
 from miner.spans import BookSpans
 from miner.tags import Tag, TaggedSpan
@@ -23,8 +24,6 @@ from miner.tags import Tag, TaggedSpan
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-CONFIG = "config.json"
-WEIGHTS = "model.safetensors"
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 
 
@@ -80,11 +79,6 @@ def autocast(device: str) -> torch.autocast:
     return torch.autocast(device, torch.bfloat16, enabled=has_it)
 
 
-def is_checkpoint(path: Path) -> bool:
-    """Whether a path is the folder of a checkpoint."""
-    return (path / CONFIG).is_file()
-
-
 def load_checkpoint(path: Path, device: str | None = None) -> NeuralTagger:
     """The tagger of a checkpoint, on a GPU where there is one.
 
@@ -92,8 +86,8 @@ def load_checkpoint(path: Path, device: str | None = None) -> NeuralTagger:
         ValueError: if the folder holds no checkpoint of this kind, one of another version, or files
             that are cut short; names the file.
     """
-    where = path / CONFIG
-    for name in (CONFIG, WEIGHTS, *TOKENIZER):
+    where = path / CHECKPOINT_CONFIG
+    for name in (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, *TOKENIZER):
         if not (path / name).is_file():
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     try:
@@ -117,6 +111,8 @@ def load_checkpoint(path: Path, device: str | None = None) -> NeuralTagger:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"{path}: cannot be loaded: {reason}") from error
     if wrong := sorted([*info["missing_keys"], *info["unexpected_keys"]]):
-        raise ValueError(f"{path / WEIGHTS}: found other weights than expected, first {wrong[0]}")
+        raise ValueError(
+            f"{path / CHECKPOINT_WEIGHTS}: found other weights than expected, first {wrong[0]}"
+        )
     chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
     return NeuralTagger(model.to(chosen).eval(), tokenizer)

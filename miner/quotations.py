@@ -189,20 +189,26 @@ def score_quotations(
         gold_spans: offsets in `text`, one for each uninterrupted part of a quotation.
         book_spans: any edition of the same novel.
     """
-    return _score_aligned(text, gold_spans, book_spans, _aligned(book_spans.book, text))
+    return _score_aligned(text, gold_spans, book_spans, aligned(book_spans.book, text))
 
 
-def _aligned(book: Book, text: str) -> Alignment:
+def aligned(book: Book, text: str) -> Alignment:
     """From the blocks of the book, joined by blank lines, to the corpus's text."""
     return align("\n\n".join(block.text for block in book.blocks), text)
+
+
+def block_starts(book: Book) -> dict[int, int]:
+    """Where each block, by its index, begins in the text that `aligned` aligns."""
+    starts = accumulate((len(block.text) + 2 for block in book.blocks), initial=0)
+    return {block.index: start for block, start in zip(book.blocks, starts, strict=False)}
 
 
 def _score_aligned(
     text: str, gold_spans: Iterable[Offsets], book_spans: BookSpans, alignment: Alignment
 ) -> QuotationScore:
     blocks = [block.text for block in book_spans.book.blocks]
-    starts = list(accumulate((len(block) + 2 for block in blocks), initial=0))
-    at = {block.index: start for block, start in zip(book_spans.book.blocks, starts, strict=False)}
+    at = block_starts(book_spans.book)
+    starts = list(at.values())
     said = [
         (at[span.paragraph] + span.start, at[span.paragraph] + span.end)
         for span in book_spans.spans
@@ -370,7 +376,7 @@ def score_novel(novel: PdncNovel, book: Book) -> NovelScore:
     annotated = read_quotations(novel.folder)
     text, gold = annotated.text, annotated.spans
     book_spans = split_book(book, infer_typography(book), thoughts=True)
-    alignment = _aligned(book, text)
+    alignment = aligned(book, text)
     whole_speech = _without_asides(book_spans)
     return NovelScore(
         title=novel.title,

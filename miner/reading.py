@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from miner.dialogues import mended
 from miner.tags import Tag, TaggedBook, TaggedSpan, out_of_order
@@ -32,6 +34,26 @@ def text_of(path: Path) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{path}:{line}: found bytes that are no UTF-8, expected UTF-8") from error
+
+
+def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON Lines file, each with its place, file:line; empty lines left out.
+
+    Raises:
+        ValueError: with the place, on bad JSON or what is no object.
+    """
+    # Not splitlines(): it would also break at separators that may stand inside a JSON string.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{where}: found bad JSON ({error}), expected one object") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"{where}: found {type(row).__name__}, expected an object")
+        yield where, row
 
 
 def source_of(path: Path, sha256: str) -> str:

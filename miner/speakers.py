@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from miner.align import align
 from miner.annotations import UNKNOWN, AnnotatedBook, Annotation
 from miner.editions import Edition, ReadBook, editions
 from miner.pdnc import PdncNovel, read_quotations
+from miner.quotations import aligned, block_starts
 
 _LEAST_OVERLAP = 0.5  # of a span's letters that must lie in a quotation of the corpus
 _SEEN = 2  # spans from which a pair of names that share no word is believed to be one person
@@ -48,14 +48,8 @@ def speaker_pairs(
 
 def _judged(edition: Edition, novel: PdncNovel) -> list[SpeakerPair]:
     annotated = read_quotations(novel.folder)
-    blocks = edition.book_spans.book.blocks
-    text = "\n\n".join(block.text for block in blocks)
-    at: dict[int, int] = {}
-    length = 0
-    for block in blocks:
-        at[block.index] = length
-        length += len(block.text) + 2
-    alignment = align(text, annotated.text)
+    book = edition.book_spans.book
+    at, alignment = block_starts(book), aligned(book, annotated.text)
     spans = sorted(
         (start, end, quotation.speaker)
         for quotation in annotated.quotations
@@ -79,8 +73,9 @@ def _judged(edition: Edition, novel: PdncNovel) -> list[SpeakerPair]:
         if n >= _LEAST_OVERLAP * (place[1] - place[0]):
             found.append((fact, speaker))
     same = _same_person([(fact.speaker, theirs) for fact, theirs in found])
-    book = edition.annotated.card.book
-    return [SpeakerPair(book, fact, theirs, same(fact.speaker, theirs)) for fact, theirs in found]
+    return [
+        SpeakerPair(book.id, fact, theirs, same(fact.speaker, theirs)) for fact, theirs in found
+    ]
 
 
 def _same_person(named: Sequence[tuple[str, str]]) -> Callable[[str, str], bool]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from heuristic.gap import DEFAULT_GAP, TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
+from miner.files import CHECKPOINT_WEIGHTS, is_checkpoint
 from miner.gold import read_tags
 from miner.spans import BookSpans
 from miner.tags import TaggedBook, TaggedSpan, Tagger
 
-CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
 TAGGER_NAMES = ("gap", "tuned-gap", "narration")
 
 
@@ -69,7 +69,7 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
     if name == "narration":
         return NarrationTagger()
     path = Path(name)
-    if (path / CHECKPOINT_CONFIG).is_file():
+    if is_checkpoint(path):
         weights = path / CHECKPOINT_WEIGHTS
         changed = weights.stat().st_mtime_ns if weights.is_file() else 0
         return _checkpoint(path, changed)

@@ -32,6 +32,16 @@ SUCCESSORS: dict[Tag | None, frozenset[Tag]] = {
 }
 
 
+# The tags of utterances, and the tag of the next span of the same turn.
+TAGS = tuple(tag for tag in Tag if tag is not Tag.O)
+GOES_ON = {
+    Tag.B_START: Tag.I_START,
+    Tag.I_START: Tag.I_START,
+    Tag.B_OTHER: Tag.I_OTHER,
+    Tag.I_OTHER: Tag.I_OTHER,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class TaggedSpan:
     """A span and its tag; `confidence` in 0..1, None where the tagger claims none."""

@@ -16,8 +16,9 @@ from miner.decoding import TAGS, marginals
 from miner.dialogues import dialogues
 from miner.encoding import encode_spans, encode_text
 from miner.features import chapters
+from miner.files import is_checkpoint
 from miner.model import pieces
-from miner.neural import NeuralTagger, encode, is_checkpoint, load_checkpoint
+from miner.neural import NeuralTagger, encode, load_checkpoint
 from miner.taggers import load_tagger
 from miner.tags import Tag, TaggedBook, legal
 
