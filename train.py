@@ -6,8 +6,10 @@ the checkpoint, its scores, the metrics of every epoch and the exact command.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import os
 import random
 import shlex
 import sys
@@ -19,27 +21,44 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging
 
 from heuristic.gap import TUNED_GAP, GapTagger
-from miner.annotations import read_annotations
+from miner import plots
 from miner.calibration import calibrated
 from miner.card import model_card
-from miner.encoding import Encoding
-from miner.examples import AnnotatedExamples, Example, annotated_examples, weak_examples
+from miner.encoding import Encoding, special_tokens
+from miner.examples import (
+    AnnotatedExamples,
+    Example,
+    digest,
+    read_examples,
+    weak_examples,
+    with_turns_parted,
+)
 from miner.fetch import find_book
 from miner.files import json_line, refuse_existing
 from miner.mine import split_source
-from miner.model import ConversationTagger, TaggerConfig, pieces, sequence_loss
-from miner.neural import NeuralTagger, autocast, encode, load_checkpoint
+from miner.model import (
+    ConversationTagger,
+    Stretch,
+    TaggerConfig,
+    pieces,
+    sequence_loss,
+    speaker_loss,
+)
+from miner.neural import autocast, decoded, encode, load_checkpoint
 from miner.scores import Scores, score
 from miner.tags import TaggedBook
 
+STRUCTURE = "structure"  # the stage that trains on structure features alone, before the text
 STATE = "state.pt"  # in the run folder until the run is done: what it goes on from
 METRICS = "metrics.jsonl"
 RUN = "run.json"
@@ -53,6 +72,7 @@ class Options:
     seed: int
     epochs: int
     weak_epochs: int
+    structure_epochs: int
     patience: int
     batch: int
     encoder_rate: float
@@ -60,6 +80,9 @@ class Options:
     frozen: bool
     frozen_layers: int
     start_weight: float
+    speaker_weight: float
+    parted: float
+    weak_parted: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +92,7 @@ class Encoded:
     encoding: Encoding
     features: Tensor
     tags: Tensor
+    speakers: Tensor
     cuts: list[slice]
     pooled: Tensor | None
 
@@ -82,12 +106,14 @@ class Epoch:
     loss: float
     seconds: float
     tokens: int
+    dev_loss: float
     scores: Scores
 
     def to_json(self) -> dict[str, Any]:
         """A row of the metrics."""
         row: dict[str, Any] = {"stage": self.stage, "epoch": self.number, "loss": self.loss}
         row |= {"seconds": self.seconds, "tokens_per_second": self.tokens / self.seconds}
+        row["dev loss"] = self.dev_loss
         for unit in ("B-START", "turn-pair", "span-pair"):
             for part in ("precision", "recall", "f1"):
                 name = f"{unit}.{part}"
@@ -101,7 +127,10 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
     logging.disable_progress_bar()
     tokenizer = AutoTokenizer.from_pretrained(options.encoder, use_fast=True)
     config = AutoConfig.from_pretrained(options.encoder)
-    model = ConversationTagger(TaggerConfig(encoder=config.to_dict(), **shape))
+    if shape.get("masked") and tokenizer.mask_token_id is None:
+        raise ValueError(f"{options.encoder}: found no mask token, expected one for --masked")
+    hidden = {"mask": tokenizer.mask_token_id or 0, "separator": special_tokens(tokenizer)[1]}
+    model = ConversationTagger(TaggerConfig(encoder=config.to_dict(), **shape, **hidden))
     limit = min(config.max_position_embeddings, tokenizer.model_max_length)
     if model.config.window > limit:
         raise ValueError(
@@ -112,15 +141,34 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
     model.encoder.load_state_dict(
         {name: trained[name] for name in model.encoder.state_dict()}, strict=True
     )
+    if not torch.cuda.is_available():  # the fused kernel's backward pass takes half of a step
+        model.encoder.set_attn_implementation("eager")
     if options.frozen:
         model.encoder.requires_grad_(False)
-    elif options.frozen_layers:
+    else:
         freeze_lower_layers(model.encoder, options.frozen_layers)
     return model, tokenizer
 
 
+def begin_with(model: ConversationTagger, run: Path) -> None:
+    """Gives the model the weights of another run, which must have its shape.
+
+    Raises:
+        ValueError: if the run cannot be loaded or has another shape.
+    """
+    weights = load_checkpoint(run, "cpu").model.state_dict()
+    shapes = {name: value.shape for name, value in model.state_dict().items()}
+    if shapes != {name: value.shape for name, value in weights.items()}:
+        raise ValueError(f"{run}: found a model of another shape, expected that of the options")
+    model.load_state_dict(weights)
+
+
 def freeze_lower_layers(encoder: PreTrainedModel, n: int) -> None:
-    """Takes the embeddings and the lowest layers out of the training."""
+    """Takes the embeddings, and so many of the lowest layers, out of the training.
+
+    The embeddings are half of a small encoder's weights, and a few hundred chapters have too few
+    words to move them by.
+    """
     n_layers: int = encoder.config.num_hidden_layers
     if n > n_layers:
         raise ValueError(f"found {n} layers to freeze, expected at most {n_layers}, the encoder's")
@@ -135,23 +183,33 @@ def freeze_lower_layers(encoder: PreTrainedModel, n: int) -> None:
 
 
 def encoded(
-    examples: Sequence[Example], model: ConversationTagger, tokenizer: Any, frozen: bool
+    examples: Sequence[Example],
+    model: ConversationTagger,
+    tokenizer: Any,
+    frozen: bool,
+    kept: Path | None = None,
 ) -> list[Encoded]:
-    """The examples in tensors; a frozen encoder reads them once, here."""
+    """The examples in tensors; a frozen encoder reads them once, here, or not at all.
+
+    Args:
+        examples: chapters with their tags.
+        model: on the device on which to train.
+        tokenizer: the encoder's.
+        frozen: whether the encoder stays as it is.
+        kept: a folder of vectors that earlier runs made with the same encoder, and new ones.
+    """
     device = model.scores.weight.device
+    encoder = _digest(model.encoder) if frozen else ""
     found = []
     for example in progress(examples, "encoding"):
         encoding = encode(example.chapter, tokenizer, model.config)
-        pooled = None
-        if frozen:
-            model.eval()
-            with torch.no_grad(), autocast(device.type):
-                pooled = model.pooled(encoding)
+        pooled = _vectors(model, encoding, encoder, kept) if frozen else None
         found.append(
             Encoded(
                 encoding,
                 torch.from_numpy(example.chapter.features).to(device),
                 torch.from_numpy(example.tags).to(device),
+                torch.from_numpy(example.speakers).to(device),
                 pieces(example.chapter, model.config.paragraphs),
                 pooled,
             )
@@ -159,29 +217,81 @@ def encoded(
     return found
 
 
-def loss_of(scores: Sequence[Tensor], item: Encoded, start_weight: float) -> Tensor:
-    """The loss of a chapter, summed over its utterances.
+def _vectors(
+    model: ConversationTagger, encoding: Encoding, encoder: str, kept: Path | None
+) -> Tensor:
+    """What the encoder makes of a chapter's utterances, from the folder where it is there."""
+    device = model.scores.weight.device
+    name = hashlib.sha256(f"{encoder} {encoding}".encode()).hexdigest()[:32]
+    path = kept / f"{name}.pt" if kept else None
+    if path and path.is_file():
+        return torch.load(path, map_location=device, weights_only=True)
+    model.eval()
+    with torch.no_grad(), autocast(device.type):
+        pooled = model.pooled(encoding)
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        torch.save(pooled, partial)
+        partial.replace(path)
+    return pooled
+
+
+def _digest(module: nn.Module) -> str:
+    """Changes with any weight."""
+    digest = hashlib.sha256()
+    for name, value in sorted(module.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def scores_of(
+    model: ConversationTagger, items: Sequence[Encoded], structure_only: bool = False
+) -> list[NDArray[np.float32]]:
+    """The scores of `decoding.TAGS` for the utterances of each chapter: (n, 4) each."""
+    model.eval()
+    found = []
+    for item in items:
+        with torch.no_grad(), autocast(model.scores.weight.device.type):
+            parts = model(item.encoding, item.features, item.cuts, item.pooled, structure_only)
+        found.append(torch.cat([part.scores for part in parts]).float().cpu().numpy())
+    return found
+
+
+def loss_of(
+    model: ConversationTagger, parts: Sequence[Stretch], item: Encoded, options: Options
+) -> Tensor:
+    """The loss of a chapter, summed over its utterances and over the experts.
 
     Args:
-        scores: of the chapter's stretches.
+        model: that made the stretches.
+        parts: the chapter's stretches.
         item: the chapter.
-        start_weight: added to the scores of the other tags where the right one is B-START, so that
-            missing a beginning costs more; 0 for the plain loss.
+        options: `start_weight` is added to the scores of the other tags where the right one is
+            B-START, so that missing a beginning costs more; `speaker_weight` is that of telling
+            speakers apart beside the tags.
     """
-    rows = torch.cat(list(scores)).float()
-    missed = (item.tags == 0)[:, None] & (torch.arange(rows.shape[1], device=rows.device) != 0)
-    rows = rows + start_weight * missed
-    if len(item.cuts) > 1:  # a stretch may begin inside a conversation: no legal sequence
-        return nn.functional.cross_entropy(rows, item.tags, reduction="sum")
-    return sequence_loss(rows, item.tags) * len(item.tags)
+    loss = parts[0].scores.new_zeros(())
+    for expert in zip(*(part.experts for part in parts), strict=True):
+        rows = torch.cat(expert).float()
+        missed = (item.tags == 0)[:, None] & (torch.arange(rows.shape[1], device=rows.device) != 0)
+        found = sequence_loss(rows + options.start_weight * missed, item.tags)
+        loss = loss + found * len(item.tags)
+    if options.speaker_weight:
+        for part, cut in zip(parts, item.cuts, strict=True):
+            size = options.speaker_weight * len(part.scores)
+            loss = loss + size * speaker_loss(model, part.voices, item.speakers[cut])
+    return loss
 
 
 def train(
     model: ConversationTagger,
-    examples: Sequence[Encoded],
+    of_epoch: Callable[[int], Sequence[Encoded]],
     options: Options,
     accelerator: Accelerator,
     epochs: int,
+    structure_only: bool,
     after_epoch: Callable[[int, float, float, int], bool],
     state: dict[str, Any] | None,
     save: Callable[[dict[str, Any]], None],
@@ -190,6 +300,17 @@ def train(
 
     Learning rates rise over the first tenth of the steps and fall to zero. An epoch's order and
     dropout depend on seed and epoch alone, so a run goes on from `state` to the same result.
+
+    Args:
+        model: to train.
+        of_epoch: gives the chapters of an epoch; as many in each.
+        options: of the run.
+        accelerator: moves gradients between processes.
+        epochs: how many.
+        structure_only: train the part that reads the structure features, and no other.
+        after_epoch: is told number, loss, seconds and tokens; returns whether it is enough.
+        state: of an interrupted run, from `save`.
+        save: is given what to go on from.
     """
     head = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
     groups = [{"params": head, "lr": options.head_rate}]
@@ -197,6 +318,7 @@ def train(
         groups.append({"params": body, "lr": options.encoder_rate})
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
     share = options.batch * accelerator.num_processes
+    examples = of_epoch(state["epoch"] if state else 0)
     steps = epochs * math.ceil(len(examples) / share)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda n: min((n + 1) / max(0.1 * steps, 1), max(0.0, 1 - n / steps))
@@ -206,20 +328,24 @@ def train(
         schedule.load_state_dict(state["schedule"])
     wrapped, optimizer = accelerator.prepare(model, optimizer)
     for epoch in range(state["epoch"] if state else 0, epochs):
+        examples = of_epoch(epoch)
         set_seed(options.seed * 1000 + epoch)
         order = list(range(len(examples)))
         random.shuffle(order)
         order += order[: -len(order) % share]  # every process has as many as the others
         started, total, n_tags, n_tokens = time.monotonic(), 0.0, 0, 0
         wrapped.train()
+        model.encoder.eval()  # no dropout in there: on a CPU it doubles the time of a step
         for at in progress(range(0, len(order), share), f"epoch {epoch + 1} of {epochs}"):
             mine = order[at : at + share][accelerator.process_index :: accelerator.num_processes]
             size = sum(len(examples[n].tags) for n in mine)
             for n in mine:  # a chapter at a time: gradients add up, memory does not
                 item = examples[n]
                 with autocast(accelerator.device.type):
-                    scores = wrapped(item.encoding, item.features, item.cuts, item.pooled)
-                loss = loss_of(scores, item, options.start_weight)
+                    parts = wrapped(
+                        item.encoding, item.features, item.cuts, item.pooled, structure_only
+                    )
+                loss = loss_of(model, parts, item, options)
                 accelerator.backward(loss / size)
                 total += loss.item()
                 n_tokens += sum(len(window.ids) for window in item.encoding.windows)
@@ -237,14 +363,35 @@ def train(
 
 
 def judged(
-    tagger: NeuralTagger, data: AnnotatedExamples, split: str, resamples: int, seed: int
+    data: AnnotatedExamples,
+    chapter_scores: Sequence[NDArray[np.floating]],
+    split: str,
+    resamples: int,
+    seed: int,
 ) -> Scores:
-    """The scores of the tagger on the spans of the gold."""
+    """The scores of what the model's scores of the chapters are decoded to, against the gold."""
+    by_chapter = {
+        (example.chapter.book, example.chapter.number): scores
+        for example, scores in zip(data.examples, chapter_scores, strict=True)
+    }
     predicted = [
-        TaggedBook(spans.book.id, tuple(tagger.tag(spans)), "checkpoint")
+        TaggedBook(
+            spans.book.id,
+            tuple(decoded(spans, lambda chapter: by_chapter[chapter.book, chapter.number])),
+            "checkpoint",
+        )
         for spans in data.book_spans
     ]
     return score(data.gold, predicted, split=split, resamples=resamples, seed=seed)
+
+
+def loss_over(data: AnnotatedExamples, chapter_scores: Sequence[NDArray[np.floating]]) -> float:
+    """The loss per utterance."""
+    total = 0.0
+    for example, scores in zip(data.examples, chapter_scores, strict=True):
+        rows, tags = torch.from_numpy(scores), torch.from_numpy(example.tags)
+        total += float(sequence_loss(rows, tags)) * len(tags)
+    return total / sum(len(example.tags) for example in data.examples)
 
 
 def progress(items: Sequence[Any], name: str) -> Any:
@@ -259,6 +406,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Run folder.")
 @click.option("--gold", type=click.Path(path_type=Path), default=Path("annotations"))
+@click.option("--start", type=click.Path(path_type=Path), help="Run folder to begin with.")
 @click.option("--encoder", default="sentence-transformers/all-MiniLM-L6-v2", help="Name or path.")
 @click.option(
     "--books", type=click.Path(path_type=Path), envvar="MINER_BOOKS", help="Of Gutenberg."
@@ -266,26 +414,44 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option("--train-split", default="train", help="Splits with + between.")
 @click.option("--dev-split", default="dev")
 @click.option("--test-split", help="Scored once, at the end; never looked at before.")
+@click.option("--without", multiple=True, help="Book (number) to leave out of the training.")
 @click.option("--chapters", type=int, help="Train on so many chapters only, chosen by the seed.")
 @click.option("--weak", multiple=True, help="Book (number or file) for weak labels by the gap.")
 @click.option("--weak-epochs", type=click.IntRange(min=1), default=1)
-@click.option("--epochs", type=click.IntRange(min=1), default=6)
+@click.option(
+    "--structure-epochs",
+    type=int,
+    default=6,
+    help="On structure features alone, before the encoder is trained beside them.",
+)
+@click.option("--epochs", type=click.IntRange(min=1), default=3)
 @click.option("--patience", type=int, default=3, help="Epochs without a better dev score.")
-@click.option("--batch", type=int, default=4, help="Chapters per step and process.")
+@click.option("--batch", type=int, default=1, help="Chapters per step and process.")
 @click.option("--encoder-rate", type=float, default=1e-4, help="Learning rate.")
 @click.option("--head-rate", type=float, default=2e-3, help="Learning rate.")
 @click.option("--frozen", is_flag=True, help="Train the head only, on vectors made once.")
 @click.option("--frozen-layers", type=int, default=0, help="Train all but the lowest layers.")
+@click.option(
+    "--vectors", type=click.Path(path_type=Path), help="Folder to keep a frozen encoder's vectors."
+)
 @click.option("--start-weight", type=float, default=0.0, help="Margin for missed beginnings.")
+@click.option(
+    "--speaker-weight", type=float, default=0.5, help="Of telling speakers apart, beside the tags."
+)
+@click.option("--parted", type=float, default=0.15, help="Share of turns parted in training.")
+@click.option("--weak-parted", type=float, default=0.5, help="The same with weak labels.")
 @click.option("--context", type=click.Choice(["text", "span"]), default="text")
 @click.option("--window", type=int, default=256, help="Tokens.")
 @click.option("--margin", type=int, default=32, help="Tokens of a window that are context only.")
+@click.option("--ends", type=int, default=24, help="Tokens kept of long speech; 0: all of it.")
 @click.option("--paragraphs", type=int, default=0, help="Seen at once by the BiLSTM; 0: a chapter.")
 @click.option("--features/--no-features", default=True, help="Structure beside the vectors.")
 @click.option("--projection", type=int, default=256)
 @click.option("--hidden", type=int, default=128)
 @click.option("--layers", type=int, default=1)
 @click.option("--dropout", type=float, default=0.2)
+@click.option("--masked", type=float, default=0.15, help="Share of tokens hidden in training.")
+@click.option("--text-share", type=float, default=0.4, help="Weight of text beside structure.")
 @click.option("--seed", type=int, default=0)
 @click.option("--resamples", type=int, default=1000)
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run in OUT.")
@@ -304,22 +470,25 @@ def run(given: dict[str, Any]) -> None:
     out: Path = given["out"]
     if given["smoke"]:
         given |= {"train_split": "sample", "dev_split": "sample", "epochs": 2, "weak": ("sample",)}
+        given["structure_epochs"] = min(given["structure_epochs"], 1)
     if not given["resume"]:
         refuse_existing(out, given["force"])
     accelerator = Accelerator()
     options = Options(**{name: given[name] for name in Options.__dataclass_fields__})
-    shape_names = ("context", "window", "margin", "paragraphs", "features", "projection")
-    shape = {name: given[name] for name in (*shape_names, "hidden", "layers", "dropout")}
+    shape_names = ("context", "window", "margin", "ends", "paragraphs", "features")
+    more = ("projection", "hidden", "layers", "dropout", "masked", "text_share")
+    shape = {name: given[name] for name in (*shape_names, *more)}
     model, tokenizer = new_model(options, shape)
+    if given["start"]:
+        begin_with(model, given["start"])
     model.to(accelerator.device)
-    tagger = NeuralTagger(model, tokenizer)
 
     def read(book: str) -> bytes:
         return find_book(book, given["books"])[1].read_bytes()
 
-    gold = read_annotations(given["gold"])
-    training = annotated_examples(gold.part(given["train_split"]), read)
-    dev = annotated_examples(gold.part(given["dev_split"]), read)
+    gold: Path = given["gold"]
+    training = read_examples(gold, given["train_split"], read, given["without"])
+    dev = read_examples(gold, given["dev_split"], read)
     chosen = list(training.examples)
     if given["chapters"]:
         random.Random(options.seed).shuffle(chosen)
@@ -331,10 +500,12 @@ def run(given: dict[str, Any]) -> None:
     ]
     record = {
         "command": shlex.join(["python", *sys.argv]),
-        "data": f"{given['gold']} {given['train_split']}",
+        "data": f"{gold} {given['train_split']}",
+        "left out": " ".join(given["without"]),
+        "begun with": str(given["start"] or ""),
         "chapters": len(chosen),
         "utterances": sum(len(example.tags) for example in chosen),
-        "digest of the data": training.digest,
+        "digest of the data": digest(chosen),
         "weak books": len(given["weak"]),
         **{name: value for name, value in asdict(options).items()},
         "versions": {name: version(name) for name in ("torch", "transformers", "accelerate")},
@@ -348,17 +519,36 @@ def run(given: dict[str, Any]) -> None:
         model.load_state_dict(state["model"])
     best = {"epoch": -1, "f1": -1.0} | (state["best"] if state else {})
     rows: list[dict[str, Any]] = state["rows"] if state else []
-    stages = [("weak", weak, options.weak_epochs)] if weak else []
+    stages: list[tuple[str, list[Example], int]] = []
+    if options.structure_epochs and model.config.features:
+        stages.append((STRUCTURE, chosen, options.structure_epochs))
+    if weak:
+        stages.append(("weak", weak, options.weak_epochs))
     stages.append(("gold", chosen, options.epochs))
     done = [name for name, _, _ in stages].index(state["stage"]) if state else 0
+    dev_items = encoded(dev.examples, model, tokenizer, options.frozen, given["vectors"])
     for stage, examples, epochs in stages[done:]:
-        ready = encoded(examples, model, tokenizer, options.frozen)
+        ready = encoded(examples, model, tokenizer, options.frozen, given["vectors"])
+
+        def of_epoch(
+            number: int,
+            examples: Sequence[Example] = examples,
+            ready: Sequence[Encoded] = ready,
+            stage: str = stage,
+        ) -> Sequence[Encoded]:
+            share = options.weak_parted if stage == "weak" else options.parted
+            if not share:
+                return ready
+            rng = random.Random(options.seed * 1000 + number)
+            parted = [with_turns_parted(example, share, rng) for example in examples]
+            return encoded(parted, model, tokenizer, options.frozen)  # seen once, so not kept
 
         def after_epoch(
             number: int, loss: float, seconds: float, tokens: int, stage: str = stage
         ) -> bool:
-            scores = judged(tagger, dev, given["dev_split"], 0, options.seed)
-            epoch = Epoch(stage, number, loss, seconds, tokens, scores)
+            of_dev = scores_of(model, dev_items, stage == STRUCTURE)
+            scores = judged(dev, of_dev, given["dev_split"], 0, options.seed)
+            epoch = Epoch(stage, number, loss, seconds, tokens, loss_over(dev, of_dev), scores)
             f1 = scores.total.end_to_end["turn-pair.f1"].value or 0.0
             if accelerator.is_main_process:
                 row = epoch.to_json()
@@ -377,7 +567,17 @@ def run(given: dict[str, Any]) -> None:
                 partial.replace(out / STATE)
                 (out / METRICS).write_bytes(b"".join(map(json_line, rows)))
 
-        train(model, ready, options, accelerator, epochs, after_epoch, state, save)
+        train(
+            model,
+            of_epoch,
+            options,
+            accelerator,
+            epochs,
+            stage == STRUCTURE,
+            after_epoch,
+            state,
+            save,
+        )
         state = None
     if accelerator.is_main_process:
         finish(out, tokenizer, dev, gold, read, given, record, best)
@@ -387,7 +587,7 @@ def finish(
     out: Path,
     tokenizer: Any,
     dev: AnnotatedExamples,
-    gold: Any,
+    gold: Path,
     read: Callable[[str], bytes],
     given: dict[str, Any],
     record: dict[str, Any],
@@ -397,17 +597,22 @@ def finish(
     tokenizer.save_pretrained(out)
     tagger = load_checkpoint(out)
     model = tagger.model
-    scores = [tagger.scores(example.chapter) for example in dev.examples]
-    calibration = calibrated(scores, [example.tags for example in dev.examples])
+    frozen, kept = given["frozen"], given["vectors"]
+    of_dev = scores_of(model, encoded(dev.examples, model, tagger.tokenizer, frozen, kept))
+    calibration = calibrated(of_dev, [example.tags for example in dev.examples])
     model.config.confidence_temperature = calibration.temperature
     model.config.training = record | {"best epoch": best["epoch"]}
-    found = {given["dev_split"]: judged(tagger, dev, given["dev_split"], given["resamples"], 0)}
+    found = {given["dev_split"]: judged(dev, of_dev, given["dev_split"], given["resamples"], 0)}
     if split := given["test_split"]:
-        test = annotated_examples(gold.part(split), read)
-        found[split] = judged(tagger, test, split, given["resamples"], 0)
+        test = read_examples(gold, split, read)
+        of_test = scores_of(model, encoded(test.examples, model, tagger.tokenizer, frozen, kept))
+        found[split] = judged(test, of_test, split, given["resamples"], 0)
     model.save_pretrained(out)
     (out / "README.md").write_text(
         model_card(model.config.training, found, calibration), encoding="utf-8"
+    )
+    plots.save(
+        plots.reliability_plot(calibration.bins, given["dev_split"]), out / "reliability.png", True
     )
     result = {
         "training": model.config.training,

@@ -176,6 +176,13 @@ def main() -> None:
     show_default=True,
     help="Leave out dialogues of fewer turns.",
 )
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Leave out pairs less sure; the dialogue is divided there. Needs a checkpoint's tags.",
+)
 @_books
 @_mirror
 @click.option(
@@ -198,6 +205,7 @@ def mine(
     pairs: str,
     max_utterance_words: int | None,
     min_turns: int,
+    min_confidence: float,
     books: Path | None,
     mirror: str | None,
     workers: int,
@@ -233,6 +241,7 @@ def mine(
         pairs_by_span=pairs == "span",
         max_utterance_words=max_utterance_words,
         min_turns=min_turns,
+        min_confidence=min_confidence,
         format="parquet" if format == "parquet" else "jsonl",
     )
     sources, missing = find_sources(words, books)
@@ -626,17 +635,70 @@ def gold_errors(
 ) -> None:
     """Of the pairs that a tagger mines, count the wrong ones, by cause."""
     from miner.annotations import read_annotations
-    from miner.compare import errors
+    from miner.compare import mined_pairs
+    from miner.errors import pair_errors
     from miner.report import errors_table
     from miner.taggers import load_tagger, tagger_label
 
-    found = errors(
-        read_annotations(gold).part(split), _reader(books, mirror), load_tagger(tagger, gap)
+    books_of_split = read_annotations(gold).part(split)
+    found = pair_errors(
+        mined_pairs(books_of_split, _reader(books, mirror), load_tagger(tagger, gap))
     )
     if as_json:
         click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
     else:
         _show(errors_table(found, tagger_label(tagger, gap), split))
+
+
+@gold.command("confidence")
+@_annotations
+@click.option("--split", default="dev", show_default=True, help="As in the other commands.")
+@_tagger
+@_resamples
+@_seed
+@click.option("--plot", type=PATH, help="Picture to draw of it (PNG, SVG or PDF by its ending).")
+@_books
+@_mirror
+@_force
+@_json
+def gold_confidence(
+    gold: Path,
+    split: str,
+    tagger: str,
+    resamples: int,
+    seed: int,
+    plot: Path | None,
+    books: Path | None,
+    mirror: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Show what `mine --min-confidence` keeps, and how much of it is right.
+
+    The pairs that a checkpoint mines from the books, in the annotated chapters: how many are at
+    least so sure, what share of them is right, and what share of the gold pairs they are.
+    """
+    from miner.annotations import read_annotations
+    from miner.compare import mined_pairs
+    from miner.files import refuse_existing
+    from miner.report import tradeoff_table
+    from miner.taggers import load_tagger
+    from miner.tradeoff import tradeoff
+
+    if plot:
+        refuse_existing(plot, force)
+    judged = mined_pairs(
+        read_annotations(gold).part(split), _reader(books, mirror), load_tagger(tagger)
+    )
+    found = tradeoff(judged, resamples=resamples, seed=seed)
+    if plot:
+        from miner.plots import save, tradeoff_plot
+
+        save(tradeoff_plot(found, split), plot, force)
+    if as_json:
+        click.echo(json.dumps([item.to_json() for item in found], indent=2))
+    else:
+        _show(tradeoff_table(found, tagger, split))
 
 
 @gold.command("export")

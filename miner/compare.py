@@ -10,7 +10,7 @@ from typing import Any
 from miner.annotations import AnnotatedBook, is_annotations, read_annotations
 from miner.book import Block, BlockKind, Book
 from miner.editions import Edition, ReadBook, editions
-from miner.errors import PairErrors, pair_errors
+from miner.errors import JudgedPairs, judged_pairs
 from miner.gold import read_tags
 from miner.scores import Scores, score
 from miner.seed import Seed, read_seed
@@ -145,14 +145,14 @@ def sweep(
     ]
 
 
-def errors(books: Sequence[AnnotatedBook], read: ReadBook, tagger: Tagger) -> PairErrors:
-    """What is wrong with the pairs that a tagger mines from the books, in the annotated chapters.
+def mined_pairs(books: Sequence[AnnotatedBook], read: ReadBook, tagger: Tagger) -> JudgedPairs:
+    """The pairs that a tagger mines from the books, in the annotated chapters, right or wrong.
 
     Raises:
         ValueError: as `editions.editions` does.
     """
     opened = list(editions(books, read))
-    return pair_errors(
+    return judged_pairs(
         [edition.located.tagged() for edition in opened],
         [_from_book(edition, tagger, "") for edition in opened],
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from miner.spans import Span
-from miner.tags import Tag, TaggedBook, legal, out_of_order
+from miner.tags import Tag, TaggedBook, TaggedSpan, legal, out_of_order
 
 # What opens speech, and the marks that may close it; what else stands at either end is said: the
 # apostrophe of "’Tis", the nested mark, the dash of a speech that is cut short.
@@ -28,9 +29,14 @@ _DASHES = "—–―-"
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker says in one go: the span of a B- tag and the I- spans that follow it."""
+    """What one speaker says in one go: the span of a B- tag and the I- spans that follow it.
+
+    `confidences` are of the tags of its spans and, last, of the tag after them, which says that the
+    turn ends there; empty where the tagger claims none.
+    """
 
     spans: tuple[Span, ...]
+    confidences: tuple[float, ...] = ()
 
     @property
     def text(self) -> str:
@@ -71,6 +77,17 @@ class Pair:
     context: Turn
     response: Turn
 
+    @property
+    def confidence(self) -> float | None:
+        """That all tags which make the pair are right, were they right or wrong independently.
+
+        The product of their confidences: of both turns' spans and of the tag after the response.
+        None where the tagger claims none.
+        """
+        if not self.response.confidences:
+            return None
+        return math.prod((*self.context.confidences[:-1], *self.response.confidences))
+
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
@@ -90,6 +107,12 @@ def words_of(text: str) -> str:
     return text[1:].removesuffix(text[-1] if text[-1] in closers else "").strip()
 
 
+def is_left_open(text: str) -> bool:
+    """Whether the text opens with a quotation mark and does not close it."""
+    text = text.strip()
+    return text[:1] in _CLOSERS and text[-1] not in _CLOSERS[text[0]]
+
+
 def mended(tagged: TaggedBook) -> TaggedBook:
     """The book with each illegal tag changed by `tags.legal`, so that it has dialogues."""
     tags = legal(item.tag for item in tagged.spans)
@@ -106,27 +129,35 @@ def dialogues(tagged: TaggedBook) -> list[Dialogue]:
     Raises:
         ValueError: if a tag may not follow the one before; names book, paragraph and span.
     """
-    found: list[list[list[Span]]] = []
+    found: list[list[list[int]]] = []
+    utterances = [item for item in tagged.spans if item.tag is not Tag.O]
     previous: Tag | None = None
-    for item in tagged.spans:
-        if item.tag is Tag.O:
-            continue
+    for number, item in enumerate(utterances):
         if problem := out_of_order(item.tag, previous):
             raise ValueError(
                 f"book {tagged.book}, paragraph {item.span.paragraph}, span {item.span.index}: "
                 f"{problem}"
             )
         if item.tag is Tag.B_START:
-            found.append([[item.span]])
+            found.append([[number]])
         elif item.tag is Tag.B_OTHER:
-            found[-1].append([item.span])
+            found[-1].append([number])
         else:
-            found[-1][-1].append(item.span)
+            found[-1][-1].append(number)
         previous = item.tag
     return [
-        Dialogue(tagged.book, index, tuple(Turn(tuple(spans)) for spans in turns))
+        Dialogue(tagged.book, index, tuple(_turn(utterances, numbers) for numbers in turns))
         for index, turns in enumerate(found)
     ]
+
+
+def _turn(utterances: Sequence[TaggedSpan], numbers: Sequence[int]) -> Turn:
+    sure = [item.confidence for item in utterances[numbers[0] : numbers[-1] + 2]]
+    if len(sure) == len(numbers):
+        sure.append(1.0)  # the book ends here, and so does the turn
+    known = tuple(value for value in sure if value is not None)
+    spans = tuple(utterances[number].span for number in numbers)
+    return Turn(spans, known if len(known) == len(sure) else ())
 
 
 def turn_pairs(dialogue: Dialogue) -> list[Pair]:
@@ -148,42 +179,55 @@ def span_pairs(dialogue: Dialogue) -> list[Pair]:
 
 def by_span(dialogue: Dialogue) -> Dialogue:
     """The dialogue with every span a turn of its own."""
-    turns = tuple(Turn((span,)) for turn in dialogue.turns for span in turn.spans)
+    turns = tuple(
+        Turn((span,), turn.confidences[number : number + 2])
+        for turn in dialogue.turns
+        for number, span in enumerate(turn.spans)
+    )
     return replace(dialogue, turns=turns)
 
 
 def filtered(
-    dialogues: Iterable[Dialogue], max_utterance_words: int | None = None, min_turns: int = 1
+    dialogues: Iterable[Dialogue],
+    max_utterance_words: int | None = None,
+    min_turns: int = 1,
+    min_confidence: float = 0.0,
 ) -> Filtered:
-    """The dialogues without too long turns, then without too short dialogues.
+    """The dialogues without too long turns and unsure pairs, then without too short dialogues.
 
     "The Gutenberg Dialogue Dataset" (section 3, Long utterances) takes out utterances of more
     than 100 words; its utterance is our turn. A turn is not answered by what comes after its
     successor, so the dialogue ends before a turn that is taken out and a new part of it begins
-    after: no pair arises that the book does not have.
+    after: no pair arises that the book does not have. An unsure pair is parted in the same way,
+    but both of its turns stay.
 
     Args:
         dialogues: as `dialogues` gives them.
         max_utterance_words: words, split at white space, that a turn may have; None for no limit.
         min_turns: turns that a dialogue, or a part of one, must have.
+        min_confidence: least `Pair.confidence`, 0..1, at which a turn answers the one before.
 
     Returns:
-        What is kept, in order, and the counts "long turns", "short dialogues" (or parts) and
-        "turns in short dialogues".
+        What is kept, in order, and the counts "long turns", "unsure pairs", "short dialogues" (or
+        parts) and "turns in short dialogues".
 
     Raises:
-        ValueError: if a limit is below 1.
+        ValueError: if a limit is out of range, or confidence is asked of tags that have none.
     """
     if min_turns < 1 or (max_utterance_words is not None and max_utterance_words < 1):
         raise ValueError(
             f"found max_utterance_words {max_utterance_words} and min_turns {min_turns}, "
             "expected at least 1"
         )
+    if not 0 <= min_confidence <= 1:
+        raise ValueError(f"found min_confidence {min_confidence}, expected 0 to 1")
     kept: list[Dialogue] = []
-    n_long = n_short = n_turns_in_short = 0
+    n_long = n_unsure = n_short = n_turns_in_short = 0
     for dialogue in dialogues:
-        parts = _parts(dialogue.turns, max_utterance_words)
-        n_long += len(dialogue.turns) - sum(map(len, parts))
+        runs = _runs(dialogue.turns, max_utterance_words)
+        n_long += len(dialogue.turns) - sum(map(len, runs))
+        parts = [part for run in runs for part in _sure_parts(dialogue, run, min_confidence)]
+        n_unsure += len(parts) - len(runs)
         for number, turns in enumerate(parts):
             if len(turns) >= min_turns:
                 kept.append(replace(dialogue, turns=tuple(turns), part=number))
@@ -192,13 +236,14 @@ def filtered(
                 n_turns_in_short += len(turns)
     drops = (
         ("long turns", n_long),
+        ("unsure pairs", n_unsure),
         ("short dialogues", n_short),
         ("turns in short dialogues", n_turns_in_short),
     )
     return Filtered(tuple(kept), drops)
 
 
-def _parts(turns: tuple[Turn, ...], max_words: int | None) -> list[list[Turn]]:
+def _runs(turns: tuple[Turn, ...], max_words: int | None) -> list[list[Turn]]:
     """The runs of turns between those of more than `max_words` words; no run is empty."""
     runs: list[list[Turn]] = [[]]
     for turn in turns:
@@ -207,3 +252,15 @@ def _parts(turns: tuple[Turn, ...], max_words: int | None) -> list[list[Turn]]:
         else:
             runs[-1].append(turn)
     return [run for run in runs if run]
+
+
+def _sure_parts(dialogue: Dialogue, turns: list[Turn], least: float) -> list[list[Turn]]:
+    """The turns, parted where a pair is less sure than that."""
+    parts = [turns[:1]]
+    for pair in turn_pairs(replace(dialogue, turns=tuple(turns))):
+        if least and pair.confidence is None:
+            raise ValueError("found tags without confidence, expected those of a checkpoint")
+        if least and (pair.confidence or 0.0) < least:
+            parts.append([])
+        parts[-1].append(pair.response)
+    return parts

@@ -2,7 +2,7 @@
 
 An encoder reads running text, paragraphs parted by its separator token, so that what it makes of an
 utterance has seen the narration and the speech around. A chapter is longer than the encoder's
-window: it is cut into windows of even length that overlap, and each token is taken from the window
+window: it is cut into windows of one length that overlap, and each token is taken from the window
 in which it stands farthest from an edge. Or it reads each span alone, as the seed work does.
 """
 
@@ -48,9 +48,17 @@ class Encoding:
 
 
 def encode_text(
-    chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: int, margin: int
+    chapter: Chapter,
+    tokenizer: PreTrainedTokenizerBase,
+    window: int,
+    margin: int,
+    ends: int = 0,
 ) -> Encoding:
     """The running text of a chapter, in overlapping windows.
+
+    Who speaks and whether a talk goes on is told around the ends of what is said. Where the middle
+    of long speeches and long narration is left out, a window holds more turns, and there are fewer
+    windows to read.
 
     Args:
         chapter: what to encode.
@@ -58,22 +66,29 @@ def encode_text(
         window: most tokens of a window, special tokens included.
         margin: tokens at either end of a window that are only context, unless the chapter begins
             or ends there.
+        ends: tokens that are kept at either end of an utterance, and of narration inside a
+            paragraph; 0 to keep all.
 
     Raises:
         ValueError: if the margins leave no room in a window.
     """
     tokens: list[int] = []
     utterances: list[Range] = []
-    separator = _separator(tokenizer)
+    _, separator = special_tokens(tokenizer)
     texts = [paragraph.text for paragraph in chapter.paragraphs]
     encoded = _tokenized(texts, tokenizer)
     for paragraph, (ids, offsets) in zip(chapter.paragraphs, encoded, strict=True):
+        at = 0
         for start, end in paragraph.utterances:
             inside = [n for n, (a, b) in enumerate(offsets) if a < end and b > start and b > a]
-            first = len(tokens) + inside[0] if inside else len(tokens)
-            last = len(tokens) + inside[-1] + 1 if inside else first
-            utterances.append((first, last))
-        tokens += [*ids, separator]
+            low = max(inside[0], at) if inside else at  # a token of two is the first one's
+            high = max(inside[-1] + 1, low) if inside else low
+            tokens += _ends(ids[at:low], ends)
+            first = len(tokens)
+            tokens += _ends(ids[low:high], ends)
+            utterances.append((first, len(tokens)))
+            at = high
+        tokens += [*_ends(ids[at:], ends), separator]
     narration: list[Range] = []
     before = 0
     for first, last in utterances:
@@ -109,10 +124,15 @@ def encode_spans(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: i
     return Encoding(tuple(windows), n_tokens, tuple(ranges[1::2]), tuple(ranges[0::2]))
 
 
+def _ends(ids: list[int], n: int) -> list[int]:
+    """The tokens, or so many at either end of them."""
+    return ids if not n or len(ids) <= 2 * n else ids[:n] + ids[-n:]
+
+
 def _windows(
     tokens: Sequence[int], tokenizer: PreTrainedTokenizerBase, window: int, margin: int
 ) -> tuple[Window, ...]:
-    """Windows of even length over all tokens."""
+    """Windows over all tokens, all of one length, so that none has to be padded."""
     room = window - tokenizer.num_special_tokens_to_add()
     if room <= 2 * margin:
         raise ValueError(
@@ -122,13 +142,14 @@ def _windows(
     if n <= room:
         return (Window(_with_special(tokens, tokenizer), (0, n), 0),) if n else ()
     count = -(-(n - 2 * margin) // (room - 2 * margin))
-    edges = [margin + (n - 2 * margin) * k // count for k in range(count + 1)]
+    starts = [(n - room) * k // (count - 1) for k in range(count)]
+    seams = [
+        (after + before + room) // 2 for before, after in zip(starts, starts[1:], strict=False)
+    ]
     windows = []
-    for k, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
-        start, end = low - margin, high + margin
-        taken = (0 if k == 0 else margin, end - start if k == count - 1 else high - start)
-        ids = _with_special(tokens[start:end], tokenizer)
-        windows.append(Window(ids, taken, start + taken[0]))
+    for start, low, high in zip(starts, [0, *seams], [*seams, n], strict=True):
+        ids = _with_special(tokens[start : start + room], tokenizer)
+        windows.append(Window(ids, (low - start, high - start), low))
     return tuple(windows)
 
 
@@ -149,17 +170,19 @@ def _tokenized(
     return list(zip(encoded["input_ids"], encoded["offset_mapping"], strict=True))
 
 
+def special_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[int, int]:
+    """The token before a window and the one after it, which also stands between paragraphs.
+
+    Raises:
+        ValueError: if the tokenizer has none.
+    """
+    first = _special(tokenizer.cls_token_id, tokenizer.bos_token_id)
+    return first, _special(tokenizer.sep_token_id, tokenizer.eos_token_id)
+
+
 def _with_special(ids: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
-    first, last = _first(tokenizer), _separator(tokenizer)
+    first, last = special_tokens(tokenizer)
     return (first, *ids, last)
-
-
-def _first(tokenizer: PreTrainedTokenizerBase) -> int:
-    return _special(tokenizer.cls_token_id, tokenizer.bos_token_id)
-
-
-def _separator(tokenizer: PreTrainedTokenizerBase) -> int:
-    return _special(tokenizer.sep_token_id, tokenizer.eos_token_id)
 
 
 def _special(*ids: object) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,33 @@ class PairErrors:
         }
 
 
-def pair_errors(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> PairErrors:
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """A mined pair, its chapter, and what is wrong with it: one of `CAUSES`, "" where it is right.
+
+    `confidence` is the pair's, None where the tagger claims none.
+    """
+
+    book: str
+    chapter: int
+    confidence: float | None
+    cause: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether gold has the pair."""
+        return not self.cause
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPairs:
+    """The mined turn pairs of the annotated chapters; `gold` counts the gold pairs by chapter."""
+
+    mined: tuple[JudgedPair, ...]
+    gold: Mapping[tuple[str, int], int]
+
+
+def judged_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> JudgedPairs:
     """The turn pairs of predicted books in the chapters of the gold, right or wrong by cause.
 
     Args:
@@ -58,24 +84,31 @@ def pair_errors(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> 
         predicted: the same books in the same order, of the same edition: spans are compared by
             their place.
     """
-    n_pairs = n_right = n_gold = 0
-    causes: Counter[str] = Counter()
+    mined: list[JudgedPair] = []
+    n_gold: Counter[tuple[str, int]] = Counter()
     for truth, guess in zip(gold, predicted, strict=True):
         chapters = {item.span.chapter for item in truth.spans}
         judge = _Judge(truth, {_place(item.span) for item in guess.spans if item.span.is_utterance})
-        n_gold += len(judge.pairs)
+        n_gold.update({(truth.book, chapter): 0 for chapter in chapters})
+        for dialogue in dialogues(truth):
+            for pair in turn_pairs(dialogue):
+                n_gold[truth.book, pair.context.spans[0].chapter] += 1
         for dialogue in dialogues(mended(guess)):
             for pair in turn_pairs(dialogue):
                 if not {span.chapter for span in _spans(pair)} <= chapters:
                     continue
-                n_pairs += 1
-                if judge.is_right(pair):
-                    n_right += 1
-                else:
-                    causes[judge.cause(pair)] += 1
-    return PairErrors(
-        n_pairs, n_right, tuple((name, causes[name]) for name in CAUSES), n_gold - n_right
-    )
+                cause = "" if judge.is_right(pair) else judge.cause(pair)
+                chapter = pair.context.spans[0].chapter
+                mined.append(JudgedPair(truth.book, chapter, pair.confidence, cause))
+    return JudgedPairs(tuple(mined), n_gold)
+
+
+def pair_errors(judged: JudgedPairs) -> PairErrors:
+    """The mined pairs, counted by cause."""
+    causes = Counter(pair.cause for pair in judged.mined)
+    n_right = causes.pop("", 0)
+    by_cause = tuple((name, causes[name]) for name in CAUSES)
+    return PairErrors(len(judged.mined), n_right, by_cause, sum(judged.gold.values()) - n_right)
 
 
 _Place = tuple[int, int, int]  # paragraph, start, end

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.annotations import AnnotatedBook
+from miner.annotations import UNKNOWN, AnnotatedBook, is_annotations, read_annotations
 from miner.decoding import TAGS
 from miner.editions import ReadBook, editions
 from miner.features import Chapter, chapters
-from miner.spans import BookSpans
+from miner.seed import Seed, read_seed
+from miner.spans import BookSpans, Span
 from miner.tags import Tag, TaggedBook, Tagger
+
+_TOLD = 12  # characters of narration, at least, between two spans of a turn that can be parted
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A chapter and the index in `decoding.TAGS` of each utterance's tag, int64."""
+    """A chapter with its right tags.
+
+    Per utterance, `tags` has the index in `decoding.TAGS`, and `speakers` a number, the same for
+    one speaker all through the chapter, -1 where the speaker is not known; both int64. `spans` are
+    the chapter's, from which it was made.
+    """
 
     chapter: Chapter
     tags: NDArray[np.int64]
+    speakers: NDArray[np.int64]
+    spans: BookSpans
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +45,38 @@ class AnnotatedExamples:
     book_spans: tuple[BookSpans, ...]
     gold: tuple[TaggedBook, ...]
 
-    @property
-    def digest(self) -> str:
-        """8 hexadecimal digits that change with any text or tag."""
-        digest = hashlib.sha256()
-        for example in self.examples:
-            for paragraph in example.chapter.paragraphs:
-                digest.update(paragraph.text.encode())
-            digest.update(example.tags.tobytes())
-        return digest.hexdigest()[:8]
+
+def digest(examples: Iterable[Example]) -> str:
+    """8 hexadecimal digits that change with any text or tag."""
+    found = hashlib.sha256()
+    for example in examples:
+        for paragraph in example.chapter.paragraphs:
+            found.update(paragraph.text.encode())
+        found.update(example.tags.tobytes())
+    return found.hexdigest()[:8]
+
+
+def read_examples(
+    gold: Path, split: str, read: ReadBook, without: Collection[str] = ()
+) -> AnnotatedExamples:
+    """The examples of a split of the annotations, or of the seed project's labels (gold-v2).
+
+    Args:
+        gold: a folder of annotations, or the seed project's folder.
+        split: as `Annotations.part` has it; of the seed "train", "validation" or "test".
+        read: gives the bytes of a book by its id; the seed's files hold their own text.
+        without: ids of books to leave out.
+
+    Raises:
+        ValueError: as `read_annotations`, `editions.editions` and `read_seed` do, or if nothing is
+            left.
+    """
+    if not is_annotations(gold):
+        return seed_examples(read_seed(gold), split)
+    books = [b for b in read_annotations(gold).part(split) if b.card.book not in without]
+    if not books:
+        raise ValueError(f"{gold}: found no book of split {split} but those left out")
+    return annotated_examples(books, read)
 
 
 def annotated_examples(books: Iterable[AnnotatedBook], read: ReadBook) -> AnnotatedExamples:
@@ -57,8 +92,67 @@ def annotated_examples(books: Iterable[AnnotatedBook], read: ReadBook) -> Annota
         located = edition.located
         spans.append(located.book_spans)
         gold.append(located.tagged())
-        found += _examples(located.book_spans, [item.tag for item in gold[-1].spans])
+        speakers = [fact.speaker if fact else UNKNOWN for fact in located.facts]
+        found += _examples(located.book_spans, [item.tag for item in gold[-1].spans], speakers)
     return AnnotatedExamples(tuple(found), tuple(spans), tuple(gold))
+
+
+def seed_examples(seed: Seed, split: str) -> AnnotatedExamples:
+    """The chapters of a split of the seed project's gold-v2, on its own rows.
+
+    A conversation that goes on over the end of a chapter, which its labels know and ours do not,
+    begins anew there in the examples; in `gold` it goes on.
+
+    Raises:
+        ValueError: if there is no such split.
+    """
+    gold = seed.part(seed.gold_v2, split)
+    if not gold.spans:
+        known = sorted({name for _, name in seed.splits})
+        raise ValueError(f"{gold.source}: found no split {split!r}, expected one of {known}")
+    spans = BookSpans(seed.book_spans.book, tuple(item.span for item in gold.spans))
+    examples = _examples(spans, [item.tag for item in gold.spans])
+    return AnnotatedExamples(tuple(examples), (spans,), (gold,))
+
+
+def with_turns_parted(example: Example, share: float, rng: Random) -> Example:
+    """The example, set as if some turns went on in a new paragraph.
+
+    A speaker who goes on after a sentence of narration might as well do so in a paragraph of its
+    own, and in real chapters seldom does; so few are annotated that a tagger learns little of them.
+
+    Args:
+        example: the chapter.
+        share: of the places where it can be done.
+        rng: chooses the places, and on which side of the break the narration stands.
+    """
+    spans: list[Span] = []
+    narration: list[Span] = []
+    last: Span | None = None
+    breaks = 0
+    tags = iter(example.tags)
+    for span in example.spans.spans:
+        if not span.is_utterance:
+            narration.append(replace(span, paragraph=span.paragraph + breaks))
+            continue
+        goes_on = TAGS[next(tags)] in (Tag.I_START, Tag.I_OTHER)
+        told = "".join(item.text for item in narration).strip()
+        can_break = (
+            goes_on
+            and last is not None
+            and last.paragraph == span.paragraph
+            and len(told) >= _TOLD
+            and told[-1] in ".!?"
+        )
+        if can_break and rng.random() < share:
+            breaks += 1
+            if rng.random() < 0.5:
+                narration = [replace(item, paragraph=item.paragraph + 1) for item in narration]
+        spans += [*narration, replace(span, paragraph=span.paragraph + breaks)]
+        narration, last = [], span
+    spans += narration
+    (chapter,) = chapters(replace(example.spans, spans=tuple(spans)))
+    return replace(example, chapter=replace(chapter, places=example.chapter.places))
 
 
 def weak_examples(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
@@ -66,7 +160,30 @@ def weak_examples(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
     return list(_examples(book_spans, [item.tag for item in tagger.tag(book_spans)]))
 
 
-def _examples(book_spans: BookSpans, tags: list[Tag]) -> Iterator[Example]:
+def _examples(
+    book_spans: BookSpans, tags: Sequence[Tag], speakers: Sequence[str] | None = None
+) -> Iterator[Example]:
     for chapter in chapters(book_spans):
-        of_chapter = [TAGS.index(tags[place]) for place in chapter.places]
-        yield Example(chapter, np.array(of_chapter, dtype=np.int64))
+        of_chapter = _opened([tags[place] for place in chapter.places])
+        names = [speakers[place] if speakers else UNKNOWN for place in chapter.places]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        numbers[UNKNOWN] = -1
+        yield Example(
+            chapter,
+            np.array([TAGS.index(tag) for tag in of_chapter], dtype=np.int64),
+            np.array([numbers[name] for name in names], dtype=np.int64),
+            _of_chapter(book_spans, chapter.number),
+        )
+
+
+def _of_chapter(book_spans: BookSpans, number: int) -> BookSpans:
+    spans = tuple(span for span in book_spans.spans if span.chapter == number)
+    return replace(book_spans, spans=spans)
+
+
+def _opened(tags: list[Tag]) -> list[Tag]:
+    """The tags of a chapter, whose first turn opens a conversation."""
+    end = next((n for n, tag in enumerate(tags) if n and tag is not Tag.I_OTHER), len(tags))
+    if tags[0] is Tag.B_OTHER:
+        return [Tag.B_START, *[Tag.I_START] * (end - 1), *tags[end:]]
+    return tags

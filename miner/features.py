@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,9 +17,24 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.dialogues import words_of
+from miner.attribution import Likeness, Mention, Mentions, likeness
+from miner.dialogues import is_left_open, words_of
 from miner.spans import BookSpans, Span
 
+# Who is compared with whom, to tell whether one speaker goes on: the speaker whom a paragraph names
+# with whom those before it name, and with the subjects of the narration between.
+_COMPARED = (
+    "its speaker, and the last",
+    "its speaker, and the one before the last",
+    "its speaker, and the last as alternation has it",
+    "its speaker, and the one before the last as alternation has it",
+    "its speaker or subject, and the last",
+    "its speaker or subject, and the one before the last",
+    "its subject, and the last speaker",
+    "the first subject between, and the last speaker",
+    "the first subject between, and its speaker or subject",
+    "the last subject between, and its speaker or subject",
+)
 # One column each, in this order; lengths are log(1 + characters) / 5, to be near 0..1.
 FEATURES = (
     "first of the chapter",
@@ -38,11 +54,28 @@ FEATURES = (
     "the last one ends in a comma",
     "the last one ends without a closing mark",
     "short narration before ends in a comma or colon",
+    "its paragraph's narration names somebody",
+    "it names one whom the last paragraph of speech named",
+    "it names others than the last paragraph of speech named",
+    "it names one whom the paragraph of speech before the last named",
+    "it names one whom the last paragraph of speech addressed or spoke of",
+    "its paragraph's speech names one whom the last paragraph's narration named",
+    "the narration between names one whom the last paragraph of speech named",
+    "it names one not named for a while",
+    "its narration says who speaks",
+    "its narration says who speaks by a pronoun",
+    "its narration has a subject",
+    "its speaker goes on",
+    "its speaker answers",
+    "narration says who spoke last",
+    *(f"{compared}: {likeness}" for compared in _COMPARED for likeness in Likeness),
 )
 _CLOSED = re.compile("[\"”’»'“]\\s*$")
 _COMMA = re.compile("[,—–-][\"”’»'“]?\\s*$")
 _ASKS = re.compile("\\?[\"”’»'“]?\\s*$")
 _LEADS_IN = re.compile("[,:]\\s*$")
+_WORD = re.compile(r"[^\W\d_]+")
+_A_WHILE = 8  # paragraphs of speech
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -50,7 +83,8 @@ _FIRST_LETTER = re.compile(r"[^\W\d_]")
 class Paragraph:
     """A block of a chapter as the encoder reads it; `utterances` are (start, end) in `text`.
 
-    Books mark speech in many ways; here every utterance stands in “ ”, whatever the page has.
+    Books mark speech in many ways; here every utterance stands in “ ”, whatever the page has. One
+    that the page leaves open, since its speaker goes on in the next paragraph, is left open.
     """
 
     text: str
@@ -81,7 +115,7 @@ def chapters(book_spans: BookSpans) -> Iterator[Chapter]:
         if places:
             plain = [span for _, span in spans]
             paragraphs = tuple(_paragraphs(plain))
-            features = _features(plain)
+            features = np.hstack([_features(plain), _named(paragraphs), _spoken(paragraphs)])
             yield Chapter(book_spans.book.id, number, paragraphs, places, features)
 
 
@@ -90,11 +124,16 @@ def _paragraphs(spans: list[Span]) -> Iterator[Paragraph]:
         text = ""
         utterances: list[tuple[int, int]] = []
         for span in group:
-            piece = f"“{words_of(span.text)}”" if span.is_utterance else span.text
+            piece = _marked(span.text) if span.is_utterance else span.text
             if span.is_utterance:
                 utterances.append((len(text), len(text) + len(piece)))
             text += piece
         yield Paragraph(text, tuple(utterances))
+
+
+def _marked(text: str) -> str:
+    """The words of an utterance in “ ”, left open where the page leaves it open."""
+    return f"“{words_of(text)}" + ("" if is_left_open(text) else "”")
 
 
 def _features(spans: list[Span]) -> NDArray[np.float32]:
@@ -141,6 +180,128 @@ def _row(
         bool(last and not _CLOSED.search(last.text)),
         bool(_LEADS_IN.search(lead_in)),
     ]
+
+
+def _named(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
+    """The features of names, one row per utterance; those of a paragraph are alike.
+
+    Who is named beside what is said is most often who says it. A name is a word with a capital
+    that the chapter nowhere writes without, so it is found alike in any language that writes so.
+    """
+    common = {
+        word
+        for paragraph in paragraphs
+        for word in _WORD.findall(paragraph.text)
+        if word[0].islower()
+    }
+
+    def names(text: str) -> set[str]:
+        words = _WORD.findall(text)
+        return {w for w in words if len(w) > 2 and w[0].isupper() and w.lower() not in common}
+
+    rows: list[list[float]] = []
+    told_before: list[set[str]] = [set(), set()]  # of paragraphs of speech
+    said_before: set[str] = set()
+    recent: deque[set[str]] = deque(maxlen=_A_WHILE)
+    between: set[str] = set()
+    for paragraph in paragraphs:
+        narration, speech = _parted(paragraph)
+        told, said = names(narration), names(speech)
+        if not paragraph.utterances:
+            between |= told
+            continue
+        last, last_but_one = told_before[-1], told_before[-2]
+        row = [
+            bool(told),
+            bool(told & last),
+            bool(told and last and not told & last),
+            bool(told & last_but_one),
+            bool(told & said_before),
+            bool(said & last),
+            bool(between & last),
+            bool((told | between).difference(*recent)),
+        ]
+        rows += [list(map(float, row))] * len(paragraph.utterances)
+        told_before.append(told)
+        recent.append(told | said | between)
+        said_before, between = said, set()
+    return np.array(rows, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class _Voice:
+    """Who speaks in a paragraph: as narration says; as alternation has it; or who acts in it."""
+
+    told: Mention | None = None
+    alternating: Mention | None = None
+    likely: Mention | None = None
+
+
+def _spoken(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
+    """The features of who is said to speak, one row per utterance; those of a paragraph are alike.
+
+    Where speech follows speech without any narration, speakers alternate: of a paragraph that does
+    not say who speaks, it is the speaker of the one before the last.
+    """
+    mentions = Mentions(
+        (paragraph.text for paragraph in paragraphs),
+        (_parted(paragraph)[0] for paragraph in paragraphs),
+    )
+    rows: list[list[float]] = []
+    last, before_last = _Voice(), _Voice()
+    between: list[str] = []
+    for paragraph in paragraphs:
+        text, utterances = paragraph.text, paragraph.utterances
+        if not utterances:
+            between.append(text)
+            continue
+        told = mentions.speaker(text, utterances, between[-1] if between else "")
+        lead_in = text[: utterances[0][0]]
+        subject = mentions.subject(lead_in)
+        if subject is None:
+            (_, end), *others = utterances
+            after = text[end : others[0][0] if others else len(text)].strip()
+            subject = mentions.subject(after) if after[:1].isupper() else None
+        likely = told or subject
+        first, final = (mentions.subject(between[n]) if between else None for n in (0, -1))
+        pairs = (
+            (told, last.told),
+            (told, before_last.told),
+            (told, last.alternating),
+            (told, before_last.alternating),
+            (likely, last.likely),
+            (likely, before_last.likely),
+            (subject, last.likely),
+            (first, last.likely),
+            (first, likely),
+            (final, likely),
+        )
+        found = [likeness(*pair) for pair in pairs]
+        row = [
+            told is not None,
+            told is not None and not (told.names or told.noun),
+            subject is not None,
+            told is not None and told.goes_on,
+            told is not None and told.answers,
+            last.told is not None,
+            *(like is kind for like in found for kind in Likeness),
+        ]
+        rows += [list(map(float, row))] * len(utterances)
+        answers_at_once = not between and not lead_in.strip()
+        alternating = told or (before_last.alternating if answers_at_once else subject)
+        last, before_last = _Voice(told, alternating, likely or alternating), last
+        between = []
+    return np.array(rows, dtype=np.float32)
+
+
+def _parted(paragraph: Paragraph) -> tuple[str, str]:
+    """The narration and the speech of a paragraph."""
+    narration, speech, at = "", "", 0
+    for start, end in paragraph.utterances:
+        narration += paragraph.text[at:start] + " "
+        speech += paragraph.text[start:end] + " "
+        at = end
+    return narration + paragraph.text[at:], speech
 
 
 def _size(text: str) -> float:

@@ -46,6 +46,7 @@ class Options:
         pairs_by_span: pair spans, as the seed work does, instead of turns.
         max_utterance_words: longest turn, in words; None for no limit.
         min_turns: fewest turns of a dialogue that is kept.
+        min_confidence: least confidence at which a turn is paired with the one before.
         format: of the files.
     """
 
@@ -55,6 +56,7 @@ class Options:
     pairs_by_span: bool = False
     max_utterance_words: int | None = None
     min_turns: int = 1
+    min_confidence: float = 0.0
     format: Format = "jsonl"
 
 
@@ -140,7 +142,9 @@ def mine_book(data: bytes, book_id: str, tagger: Tagger, options: Options) -> Mi
     """
     book_spans, typography = split_source(data, book_id, options.quotes)
     tagged = TaggedBook(book_id, tuple(tagger.tag(book_spans)), options.tagger)
-    kept = filtered(dialogues(tagged), options.max_utterance_words, options.min_turns)
+    kept = filtered(
+        dialogues(tagged), options.max_utterance_words, options.min_turns, options.min_confidence
+    )
     return MinedBook(book_spans, typography, tagged, kept.kept, kept.drops)
 
 

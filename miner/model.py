@@ -9,7 +9,7 @@ running text and a whole chapter; both are configurations of this code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,13 @@ from miner.encoding import Encoding
 from miner.features import FEATURES, Chapter
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
+_VOICE = 64  # size of the vectors that are alike where one speaker speaks
+_APART = 8  # utterances, at most, between two whose speakers are compared in training
+_STRUCTURE = 64  # size of the layer over the structure features
+# An utterance opens a conversation, opens another turn, or goes on; which of the two I- tags the
+# last one is, the tags before it say.
+_OUTCOMES = ("opens a conversation", "opens a turn", "goes on")
+_OUTCOME_OF_TAG = (0, 2, 1, 2)
 FORMAT = 1  # of checkpoints; raised when an older one would be read wrongly
 
 
@@ -32,12 +39,17 @@ class TaggerConfig(PretrainedConfig):
         context: "text" for running text in windows, "span" for each span alone.
         window: most tokens that the encoder reads at once.
         margin: tokens at the edges of a window that are only context.
+        ends: tokens kept at either end of an utterance or a stretch of narration; 0 for all.
         paragraphs: how many paragraphs with speech the BiLSTM sees at once; 0 for a chapter.
         features: whether structure features stand beside the vectors.
         projection: size to which utterance vectors are projected.
         hidden: size of the BiLSTM, each direction.
         layers: of the BiLSTM.
         dropout: before and after the BiLSTM.
+        text_share: weight of the text's scores; the structure's have the rest.
+        masked: share of tokens that are hidden in training.
+        mask: the token that hides them.
+        separator: the token between paragraphs, which is never hidden.
         confidence_temperature: scores are divided by it, so that confidence is calibrated.
         training: what it was trained on and how, for the model card.
     """
@@ -50,12 +62,17 @@ class TaggerConfig(PretrainedConfig):
         context: str = "text",
         window: int = 256,
         margin: int = 32,
+        ends: int = 24,
         paragraphs: int = 0,
         features: bool = True,
         projection: int = 256,
         hidden: int = 128,
         layers: int = 1,
         dropout: float = 0.2,
+        text_share: float = 0.4,
+        masked: float = 0.0,
+        mask: int = 0,
+        separator: int = 0,
         confidence_temperature: float = 1.0,
         training: dict[str, Any] | None = None,
         format: int = FORMAT,
@@ -65,18 +82,37 @@ class TaggerConfig(PretrainedConfig):
         self.context = context
         self.window = window
         self.margin = margin
+        self.ends = ends
         self.paragraphs = paragraphs
         self.features = features
         self.projection = projection
         self.hidden = hidden
         self.layers = layers
         self.dropout = dropout
+        self.text_share = text_share
+        self.masked = masked
+        self.mask = mask
+        self.separator = separator
         self.confidence_temperature = confidence_temperature
         self.training = training or {}
         self.format = format
         self.tags = [str(tag) for tag in TAGS]
         self.feature_names = list(FEATURES)
         super().__init__(**kwargs)
+
+
+class Stretch(NamedTuple):
+    """A sequence of utterances.
+
+    `scores` are of `decoding.TAGS`: (utterances, 4), a mixture of those of the `experts`: one reads
+    the text, one the structure alone. Each is trained by itself: trained together, the text learns
+    by heart what the structure does not explain. `voices` are vectors, (utterances, size), that
+    `ConversationTagger.same_speaker` compares.
+    """
+
+    scores: Tensor
+    voices: Tensor
+    experts: tuple[Tensor, ...]
 
 
 class ConversationTagger(PreTrainedModel):
@@ -93,11 +129,18 @@ class ConversationTagger(PreTrainedModel):
         self.encoder = AutoModel.from_config(encoder_config)
         if getattr(self.encoder, "pooler", None) is not None:
             self.encoder.pooler = None  # not used; distributed training refuses unused weights
-        width = 3 * encoder_config.hidden_size
+        self.width = width = 3 * encoder_config.hidden_size  # of an utterance's vector
         self.projection = nn.Sequential(
             nn.LayerNorm(width), nn.Linear(width, config.projection), nn.GELU()
         )
-        size = config.projection + (len(FEATURES) if config.features else 0)
+        size = config.projection
+        if config.features:
+            self.structure = nn.Sequential(nn.Linear(len(FEATURES), _STRUCTURE), nn.GELU())
+            self.structure_lstm = nn.LSTM(
+                _STRUCTURE, _STRUCTURE, batch_first=True, bidirectional=True
+            )
+            self.structure_scores = nn.Linear(3 * _STRUCTURE, len(_OUTCOMES))
+            size += _STRUCTURE
         self.dropout = nn.Dropout(config.dropout)
         self.lstm = nn.LSTM(
             size,
@@ -107,7 +150,9 @@ class ConversationTagger(PreTrainedModel):
             bidirectional=True,
             dropout=config.dropout if config.layers > 1 else 0.0,
         )
-        self.scores = nn.Linear(2 * config.hidden, len(TAGS))
+        self.voice = nn.Linear(2 * config.hidden + size, _VOICE)
+        self.voice_bias = nn.Parameter(torch.zeros(1))
+        self.scores = nn.Linear(2 * config.hidden + size + 1, len(_OUTCOMES))
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
@@ -160,7 +205,10 @@ class ConversationTagger(PreTrainedModel):
                 window = encoding.windows[n]
                 ids[row, : len(window.ids)] = torch.tensor(window.ids, device=device)
                 mask[row, : len(window.ids)] = 1
-            vectors = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+            if self.training and self.config.masked:
+                ids = self._masked(ids)
+            told = None if mask.all() else mask  # without padding, no mask to be added anywhere
+            vectors = self.encoder(input_ids=ids, attention_mask=told).last_hidden_state.float()
             for row, n in enumerate(numbers):
                 low, high = encoding.windows[n].taken
                 rows.append(vectors[row, 1 + low : 1 + high])  # after the first special token
@@ -170,23 +218,57 @@ class ConversationTagger(PreTrainedModel):
             return tokens
         return tokens.index_copy(0, torch.cat(places), torch.cat(rows))
 
-    def tag_scores(self, pooled: Sequence[Tensor], features: Sequence[Tensor]) -> list[Tensor]:
-        """The scores of `decoding.TAGS` for each sequence: (utterances, 4) each.
+    def _masked(self, ids: Tensor) -> Tensor:
+        """The tokens, some of them hidden: what is learned by heart from them is not to be."""
+        hidden = torch.rand(ids.shape, device=ids.device) < self.config.masked
+        hidden[:, 0] = False
+        hidden &= ids != self.config.separator
+        return ids.masked_fill(hidden, self.config.mask)
+
+    def stretches(
+        self, pooled: Sequence[Tensor], features: Sequence[Tensor], structure_only: bool = False
+    ) -> list[Stretch]:
+        """What the BiLSTM makes of each sequence of utterances.
 
         Args:
             pooled: of each sequence, as `pooled` gives them.
             features: of each sequence, (utterances, len(FEATURES)).
+            structure_only: score by the features alone.
         """
         lengths = torch.tensor([len(item) for item in pooled])
         vectors = self.projection(pad_sequence(list(pooled), batch_first=True))
+        alone: Tensor | None = None
         if self.config.features:
-            vectors = torch.cat([vectors, pad_sequence(list(features), batch_first=True)], dim=2)
-        packed = pack_padded_sequence(
-            self.dropout(vectors), lengths, batch_first=True, enforce_sorted=False
-        )
-        hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
-        scores = self.scores(self.dropout(hidden))
-        return [row[:length] for row, length in zip(scores, lengths.tolist(), strict=True)]
+            structure = self.structure(pad_sequence(list(features), batch_first=True))
+            read = self._read(self.structure_lstm, self.dropout(structure), lengths)
+            alone = self.structure_scores(torch.cat(read, dim=2))
+            vectors = torch.cat([vectors, structure.detach()], dim=2)
+        states = torch.cat(self._read(self.lstm, self.dropout(vectors), lengths), dim=2)
+        voices = self.voice(states)
+        same = self.same_speaker(voices[:, 1:], voices[:, :-1])
+        same = nn.functional.pad(same, (1, 0))[..., None]  # nobody speaks before the first
+        experts = [] if structure_only else [self.scores(torch.cat([states, same], dim=2))]
+        experts += [] if alone is None else [alone]
+        share = self.config.text_share
+        mixed = experts[0]
+        if len(experts) > 1:
+            mixed = share * experts[0] + (1 - share) * experts[1]
+        by_tag = [scores[..., list(_OUTCOME_OF_TAG)] for scores in (mixed, *experts)]
+        found: list[Stretch] = []
+        for n, length in enumerate(lengths.tolist()):
+            first, *others = (scores[n, :length] for scores in by_tag)
+            found.append(Stretch(first, voices[n, :length], tuple(others)))
+        return found
+
+    def _read(self, lstm: nn.LSTM, vectors: Tensor, lengths: Tensor) -> list[Tensor]:
+        """What a BiLSTM makes of padded sequences, and the sequences."""
+        packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+        hidden, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True)
+        return [self.dropout(hidden), vectors]
+
+    def same_speaker(self, one: Tensor, other: Tensor) -> Tensor:
+        """Scores, above 0 where one speaker speaks: (...) for voices of (..., size)."""
+        return (one * other).sum(dim=-1) / _VOICE**0.5 + self.voice_bias
 
     def forward(
         self,
@@ -194,17 +276,24 @@ class ConversationTagger(PreTrainedModel):
         features: Tensor,
         cuts: Sequence[slice],
         pooled: Tensor | None = None,
-    ) -> list[Tensor]:
-        """The scores of a chapter, in the stretches that the BiLSTM sees at once.
+        structure_only: bool = False,
+    ) -> list[Stretch]:
+        """What a chapter is made of, in the stretches that the BiLSTM sees at once.
 
         Args:
             encoding: the chapter.
             features: (utterances, len(FEATURES)).
             cuts: the stretches, as `pieces` gives them.
             pooled: the utterances' vectors, where they are known already.
+            structure_only: leave the text unread.
         """
-        vectors = self.pooled(encoding) if pooled is None else pooled
-        return self.tag_scores([vectors[cut] for cut in cuts], [features[cut] for cut in cuts])
+        if structure_only:
+            vectors = features.new_zeros(len(features), self.width)
+        else:
+            vectors = self.pooled(encoding) if pooled is None else pooled
+        return self.stretches(
+            [vectors[cut] for cut in cuts], [features[cut] for cut in cuts], structure_only
+        )
 
 
 def pieces(chapter: Chapter, paragraphs: int) -> list[slice]:
@@ -224,6 +313,34 @@ def pieces(chapter: Chapter, paragraphs: int) -> list[slice]:
         found.append(slice(at, at + size))
         at += size
     return found
+
+
+def speaker_loss(model: ConversationTagger, voices: Tensor, speakers: Tensor) -> Tensor:
+    """Minus the log-probability that two utterances near each other have one speaker, or two.
+
+    Whoever can tell the speakers of a passage apart knows where a turn ends, and every annotated
+    utterance teaches it, not only the few where a turn goes on in a new paragraph.
+
+    Args:
+        model: compares the voices.
+        voices: (utterances, size), of a stretch.
+        speakers: (utterances,), a number per speaker, -1 where unknown.
+
+    Returns:
+        The mean over pairs of utterances at most 8 apart; 0 where none is known.
+    """
+    terms: list[Tensor] = []
+    for apart in range(1, min(_APART, len(speakers) - 1) + 1):
+        known = (speakers[apart:] >= 0) & (speakers[:-apart] >= 0)
+        scores = model.same_speaker(voices[apart:], voices[:-apart])[known]
+        same = (speakers[apart:] == speakers[:-apart])[known]
+        terms.append(
+            nn.functional.binary_cross_entropy_with_logits(
+                scores.float(), same.float(), reduction="none"
+            )
+        )
+    together = torch.cat(terms) if terms else voices.new_zeros(0)
+    return together.mean() if len(together) else voices.sum() * 0.0
 
 
 def sequence_loss(scores: Tensor, tags: Tensor) -> Tensor:

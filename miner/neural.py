@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,15 +40,7 @@ class NeuralTagger:
 
         A chapter begins a conversation, as in training.
         """
-        tags = [Tag.O] * len(book_spans.spans)
-        sure: list[float | None] = [None] * len(book_spans.spans)
-        for chapter in chapters(book_spans):
-            scores = self.scores(chapter)
-            probable = marginals(scores / self.model.config.confidence_temperature)
-            for place, tag, row in zip(chapter.places, viterbi(scores), probable, strict=True):
-                tags[place] = tag
-                sure[place] = float(row[TAGS.index(tag)])
-        return [TaggedSpan(*item) for item in zip(book_spans.spans, tags, sure, strict=True)]
+        return decoded(book_spans, self.scores, self.model.config.confidence_temperature)
 
     def scores(self, chapter: Chapter) -> NDArray[np.float32]:
         """The model's scores of `decoding.TAGS` for the utterances of a chapter: (n, 4)."""
@@ -58,14 +51,37 @@ class NeuralTagger:
         cuts = pieces(chapter, self.model.config.paragraphs)
         with torch.no_grad(), autocast(device.type):
             parts = self.model(encoding, features, cuts)
-        return np.concatenate([part.float().cpu().numpy() for part in parts])
+        return np.concatenate([part.scores.float().cpu().numpy() for part in parts])
+
+
+def decoded(
+    book_spans: BookSpans,
+    scores_of: Callable[[Chapter], NDArray[np.floating]],
+    temperature: float = 1.0,
+) -> list[TaggedSpan]:
+    """The spans of a book with the best legal tags of each chapter, and how sure they are.
+
+    Args:
+        book_spans: the book.
+        scores_of: gives the scores of `decoding.TAGS` for a chapter's utterances, (n, 4).
+        temperature: scores are divided by it before they are made probabilities.
+    """
+    tags = [Tag.O] * len(book_spans.spans)
+    sure: list[float | None] = [None] * len(book_spans.spans)
+    for chapter in chapters(book_spans):
+        scores = scores_of(chapter)
+        probable = marginals(scores / temperature)
+        for place, tag, row in zip(chapter.places, viterbi(scores), probable, strict=True):
+            tags[place] = tag
+            sure[place] = float(row[TAGS.index(tag)])
+    return [TaggedSpan(*item) for item in zip(book_spans.spans, tags, sure, strict=True)]
 
 
 def encode(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, config: TaggerConfig) -> Encoding:
     """The chapter in tokens, as the config of a model has it."""
     if config.context == "span":
         return encode_spans(chapter, tokenizer, config.window)
-    return encode_text(chapter, tokenizer, config.window, config.margin)
+    return encode_text(chapter, tokenizer, config.window, config.margin, config.ends)
 
 
 def autocast(device: str) -> torch.autocast:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from miner.dialogues import Dialogue, Turn, by_span
+from miner.dialogues import Dialogue, Turn, by_span, turn_pairs
 from miner.gold import tags_row
 from miner.spans import Span
 from miner.tags import TaggedBook
@@ -32,7 +32,8 @@ def rows_of_book(
       that part (None on narration, and on what the filters took out).
     - dialogues: one row per dialogue, with its turns, and with each turn the narration since the
       one before it, inside the turn included.
-    - pairs: one row per turn and next turn, with the narration between the two and inside the next.
+    - pairs: one row per turn and next turn, with the narration between the two and inside the next,
+      and how sure the pair is (None where the tagger claims nothing).
 
     Args:
         tagged: the book that the dialogues were decoded from.
@@ -41,13 +42,18 @@ def rows_of_book(
     """
     narration = _Narration(tagged)
     rows = [_dialogue_row(dialogue, narration) for dialogue in found]
-    paired = rows
+    paired, rows_of_paired = found, rows
     if pairs_by_span:
-        paired = [_dialogue_row(by_span(dialogue), narration) for dialogue in found]
+        paired = [by_span(dialogue) for dialogue in found]
+        rows_of_paired = [_dialogue_row(dialogue, narration) for dialogue in paired]
     return {
         "spans": _span_rows(tagged, found),
         "dialogues": rows,
-        "pairs": (pair for row in paired for pair in _pair_rows(row)),
+        "pairs": (
+            pair
+            for dialogue, row in zip(paired, rows_of_paired, strict=True)
+            for pair in _pair_rows(dialogue, row)
+        ),
     }
 
 
@@ -64,9 +70,9 @@ def _span_rows(tagged: TaggedBook, found: Sequence[Dialogue]) -> Iterator[Row]:
         yield row
 
 
-def _pair_rows(row: Row) -> Iterator[Row]:
-    """The pairs of a dialogue's row."""
-    for context, response in pairwise(row["turns"]):
+def _pair_rows(dialogue: Dialogue, row: Row) -> Iterator[Row]:
+    """The pairs of a dialogue, from its row."""
+    for pair, (context, response) in zip(turn_pairs(dialogue), pairwise(row["turns"]), strict=True):
         yield {
             "book": row["book"],
             "dialogue": row["dialogue"],
@@ -76,6 +82,7 @@ def _pair_rows(row: Row) -> Iterator[Row]:
             "context": context["text"],
             "response": response["text"],
             "narration": response["narration"],
+            "confidence": pair.confidence,
             "context_spans": context["spans"],
             "response_spans": response["spans"],
         }
@@ -151,6 +158,7 @@ def arrow_schemas() -> Mapping[str, pa.Schema]:
     head = [("book", text), ("dialogue", number), ("part", number)]
     head += [("chapter", number), ("paragraph", number)]
     pairs = [*head, ("context", text), ("response", text), ("narration", text)]
+    pairs += [("confidence", pa.float32())]
     pairs += [("context_spans", pa.list_(place)), ("response_spans", pa.list_(place))]
     return {
         "spans": pa.schema(spans),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from miner.quotations import NovelScore
     from miner.scores import Figure, Part, Score, Scores
     from miner.speakers import SpeakerPair
+    from miner.tradeoff import Kept
     from miner.typography import Typography
 
 # What a command shows, in order: lines of text and tables.
@@ -192,6 +193,15 @@ def errors_table(errors: PairErrors, name: str, split: str) -> list[Shown]:
         table,
         f"{errors.n_missed:,} of {errors.n_right + errors.n_missed:,} gold pairs were not mined",
     ]
+
+
+def tradeoff_table(kept: Sequence[Kept], name: str, split: str) -> list[Shown]:
+    """What is kept at each least confidence."""
+    table = _table(["--min-confidence", "pairs kept", "of all", "precision [95%]", "recall [95%]"])
+    for item in kept:
+        cells = [f"{item.least:g}", str(item.n_pairs), f"{item.share:.1%}"]
+        table.add_row(*cells, with_interval(item.precision), with_interval(item.recall))
+    return [f"Turn pairs mined by {name}, {split} split", table]
 
 
 def check_table(checked: Checked) -> list[Shown]:

@@ -13,10 +13,10 @@ from heuristic.gap import TUNED_GAP
 from miner import __version__
 from miner.__main__ import main
 from miner.annotations import read_annotations
-from miner.compare import compare, errors, sweep
+from miner.compare import compare, mined_pairs, sweep
 from miner.dialogues import dialogues, turn_pairs
 from miner.editions import open_edition
-from miner.errors import CAUSES
+from miner.errors import CAUSES, pair_errors
 from miner.spans import BookSpans
 from miner.taggers import load_tagger, swept_gaps
 from miner.tags import Tag, TaggedSpan
@@ -188,12 +188,12 @@ def test_a_sweep_has_a_row_a_gap():
 
 
 def test_the_pairs_of_who_knows_the_gold_are_wrong_only_where_the_spans_are(gold_tagger):
-    found = errors(BOOKS, read, gold_tagger)
+    found = pair_errors(mined_pairs(BOOKS, read, gold_tagger))
     # A beginning that the miner does not find is not his fault; what he splits and joins would be.
     assert not {"one turn taken for two", "speakers merged"} & {n for n, k in found.causes if k}
     n_gold = sum(len(turn_pairs(dialogue)) for dialogue in dialogues(gold_tagger.tagged))
     assert found.n_right + found.n_missed == n_gold
-    gap = errors(BOOKS, read, load_tagger("gap"))
+    gap = pair_errors(mined_pairs(BOOKS, read, load_tagger("gap")))
     assert gap.n_right + gap.n_missed == n_gold
     assert found.n_right > gap.n_right > 0 and gap.n_wrong > found.n_wrong
 

@@ -1,10 +1,20 @@
 """Dialogues of tagged books: worked by hand, and what must hold for any legal sequence."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.dialogues import Turn, dialogues, filtered, mended, span_pairs, turn_pairs
+from miner.dialogues import (
+    Turn,
+    dialogues,
+    filtered,
+    is_left_open,
+    mended,
+    span_pairs,
+    turn_pairs,
+)
 from miner.spans import Span
 from miner.tags import Tag, TaggedBook, TaggedSpan, legal
 
@@ -129,6 +139,7 @@ def test_a_long_turn_splits_its_dialogue_and_makes_no_new_pair():
     ]
     assert dict(result.drops) == {
         "long turns": 1,
+        "unsure pairs": 0,
         "short dialogues": 0,
         "turns in short dialogues": 0,
     }
@@ -147,6 +158,7 @@ def test_short_dialogues_go_and_the_number_of_the_others_stays():
     assert [(d.index, len(d.turns)) for d in result.kept] == [(1, 2)]
     assert dict(result.drops) == {
         "long turns": 1,
+        "unsure pairs": 0,
         "short dialogues": 3,
         "turns in short dialogues": 3,
     }
@@ -161,3 +173,76 @@ def test_without_limits_nothing_goes():
 def test_a_limit_below_one_is_refused(limits):
     with pytest.raises(ValueError, match="expected at least 1"):
         filtered([], **limits)
+
+
+def sure(letters: str, *confidences: float) -> TaggedBook:
+    """The book of `tagged`, its utterances as sure as the numbers say."""
+    book = tagged(letters)
+    numbers = iter(confidences)
+    spans = (
+        replace(item, confidence=None if item.tag is Tag.O else next(numbers))
+        for item in book.spans
+    )
+    return replace(book, spans=tuple(spans))
+
+
+def pair_confidences(book: TaggedBook, pairs=turn_pairs):
+    return [pair.confidence for dialogue in dialogues(book) for pair in pairs(dialogue)]
+
+
+def test_a_pair_is_as_sure_as_its_tags_and_the_tag_after_it_together():
+    found = pair_confidences(sure("SsORRS", 0.9, 0.8, 0.7, 0.6, 0.5))
+    assert found == pytest.approx([0.9 * 0.8 * 0.7 * 0.6, 0.7 * 0.6 * 0.5])
+
+
+def test_nothing_can_follow_the_last_pair_of_a_book():
+    assert pair_confidences(sure("SR", 0.9, 0.7)) == pytest.approx([0.63])
+
+
+def test_span_pairs_are_sure_by_their_own_spans():
+    found = pair_confidences(sure("SsR", 0.9, 0.8, 0.7), span_pairs)
+    assert found == pytest.approx([0.9 * 0.8 * 0.7, 0.8 * 0.7])
+
+
+def test_without_confidence_a_pair_claims_none():
+    assert pair_confidences(tagged("SRR")) == [None, None]
+
+
+def test_an_unsure_pair_parts_its_dialogue_and_both_turns_stay():
+    book = sure("SRRR", 1.0, 0.9, 0.2, 1.0)  # pairs: 0.18, 0.18, 0.2
+    result = filtered(dialogues(book), min_confidence=0.19)
+    assert [[turn.spans[0].paragraph for turn in d.turns] for d in result.kept] == [
+        [0],
+        [1],
+        [2, 3],
+    ]
+    assert [d.part for d in result.kept] == [0, 1, 2]
+    assert dict(result.drops)["unsure pairs"] == 2
+
+
+def test_a_turn_that_is_taken_out_makes_no_unsure_pair():
+    words = {1: 9}
+    book = tagged("SRR", words)
+    spans = (replace(item, confidence=0.1) for item in book.spans)
+    result = filtered(dialogues(replace(book, spans=tuple(spans))), 8, min_confidence=0.5)
+    assert dict(result.drops)["unsure pairs"] == 0
+    assert dict(result.drops)["long turns"] == 1
+
+
+def test_confidence_asked_of_a_heuristic_is_refused():
+    with pytest.raises(ValueError, match="tags without confidence, expected those of a checkpoint"):
+        filtered(dialogues(tagged("SR")), min_confidence=0.5)
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.1])
+def test_a_confidence_that_is_no_probability_is_refused(least):
+    with pytest.raises(ValueError, match="expected 0 to 1"):
+        filtered([], min_confidence=least)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [("“Come", True), ("“Come,” ", False), ("‘Come!", True), ("— Come", False), ("“", False)],
+)
+def test_speech_that_is_left_open(text, is_open):
+    assert is_left_open(text) is is_open

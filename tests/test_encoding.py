@@ -184,7 +184,7 @@ def test_a_token_that_two_utterances_share():
     chapter = Chapter("0", 1, paragraphs, (0, 1), np.zeros((2, len(FEATURES)), np.float32))
     encoding = encode_text(chapter, tokenizer, 64, 8)
     (a, b), (c, d) = encoding.utterances
-    assert (a, b - c, d) == (0, 1, encoding.n_tokens - 1)
+    assert (a, b, d) == (0, c, encoding.n_tokens - 1)
     assert encoding.narration == ((0, 0), (c, c))
 
 
@@ -262,3 +262,30 @@ def test_spans_alone_do_not_see_one_another():
     alone = encode_spans(chapter_of("“No.”"), tokenizer, 20).windows
     beside = encode_spans(chapter_of("“Come.”", "The wind got up.", "“No.”"), tokenizer, 20).windows
     assert alone[0].ids == beside[-1].ids
+
+
+def test_the_middle_of_long_speech_and_narration_is_left_out():
+    chapter = chapter_of("“" + "alpha " * 40 + "omega,” he said. " + "Rain fell. " * 30)
+    tokenizer = tokenizer_of("bert")
+    whole = encode_text(chapter, tokenizer, WHOLE, 8)
+    short = encode_text(chapter, tokenizer, WHOLE, 8, ends=5)
+    (low, high), (whole_low, whole_high) = short.utterances[0], whole.utterances[0]
+    assert high - low == 10
+    assert short.n_tokens == 10 + 10 + 1  # the speech, the narration, the end of the paragraph
+    tokens, all_tokens = tokens_of(short), tokens_of(whole)
+    assert tokens[low:high] == [
+        *all_tokens[whole_low : whole_low + 5],
+        *all_tokens[whole_high - 5 : whole_high],
+    ]
+    assert tokens[high : high + 5] == all_tokens[whole_high : whole_high + 5]
+
+
+def test_short_speech_and_narration_are_kept_whole():
+    chapter = chapter_of("“Come,” said she.", "“No.”")
+    tokenizer = tokenizer_of("bert")
+    assert encode_text(chapter, tokenizer, 64, 8, ends=24) == encode_text(chapter, tokenizer, 64, 8)
+
+
+def test_no_window_of_a_long_chapter_is_shorter_than_another():
+    encoding = encode_text(of_words(*[30] * 20), tokenizer_of("bert"), 64, 8)
+    assert {len(window.ids) for window in encoding.windows} == {64}

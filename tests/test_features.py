@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from encoders import sample, told
 
+from miner.attribution import Likeness
 from miner.book import Block, BlockKind, Book
+from miner.dialogues import is_left_open
 from miner.features import FEATURES, chapters
 from miner.spans import split_book
 from miner.typography import typography_from_names
@@ -90,7 +92,7 @@ def test_a_feature(name, paragraphs, expected):
 
 def test_every_feature_is_tested():
     (test,) = test_a_feature.pytestmark
-    assert {case[0] for case in test.args[1]} == set(FEATURES)
+    assert {case[0] for case in test.args[1]} == set(FEATURES[:NAMED])
 
 
 def test_features_are_small_numbers():
@@ -175,7 +177,9 @@ def test_offsets_are_those_of_the_words():
             for paragraph in chapter.paragraphs
             for start, end in paragraph.utterances
         ]
-        assert all(text[0] == "“" and text[-1] == "”" for text in found)
+        assert all(text[0] == "“" for text in found)
+        n_open = sum(text[-1] != "”" for text in found)
+        assert n_open == sum(is_left_open(book_spans.spans[place].text) for place in chapter.places)
         for text, place in zip(found, chapter.places, strict=True):
             assert text[1:-1] in book_spans.spans[place].text
 
@@ -187,9 +191,9 @@ def test_narration_is_kept_as_it_is():
     assert [text[a:b] for a, b in paragraph.utterances] == ["“Come,”"]
 
 
-def test_a_mark_that_is_missing_is_supplied():
+def test_a_speech_that_the_page_leaves_open_is_left_open():
     texts = [paragraph.text for paragraph in only_chapter(*RUNS_ON).paragraphs]
-    assert texts == ["“It began in spring.”", "“It ended in autumn.”", "“Did it?”"]
+    assert texts == ["“It began in spring.", "“It ended in autumn.”", "“Did it?”"]
 
 
 def test_a_heading_is_a_paragraph_of_its_chapter():
@@ -201,3 +205,79 @@ def test_a_heading_is_a_paragraph_of_its_chapter():
     (chapter,) = chapters(split_book(book, typography_from_names(["double-curly"])))
     assert [paragraph.text for paragraph in chapter.paragraphs] == ["CHAPTER I", "“Come.”"]
     assert chapter.features[0, FEATURES.index("paragraphs of narration since the last utterance")]
+
+
+NAMED = FEATURES.index("its paragraph's narration names somebody")
+SPOKEN = FEATURES.index("its narration says who speaks")
+
+
+def names_of(*paragraphs):
+    """The features of names of each utterance, as the numbers of those that hold."""
+    rows = only_chapter(*paragraphs).features[:, NAMED:SPOKEN]
+    return [[n for n, value in enumerate(row) if value] for row in rows]
+
+
+def test_who_is_named_beside_what_is_said():
+    found = names_of(
+        "“Come here,” said Mara.",
+        "“Why, Mara?” asked Tobin.",
+        "“Because I say so,” said Mara.",
+        "Mara rose, and went to the door.",
+        "“It rains,” said Mara.",
+        "“Does it?” He rose.",
+    )
+    assert found == [
+        [0, 7],  # somebody is named, for the first time
+        [0, 2, 5, 7],  # another, who speaks of the last
+        [0, 2, 3, 4],  # another, of whom he spoke, and who spoke before
+        [0, 1, 6],  # the same, whom the narration between named, too
+        [],
+    ]
+
+
+def test_a_word_that_is_written_small_elsewhere_is_no_name():
+    assert names_of("“Go,” said the keeper. Keeper he was, and sat.") == [[]]
+
+
+def test_utterances_of_a_paragraph_have_its_names():
+    assert names_of("“Come,” said Mara, “and see.”") == [[0, 7], [0, 7]]
+
+
+def spoken(name, *paragraphs):
+    """The likenesses that hold of a comparison, one per utterance, None where none does."""
+    rows = only_chapter(*paragraphs).features
+    columns = {like: rows[:, FEATURES.index(f"{name}: {like}")] for like in Likeness}
+    held = [[like for like, column in columns.items() if column[n]] for n in range(len(rows))]
+    assert all(len(item) < 2 for item in held)
+    return [item[0] if item else None for item in held]
+
+
+TALK = (
+    "“Come here,” said Mara.",
+    "“Why?”",
+    "“Because it rains.”",
+    "“It does not,” said Tobin.",
+    "He looked out.",
+    "“Or hardly,” he added.",
+    "Mara rose. “Then come.”",
+)
+
+
+def test_speakers_that_are_told_are_compared():
+    assert spoken("its speaker, and the last", *TALK)[3:6] == [None, None, None]
+    assert spoken("its speaker, and the one before the last", *TALK) == [None] * 6
+    column = FEATURES.index("its speaker goes on")
+    assert list(only_chapter(*TALK).features[:, column]) == [0, 0, 0, 0, 1, 0]
+
+
+def test_speakers_that_are_not_told_alternate():
+    # Of the third paragraph it is Mara, whom the first one tells, so Tobin is another.
+    found = spoken("its speaker, and the last as alternation has it", *TALK)
+    assert found[3] is Likeness.OTHER
+
+
+def test_subjects_are_compared_with_speakers():
+    between = spoken("the first subject between, and its speaker or subject", *TALK)
+    assert between[4] is Likeness.SAME  # he looked out, he added
+    subject = spoken("its speaker or subject, and the last", *TALK)
+    assert subject[5] is not Likeness.SAME

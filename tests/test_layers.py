@@ -15,10 +15,10 @@ typography marks speech spans tags dialogues
 reading seed gold
 align matching counts scores
 pdnc quotations
-annotations locate agreement editions speakers errors
+annotations locate agreement editions speakers errors tradeoff
 records files sources fetch
 labelstudio conll exchange goldset
-features encoding decoding calibration model examples neural
+attribution features encoding decoding calibration plots model examples neural
 taggers mine compare report card __main__
 """.split()
 MODULES = {

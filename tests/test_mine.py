@@ -252,6 +252,7 @@ def test_the_run_record_says_what_was_done(sample):
         "pairs_by_span": False,
         "max_utterance_words": None,
         "min_turns": 1,
+        "min_confidence": 0.0,
         "format": "jsonl",
     }
     (book,) = run["books"]

@@ -10,7 +10,7 @@ from test_decoding import sequences, sums
 
 from miner.encoding import Encoding, Window, encode_spans, encode_text
 from miner.features import FEATURES, chapters
-from miner.model import ConversationTagger, pieces, sequence_loss
+from miner.model import ConversationTagger, pieces, sequence_loss, speaker_loss
 
 
 def chapter_of(*paragraphs):
@@ -25,7 +25,9 @@ def features_of(chapter):
 @torch.no_grad()
 def scores_of(model, chapter, kind="bert"):
     encoding = encode_text(chapter, tokenizer_of(kind), 64, 8)
-    return torch.cat(model(encoding, features_of(chapter), pieces(chapter, 0)))
+    return torch.cat(
+        [part.scores for part in model(encoding, features_of(chapter), pieces(chapter, 0))]
+    )
 
 
 def first_chapter():
@@ -64,8 +66,8 @@ def test_no_weight_is_without_use():
     model = model_of()
     chapter = chapter_of("He came. “Why?”", "“No.” She rose.", "“Come,” said he.")
     encoding = encode_text(chapter, tokenizer_of(), 64, 8)
-    (scores,) = model(encoding, features_of(chapter), [slice(0, 3)])
-    scores.square().sum().backward()
+    (part,) = model(encoding, features_of(chapter), [slice(0, 3)])
+    part.scores.square().sum().backward()
     unused = [name for name, weight in model.named_parameters() if weight.grad is None]
     assert unused == []
 
@@ -130,13 +132,14 @@ def test_sequences_side_by_side_have_the_scores_they_have_alone(features):
     pooled = [torch.randn(n, 3 * HIDDEN, generator=generator) for n in lengths]
     extra = [torch.rand(n, len(FEATURES), generator=generator) for n in lengths]
     with torch.no_grad():
-        together = model.tag_scores(pooled, extra)
-        alone = [model.tag_scores([a], [b])[0] for a, b in zip(pooled, extra, strict=True)]
-        other = model.tag_scores(pooled, [item + 1 for item in extra])
-    assert [tuple(item.shape) for item in together] == [(n, 4) for n in lengths]
+        together = model.stretches(pooled, extra)
+        alone = [model.stretches([a], [b])[0] for a, b in zip(pooled, extra, strict=True)]
+        other = model.stretches(pooled, [item + 1 for item in extra])
+    assert [tuple(item.scores.shape) for item in together] == [(n, 4) for n in lengths]
     for a, b in zip(together, alone, strict=True):
-        assert torch.allclose(a, b, atol=1e-5)
-    assert torch.allclose(together[0], other[0]) != features
+        assert torch.allclose(a.scores, b.scores, atol=1e-5)
+        assert torch.allclose(a.voices, b.voices, atol=1e-5)
+    assert torch.allclose(together[0].scores, other[0].scores) != features
 
 
 def test_every_utterance_sees_the_whole_sequence():
@@ -145,12 +148,12 @@ def test_every_utterance_sees_the_whole_sequence():
     vectors = torch.randn(5, 3 * HIDDEN, generator=generator)
     extra = torch.zeros(5, len(FEATURES))
     with torch.no_grad():
-        (before,) = model.tag_scores([vectors], [extra])
+        (before,) = model.stretches([vectors], [extra])
         for changed in (0, 4):
             moved = vectors.clone()
             moved[changed] += torch.randn(3 * HIDDEN, generator=generator)
-            (after,) = model.tag_scores([moved], [extra])
-            assert ((after - before).abs().amax(1) > 1e-7).all()
+            (after,) = model.stretches([moved], [extra])
+            assert ((after.scores - before.scores).abs().amax(1) > 1e-7).all()
 
 
 @pytest.mark.parametrize("paragraphs", [0, 1, 4, 100])
@@ -169,7 +172,7 @@ def test_pieces_are_all_utterances_in_order(paragraphs):
     with torch.no_grad():
         pooled = torch.zeros(len(chapter.places), 3 * HIDDEN)
         found = model(Encoding((), 0, (), ()), features_of(chapter), cuts, pooled)
-    assert [len(item) for item in found] == [cut.stop - cut.start for cut in cuts]
+    assert [len(item.scores) for item in found] == [cut.stop - cut.start for cut in cuts]
 
 
 def test_pieces_do_not_cut_a_paragraph():
@@ -191,7 +194,9 @@ def test_what_lies_in_another_piece_is_not_seen():
     with torch.no_grad():
         before = model(nothing, features_of(chapter), cuts, pooled)
         after = model(nothing, features_of(chapter), cuts, moved)
-    same = [torch.allclose(a, b, atol=1e-6) for a, b in zip(before, after, strict=True)]
+    same = [
+        torch.allclose(a.scores, b.scores, atol=1e-6) for a, b in zip(before, after, strict=True)
+    ]
     assert same == [n != 1 for n in range(len(cuts))]
 
 
@@ -205,7 +210,7 @@ def test_vectors_that_are_known_are_not_made_again():
         known = model.pooled(encoding)
         model.encoder = None
         (again,) = model(encoding, features_of(chapter), cuts, known)
-    assert torch.equal(found, again)
+    assert torch.equal(found.scores, again.scores)
 
 
 def test_a_chapter_of_one_utterance():
@@ -251,3 +256,84 @@ def test_a_step_against_the_gradient_makes_the_right_tags_more_probable():
     before.backward()
     after = sequence_loss(scores.detach() - scores.grad, tags)
     assert after < before
+
+
+def test_both_tags_that_go_on_have_one_score():
+    scores = scores_of(model_of(), first_chapter())
+    assert torch.equal(scores[:, 1], scores[:, 3])
+    assert not torch.equal(scores[:, 0], scores[:, 2])
+
+
+def test_speakers_are_compared_within_reach():
+    model = model_of()
+    voices = torch.randn(12, 64, generator=torch.Generator().manual_seed(3))
+    speakers = torch.tensor([0, 1, 0, 1, 0, -1, 0, 1, 0, 1, 2, 2])
+    pairs = [
+        (i, j)
+        for i in range(12)
+        for j in range(i + 1, min(i + 9, 12))
+        if speakers[i] >= 0 and speakers[j] >= 0
+    ]
+    scores = torch.stack([model.same_speaker(voices[i], voices[j])[0] for i, j in pairs])
+    same = torch.tensor([float(speakers[i] == speakers[j]) for i, j in pairs])
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(scores, same)
+    assert torch.allclose(speaker_loss(model, voices, speakers), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("speakers", [[0], [], [-1, -1, -1], [0, -1]])
+def test_without_two_known_speakers_there_is_nothing_to_compare(speakers):
+    voices = torch.randn(len(speakers), 64, requires_grad=True)
+    loss = speaker_loss(model_of(), voices, torch.tensor(speakers, dtype=torch.long))
+    assert loss.item() == 0
+    loss.backward()
+
+
+def test_the_voice_of_the_one_before_moves_the_scores():
+    model = model_of()
+    generator = torch.Generator().manual_seed(5)
+    vectors, extra = torch.randn(3, 3 * HIDDEN, generator=generator), torch.zeros(3, len(FEATURES))
+    with torch.no_grad():
+        (before,) = model.stretches([vectors], [extra])
+        model.voice_bias += 1.0
+        (after,) = model.stretches([vectors], [extra])
+    assert torch.equal(before.scores[0], after.scores[0])  # nobody speaks before the first
+    assert not torch.allclose(before.scores[1:], after.scores[1:])
+
+
+def test_scores_are_a_mixture_of_what_text_and_structure_say():
+    generator = torch.Generator().manual_seed(6)
+    extra = torch.rand(3, len(FEATURES), generator=generator)
+    one, other = torch.randn(2, 3, 3 * HIDDEN, generator=generator)
+    model = model_of(text_share=0.3)
+    with torch.no_grad():
+        (a,), (b,) = model.stretches([one], [extra]), model.stretches([other], [extra])
+        (alone,) = model.stretches([one], [extra], structure_only=True)
+    text, structure = a.experts
+    assert torch.allclose(a.scores, 0.3 * text + 0.7 * structure)
+    assert not torch.allclose(text, b.experts[0])
+    assert torch.equal(structure, b.experts[1])
+    assert torch.equal(alone.scores, structure) and len(alone.experts) == 1
+
+
+def test_without_features_there_is_text_alone():
+    model = model_of(features=False)
+    with torch.no_grad():
+        (found,) = model.stretches([torch.randn(3, 3 * HIDDEN)], [torch.rand(3, len(FEATURES))])
+    assert torch.equal(found.scores, found.experts[0]) and len(found.experts) == 1
+
+
+def test_tokens_are_hidden_in_training_only():
+    model = model_of(masked=1.0, mask=4, separator=3)
+    chapter = first_chapter()
+    encoding = encode_text(chapter, tokenizer_of(), 64, 8)
+    with torch.no_grad():
+        plain = model.eval().pooled(encoding)
+        model.config.masked = 0.0
+        assert torch.equal(model.train().eval().pooled(encoding), plain)
+        model.config.masked = 1.0
+        model.train()
+        model.encoder.eval()
+        hidden = model.pooled(encoding)
+    assert not torch.allclose(hidden, plain)
+    ids = torch.tensor([[2, 9, 3, 8, 3]])
+    assert model._masked(ids).tolist() == [[2, 4, 3, 4, 3]]

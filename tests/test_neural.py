@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from miner.__main__ import main
 from miner.decoding import TAGS, marginals
 from miner.dialogues import dialogues
 from miner.encoding import encode_spans, encode_text
-from miner.features import chapters
+from miner.features import FEATURES, chapters
 from miner.files import is_checkpoint
 from miner.model import pieces
 from miner.neural import NeuralTagger, encode, load_checkpoint
@@ -113,17 +114,17 @@ def test_scores_are_those_of_the_model(checkpoint, monkeypatch):
     monkeypatch.setattr(neural, "autocast", lambda device: torch.autocast(device, enabled=False))
     tagger = load_checkpoint(checkpoint, "cpu")
     chapter = next(chapters(sample()))
-    encoding = encode_text(chapter, tagger.tokenizer, 64, 8)
+    encoding = encode_text(chapter, tagger.tokenizer, 64, 8, 24)
     with torch.no_grad():
         (expected,) = tagger.model(encoding, torch.from_numpy(chapter.features), pieces(chapter, 0))
-    assert tagger.scores(chapter) == pytest.approx(expected.numpy(), abs=1e-4)
+    assert tagger.scores(chapter) == pytest.approx(expected.scores.numpy(), abs=1e-4)
 
 
 def test_encoded_as_the_config_says():
     chapter = next(chapters(sample()))
     tokenizer = tokenizer_of()
     as_text = model_of(window=48, margin=4).config
-    assert encode(chapter, tokenizer, as_text) == encode_text(chapter, tokenizer, 48, 4)
+    assert encode(chapter, tokenizer, as_text) == encode_text(chapter, tokenizer, 48, 4, 24)
     as_spans = model_of(context="span", window=48).config
     assert encode(chapter, tokenizer, as_spans) == encode_spans(chapter, tokenizer, 48)
 
@@ -214,12 +215,12 @@ def test_the_record_tells_checkpoints_of_one_name_apart(checkpoint, tmp_path):
         (
             {"format": 99},
             "/config.json: found a checkpoint of format 99, or of other features, "
-            "expected format 1 with our 17: train it again with this version",
+            f"expected format 1 with our {len(FEATURES)}: train it again with this version",
         ),
         (
             {"feature_names": ["asks"]},
             "/config.json: found a checkpoint of format 1, or of other features, "
-            "expected format 1 with our 17: train it again with this version",
+            f"expected format 1 with our {len(FEATURES)}: train it again with this version",
         ),
     ],
 )
@@ -339,3 +340,74 @@ def test_confidence_of_extreme_scores(checkpoint):
     sure = [item.confidence for item in tagged if item.confidence is not None]
     assert np.isfinite(sure).all()
     assert np.mean(sure) > 0.99
+
+
+@pytest.fixture(scope="module")
+def varied(checkpoint, tmp_path_factory):
+    """A checkpoint that gives all tags, and is sure of some."""
+    folder = tmp_path_factory.mktemp("varied") / "tiny"
+    shutil.copytree(checkpoint, folder)
+    tagger = load_checkpoint(folder)
+    rows = np.concatenate([tagger.scores(chapter) for chapter in chapters(sample())])
+    middle = torch.from_numpy(np.median(rows, axis=0)[[0, 2, 1]])
+    with torch.no_grad():
+        tagger.model.scores.bias -= middle  # of opens a conversation, opens a turn, goes on
+        tagger.model.scores.weight *= 30
+        tagger.model.scores.bias *= 30
+    tagger.model.save_pretrained(folder)
+    return folder
+
+
+def mined(out, *words):
+    """The rows of the pairs, and the record of the run."""
+    done = run("mine", "sample", "-o", out, *words)
+    assert done.exit_code == 0
+    rows = (out / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(row) for row in rows], json.loads((out / "run.json").read_bytes())
+
+
+def test_pairs_are_kept_by_confidence(varied, tmp_path):
+    everything, _ = mined(tmp_path / "all", "--tagger", varied)
+    sure = sorted(pair["confidence"] for pair in everything)
+    assert 0 <= sure[0] < sure[-1] <= 1
+    least = sure[len(sure) // 2]
+    words = ("--tagger", varied, "--min-confidence", repr(least))
+    kept, record = mined(tmp_path / "kept", *words)
+
+    def places(pairs):
+        return [pair["context_spans"] + pair["response_spans"] for pair in pairs]
+
+    assert places(kept) == places(pair for pair in everything if pair["confidence"] >= least)
+    assert 0 < len(kept) < len(everything)
+    (book,) = record["books"]
+    assert book["filtered"]["unsure pairs"] == len(everything) - len(kept)
+
+
+def test_confidence_asked_of_a_heuristic_is_one_line(tmp_path):
+    done = run("mine", "sample", "--min-confidence", "0.5", "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "found tags without confidence, expected those of a checkpoint" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_trade_of_size_for_quality_is_shown(varied, tmp_path):
+    gold = Path(__file__).parents[1] / "annotations"
+    plot = tmp_path / "trade.png"
+    words = ("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", varied)
+    done = run(*words, "--resamples", 20, "--plot", plot)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    lines = [line.split() for line in done.stdout.splitlines() if line[:1] == "0"]
+    shares = [float(line[2].rstrip("%")) for line in lines]
+    assert shares[0] == 100 and shares == sorted(shares, reverse=True)
+    rows = json.loads(run(*words, "--resamples", 20, "--json").stdout)
+    assert [f"{row['share']:.1%}" for row in rows] == [line[2] for line in lines]
+    again = run(*words, "--plot", plot)
+    assert again.exit_code == 1 and "exists already" in again.stderr
+
+
+def test_a_heuristic_has_no_trade_to_show():
+    gold = Path(__file__).parents[1] / "annotations"
+    done = run("gold", "confidence", "--gold", gold, "--split", "sample")
+    assert done.exit_code == 1
+    assert "found tags without confidence" in done.stderr

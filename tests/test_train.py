@@ -11,18 +11,18 @@ import torch
 from click.testing import CliRunner
 from encoders import KINDS, encoder, model_of, sample, tokenizer_of
 from safetensors.torch import load_file
-from torch.nn.functional import cross_entropy
 from transformers import AutoModel
 
 import miner
-from miner.features import chapters
-from miner.model import pieces, sequence_loss
+from heuristic.gap import GapTagger
+from miner.examples import weak_examples
+from miner.model import Stretch, pieces, sequence_loss, speaker_loss
 from miner.neural import load_checkpoint
 from miner.tags import legal
 
 ROOT = Path(miner.__file__).parents[1]
 SMALL = ("--window", 64, "--margin", 8, "--projection", 16, "--hidden", 8)
-SHORT = ("--batch", 2, "--resamples", 20)  # three steps an epoch
+SHORT = ("--batch", 2, "--resamples", 20, "--structure-epochs", 0)  # three steps an epoch
 
 
 def loaded_script():
@@ -128,7 +128,8 @@ def test_what_a_run_leaves_behind(whole):
     out, argv = whole
     names = {path.name for path in out.iterdir()}
     assert {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"} <= names
-    assert {"README.md", "run.json", "metrics.jsonl"} <= names
+    assert {"README.md", "run.json", "metrics.jsonl", "reliability.png"} <= names
+    assert (out / "reliability.png").read_bytes().startswith(b"\x89PNG")
     assert not {name for name in names if name.startswith("state.pt")}
     record = json.loads((out / "run.json").read_bytes())
     training = record["training"]
@@ -190,7 +191,6 @@ def test_bins_of_the_record_are_all_utterances(whole):
     out, _ = whole
     calibration = json.loads((out / "run.json").read_bytes())["calibration"]
     assert sum(item["n"] for item in calibration["bins"]) == 180
-    assert calibration["error_after"] <= calibration["error_before"]
 
 
 def test_the_same_seed_gives_the_same_run(whole, gold, tmp_path):
@@ -313,11 +313,81 @@ def test_lower_layers_that_are_frozen_stay_as_they_were(gold, tmp_path):
     assert {".".join(name.split(".")[:3]) for name in changed} == {"encoder.layer.1"}
 
 
-def test_all_of_an_encoder_is_trained(whole):
+def test_all_layers_of_an_encoder_are_trained_and_its_embeddings_are_not(whole):
     out, _ = whole
     changed = {".".join(name.split(".")[:3]) for name in encoder_changes(out)}
-    assert {"encoder.layer.0", "encoder.layer.1"} <= changed
-    assert any(name.startswith("embeddings.") for name in changed)
+    assert changed == {"encoder.layer.0", "encoder.layer.1"}
+
+
+def test_a_frozen_encoder_reads_a_chapter_once(gold, tmp_path):
+    vectors = tmp_path / "vectors"
+    options = ("--frozen", "--vectors", vectors)
+    first = trained(gold, tmp_path / "first", *options)
+    made = {path.name: path.stat().st_mtime_ns for path in vectors.iterdir()}
+    assert 5 <= len(made) <= 10  # the chapters of the sample, and as the miner cuts them
+    second = trained(gold, tmp_path / "second", *options)
+    assert {path.name: path.stat().st_mtime_ns for path in vectors.iterdir()} == made
+    assert same_weights(weights(first), weights(second))
+    third = trained(gold, tmp_path / "third", "--frozen")
+    assert same_weights(weights(first), weights(third))
+
+
+def test_vectors_of_another_encoding_are_not_taken(gold, tmp_path):
+    vectors = tmp_path / "vectors"
+    trained(gold, tmp_path / "first", "--frozen", "--vectors", vectors)
+    n = len(list(vectors.iterdir()))
+    trained(gold, tmp_path / "second", "--frozen", "--vectors", vectors, "--ends", 2)
+    assert len(list(vectors.iterdir())) == 2 * n
+
+
+def test_a_run_begins_with_the_weights_of_another(whole, gold, tmp_path):
+    out, _ = whole
+    begun = trained(gold, tmp_path / "begun", "--start", out, "--head-rate", 0, "--encoder-rate", 0)
+    assert same_weights(weights(begun), weights(out))
+
+
+def test_a_run_of_another_shape_is_nothing_to_begin_with(whole, gold, tmp_path):
+    out, _ = whole
+    done = start(gold, tmp_path / "begun", "--start", out, "--hidden", 16)
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-1] == (
+        f"train.py: {out}: found a model of another shape, expected that of the options"
+    )
+
+
+def read_sample(book):
+    return train.find_book(book, None)[1].read_bytes()
+
+
+def test_the_structure_is_trained_first_and_alone(gold, tmp_path):
+    out = trained(gold, tmp_path / "out", "--structure-epochs", 1)
+    stages = [row["stage"] for row in metrics(out)]
+    assert stages == ["structure", "weak", "gold", "gold"]
+    # Of the structure alone, the scores do not depend on the encoder.
+    model, tokenizer = load_checkpoint(out).model, tokenizer_of()
+    examples = train.read_examples(gold, "sample", read_sample).examples
+    items = train.encoded(examples, model, tokenizer, False)
+    alone, both = train.scores_of(model, items, True), train.scores_of(model, items)
+    with torch.no_grad():
+        for weight in model.encoder.parameters():
+            weight.mul_(-3.0)
+    for before, after in zip(alone, train.scores_of(model, items, True), strict=True):
+        assert (before == after).all()
+    assert any(
+        (before != after).any()
+        for before, after in zip(both, train.scores_of(model, items), strict=True)
+    )
+
+
+def test_without_features_there_is_no_structure_to_train(gold, tmp_path):
+    out = trained(gold, tmp_path / "out", "--structure-epochs", 1, "--no-features")
+    assert [row["stage"] for row in metrics(out)] == ["weak", "gold", "gold"]
+
+
+def test_a_book_is_left_out_of_the_training(gold, tmp_path):
+    done = start(gold, tmp_path / "out", "--without", "sample")
+    assert done.exit_code == 1
+    assert "found no book of split sample but those left out" in done.output
 
 
 @pytest.mark.parametrize(("n", "trained_layers"), [(0, []), (1, [1]), (2, [])])
@@ -357,34 +427,55 @@ def test_a_new_model_has_the_weights_of_the_encoder(kind):
     assert not torch.equal(model.scores.weight, other.scores.weight)
 
 
-def item_of(tags, cuts):
-    return train.Encoded(None, None, torch.tensor(tags), cuts, None)
+def item_of(tags, speakers, cuts):
+    numbers = torch.tensor(speakers)
+    return train.Encoded(None, None, torch.tensor(tags), numbers, cuts, None)
+
+
+def options_of(**given):
+    return train.Options(**(dict.fromkeys(train.Options.__dataclass_fields__, 0) | given))
 
 
 def test_the_loss_of_a_chapter():
-    rows = torch.randn(5, 4, generator=torch.Generator().manual_seed(1))
-    tags = [0, 2, 3, 0, 1]
-    whole = item_of(tags, [slice(0, 5)])
-    expected = 5 * sequence_loss(rows, torch.tensor(tags))
-    assert torch.allclose(train.loss_of([rows], whole, 0.0), expected)
+    model = model_of()
+    generator = torch.Generator().manual_seed(1)
+    rows, voices = torch.randn(5, 4, generator=generator), torch.randn(5, 64, generator=generator)
+    tags, speakers = [0, 2, 3, 0, 1], [0, 1, 1, 2, 2]
+    whole, parts = item_of(tags, speakers, [slice(0, 5)]), [Stretch(rows, voices, (rows,))]
+    plain = 5 * sequence_loss(rows, torch.tensor(tags))
+    assert torch.allclose(train.loss_of(model, parts, whole, options_of()), plain)
     # A missed beginning costs more: the other tags start higher where one is right.
     raised = rows.clone()
     for n in (0, 3):
         raised[n, 1:] += 0.5
     expected = 5 * sequence_loss(raised, torch.tensor(tags))
-    assert torch.allclose(train.loss_of([rows], whole, 0.5), expected)
-    assert train.loss_of([rows], whole, 0.5) > train.loss_of([rows], whole, 0.0)
-    # In stretches, each tag by itself: one may begin with I-OTHER.
-    parts = item_of(tags, [slice(0, 2), slice(2, 5)])
-    expected = cross_entropy(rows, torch.tensor(tags), reduction="sum")
-    assert torch.allclose(train.loss_of([rows[:2], rows[2:]], parts, 0.0), expected)
+    found = train.loss_of(model, parts, whole, options_of(start_weight=0.5))
+    assert torch.allclose(found, expected) and found > plain
+    # Each expert has a loss of its own.
+    two = [Stretch(rows, voices, (rows, 2 * rows))]
+    expected = plain + 5 * sequence_loss(2 * rows, torch.tensor(tags))
+    assert torch.allclose(train.loss_of(model, two, whole, options_of()), expected)
+    # Beside the tags, the speakers.
+    found = train.loss_of(model, parts, whole, options_of(speaker_weight=0.5))
+    of_speakers = speaker_loss(model, voices, torch.tensor(speakers))
+    assert torch.allclose(found, plain + 2.5 * of_speakers)
+
+
+def test_tags_of_stretches_are_one_sequence():
+    model = model_of()
+    rows, voices = torch.randn(5, 4), torch.randn(5, 64)
+    tags, speakers, cuts = [0, 2, 3, 3, 2], [0, 1, 1, 1, 0], [slice(0, 2), slice(2, 5)]
+    parts = [Stretch(rows[cut], voices[cut], (rows[cut],)) for cut in cuts]
+    found = train.loss_of(model, parts, item_of(tags, speakers, cuts), options_of())
+    assert torch.allclose(found, 5 * sequence_loss(rows, torch.tensor(tags)))
 
 
 def test_chapters_are_encoded_for_training(monkeypatch):
     # Some processors compute with fewer digits otherwise.
     monkeypatch.setattr(train, "autocast", lambda device: torch.autocast(device, enabled=False))
-    model, (chapter, *_) = model_of(), list(chapters(sample()))
-    example = train.Example(chapter, torch.zeros(len(chapter.places), dtype=torch.long).numpy())
+    model = model_of()
+    example, *_ = weak_examples(sample(), GapTagger(150))
+    chapter = example.chapter
     (plain,) = train.encoded([example], model, tokenizer_of(), False)
     (frozen,) = train.encoded([example], model, tokenizer_of(), True)
     assert plain.pooled is None and plain.encoding == frozen.encoding
