@@ -1,4 +1,4 @@
-"""Trains the tagger on the annotations: `python train.py --help`; `accelerate launch train.py ...`.
+"""Trains the tagger on the annotations: `python train.py --help`.
 
 It goes: examples -> encodings -> epochs -> the best epoch on dev, calibrated -> a run folder with
 the checkpoint, its scores, the metrics of every epoch and the exact command.
@@ -199,7 +199,7 @@ def encoded(
         kept: a folder of vectors that earlier runs made with the same encoder, and new ones.
     """
     device = model.scores.weight.device
-    encoder = _digest(model.encoder) if frozen else ""
+    encoder = _digest(model.encoder) if frozen and kept else ""
     found = []
     for example in progress(examples, "encoding"):
         encoding = encode(example.chapter, tokenizer, model.config)
@@ -287,6 +287,7 @@ def loss_of(
 
 def train(
     model: ConversationTagger,
+    n_chapters: int,
     of_epoch: Callable[[int], Sequence[Encoded]],
     options: Options,
     accelerator: Accelerator,
@@ -303,7 +304,8 @@ def train(
 
     Args:
         model: to train.
-        of_epoch: gives the chapters of an epoch; as many in each.
+        n_chapters: of each epoch.
+        of_epoch: gives the chapters of an epoch.
         options: of the run.
         accelerator: moves gradients between processes.
         epochs: how many.
@@ -318,8 +320,7 @@ def train(
         groups.append({"params": body, "lr": options.encoder_rate})
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
     share = options.batch * accelerator.num_processes
-    examples = of_epoch(state["epoch"] if state else 0)
-    steps = epochs * math.ceil(len(examples) / share)
+    steps = epochs * math.ceil(n_chapters / share)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda n: min((n + 1) / max(0.1 * steps, 1), max(0.0, 1 - n / steps))
     )
@@ -528,20 +529,22 @@ def run(given: dict[str, Any]) -> None:
     done = [name for name, _, _ in stages].index(state["stage"]) if state else 0
     dev_items = encoded(dev.examples, model, tokenizer, options.frozen, given["vectors"])
     for stage, examples, epochs in stages[done:]:
-        ready = encoded(examples, model, tokenizer, options.frozen, given["vectors"])
+        share = options.weak_parted if stage == "weak" else options.parted
+        frozen = options.frozen and stage != STRUCTURE  # which reads no vectors
+        ready = [] if share else encoded(examples, model, tokenizer, frozen, given["vectors"])
 
         def of_epoch(
             number: int,
             examples: Sequence[Example] = examples,
             ready: Sequence[Encoded] = ready,
-            stage: str = stage,
+            share: float = share,
+            frozen: bool = frozen,
         ) -> Sequence[Encoded]:
-            share = options.weak_parted if stage == "weak" else options.parted
             if not share:
                 return ready
             rng = random.Random(options.seed * 1000 + number)
             parted = [with_turns_parted(example, share, rng) for example in examples]
-            return encoded(parted, model, tokenizer, options.frozen)  # seen once, so not kept
+            return encoded(parted, model, tokenizer, frozen)  # seen once, so not kept
 
         def after_epoch(
             number: int, loss: float, seconds: float, tokens: int, stage: str = stage
@@ -569,6 +572,7 @@ def run(given: dict[str, Any]) -> None:
 
         train(
             model,
+            len(examples),
             of_epoch,
             options,
             accelerator,
@@ -580,13 +584,14 @@ def run(given: dict[str, Any]) -> None:
         )
         state = None
     if accelerator.is_main_process:
-        finish(out, tokenizer, dev, gold, read, given, record, best)
+        finish(out, tokenizer, dev, dev_items, gold, read, given, record, best)
 
 
 def finish(
     out: Path,
     tokenizer: Any,
     dev: AnnotatedExamples,
+    dev_items: Sequence[Encoded],
     gold: Path,
     read: Callable[[str], bytes],
     given: dict[str, Any],
@@ -597,14 +602,14 @@ def finish(
     tokenizer.save_pretrained(out)
     tagger = load_checkpoint(out)
     model = tagger.model
-    frozen, kept = given["frozen"], given["vectors"]
-    of_dev = scores_of(model, encoded(dev.examples, model, tagger.tokenizer, frozen, kept))
+    of_dev = scores_of(model, dev_items)
     calibration = calibrated(of_dev, [example.tags for example in dev.examples])
     model.config.confidence_temperature = calibration.temperature
     model.config.training = record | {"best epoch": best["epoch"]}
     found = {given["dev_split"]: judged(dev, of_dev, given["dev_split"], given["resamples"], 0)}
     if split := given["test_split"]:
         test = read_examples(gold, split, read)
+        frozen, kept = given["frozen"], given["vectors"]
         of_test = scores_of(model, encoded(test.examples, model, tagger.tokenizer, frozen, kept))
         found[split] = judged(test, of_test, split, given["resamples"], 0)
     model.save_pretrained(out)

@@ -93,7 +93,8 @@ _tagger = click.option(
     "--tagger",
     default="gap",
     show_default=True,
-    help="What tags the utterances: gap, tuned-gap, narration, or the path of a tags file.",
+    help="What tags the utterances: gap, tuned-gap, narration, or the path of a tags file or of a "
+    "checkpoint.",
 )
 _annotations = click.option(
     "--gold",

@@ -256,11 +256,13 @@ def _runs(turns: tuple[Turn, ...], max_words: int | None) -> list[list[Turn]]:
 
 def _sure_parts(dialogue: Dialogue, turns: list[Turn], least: float) -> list[list[Turn]]:
     """The turns, parted where a pair is less sure than that."""
+    if not least:
+        return [turns]
     parts = [turns[:1]]
     for pair in turn_pairs(replace(dialogue, turns=tuple(turns))):
-        if least and pair.confidence is None:
+        if pair.confidence is None:
             raise ValueError("found tags without confidence, expected those of a checkpoint")
-        if least and (pair.confidence or 0.0) < least:
+        if pair.confidence < least:
             parts.append([])
         parts[-1].append(pair.response)
     return parts

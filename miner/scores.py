@@ -66,6 +66,10 @@ class Score:
     low: float | None
     high: float | None
 
+    def to_json(self) -> dict[str, float | None]:
+        """Value and interval, fit for `json.dumps`."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -81,9 +85,7 @@ class Figure:
     def to_json(self) -> dict[str, Any]:
         """Scores and counts by name, fit for `json.dumps`; what is not defined is None."""
         return {
-            "scores": {
-                s.name: {"value": s.value, "low": s.low, "high": s.high} for s in self.scores
-            },
+            "scores": {score.name: score.to_json() for score in self.scores},
             "counts": {unit: {"tp": c.tp, "fp": c.fp, "fn": c.fn} for unit, c in self.counts},
         }
 
@@ -230,25 +232,45 @@ def _part(
 def _figure(statistics: Statistics, resamples: int, seed: int) -> Figure:
     """The scores of the summed statistics, and their intervals from resampled sums."""
     total = statistics.sum(axis=0)
-    n_chapters = len(statistics)
-    intervals: dict[str, tuple[float, float]] = {}
-    if n_chapters > 1 and resamples:
-        draws = np.random.default_rng(seed).multinomial(
-            n_chapters, [1 / n_chapters] * n_chapters, size=resamples
-        )
-        for name, values in _measures(draws @ statistics).items():
-            # A draw in which a measure is not defined says nothing about it.
-            defined = values[~np.isnan(values)]
-            if defined.size:
-                low, high = np.percentile(defined, [2.5, 97.5])
-                intervals[name] = float(low), float(high)
-    scores: list[Score] = []
-    for name, values in _measures(total[None, :]).items():
-        value = None if np.isnan(values[0]) else float(values[0])
-        low, high = intervals.get(name, (None, None)) if value is not None else (None, None)
-        scores.append(Score(name, value, low, high))
+    drawn = _measures(resampled(statistics, resamples, seed))
+    measures = _measures(total[None, :])
+    scores = [scored(name, values[0], drawn[name]) for name, values in measures.items()]
     counts = total[:MENDED].reshape(-1, 3).tolist()
     return Figure(tuple(scores), tuple((u, Counts(*c)) for u, c in zip(UNITS, counts, strict=True)))
+
+
+def resampled(statistics: NDArray[Any], resamples: int, seed: int) -> NDArray[Any]:
+    """Sums over draws of chapters with replacement.
+
+    Args:
+        statistics: (chapters, columns), to be summed over chapters.
+        resamples: draws.
+        seed: of the draws.
+
+    Returns:
+        (resamples, columns); no rows with fewer than two chapters.
+    """
+    n_chapters = len(statistics)
+    if n_chapters < 2:
+        return statistics[:0]
+    draws = np.random.default_rng(seed).multinomial(
+        n_chapters, [1 / n_chapters] * n_chapters, size=resamples
+    )
+    return draws @ statistics
+
+
+def scored(name: str, value: float, drawn: _Values) -> Score:
+    """A measure with its 95% interval, from its values in the draws; NaN where it is not defined.
+
+    A draw in which it is not defined says nothing about it.
+    """
+    if np.isnan(value):
+        return Score(name, None, None, None)
+    defined = drawn[~np.isnan(drawn)]
+    if not defined.size:
+        return Score(name, float(value), None, None)
+    low, high = np.percentile(defined, [2.5, 97.5])
+    return Score(name, float(value), float(low), float(high))
 
 
 def _measures(totals: Statistics) -> dict[str, _Values]:

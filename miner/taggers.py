@@ -56,7 +56,8 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
     """The tagger of that name, or one that takes its tags from the file of that path.
 
     Args:
-        name: "gap", "tuned-gap", "narration", or the path of a tags file (JSON Lines).
+        name: "gap", "tuned-gap", "narration", or the path of a tags file (JSON Lines) or of a
+            checkpoint of `train.py`.
         gap: characters of narration that begin a conversation, for "gap".
 
     Raises:

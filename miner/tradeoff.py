@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from miner.errors import JudgedPairs
-from miner.scores import Score
+from miner.scores import Score, resampled, scored
 
 LEAST = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 
@@ -31,10 +32,7 @@ class Kept:
     def to_json(self) -> dict[str, Any]:
         """The row as plain values."""
         row: dict[str, Any] = {"least": self.least, "pairs": self.n_pairs, "share": self.share}
-        for name in ("precision", "recall"):
-            score: Score = getattr(self, name)
-            row[name] = {"value": score.value, "low": score.low, "high": score.high}
-        return row
+        return row | {"precision": self.precision.to_json(), "recall": self.recall.to_json()}
 
 
 def tradeoff(
@@ -55,34 +53,24 @@ def tradeoff(
         raise ValueError("found tags without confidence, expected those of a checkpoint")
     chapters = list(judged.gold)
     number = {chapter: n for n, chapter in enumerate(chapters)}
-    gold = np.array([judged.gold[chapter] for chapter in chapters], dtype=float)
-    draws = np.random.default_rng(seed).integers(len(chapters), size=(resamples, len(chapters)))
     found: list[Kept] = []
     for level in least:
-        kept, right = np.zeros_like(gold), np.zeros_like(gold)
+        counts = np.zeros((len(chapters), 3))  # kept, right, gold
+        counts[:, 2] = [judged.gold[chapter] for chapter in chapters]
         for pair in judged.mined:
             if (pair.confidence or 0.0) >= level:
-                kept[number[pair.book, pair.chapter]] += 1
-                right[number[pair.book, pair.chapter]] += pair.is_right
-        found.append(
-            Kept(
-                level,
-                int(kept.sum()),
-                float(kept.sum() / len(judged.mined)),
-                _ratio("precision", right, kept, draws),
-                _ratio("recall", right, gold, draws),
-            )
+                counts[number[pair.book, pair.chapter], :2] += 1, pair.is_right
+        total, drawn = counts.sum(axis=0)[None, :], resampled(counts, resamples, seed)
+        n_kept = int(total[0, 0])
+        precision, recall = (
+            scored(name, _rate(total, of)[0], _rate(drawn, of))
+            for name, of in (("precision", 0), ("recall", 2))
         )
+        found.append(Kept(level, n_kept, n_kept / len(judged.mined), precision, recall))
     return found
 
 
-def _ratio(name: str, of: np.ndarray, all: np.ndarray, draws: np.ndarray) -> Score:
-    """One sum over chapters by another; None where there is nothing to divide by."""
-    if not all.sum():
-        return Score(name, None, None, None)
-    if len(all) < 2:
-        return Score(name, float(of.sum() / all.sum()), None, None)
-    sums = all[draws].sum(axis=1)
-    ratios = of[draws].sum(axis=1)[sums > 0] / sums[sums > 0]
-    low, high = np.percentile(ratios, (2.5, 97.5))
-    return Score(name, float(of.sum() / all.sum()), float(low), float(high))
+def _rate(counts: NDArray[np.float64], of: int) -> NDArray[np.float64]:
+    """Right pairs by another column, of each row; NaN for 0 / 0."""
+    with np.errstate(invalid="ignore"):
+        return counts[:, 1] / counts[:, of]
