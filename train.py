@@ -14,7 +14,7 @@ import random
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -27,13 +27,14 @@ from accelerate import Accelerator
 from accelerate.utils import set_seed
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel
+from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from heuristic.gap import TUNED_GAP, GapTagger
 from miner import plots
-from miner.calibration import calibrated
+from miner.calibration import best_share, calibrated
 from miner.card import model_card
+from miner.decoding import TAGS
 from miner.encoding import Encoding, special_tokens
 from miner.examples import (
     AnnotatedExamples,
@@ -41,23 +42,26 @@ from miner.examples import (
     digest,
     read_examples,
     weak_examples,
-    with_turns_parted,
 )
+from miner.features import Chapter
 from miner.fetch import find_book
 from miner.files import json_line, refuse_existing
 from miner.mine import split_source
 from miner.model import (
     ConversationTagger,
+    Expert,
     Stretch,
     TaggerConfig,
+    log_odds,
     pieces,
     sequence_loss,
     speaker_loss,
 )
 from miner.neural import autocast, decoded, encode, load_checkpoint
 from miner.scores import Scores, score
-from miner.tags import TaggedBook
+from miner.tags import Tag, TaggedBook
 
+ChapterScores = Sequence[NDArray[np.floating]]  # of `decoding.TAGS`, (utterances, 4) a chapter
 STRUCTURE = "structure"  # the stage that trains on structure features alone, before the text
 STATE = "state.pt"  # in the run folder until the run is done: what it goes on from
 METRICS = "metrics.jsonl"
@@ -81,8 +85,6 @@ class Options:
     frozen_layers: int
     start_weight: float
     speaker_weight: float
-    parted: float
-    weak_parted: float
 
 
 @dataclass(frozen=True)
@@ -99,21 +101,21 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one epoch came to; `scores` are of the dev split."""
+    """What one epoch came to; `dev_losses`, by expert, and `scores` are of the dev split."""
 
     stage: str
     number: int
     loss: float
     seconds: float
     tokens: int
-    dev_loss: float
+    dev_losses: dict[str, float]
     scores: Scores
 
     def to_json(self) -> dict[str, Any]:
         """A row of the metrics."""
         row: dict[str, Any] = {"stage": self.stage, "epoch": self.number, "loss": self.loss}
         row |= {"seconds": self.seconds, "tokens_per_second": self.tokens / self.seconds}
-        row["dev loss"] = self.dev_loss
+        row |= {f"dev loss of {name}": value for name, value in self.dev_losses.items()}
         for unit in ("B-START", "turn-pair", "span-pair"):
             for part in ("precision", "recall", "f1"):
                 name = f"{unit}.{part}"
@@ -143,10 +145,6 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
     )
     if not torch.cuda.is_available():  # the fused kernel's backward pass takes half of a step
         model.encoder.set_attn_implementation("eager")
-    if options.frozen:
-        model.encoder.requires_grad_(False)
-    else:
-        freeze_lower_layers(model.encoder, options.frozen_layers)
     return model, tokenizer
 
 
@@ -163,22 +161,33 @@ def begin_with(model: ConversationTagger, run: Path) -> None:
     model.load_state_dict(weights)
 
 
-def freeze_lower_layers(encoder: PreTrainedModel, n: int) -> None:
-    """Takes the embeddings, and so many of the lowest layers, out of the training.
+def train_only(model: ConversationTagger, expert: Expert, options: Options) -> None:
+    """Takes what the training of an expert does not change out of it.
 
-    The embeddings are half of a small encoder's weights, and a few hundred chapters have too few
-    words to move them by.
+    Of the encoder, that is the embeddings and the lowest layers, as many as the options have: the
+    embeddings are half of a small encoder's weights, and a few hundred chapters have too few words
+    to move them by.
+
+    Raises:
+        ValueError: if the encoder has fewer layers.
     """
-    n_layers: int = encoder.config.num_hidden_layers
-    if n > n_layers:
-        raise ValueError(f"found {n} layers to freeze, expected at most {n_layers}, the encoder's")
+    model.requires_grad_(False)
+    if expert is Expert.STRUCTURE and model.structure is not None:
+        model.structure.requires_grad_(True)
+        return
+    model.text.requires_grad_(True)
+    n_layers: int = model.encoder.config.num_hidden_layers
+    if options.frozen_layers > n_layers:
+        raise ValueError(
+            f"found {options.frozen_layers} layers to freeze, "
+            f"expected at most {n_layers}, the encoder's"
+        )
     layers = next(
         module
-        for module in encoder.modules()
+        for module in model.encoder.modules()
         if isinstance(module, nn.ModuleList) and len(module) == n_layers
     )
-    encoder.requires_grad_(False)
-    for layer in layers[n:]:
+    for layer in layers[n_layers if options.frozen else options.frozen_layers :]:
         layer.requires_grad_(True)
 
 
@@ -198,7 +207,7 @@ def encoded(
         frozen: whether the encoder stays as it is.
         kept: a folder of vectors that earlier runs made with the same encoder, and new ones.
     """
-    device = model.scores.weight.device
+    device = model.device
     encoder = _digest(model.encoder) if frozen and kept else ""
     found = []
     for example in progress(examples, "encoding"):
@@ -221,7 +230,7 @@ def _vectors(
     model: ConversationTagger, encoding: Encoding, encoder: str, kept: Path | None
 ) -> Tensor:
     """What the encoder makes of a chapter's utterances, from the folder where it is there."""
-    device = model.scores.weight.device
+    device = model.device
     name = hashlib.sha256(f"{encoder} {encoding}".encode()).hexdigest()[:32]
     path = kept / f"{name}.pt" if kept else None
     if path and path.is_file():
@@ -247,52 +256,84 @@ def _digest(module: nn.Module) -> str:
 
 
 def scores_of(
-    model: ConversationTagger, items: Sequence[Encoded], structure_only: bool = False
-) -> list[NDArray[np.float32]]:
-    """The scores of `decoding.TAGS` for the utterances of each chapter: (n, 4) each."""
+    model: ConversationTagger,
+    items: Sequence[Encoded],
+    experts: Collection[Expert] = tuple(Expert),
+) -> ChapterScores:
+    """The scores of the experts' mixture for each chapter."""
     model.eval()
     found = []
     for item in items:
-        with torch.no_grad(), autocast(model.scores.weight.device.type):
-            parts = model(item.encoding, item.features, item.cuts, item.pooled, structure_only)
+        with torch.no_grad(), autocast(model.device.type):
+            parts = model(item.encoding, item.features, item.cuts, item.pooled, experts)
         found.append(torch.cat([part.scores for part in parts]).float().cpu().numpy())
     return found
 
 
-def loss_of(
-    model: ConversationTagger, parts: Sequence[Stretch], item: Encoded, options: Options
-) -> Tensor:
-    """The loss of a chapter, summed over its utterances and over the experts.
+def by_expert(
+    model: ConversationTagger, items: Sequence[Encoded], stage: str = "gold"
+) -> dict[Expert, ChapterScores]:
+    """The scores of each expert alone that is trained in a stage or before it."""
+    experts = [Expert.STRUCTURE] if model.structure is not None else []
+    experts += [] if stage == STRUCTURE else [Expert.TEXT]
+    return {expert: scores_of(model, items, [expert]) for expert in experts}
+
+
+def mixture(model: ConversationTagger, alone: Mapping[Expert, ChapterScores]) -> ChapterScores:
+    """What the scores of the experts come to; those of a single one stay as they are."""
+    if len(alone) == 1:
+        return next(iter(alone.values()))
+    both = zip(alone[Expert.TEXT], alone[Expert.STRUCTURE], strict=True)
+    return [model.mixture(*map(torch.from_numpy, pair)).numpy() for pair in both]
+
+
+def fit_shares(
+    model: ConversationTagger,
+    alone: Mapping[Expert, ChapterScores],
+    tags: Sequence[NDArray[np.int64]],
+) -> None:
+    """Fits what each expert is worth where it is asked whether a conversation, or a turn, opens."""
+    if len(alone) == 1:
+        return
+    text, structure = (
+        [part.numpy() for part in log_odds(torch.from_numpy(np.concatenate(alone[expert])))]
+        for expert in (Expert.TEXT, Expert.STRUCTURE)
+    )
+    right = np.concatenate(tags)
+    opens = right == TAGS.index(Tag.B_START)
+    later = np.concatenate([np.arange(len(item)) > 0 for item in tags])  # the first always opens
+    model.config.start_share = best_share(text[0][later], structure[0][later], opens[later])
+    goes_on, rest = right != TAGS.index(Tag.B_OTHER), ~opens
+    model.config.turn_share = best_share(text[1][rest], structure[1][rest], goes_on[rest])
+
+
+def loss_of(parts: Sequence[Stretch], item: Encoded, options: Options) -> Tensor:
+    """The loss of a chapter, summed over its utterances.
 
     Args:
-        model: that made the stretches.
         parts: the chapter's stretches.
         item: the chapter.
         options: `start_weight` is added to the scores of the other tags where the right one is
             B-START, so that missing a beginning costs more; `speaker_weight` is that of telling
             speakers apart beside the tags.
     """
-    loss = parts[0].scores.new_zeros(())
-    for expert in zip(*(part.experts for part in parts), strict=True):
-        rows = torch.cat(expert).float()
-        missed = (item.tags == 0)[:, None] & (torch.arange(rows.shape[1], device=rows.device) != 0)
-        found = sequence_loss(rows + options.start_weight * missed, item.tags)
-        loss = loss + found * len(item.tags)
-    if options.speaker_weight:
-        for part, cut in zip(parts, item.cuts, strict=True):
+    rows = torch.cat([part.scores for part in parts]).float()
+    missed = (item.tags == 0)[:, None] & (torch.arange(rows.shape[1], device=rows.device) != 0)
+    loss = sequence_loss(rows + options.start_weight * missed, item.tags) * len(item.tags)
+    for part, cut in zip(parts, item.cuts, strict=True):
+        if part.alike is not None:
             size = options.speaker_weight * len(part.scores)
-            loss = loss + size * speaker_loss(model, part.voices, item.speakers[cut])
+            loss = loss + size * speaker_loss(part.alike, item.speakers[cut])
     return loss
 
 
 def train(
     model: ConversationTagger,
-    n_chapters: int,
-    of_epoch: Callable[[int], Sequence[Encoded]],
+    examples: Sequence[Encoded],
     options: Options,
     accelerator: Accelerator,
     epochs: int,
-    structure_only: bool,
+    expert: Expert,
     after_epoch: Callable[[int, float, float, int], bool],
     state: dict[str, Any] | None,
     save: Callable[[dict[str, Any]], None],
@@ -304,23 +345,24 @@ def train(
 
     Args:
         model: to train.
-        n_chapters: of each epoch.
-        of_epoch: gives the chapters of an epoch.
+        examples: the chapters.
         options: of the run.
         accelerator: moves gradients between processes.
         epochs: how many.
-        structure_only: train the part that reads the structure features, and no other.
+        expert: which to train; the other stays as it is.
         after_epoch: is told number, loss, seconds and tokens; returns whether it is enough.
         state: of an interrupted run, from `save`.
         save: is given what to go on from.
     """
-    head = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
+    train_only(model, expert, options)
+    trained = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    head = [p for name, p in trained if not name.startswith("encoder.")]
     groups = [{"params": head, "lr": options.head_rate}]
-    if body := [p for p in model.encoder.parameters() if p.requires_grad]:
+    if body := [p for name, p in trained if name.startswith("encoder.")]:
         groups.append({"params": body, "lr": options.encoder_rate})
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
     share = options.batch * accelerator.num_processes
-    steps = epochs * math.ceil(n_chapters / share)
+    steps = epochs * math.ceil(len(examples) / share)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda n: min((n + 1) / max(0.1 * steps, 1), max(0.0, 1 - n / steps))
     )
@@ -329,7 +371,6 @@ def train(
         schedule.load_state_dict(state["schedule"])
     wrapped, optimizer = accelerator.prepare(model, optimizer)
     for epoch in range(state["epoch"] if state else 0, epochs):
-        examples = of_epoch(epoch)
         set_seed(options.seed * 1000 + epoch)
         order = list(range(len(examples)))
         random.shuffle(order)
@@ -343,10 +384,8 @@ def train(
             for n in mine:  # a chapter at a time: gradients add up, memory does not
                 item = examples[n]
                 with autocast(accelerator.device.type):
-                    parts = wrapped(
-                        item.encoding, item.features, item.cuts, item.pooled, structure_only
-                    )
-                loss = loss_of(model, parts, item, options)
+                    parts = wrapped(item.encoding, item.features, item.cuts, item.pooled, [expert])
+                loss = loss_of(parts, item, options)
                 accelerator.backward(loss / size)
                 total += loss.item()
                 n_tokens += sum(len(window.ids) for window in item.encoding.windows)
@@ -367,23 +406,35 @@ def judged(
     data: AnnotatedExamples,
     chapter_scores: Sequence[NDArray[np.floating]],
     split: str,
-    resamples: int,
-    seed: int,
+    resamples: int = 0,
+    start_offset: float = 0.0,
 ) -> Scores:
     """The scores of what the model's scores of the chapters are decoded to, against the gold."""
     by_chapter = {
         (example.chapter.book, example.chapter.number): scores
         for example, scores in zip(data.examples, chapter_scores, strict=True)
     }
+
+    def scores_of_chapter(chapter: Chapter) -> NDArray[np.floating]:
+        return by_chapter[chapter.book, chapter.number]
+
     predicted = [
         TaggedBook(
-            spans.book.id,
-            tuple(decoded(spans, lambda chapter: by_chapter[chapter.book, chapter.number])),
-            "checkpoint",
+            spans.book.id, tuple(decoded(spans, scores_of_chapter, start_offset)), "checkpoint"
         )
         for spans in data.book_spans
     ]
-    return score(data.gold, predicted, split=split, resamples=resamples, seed=seed)
+    return score(data.gold, predicted, split=split, resamples=resamples, seed=0)
+
+
+def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores, split: str) -> float:
+    """What to add to the scores of B-START, so that its F1 and that of turn pairs are greatest."""
+
+    def at(offset: float) -> float:
+        figures = judged(data, chapter_scores, split, start_offset=offset).total.end_to_end
+        return sum(figures[f"{unit}.f1"].value or 0.0 for unit in ("B-START", "turn-pair"))
+
+    return max((step / 10 for step in range(-5, 21)), key=at)
 
 
 def loss_over(data: AnnotatedExamples, chapter_scores: Sequence[NDArray[np.floating]]) -> float:
@@ -422,7 +473,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option(
     "--structure-epochs",
     type=int,
-    default=6,
+    default=12,
     help="On structure features alone, before the encoder is trained beside them.",
 )
 @click.option("--epochs", type=click.IntRange(min=1), default=3)
@@ -439,8 +490,6 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option(
     "--speaker-weight", type=float, default=0.5, help="Of telling speakers apart, beside the tags."
 )
-@click.option("--parted", type=float, default=0.15, help="Share of turns parted in training.")
-@click.option("--weak-parted", type=float, default=0.5, help="The same with weak labels.")
 @click.option("--context", type=click.Choice(["text", "span"]), default="text")
 @click.option("--window", type=int, default=256, help="Tokens.")
 @click.option("--margin", type=int, default=32, help="Tokens of a window that are context only.")
@@ -452,7 +501,6 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option("--layers", type=int, default=1)
 @click.option("--dropout", type=float, default=0.2)
 @click.option("--masked", type=float, default=0.15, help="Share of tokens hidden in training.")
-@click.option("--text-share", type=float, default=0.4, help="Weight of text beside structure.")
 @click.option("--seed", type=int, default=0)
 @click.option("--resamples", type=int, default=1000)
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run in OUT.")
@@ -477,7 +525,7 @@ def run(given: dict[str, Any]) -> None:
     accelerator = Accelerator()
     options = Options(**{name: given[name] for name in Options.__dataclass_fields__})
     shape_names = ("context", "window", "margin", "ends", "paragraphs", "features")
-    more = ("projection", "hidden", "layers", "dropout", "masked", "text_share")
+    more = ("projection", "hidden", "layers", "dropout", "masked")
     shape = {name: given[name] for name in (*shape_names, *more)}
     model, tokenizer = new_model(options, shape)
     if given["start"]:
@@ -529,29 +577,19 @@ def run(given: dict[str, Any]) -> None:
     done = [name for name, _, _ in stages].index(state["stage"]) if state else 0
     dev_items = encoded(dev.examples, model, tokenizer, options.frozen, given["vectors"])
     for stage, examples, epochs in stages[done:]:
-        share = options.weak_parted if stage == "weak" else options.parted
         frozen = options.frozen and stage != STRUCTURE  # which reads no vectors
-        ready = [] if share else encoded(examples, model, tokenizer, frozen, given["vectors"])
-
-        def of_epoch(
-            number: int,
-            examples: Sequence[Example] = examples,
-            ready: Sequence[Encoded] = ready,
-            share: float = share,
-            frozen: bool = frozen,
-        ) -> Sequence[Encoded]:
-            if not share:
-                return ready
-            rng = random.Random(options.seed * 1000 + number)
-            parted = [with_turns_parted(example, share, rng) for example in examples]
-            return encoded(parted, model, tokenizer, frozen)  # seen once, so not kept
+        ready = encoded(examples, model, tokenizer, frozen, given["vectors"])
 
         def after_epoch(
             number: int, loss: float, seconds: float, tokens: int, stage: str = stage
         ) -> bool:
-            of_dev = scores_of(model, dev_items, stage == STRUCTURE)
-            scores = judged(dev, of_dev, given["dev_split"], 0, options.seed)
-            epoch = Epoch(stage, number, loss, seconds, tokens, loss_over(dev, of_dev), scores)
+            alone = by_expert(model, dev_items, stage)
+            fit_shares(model, alone, [example.tags for example in dev.examples])
+            of_dev = mixture(model, alone)
+            losses = {str(e): loss_over(dev, found) for e, found in alone.items()}
+            losses["mixture"] = loss_over(dev, of_dev)
+            scores = judged(dev, of_dev, given["dev_split"])
+            epoch = Epoch(stage, number, loss, seconds, tokens, losses, scores)
             f1 = scores.total.end_to_end["turn-pair.f1"].value or 0.0
             if accelerator.is_main_process:
                 row = epoch.to_json()
@@ -572,12 +610,11 @@ def run(given: dict[str, Any]) -> None:
 
         train(
             model,
-            len(examples),
-            of_epoch,
+            ready,
             options,
             accelerator,
             epochs,
-            stage == STRUCTURE,
+            Expert.STRUCTURE if stage == STRUCTURE else Expert.TEXT,
             after_epoch,
             state,
             save,
@@ -602,16 +639,30 @@ def finish(
     tokenizer.save_pretrained(out)
     tagger = load_checkpoint(out)
     model = tagger.model
-    of_dev = scores_of(model, dev_items)
-    calibration = calibrated(of_dev, [example.tags for example in dev.examples])
-    model.config.confidence_temperature = calibration.temperature
-    model.config.training = record | {"best epoch": best["epoch"]}
-    found = {given["dev_split"]: judged(dev, of_dev, given["dev_split"], given["resamples"], 0)}
+    splits = [(given["dev_split"], dev, dev_items)]
     if split := given["test_split"]:
         test = read_examples(gold, split, read)
         frozen, kept = given["frozen"], given["vectors"]
-        of_test = scores_of(model, encoded(test.examples, model, tagger.tokenizer, frozen, kept))
-        found[split] = judged(test, of_test, split, given["resamples"], 0)
+        items = encoded(test.examples, model, tagger.tokenizer, frozen, kept)
+        splits.append((split, test, items))
+    found: dict[str, Scores] = {}
+    offsets: dict[str, float] = {}  # of the mixture and of each expert alone
+    mixtures: list[ChapterScores] = []
+    for split, data, items in splits:
+        alone = by_expert(model, items)
+        mixtures.append(mixture(model, alone))
+        named = {"": mixtures[-1]}
+        if len(alone) > 1:
+            named |= {f", {expert} alone": rows for expert, rows in alone.items()}
+        for name, rows in named.items():
+            if data is dev:
+                offsets[name] = best_start_offset(data, rows, split)
+            found[split + name] = judged(data, rows, split, given["resamples"], offsets[name])
+    model.config.start_offset = offsets[""]
+    dev_tags = [example.tags for example in dev.examples]
+    calibration = calibrated(mixtures[0], dev_tags, model.config.start_offset)
+    model.config.confidence_temperature = calibration.temperature
+    model.config.training = record | {"best epoch": best["epoch"]}
     model.save_pretrained(out)
     (out / "README.md").write_text(
         model_card(model.config.training, found, calibration), encoding="utf-8"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -36,12 +36,28 @@ _SAYS = _ANSWERS | frozenset(
 _WITH_ON = frozenset(("went", "goes", "hurried"))
 _PRONOUNS = {"he": "m", "she": "f", "i": "i", "they": "t", "we": "i"}
 _TITLES = {
-    **dict.fromkeys("mr sir lord master uncle father king prince count duke brother".split(), "m"),
-    **dict.fromkeys("mrs miss lady mistress aunt mother queen princess madame sister".split(), "f"),
+    **dict.fromkeys(
+        "mr sir lord master uncle father king prince count duke brother captain colonel major "
+        "general lieutenant sergeant sheriff judge doctor dr squire parson vicar curate priest "
+        "baronet earl monsieur signor señor don man boy gentleman fellow lad son husband nephew "
+        "grandfather papa".split(),
+        "m",
+    ),
+    **dict.fromkeys(
+        "mrs miss lady mistress aunt mother queen princess madame sister madam mademoiselle señora "
+        "countess duchess baroness governess housekeeper nurse maid woman girl daughter wife niece "
+        "widow grandmother mamma".split(),
+        "f",
+    ),
 }
 _GENDERED = {
     **dict.fromkeys("he his him himself".split(), "m"),
     **dict.fromkeys("she her hers herself".split(), "f"),
+}
+_NARRATOR = frozenset(("i", "my", "me"))
+_THIRD = {
+    **dict.fromkeys(("he", "him", "his"), "m"),
+    **dict.fromkeys(("she", "her", "hers"), "f"),
 }
 _NO_NOUNS = frozenset("to at in with as and of who from again had was then".split())
 _TITLE_COUNTS = 5  # pronouns
@@ -94,6 +110,16 @@ def likeness(one: Mention | None, other: Mention | None) -> Likeness | None:
     if "i" in (one.gender, other.gender):
         return Likeness.OTHER  # somebody who is named is not the narrator
     return None
+
+
+Names = dict[str, str]  # to "m", "f" or "" each
+
+
+def pronouns(text: str) -> set[str]:
+    """Of whom the personal pronouns of narration are: "m", "f", "i" for the narrator."""
+    words = {word.lower() for word in _WORD.findall(text)}
+    narrator = {"i"} if words & _NARRATOR else set()
+    return narrator | {_THIRD[word] for word in words if word in _THIRD}
 
 
 class Mentions:
@@ -161,6 +187,26 @@ class Mentions:
             if names := self.names([word]):
                 return Mention(frozenset(names), "", self._gender(names))
         return None
+
+    def named(self, text: str) -> Names:
+        """The names in narration, with the gender of each."""
+        return {name: self._genders.get(name, "") for name in self.names(_WORD.findall(text))}
+
+    def resolved(self, mention: Mention | None, recent: Iterable[Names]) -> Mention | None:
+        """The mention, with the name that its pronoun stands for where that is plain.
+
+        That is the only one of its gender in the nearest passage that names one at all.
+
+        Args:
+            mention: what to resolve.
+            recent: the names of the passages before it, the nearest first.
+        """
+        if mention is None or mention.names or mention.noun or mention.gender not in ("m", "f"):
+            return mention
+        for names in recent:
+            if fit := {name for name, gender in names.items() if gender == mention.gender}:
+                return replace(mention, names=frozenset(fit)) if len(fit) == 1 else mention
+        return mention
 
     def _gender(self, names: Iterable[str]) -> str:
         known = {self._genders.get(name, "") for name in names} - {""}

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from miner.decoding import TAGS, marginals, viterbi
+from miner.decoding import IS_START, TAGS, marginals, viterbi
 
 _BINS = 10
+_SHARES = 20  # steps between the one and the other
 _RANGE = (0.2, 10.0)  # of temperatures; beyond it something else is wrong
 
 
@@ -46,13 +47,16 @@ class Calibration:
 
 
 def calibrated(
-    scores: Sequence[NDArray[np.floating]], tags: Sequence[NDArray[np.int64]]
+    scores: Sequence[NDArray[np.floating]],
+    tags: Sequence[NDArray[np.int64]],
+    start_offset: float = 0.0,
 ) -> Calibration:
     """The temperature under which the right tags are most probable.
 
     Args:
         scores: of each sequence, (utterances, 4), of `decoding.TAGS`.
         tags: the right ones, as indices.
+        start_offset: added to the scores of B-START before decoding.
 
     Raises:
         ValueError: if there is no utterance.
@@ -60,33 +64,72 @@ def calibrated(
     if not sum(map(len, tags)):
         raise ValueError("found no utterance, expected some to calibrate on")
 
-    def surprise(temperature: float) -> float:
-        """The mean of minus the log-probability of the right tag."""
-        right = [
-            marginals(rows / temperature)[np.arange(len(gold)), gold]
-            for rows, gold in zip(scores, tags, strict=True)
-            if len(gold)
-        ]
-        return float(-np.log(np.maximum(np.concatenate(right), 1e-12)).mean())
-
-    found: Any = minimize_scalar(surprise, bounds=_RANGE, method="bounded", options={"xatol": 1e-3})
-    temperature = float(found.x)
-    before, _ = _error(scores, tags, 1.0)
-    after, bins = _error(scores, tags, temperature)
+    temperature = _coolest(scores, tags)
+    before, _ = _error(scores, tags, 1.0, start_offset)
+    after, bins = _error(scores, tags, temperature, start_offset)
     return Calibration(temperature, before, after, bins)
+
+
+def best_share(
+    one: NDArray[np.floating], other: NDArray[np.floating], right: NDArray[np.bool_]
+) -> float:
+    """The weight of `one` beside `other`, 0..1, under which what is right is most probable.
+
+    At the best temperature for each weight, so that it does not matter which of them is too sure.
+
+    Args:
+        one: log-odds, (n,).
+        other: likewise, of the same.
+        right: whether it is so, (n,).
+    """
+
+    def at(share: float) -> float:
+        odds = np.where(right, 1.0, -1.0) * (share * one + (1 - share) * other)
+        found: Any = minimize_scalar(
+            lambda temperature: np.logaddexp(0.0, -odds / temperature).mean(),
+            bounds=_RANGE,
+            method="bounded",
+        )
+        return float(found.fun)
+
+    return min((n / _SHARES for n in range(_SHARES + 1)), key=at)
+
+
+def _coolest(scores: Sequence[NDArray[np.floating]], tags: Sequence[NDArray[np.int64]]) -> float:
+    """The temperature under which the right tags are most probable."""
+    found: Any = minimize_scalar(
+        lambda temperature: _surprise(scores, tags, temperature),
+        bounds=_RANGE,
+        method="bounded",
+        options={"xatol": 1e-2},
+    )
+    return float(found.x)
+
+
+def _surprise(
+    scores: Sequence[NDArray[np.floating]], tags: Sequence[NDArray[np.int64]], temperature: float
+) -> float:
+    """The mean of minus the log-probability of the right tag."""
+    right = [
+        marginals(rows / temperature)[np.arange(len(gold)), gold]
+        for rows, gold in zip(scores, tags, strict=True)
+        if len(gold)
+    ]
+    return float(-np.log(np.maximum(np.concatenate(right), 1e-12)).mean())
 
 
 def _error(
     scores: Sequence[NDArray[np.floating]],
     tags: Sequence[NDArray[np.int64]],
     temperature: float,
+    start_offset: float,
 ) -> tuple[float, tuple[Bin, ...]]:
     """The expected calibration error of the decoded tags, and its bins of equal width."""
     sure: list[float] = []
     right: list[bool] = []
     for rows, gold in zip(scores, tags, strict=True):
         probable = marginals(rows / temperature)
-        for n, tag in enumerate(viterbi(rows)):
+        for n, tag in enumerate(viterbi(rows + start_offset * IS_START)):
             chosen = TAGS.index(tag)
             sure.append(float(probable[n, chosen]))
             right.append(chosen == gold[n])

@@ -39,7 +39,7 @@ def model_card(
             row = " | ".join(with_interval(cell) for cell in cells)
             lines.append(f"| {split}: {label} | {row} |")
     lines += ["", "On the annotated spans; intervals from resampled chapters. Signatures:", ""]
-    lines += [f"- {split}: `{of_split.signature}`" for split, of_split in scores.items()]
+    lines += [f"- `{one}`" for one in dict.fromkeys(item.signature for item in scores.values())]
     lines += [
         "",
         f"Confidence is calibrated on dev: temperature {calibration.temperature:.2f}, expected "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from miner.tags import SUCCESSORS, TAGS, Tag
 
 ALLOWED = np.array([[after in SUCCESSORS[tag] for after in TAGS] for tag in TAGS])
+IS_START = np.array([tag is Tag.B_START for tag in TAGS])
 FIRST = np.array([tag in SUCCESSORS[None] for tag in TAGS])
 
 Scores = NDArray[np.floating]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,8 @@ from miner.decoding import TAGS
 from miner.editions import ReadBook, editions
 from miner.features import Chapter, chapters
 from miner.seed import Seed, read_seed
-from miner.spans import BookSpans, Span
+from miner.spans import BookSpans
 from miner.tags import Tag, TaggedBook, Tagger
-
-_TOLD = 12  # characters of narration, at least, between two spans of a turn that can be parted
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +24,12 @@ class Example:
     """A chapter with its right tags.
 
     Per utterance, `tags` has the index in `decoding.TAGS`, and `speakers` a number, the same for
-    one speaker all through the chapter, -1 where the speaker is not known; both int64. `spans` are
-    the chapter's, from which it was made.
+    one speaker all through the chapter, -1 where the speaker is not known; both int64.
     """
 
     chapter: Chapter
     tags: NDArray[np.int64]
     speakers: NDArray[np.int64]
-    spans: BookSpans
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,46 +110,6 @@ def seed_examples(seed: Seed, split: str) -> AnnotatedExamples:
     return AnnotatedExamples(tuple(examples), (spans,), (gold,))
 
 
-def with_turns_parted(example: Example, share: float, rng: Random) -> Example:
-    """The example, set as if some turns went on in a new paragraph.
-
-    A speaker who goes on after a sentence of narration might as well do so in a paragraph of its
-    own, and in real chapters seldom does; so few are annotated that a tagger learns little of them.
-
-    Args:
-        example: the chapter.
-        share: of the places where it can be done.
-        rng: chooses the places, and on which side of the break the narration stands.
-    """
-    spans: list[Span] = []
-    narration: list[Span] = []
-    last: Span | None = None
-    breaks = 0
-    tags = iter(example.tags)
-    for span in example.spans.spans:
-        if not span.is_utterance:
-            narration.append(replace(span, paragraph=span.paragraph + breaks))
-            continue
-        goes_on = TAGS[next(tags)] in (Tag.I_START, Tag.I_OTHER)
-        told = "".join(item.text for item in narration).strip()
-        can_break = (
-            goes_on
-            and last is not None
-            and last.paragraph == span.paragraph
-            and len(told) >= _TOLD
-            and told[-1] in ".!?"
-        )
-        if can_break and rng.random() < share:
-            breaks += 1
-            if rng.random() < 0.5:
-                narration = [replace(item, paragraph=item.paragraph + 1) for item in narration]
-        spans += [*narration, replace(span, paragraph=span.paragraph + breaks)]
-        narration, last = [], span
-    spans += narration
-    (chapter,) = chapters(replace(example.spans, spans=tuple(spans)))
-    return replace(example, chapter=replace(chapter, places=example.chapter.places))
-
-
 def weak_examples(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
     """Every chapter of a book with the tags that a tagger, such as the gap heuristic, gives it."""
     return list(_examples(book_spans, [item.tag for item in tagger.tag(book_spans)]))
@@ -172,13 +127,7 @@ def _examples(
             chapter,
             np.array([TAGS.index(tag) for tag in of_chapter], dtype=np.int64),
             np.array([numbers[name] for name in names], dtype=np.int64),
-            _of_chapter(book_spans, chapter.number),
         )
-
-
-def _of_chapter(book_spans: BookSpans, number: int) -> BookSpans:
-    spans = tuple(span for span in book_spans.spans if span.chapter == number)
-    return replace(book_spans, spans=spans)
 
 
 def _opened(tags: list[Tag]) -> list[Tag]:

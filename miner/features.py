@@ -17,22 +17,20 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.attribution import Likeness, Mention, Mentions, likeness
+from miner.attribution import Likeness, Mention, Mentions, Names, likeness, pronouns
 from miner.dialogues import is_left_open, words_of
 from miner.spans import BookSpans, Span
 
 # Who is compared with whom, to tell whether one speaker goes on: the speaker whom a paragraph names
-# with whom those before it name, and with the subjects of the narration between.
+# with those of the paragraphs before it, and with the subjects of the narration between.
 _COMPARED = (
     "its speaker, and the last",
     "its speaker, and the one before the last",
-    "its speaker, and the last as alternation has it",
-    "its speaker, and the one before the last as alternation has it",
     "its speaker or subject, and the last",
     "its speaker or subject, and the one before the last",
-    "its subject, and the last speaker",
-    "the first subject between, and the last speaker",
-    "the first subject between, and its speaker or subject",
+    "its subject, and the last",
+    "the first subject between, and the last",
+    "the last subject between, and the last",
     "the last subject between, and its speaker or subject",
 )
 # One column each, in this order; lengths are log(1 + characters) / 5, to be near 0..1.
@@ -69,13 +67,20 @@ FEATURES = (
     "its speaker answers",
     "narration says who spoke last",
     *(f"{compared}: {likeness}" for compared in _COMPARED for likeness in Likeness),
+    "the narration between names the last speaker alone",
+    "the narration between names others alone",
+    "the pronouns between fit the last speaker alone",
+    "the pronouns between fit others alone",
+    "the narration between tells of the narrator",
 )
+N_PLAIN = 25  # the first of them, which need no words of any language
 _CLOSED = re.compile("[\"”’»'“]\\s*$")
 _COMMA = re.compile("[,—–-][\"”’»'“]?\\s*$")
 _ASKS = re.compile("\\?[\"”’»'“]?\\s*$")
 _LEADS_IN = re.compile("[,:]\\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
 _A_WHILE = 8  # paragraphs of speech
+_RECENT = 6  # paragraphs among which a pronoun is looked up
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -230,19 +235,18 @@ def _named(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True)
 class _Voice:
-    """Who speaks in a paragraph: as narration says; as alternation has it; or who acts in it."""
-
-    told: Mention | None = None
-    alternating: Mention | None = None
-    likely: Mention | None = None
-
-
-def _spoken(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
-    """The features of who is said to speak, one row per utterance; those of a paragraph are alike.
+    """Who speaks in a paragraph: `told` by narration, `likely` also by who acts there.
 
     Where speech follows speech without any narration, speakers alternate: of a paragraph that does
     not say who speaks, it is the speaker of the one before the last.
     """
+
+    told: Mention | None = None
+    likely: Mention | None = None
+
+
+def _spoken(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
+    """The features of who is said to speak, one row per utterance, alike within a paragraph."""
     mentions = Mentions(
         (paragraph.text for paragraph in paragraphs),
         (_parted(paragraph)[0] for paragraph in paragraphs),
@@ -250,48 +254,77 @@ def _spoken(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
     rows: list[list[float]] = []
     last, before_last = _Voice(), _Voice()
     between: list[str] = []
+    subjects: list[Mention | None] = []  # of the paragraphs between
+    recent: deque[Names] = deque(maxlen=_RECENT)  # the last first
     for paragraph in paragraphs:
         text, utterances = paragraph.text, paragraph.utterances
         if not utterances:
+            subjects.append(mentions.resolved(mentions.subject(text), recent))
             between.append(text)
+            recent.appendleft(mentions.named(text))
             continue
-        told = mentions.speaker(text, utterances, between[-1] if between else "")
         lead_in = text[: utterances[0][0]]
-        subject = mentions.subject(lead_in)
-        if subject is None:
-            (_, end), *others = utterances
-            after = text[end : others[0][0] if others else len(text)].strip()
-            subject = mentions.subject(after) if after[:1].isupper() else None
+        near = [mentions.named(lead_in), *recent]
+        said = mentions.speaker(text, utterances, between[-1] if between else "")
+        told = mentions.resolved(said, near)
+        subject = mentions.resolved(mentions.subject(lead_in) or _after(paragraph, mentions), near)
         likely = told or subject
-        first, final = (mentions.subject(between[n]) if between else None for n in (0, -1))
+        first, final = (subjects[0], subjects[-1]) if subjects else (None, None)
         pairs = (
             (told, last.told),
             (told, before_last.told),
-            (told, last.alternating),
-            (told, before_last.alternating),
             (likely, last.likely),
             (likely, before_last.likely),
             (subject, last.likely),
             (first, last.likely),
-            (first, likely),
+            (final, last.likely),
             (final, likely),
         )
         found = [likeness(*pair) for pair in pairs]
         row = [
-            told is not None,
-            told is not None and not (told.names or told.noun),
+            said is not None,
+            said is not None and not (said.names or said.noun),
             subject is not None,
-            told is not None and told.goes_on,
-            told is not None and told.answers,
+            said is not None and said.goes_on,
+            said is not None and said.answers,
             last.told is not None,
             *(like is kind for like in found for kind in Likeness),
+            *_told_of(last.told, [*between, lead_in], mentions),
         ]
         rows += [list(map(float, row))] * len(utterances)
         answers_at_once = not between and not lead_in.strip()
-        alternating = told or (before_last.alternating if answers_at_once else subject)
-        last, before_last = _Voice(told, alternating, likely or alternating), last
-        between = []
+        alternating = before_last if answers_at_once else _Voice()
+        voice = _Voice(told or alternating.told, likely or alternating.likely)
+        last, before_last = voice, last
+        names = mentions.named(_parted(paragraph)[0])
+        if told:
+            names |= {name: told.gender or names.get(name, "") for name in told.names}
+        recent.appendleft(names)
+        between, subjects = [], []
     return np.array(rows, dtype=np.float32)
+
+
+def _after(paragraph: Paragraph, mentions: Mentions) -> Mention | None:
+    """The subject of a sentence that stands right after the first utterance."""
+    (_, end), *others = paragraph.utterances
+    after = paragraph.text[end : others[0][0] if others else len(paragraph.text)].strip()
+    return mentions.subject(after) if after[:1].isupper() else None
+
+
+def _told_of(speaker: Mention | None, between: list[str], mentions: Mentions) -> list[bool]:
+    """Whether the narration since the last speech tells of its speaker, of others, of neither."""
+    names = {name for text in between for name in mentions.named(text)}
+    known = speaker.names if speaker else frozenset()
+    genders = {gender for text in between for gender in pronouns(text)}
+    own = speaker.gender if speaker and speaker.gender in ("m", "f") else ""
+    third = genders & {"m", "f"}
+    return [
+        bool(names and known) and names <= known,
+        bool(names and known) and not names & known,
+        bool(own) and third == {own},
+        bool(own and third) and own not in third,
+        "i" in genders,
+    ]
 
 
 def _parted(paragraph: Paragraph) -> tuple[str, str]:

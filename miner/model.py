@@ -8,7 +8,8 @@ running text and a whole chapter; both are configurations of this code.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +19,7 @@ from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedMode
 
 from miner.decoding import ALLOWED, FIRST, TAGS
 from miner.encoding import Encoding
-from miner.features import FEATURES, Chapter
+from miner.features import FEATURES, N_PLAIN, Chapter
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
 _VOICE = 64  # size of the vectors that are alike where one speaker speaks
@@ -29,6 +30,13 @@ _STRUCTURE = 64  # size of the layer over the structure features
 _OUTCOMES = ("opens a conversation", "opens a turn", "goes on")
 _OUTCOME_OF_TAG = (0, 2, 1, 2)
 FORMAT = 1  # of checkpoints; raised when an older one would be read wrongly
+
+
+class Expert(StrEnum):
+    """What scores an utterance."""
+
+    TEXT = "text"
+    STRUCTURE = "structure"
 
 
 class TaggerConfig(PretrainedConfig):
@@ -46,10 +54,14 @@ class TaggerConfig(PretrainedConfig):
         hidden: size of the BiLSTM, each direction.
         layers: of the BiLSTM.
         dropout: before and after the BiLSTM.
-        text_share: weight of the text's scores; the structure's have the rest.
+        start_share: weight of the text beside the structure where it is decided whether a
+            conversation opens, fitted on dev.
+        turn_share: likewise, whether another turn opens.
         masked: share of tokens that are hidden in training.
         mask: the token that hides them.
         separator: the token between paragraphs, which is never hidden.
+        start_offset: added to the scores of B-START before decoding, fitted on dev: of a tag as
+            rare, more are found where less sureness is asked of it. Confidence is without it.
         confidence_temperature: scores are divided by it, so that confidence is calibrated.
         training: what it was trained on and how, for the model card.
     """
@@ -69,10 +81,12 @@ class TaggerConfig(PretrainedConfig):
         hidden: int = 128,
         layers: int = 1,
         dropout: float = 0.2,
-        text_share: float = 0.4,
+        start_share: float = 0.5,
+        turn_share: float = 0.5,
         masked: float = 0.0,
         mask: int = 0,
         separator: int = 0,
+        start_offset: float = 0.0,
         confidence_temperature: float = 1.0,
         training: dict[str, Any] | None = None,
         format: int = FORMAT,
@@ -89,10 +103,12 @@ class TaggerConfig(PretrainedConfig):
         self.hidden = hidden
         self.layers = layers
         self.dropout = dropout
-        self.text_share = text_share
+        self.start_share = start_share
+        self.turn_share = turn_share
         self.masked = masked
         self.mask = mask
         self.separator = separator
+        self.start_offset = start_offset
         self.confidence_temperature = confidence_temperature
         self.training = training or {}
         self.format = format
@@ -104,19 +120,86 @@ class TaggerConfig(PretrainedConfig):
 class Stretch(NamedTuple):
     """A sequence of utterances.
 
-    `scores` are of `decoding.TAGS`: (utterances, 4), a mixture of those of the `experts`: one reads
-    the text, one the structure alone. Each is trained by itself: trained together, the text learns
-    by heart what the structure does not explain. `voices` are vectors, (utterances, size), that
-    `ConversationTagger.same_speaker` compares.
+    `scores` are of `decoding.TAGS`: (utterances, 4). `alike` are above 0 where one speaker speaks:
+    (utterances, 8), of each utterance and those 1 to 8 before it; None where the text is unread.
     """
 
     scores: Tensor
-    voices: Tensor
-    experts: tuple[Tensor, ...]
+    alike: Tensor | None
+
+
+class TextExpert(nn.Module):
+    """Scores of the outcomes by what the encoder makes of the text, and by plain features."""
+
+    def __init__(self, config: TaggerConfig, width: int) -> None:
+        super().__init__()
+        self.projection = nn.Sequential(
+            nn.LayerNorm(width), nn.Linear(width, config.projection), nn.GELU()
+        )
+        self.plain = None
+        size = config.projection
+        if config.features:
+            self.plain = nn.Sequential(nn.Linear(N_PLAIN, _STRUCTURE), nn.GELU())
+            size += _STRUCTURE
+        self.dropout = nn.Dropout(config.dropout)
+        self.lstm = nn.LSTM(
+            size,
+            config.hidden,
+            config.layers,
+            batch_first=True,
+            bidirectional=True,
+            dropout=config.dropout if config.layers > 1 else 0.0,
+        )
+        size += 2 * config.hidden
+        self.voice = nn.Linear(size, _VOICE)
+        self.voice_bias = nn.Parameter(torch.zeros(1))
+        self.scores = nn.Linear(size + 1, len(_OUTCOMES))
+
+    def forward(self, vectors: Tensor, features: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Of padded sequences: (sequences, utterances, 3), and `Stretch.alike`."""
+        vectors = self.projection(vectors)
+        if self.plain is not None:
+            vectors = torch.cat([vectors, self.plain(features[..., :N_PLAIN])], dim=2)
+        states = _read(self.lstm, self.dropout, vectors, lengths)
+        voices = self.voice(states)
+        alike = [
+            nn.functional.pad((voices[:, n:] * voices[:, :-n]).sum(dim=-1), (n, 0))
+            for n in range(1, min(_APART, voices.shape[1] - 1) + 1)
+        ]
+        alike += [voices.sum(dim=-1) * 0.0] * (_APART - len(alike))  # in use, as the others are
+        together = torch.stack(alike, dim=2) / _VOICE**0.5 + self.voice_bias
+        return self.scores(torch.cat([states, together[..., :1]], dim=2)), together
+
+
+class StructureExpert(nn.Module):
+    """Scores of the outcomes by the structure features alone."""
+
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.projection = nn.Sequential(nn.Linear(len(FEATURES), _STRUCTURE), nn.GELU())
+        self.dropout = nn.Dropout(dropout)
+        self.lstm = nn.LSTM(_STRUCTURE, _STRUCTURE, batch_first=True, bidirectional=True)
+        self.scores = nn.Linear(3 * _STRUCTURE, len(_OUTCOMES))
+
+    def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
+        """Of padded sequences: (sequences, utterances, 3)."""
+        return self.scores(_read(self.lstm, self.dropout, self.projection(features), lengths))
+
+
+def _read(lstm: nn.LSTM, dropout: nn.Dropout, vectors: Tensor, lengths: Tensor) -> Tensor:
+    """What a BiLSTM makes of padded sequences, and the sequences, side by side."""
+    vectors = dropout(vectors)
+    packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+    hidden, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True)
+    return torch.cat([dropout(hidden), vectors], dim=2)
 
 
 class ConversationTagger(PreTrainedModel):
-    """Encoder, BiLSTM and scores; see the module."""
+    """An encoder and two experts, one on the text and one on the structure; see the module.
+
+    Each is trained by itself, and their scores are mixed: trained together, the text learns by
+    heart what the structure does not explain.
+    """
 
     config_class = TaggerConfig
     config: TaggerConfig
@@ -129,34 +212,25 @@ class ConversationTagger(PreTrainedModel):
         self.encoder = AutoModel.from_config(encoder_config)
         if getattr(self.encoder, "pooler", None) is not None:
             self.encoder.pooler = None  # not used; distributed training refuses unused weights
-        self.width = width = 3 * encoder_config.hidden_size  # of an utterance's vector
-        self.projection = nn.Sequential(
-            nn.LayerNorm(width), nn.Linear(width, config.projection), nn.GELU()
-        )
-        size = config.projection
-        if config.features:
-            self.structure = nn.Sequential(nn.Linear(len(FEATURES), _STRUCTURE), nn.GELU())
-            self.structure_lstm = nn.LSTM(
-                _STRUCTURE, _STRUCTURE, batch_first=True, bidirectional=True
-            )
-            self.structure_scores = nn.Linear(3 * _STRUCTURE, len(_OUTCOMES))
-            size += _STRUCTURE
-        self.dropout = nn.Dropout(config.dropout)
-        self.lstm = nn.LSTM(
-            size,
-            config.hidden,
-            config.layers,
-            batch_first=True,
-            bidirectional=True,
-            dropout=config.dropout if config.layers > 1 else 0.0,
-        )
-        self.voice = nn.Linear(2 * config.hidden + size, _VOICE)
-        self.voice_bias = nn.Parameter(torch.zeros(1))
-        self.scores = nn.Linear(2 * config.hidden + size + 1, len(_OUTCOMES))
+        self.text = TextExpert(config, 3 * encoder_config.hidden_size)
+        self.structure = StructureExpert(config.dropout) if config.features else None
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
         """PyTorch's own initial weights are kept; the encoder's are loaded over them."""
+
+    def mixture(self, text: Tensor, structure: Tensor) -> Tensor:
+        """The scores of both experts as one: (..., 4) of (..., 4) each.
+
+        What is decided is two questions, and for each an expert has its own worth: whether a
+        conversation opens is told by what the text is about, who speaks by its attributions.
+        """
+        starts, turns = self.config.start_share, self.config.turn_share
+        (a, b), (c, d) = log_odds(text), log_odds(structure)
+        opens, goes_on = starts * a + (1 - starts) * c, turns * b + (1 - turns) * d
+        log = nn.functional.logsigmoid
+        on, other = log(-opens) + log(goes_on), log(-opens) + log(-goes_on)
+        return torch.stack([log(opens), on, other, on], dim=-1)
 
     def pooled(self, encoding: Encoding) -> Tensor:
         """The vectors of a chapter's utterances: (utterances, 3 x encoder's size).
@@ -164,7 +238,7 @@ class ConversationTagger(PreTrainedModel):
         Of the encoder's last layer, side by side: the mean over the utterance's tokens, its first
         token, and the mean over the narration since the utterance before (zeros where none is).
         """
-        device = self.scores.weight.device
+        device = self.device
         tokens = self._tokens(encoding, device)
         sums = torch.cat([tokens.new_zeros(1, tokens.shape[1]), tokens.cumsum(0)])
         parts = []
@@ -225,58 +299,13 @@ class ConversationTagger(PreTrainedModel):
         hidden &= ids != self.config.separator
         return ids.masked_fill(hidden, self.config.mask)
 
-    def stretches(
-        self, pooled: Sequence[Tensor], features: Sequence[Tensor], structure_only: bool = False
-    ) -> list[Stretch]:
-        """What the BiLSTM makes of each sequence of utterances.
-
-        Args:
-            pooled: of each sequence, as `pooled` gives them.
-            features: of each sequence, (utterances, len(FEATURES)).
-            structure_only: score by the features alone.
-        """
-        lengths = torch.tensor([len(item) for item in pooled])
-        vectors = self.projection(pad_sequence(list(pooled), batch_first=True))
-        alone: Tensor | None = None
-        if self.config.features:
-            structure = self.structure(pad_sequence(list(features), batch_first=True))
-            read = self._read(self.structure_lstm, self.dropout(structure), lengths)
-            alone = self.structure_scores(torch.cat(read, dim=2))
-            vectors = torch.cat([vectors, structure.detach()], dim=2)
-        states = torch.cat(self._read(self.lstm, self.dropout(vectors), lengths), dim=2)
-        voices = self.voice(states)
-        same = self.same_speaker(voices[:, 1:], voices[:, :-1])
-        same = nn.functional.pad(same, (1, 0))[..., None]  # nobody speaks before the first
-        experts = [] if structure_only else [self.scores(torch.cat([states, same], dim=2))]
-        experts += [] if alone is None else [alone]
-        share = self.config.text_share
-        mixed = experts[0]
-        if len(experts) > 1:
-            mixed = share * experts[0] + (1 - share) * experts[1]
-        by_tag = [scores[..., list(_OUTCOME_OF_TAG)] for scores in (mixed, *experts)]
-        found: list[Stretch] = []
-        for n, length in enumerate(lengths.tolist()):
-            first, *others = (scores[n, :length] for scores in by_tag)
-            found.append(Stretch(first, voices[n, :length], tuple(others)))
-        return found
-
-    def _read(self, lstm: nn.LSTM, vectors: Tensor, lengths: Tensor) -> list[Tensor]:
-        """What a BiLSTM makes of padded sequences, and the sequences."""
-        packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
-        hidden, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True)
-        return [self.dropout(hidden), vectors]
-
-    def same_speaker(self, one: Tensor, other: Tensor) -> Tensor:
-        """Scores, above 0 where one speaker speaks: (...) for voices of (..., size)."""
-        return (one * other).sum(dim=-1) / _VOICE**0.5 + self.voice_bias
-
     def forward(
         self,
         encoding: Encoding,
         features: Tensor,
         cuts: Sequence[slice],
         pooled: Tensor | None = None,
-        structure_only: bool = False,
+        experts: Collection[Expert] = tuple(Expert),
     ) -> list[Stretch]:
         """What a chapter is made of, in the stretches that the BiLSTM sees at once.
 
@@ -285,15 +314,30 @@ class ConversationTagger(PreTrainedModel):
             features: (utterances, len(FEATURES)).
             cuts: the stretches, as `pieces` gives them.
             pooled: the utterances' vectors, where they are known already.
-            structure_only: leave the text unread.
+            experts: whose scores are mixed; without the text's it stays unread.
         """
-        if structure_only:
-            vectors = features.new_zeros(len(features), self.width)
-        else:
+        lengths = torch.tensor([cut.stop - cut.start for cut in cuts])
+        structure = pad_sequence([features[cut] for cut in cuts], batch_first=True)
+        alike: Tensor | None = None
+        found: list[Tensor] = []
+        if Expert.TEXT in experts:
             vectors = self.pooled(encoding) if pooled is None else pooled
-        return self.stretches(
-            [vectors[cut] for cut in cuts], [features[cut] for cut in cuts], structure_only
-        )
+            padded = pad_sequence([vectors[cut] for cut in cuts], batch_first=True)
+            scores, alike = self.text(padded, structure, lengths)
+            found.append(scores[..., list(_OUTCOME_OF_TAG)])
+        if Expert.STRUCTURE in experts and self.structure is not None:
+            found.append(self.structure(structure, lengths)[..., list(_OUTCOME_OF_TAG)])
+        scores = self.mixture(*found) if len(found) > 1 else found[0]
+        return [
+            Stretch(scores[n, :length], None if alike is None else alike[n, :length])
+            for n, length in enumerate(lengths.tolist())
+        ]
+
+
+def log_odds(scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Of a conversation's opening, and, where none opens, of going on: of scores (..., 4)."""
+    opens, goes_on, other, _ = scores.float().unbind(dim=-1)
+    return opens - torch.logaddexp(goes_on, other), goes_on - other
 
 
 def pieces(chapter: Chapter, paragraphs: int) -> list[slice]:
@@ -315,32 +359,30 @@ def pieces(chapter: Chapter, paragraphs: int) -> list[slice]:
     return found
 
 
-def speaker_loss(model: ConversationTagger, voices: Tensor, speakers: Tensor) -> Tensor:
+def speaker_loss(alike: Tensor, speakers: Tensor) -> Tensor:
     """Minus the log-probability that two utterances near each other have one speaker, or two.
 
     Whoever can tell the speakers of a passage apart knows where a turn ends, and every annotated
     utterance teaches it, not only the few where a turn goes on in a new paragraph.
 
     Args:
-        model: compares the voices.
-        voices: (utterances, size), of a stretch.
+        alike: (utterances, 8), of a stretch.
         speakers: (utterances,), a number per speaker, -1 where unknown.
 
     Returns:
         The mean over pairs of utterances at most 8 apart; 0 where none is known.
     """
-    terms: list[Tensor] = []
+    scores: list[Tensor] = []
+    same: list[Tensor] = []
     for apart in range(1, min(_APART, len(speakers) - 1) + 1):
         known = (speakers[apart:] >= 0) & (speakers[:-apart] >= 0)
-        scores = model.same_speaker(voices[apart:], voices[:-apart])[known]
-        same = (speakers[apart:] == speakers[:-apart])[known]
-        terms.append(
-            nn.functional.binary_cross_entropy_with_logits(
-                scores.float(), same.float(), reduction="none"
-            )
-        )
-    together = torch.cat(terms) if terms else voices.new_zeros(0)
-    return together.mean() if len(together) else voices.sum() * 0.0
+        scores.append(alike[apart:, apart - 1][known])
+        same.append((speakers[apart:] == speakers[:-apart])[known])
+    if not sum(map(len, scores)):
+        return alike.sum() * 0.0
+    return nn.functional.binary_cross_entropy_with_logits(
+        torch.cat(scores).float(), torch.cat(same).float()
+    )
 
 
 def sequence_loss(scores: Tensor, tags: Tensor) -> Tensor:

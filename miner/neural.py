@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from miner.decoding import TAGS, marginals, viterbi
+from miner.decoding import IS_START, TAGS, marginals, viterbi
 from miner.encoding import Encoding, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, chapters
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
@@ -40,12 +40,13 @@ class NeuralTagger:
 
         A chapter begins a conversation, as in training.
         """
-        return decoded(book_spans, self.scores, self.model.config.confidence_temperature)
+        config = self.model.config
+        return decoded(book_spans, self.scores, config.start_offset, config.confidence_temperature)
 
     def scores(self, chapter: Chapter) -> NDArray[np.float32]:
         """The model's scores of `decoding.TAGS` for the utterances of a chapter: (n, 4)."""
         self.model.eval()
-        device = self.model.scores.weight.device
+        device = self.model.device
         encoding = encode(chapter, self.tokenizer, self.model.config)
         features = torch.from_numpy(chapter.features).to(device)
         cuts = pieces(chapter, self.model.config.paragraphs)
@@ -57,6 +58,7 @@ class NeuralTagger:
 def decoded(
     book_spans: BookSpans,
     scores_of: Callable[[Chapter], NDArray[np.floating]],
+    start_offset: float = 0.0,
     temperature: float = 1.0,
 ) -> list[TaggedSpan]:
     """The spans of a book with the best legal tags of each chapter, and how sure they are.
@@ -64,14 +66,18 @@ def decoded(
     Args:
         book_spans: the book.
         scores_of: gives the scores of `decoding.TAGS` for a chapter's utterances, (n, 4).
+        start_offset: added to the scores of B-START before decoding.
         temperature: scores are divided by it before they are made probabilities.
     """
+    offsets = start_offset * IS_START
     tags = [Tag.O] * len(book_spans.spans)
     sure: list[float | None] = [None] * len(book_spans.spans)
     for chapter in chapters(book_spans):
         scores = scores_of(chapter)
         probable = marginals(scores / temperature)
-        for place, tag, row in zip(chapter.places, viterbi(scores), probable, strict=True):
+        for place, tag, row in zip(
+            chapter.places, viterbi(scores + offsets), probable, strict=True
+        ):
             tags[place] = tag
             sure[place] = float(row[TAGS.index(tag)])
     return [TaggedSpan(*item) for item in zip(book_spans.spans, tags, sure, strict=True)]

@@ -91,7 +91,7 @@ def tokenizer_of(kind: str = "bert"):
     return AutoTokenizer.from_pretrained(encoder(kind))
 
 
-def model_of(kind: str = "bert", seed: int = 5, **shape) -> ConversationTagger:
+def model_of(kind: str = "bert", seed: int = 11, **shape) -> ConversationTagger:
     """A model with the encoder's weights and a random head that tags this and that."""
     config = AutoConfig.from_pretrained(encoder(kind)).to_dict()
     with torch.random.fork_rng():
@@ -101,8 +101,9 @@ def model_of(kind: str = "bert", seed: int = 5, **shape) -> ConversationTagger:
         AutoModel.from_pretrained(encoder(kind)).state_dict(), strict=False
     )
     with torch.no_grad():  # else nearly every utterance has the same tag
-        model.scores.weight.mul_(20)
-        model.scores.bias.zero_()
+        for expert in filter(None, (model.text, model.structure)):
+            expert.scores.weight.mul_(20)
+            expert.scores.bias.zero_()
     return model.eval()
 
 

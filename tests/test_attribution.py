@@ -2,7 +2,7 @@
 
 import pytest
 
-from miner.attribution import Likeness, Mention, Mentions, likeness
+from miner.attribution import Likeness, Mention, Mentions, likeness, pronouns
 from miner.book import Block, BlockKind, Book
 from miner.spans import split_book
 from miner.typography import typography_from_names
@@ -31,7 +31,7 @@ def speaker_of(text, before="", *others):
         ("“Come,” said I.", set(), "", "i"),
         ("“Come,” they cried.", set(), "", "t"),
         ("“Come,” said the old keeper.", set(), "keeper", ""),
-        ("“Come,” answered the little man sorrowfully.", set(), "man", ""),
+        ("“Come,” answered the little man sorrowfully.", set(), "man", "m"),
         ("“Come,” said the queen to her.", set(), "queen", "f"),
         ("Then Mara said, “Come.”", {"Mara"}, "", ""),
         ("After a while he asked: “Why?”", set(), "", "m"),
@@ -139,3 +139,57 @@ def mention(names="", noun="", gender=""):
 def test_likeness(one, other, expected):
     assert likeness(one, other) == expected
     assert likeness(other, one) == expected
+
+
+@pytest.mark.parametrize(
+    ("recent", "names"),
+    [
+        ([{"Mara": "f", "Tobin": "m"}], {"Mara"}),
+        ([{"Tobin": "m"}, {}, {"Mara": "f"}], {"Mara"}),
+        ([{"Mara": "f"}, {"Otway": "f"}], {"Mara"}),  # the nearest
+        ([{"Mara": "f", "Otway": "f"}, {"Mara": "f"}], set()),  # there are two
+        ([{"Mara": ""}], set()),
+        ([], set()),
+    ],
+)
+def test_a_pronoun_stands_for_the_only_one_of_its_gender(recent, names):
+    she = mention(gender="f")
+    found = Mentions([], []).resolved(she, recent)
+    assert found == mention(" ".join(names), gender="f")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, mention("Mara", gender="f"), mention(noun="girl", gender="f"), mention(gender="i")],
+)
+def test_what_is_no_pronoun_of_somebody_stays_as_it_is(given):
+    assert Mentions([], []).resolved(given, [{"Otway": "f"}]) == given
+
+
+def test_a_pronoun_that_is_resolved_keeps_its_verb():
+    added = Mention(frozenset(), "", "m", goes_on=True)
+    found = Mentions([], []).resolved(added, [{"Tobin": "m"}])
+    assert found == Mention(frozenset({"Tobin"}), "", "m", goes_on=True)
+
+
+def test_names_in_narration_have_their_genders():
+    told = "Mrs. Mara sat down. Tobin took his hat, and his coat."
+    assert Mentions([told], [told]).named("Tobin and Mara and Otway") == {
+        "Tobin": "m",
+        "Mara": "f",
+        "Otway": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He took her hat.", {"m", "f"}),
+        ("It was mine, and I took it.", {"i"}),
+        ("The rain fell.", set()),
+        ("His coat was wet.", {"m"}),
+        ("They rose.", set()),
+    ],
+)
+def test_pronouns_of_narration(text, expected):
+    assert pronouns(text) == expected

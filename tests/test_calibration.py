@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_decoding import sequences, sums
 
-from miner.calibration import calibrated
+from miner.calibration import best_share, calibrated
 from miner.decoding import TAGS, viterbi
 
 N = 6  # utterances of a chapter: 243 legal sequences
@@ -89,3 +89,24 @@ def test_no_utterance_is_refused(chapters):
     with pytest.raises(ValueError) as error:
         calibrated([np.zeros((0, 4))] * chapters, [np.zeros(0, np.int64)] * chapters)
     assert str(error.value) == "found no utterance, expected some to calibrate on"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.35, 1.0])
+@pytest.mark.parametrize("factor", [1.0, 4.0])
+def test_the_weight_that_one_is_worth_beside_another_is_found(share, factor):
+    random = np.random.default_rng(7)
+    mixed, noise = random.normal(0, 3, (2, 20_000))
+    right = random.random(len(mixed)) < 1 / (1 + np.exp(-mixed))
+    one, other = noise, mixed
+    if share:
+        one, other = (mixed - (1 - share) * noise) / share, noise
+    # It does not matter how sure the two are.
+    assert best_share(factor * one, factor * other, right) == pytest.approx(share, abs=0.051)
+
+
+def test_starts_of_which_less_sureness_is_asked_are_as_sure_as_they_were():
+    scores, tags = drawn(60)
+    plain, found = calibrated(scores, tags), calibrated(scores, tags, start_offset=3.0)
+    assert found.temperature == plain.temperature
+    low = [sum(item.n for item in of.bins if item.high <= 0.5) for of in (plain, found)]
+    assert low[1] > low[0]

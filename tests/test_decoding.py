@@ -164,3 +164,12 @@ def test_what_is_added_to_all_tags_of_an_utterance_changes_nothing(scores, added
     moved = scores.copy()
     moved[-1] += added
     assert marginals(moved) == pytest.approx(marginals(scores), abs=1e-9)
+
+
+def test_where_going_on_has_one_score_the_best_sequence_is_greedy_after_the_first():
+    # As the tagger's scores are: which of the two I- tags it is, the tags before it say.
+    outcomes = np.random.default_rng(9).normal(0, 2, (400, 3))
+    tags = viterbi(outcomes[:, [0, 2, 1, 2]])
+    kinds = {Tag.B_START: 0, Tag.B_OTHER: 1, Tag.I_START: 2, Tag.I_OTHER: 2}
+    assert [kinds[tag] for tag in tags[1:]] == outcomes[1:].argmax(axis=1).tolist()
+    assert tags[0] is Tag.B_START

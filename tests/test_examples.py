@@ -1,19 +1,14 @@
 """Examples from the seed project's labels, and what a book left out leaves."""
 
 from pathlib import Path
-from random import Random
 
-import numpy as np
 import pytest
-from encoders import sample, tokenizer_of, told
 from helpers import SEED, needs_seed
 from test_seed import GOLD_ROWS, write_seed
 
 import miner
-from heuristic.gap import GapTagger
 from miner.decoding import TAGS
-from miner.encoding import encode_text
-from miner.examples import Example, digest, read_examples, weak_examples, with_turns_parted
+from miner.examples import digest, read_examples
 from miner.tags import Tag
 
 ROOT = Path(miner.__file__).parents[1]
@@ -100,81 +95,3 @@ def test_a_digest_changes_with_a_tag(tmp_path):
     ]
     assert found[0] != found[1]
     assert len(found[0]) == 8
-
-
-def example_of(*paragraphs):
-    (example,) = weak_examples(told(paragraphs), GapTagger(150))
-    return example
-
-
-def texts_of(example):
-    return [paragraph.text for paragraph in example.chapter.paragraphs]
-
-
-class Always(Random):
-    """Chooses every place, and narration on the side that is asked for."""
-
-    def __init__(self, after):
-        super().__init__(0)
-        self.numbers = iter([0.0, 0.9 if after else 0.1] * 99)
-
-    def random(self):
-        return next(self.numbers)
-
-
-@pytest.mark.parametrize(
-    ("narration_before", "expected"),
-    [
-        (True, ["“Come,” said he, and rose.", " “The game is up.” “Is it?”", "“Yes.”"]),
-        (False, ["“Come,”", " said he, and rose. “The game is up.” “Is it?”", "“Yes.”"]),
-    ],
-)
-def test_a_turn_is_parted_where_narration_ends_a_sentence(narration_before, expected):
-    example = example_of("“Come,” said he, and rose. “The game is up.” “Is it?”", "“Yes.”")
-    parted = with_turns_parted(example, 1.0, Always(narration_before))
-    assert [text.strip() for text in texts_of(parted)] == [text.strip() for text in expected]
-    assert (parted.tags == example.tags).all()
-    assert (parted.speakers == example.speakers).all()
-    assert parted.chapter.places == example.chapter.places
-    first_of_paragraph = parted.chapter.features[:, 1]
-    assert list(first_of_paragraph) == [1, 1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    "paragraph",
-    [
-        "“Come,” said he, with a look, “the game is up.”",  # the sentence goes on
-        "“Come.” He sat. “The game is up.”",  # hardly any narration
-        "“Come.” “The game is up.”",
-        "He rose, and looked out. “The game is up.”",
-    ],
-)
-def test_elsewhere_no_turn_is_parted(paragraph):
-    example = example_of(paragraph)
-    assert texts_of(with_turns_parted(example, 1.0, Random(0))) == texts_of(example)
-
-
-def test_a_share_of_none_leaves_a_chapter_as_it_is():
-    for example in weak_examples(sample(), GapTagger(150)):
-        same = with_turns_parted(example, 0.0, Random(0))
-        assert texts_of(same) == texts_of(example)
-        assert (same.chapter.features == example.chapter.features).all()
-
-
-def test_parting_depends_on_the_generator_alone():
-    examples = weak_examples(sample(), GapTagger(150))
-
-    def parted(seed):
-        rng = Random(seed)
-        return [texts_of(with_turns_parted(example, 0.5, rng)) for example in examples]
-
-    assert parted(1) == parted(1)
-    assert parted(1) != parted(2)
-
-
-def test_a_parted_chapter_can_be_encoded():
-    for example in weak_examples(sample(), GapTagger(150)):
-        parted: Example = with_turns_parted(example, 1.0, Random(0))
-        assert parted.chapter.features.dtype == np.float32
-        encoding = encode_text(parted.chapter, tokenizer_of(), 64, 8)
-        assert len(encoding.utterances) == len(example.tags)

@@ -256,7 +256,7 @@ TALK = (
     "“Come here,” said Mara.",
     "“Why?”",
     "“Because it rains.”",
-    "“It does not,” said Tobin.",
+    "“It does not,” said Mr. Tobin.",
     "He looked out.",
     "“Or hardly,” he added.",
     "Mara rose. “Then come.”",
@@ -264,20 +264,46 @@ TALK = (
 
 
 def test_speakers_that_are_told_are_compared():
-    assert spoken("its speaker, and the last", *TALK)[3:6] == [None, None, None]
-    assert spoken("its speaker, and the one before the last", *TALK) == [None] * 6
     column = FEATURES.index("its speaker goes on")
     assert list(only_chapter(*TALK).features[:, column]) == [0, 0, 0, 0, 1, 0]
-
-
-def test_speakers_that_are_not_told_alternate():
-    # Of the third paragraph it is Mara, whom the first one tells, so Tobin is another.
-    found = spoken("its speaker, and the last as alternation has it", *TALK)
-    assert found[3] is Likeness.OTHER
+    last = spoken("its speaker, and the last", *TALK)
+    before_last = spoken("its speaker, and the one before the last", *TALK)
+    # Of the third paragraph it is Mara by alternation; "he" of the fifth is Tobin, named last.
+    assert last == [None, None, None, Likeness.OTHER, Likeness.SAME, None]
+    assert before_last == [None, None, None, None, Likeness.OTHER, None]
 
 
 def test_subjects_are_compared_with_speakers():
-    between = spoken("the first subject between, and its speaker or subject", *TALK)
-    assert between[4] is Likeness.SAME  # he looked out, he added
-    subject = spoken("its speaker or subject, and the last", *TALK)
-    assert subject[5] is not Likeness.SAME
+    between = spoken("the last subject between, and its speaker or subject", *TALK)
+    assert between == [None, None, None, None, Likeness.SAME, None]  # he looked out, he added
+    assert spoken("the first subject between, and the last", *TALK)[4] is Likeness.SAME
+    subject = spoken("its subject, and the last", *TALK)
+    assert subject == [None, None, None, None, None, Likeness.OTHER]  # Mara rose
+
+
+def held(*paragraphs):
+    """Of the last utterance, what the narration since the one before tells, shortened."""
+    first = FEATURES.index("the narration between names the last speaker alone")
+    return list(np.flatnonzero(only_chapter(*paragraphs).features[-1, first:]))
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        ("Mrs. Mara rose, and she went out.", [0, 2]),
+        ("Tobin rose, and he went out.", [1, 3]),
+        ("Mrs. Mara and Tobin rose.", []),
+        ("He looked at her.", []),
+        ("I rose.", [4]),
+        ("It rained.", []),
+    ],
+)
+def test_the_narration_between_tells_of_the_speaker_or_of_others(between, expected):
+    names = "Tobin sat down, and he took his hat. Mrs. Mara sat down."
+    assert held(names, "“Come,” said Mrs. Mara.", between, "“Why?”") == expected
+    # Or in the paragraph of the speech itself.
+    assert held(names, "“Come,” said Mrs. Mara.", f"{between} “Why?”") == expected
+
+
+def test_without_a_speaker_narration_tells_of_nobody():
+    assert held("“Come.”", "Mrs. Mara rose, and she went out.", "“Why?”") == []

@@ -9,8 +9,8 @@ from encoders import HIDDEN, KINDS, model_of, sample, tokenizer_of, told
 from test_decoding import sequences, sums
 
 from miner.encoding import Encoding, Window, encode_spans, encode_text
-from miner.features import FEATURES, chapters
-from miner.model import ConversationTagger, pieces, sequence_loss, speaker_loss
+from miner.features import FEATURES, N_PLAIN, chapters
+from miner.model import ConversationTagger, Expert, pieces, sequence_loss, speaker_loss
 
 
 def chapter_of(*paragraphs):
@@ -28,6 +28,14 @@ def scores_of(model, chapter, kind="bert"):
     return torch.cat(
         [part.scores for part in model(encoding, features_of(chapter), pieces(chapter, 0))]
     )
+
+
+def stretches(model, pooled, features, experts=tuple(Expert)):
+    """Of sequences whose vectors are known."""
+    ends = np.cumsum([len(item) for item in pooled]).tolist()
+    cuts = [slice(end - len(item), end) for end, item in zip(ends, pooled, strict=True)]
+    nothing = Encoding((), 0, (), ())
+    return model(nothing, torch.cat(features), cuts, torch.cat(pooled), experts)
 
 
 def first_chapter():
@@ -62,14 +70,25 @@ def test_any_encoder_gives_scores_that_are_those_of_its_files(kind, tmp_path):
         assert getattr(loaded.config, name) == getattr(model.config, name)
 
 
-def test_no_weight_is_without_use():
+@pytest.mark.parametrize("n", [1, 3])
+def test_no_weight_is_without_use(n):
+    # Training with several processes waits for the gradient of each.
     model = model_of()
-    chapter = chapter_of("He came. “Why?”", "“No.” She rose.", "“Come,” said he.")
+    chapter = chapter_of(
+        *["He came. “Why?”", "“No.” She rose.", "“Come,” said he."][:n] * (n // 3 or 1)
+    )
     encoding = encode_text(chapter, tokenizer_of(), 64, 8)
-    (part,) = model(encoding, features_of(chapter), [slice(0, 3)])
-    part.scores.square().sum().backward()
-    unused = [name for name, weight in model.named_parameters() if weight.grad is None]
-    assert unused == []
+    used = {expert: set() for expert in Expert}
+    for expert in Expert:
+        (part,) = model(encoding, features_of(chapter), [slice(0, n)], experts=[expert])
+        part.scores.square().sum().backward()
+        used[expert] = {name for name, item in model.named_parameters() if item.grad is not None}
+        model.zero_grad()
+    assert used[Expert.TEXT] | used[Expert.STRUCTURE] == set(dict(model.named_parameters()))
+    assert used[Expert.STRUCTURE] == {
+        n for n in used[Expert.STRUCTURE] if n.startswith("structure.")
+    }
+    assert not used[Expert.TEXT] & used[Expert.STRUCTURE]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -132,13 +151,13 @@ def test_sequences_side_by_side_have_the_scores_they_have_alone(features):
     pooled = [torch.randn(n, 3 * HIDDEN, generator=generator) for n in lengths]
     extra = [torch.rand(n, len(FEATURES), generator=generator) for n in lengths]
     with torch.no_grad():
-        together = model.stretches(pooled, extra)
-        alone = [model.stretches([a], [b])[0] for a, b in zip(pooled, extra, strict=True)]
-        other = model.stretches(pooled, [item + 1 for item in extra])
+        together = stretches(model, pooled, extra)
+        alone = [stretches(model, [a], [b])[0] for a, b in zip(pooled, extra, strict=True)]
+        other = stretches(model, pooled, [item + 1 for item in extra])
     assert [tuple(item.scores.shape) for item in together] == [(n, 4) for n in lengths]
     for a, b in zip(together, alone, strict=True):
         assert torch.allclose(a.scores, b.scores, atol=1e-5)
-        assert torch.allclose(a.voices, b.voices, atol=1e-5)
+        assert torch.allclose(a.alike, b.alike, atol=1e-5)
     assert torch.allclose(together[0].scores, other[0].scores) != features
 
 
@@ -148,11 +167,11 @@ def test_every_utterance_sees_the_whole_sequence():
     vectors = torch.randn(5, 3 * HIDDEN, generator=generator)
     extra = torch.zeros(5, len(FEATURES))
     with torch.no_grad():
-        (before,) = model.stretches([vectors], [extra])
+        (before,) = stretches(model, [vectors], [extra])
         for changed in (0, 4):
             moved = vectors.clone()
             moved[changed] += torch.randn(3 * HIDDEN, generator=generator)
-            (after,) = model.stretches([moved], [extra])
+            (after,) = stretches(model, [moved], [extra])
             assert ((after.scores - before.scores).abs().amax(1) > 1e-7).all()
 
 
@@ -265,8 +284,7 @@ def test_both_tags_that_go_on_have_one_score():
 
 
 def test_speakers_are_compared_within_reach():
-    model = model_of()
-    voices = torch.randn(12, 64, generator=torch.Generator().manual_seed(3))
+    alike = torch.randn(12, 8, generator=torch.Generator().manual_seed(3))
     speakers = torch.tensor([0, 1, 0, 1, 0, -1, 0, 1, 0, 1, 2, 2])
     pairs = [
         (i, j)
@@ -274,18 +292,33 @@ def test_speakers_are_compared_within_reach():
         for j in range(i + 1, min(i + 9, 12))
         if speakers[i] >= 0 and speakers[j] >= 0
     ]
-    scores = torch.stack([model.same_speaker(voices[i], voices[j])[0] for i, j in pairs])
+    scores = torch.stack([alike[j, j - i - 1] for i, j in pairs])
     same = torch.tensor([float(speakers[i] == speakers[j]) for i, j in pairs])
     expected = torch.nn.functional.binary_cross_entropy_with_logits(scores, same)
-    assert torch.allclose(speaker_loss(model, voices, speakers), expected, atol=1e-6)
+    assert torch.allclose(speaker_loss(alike, speakers), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("speakers", [[0], [], [-1, -1, -1], [0, -1]])
 def test_without_two_known_speakers_there_is_nothing_to_compare(speakers):
-    voices = torch.randn(len(speakers), 64, requires_grad=True)
-    loss = speaker_loss(model_of(), voices, torch.tensor(speakers, dtype=torch.long))
+    alike = torch.randn(len(speakers), 8, requires_grad=True)
+    loss = speaker_loss(alike, torch.tensor(speakers, dtype=torch.long))
     assert loss.item() == 0
     loss.backward()
+
+
+def test_alike_is_the_product_of_two_voices():
+    model = model_of()
+    voices = []
+    model.text.voice.register_forward_hook(lambda module, given, made: voices.append(made[0]))
+    generator = torch.Generator().manual_seed(4)
+    vectors, extra = torch.randn(3, 3 * HIDDEN, generator=generator), torch.zeros(3, len(FEATURES))
+    with torch.no_grad():
+        (found,) = stretches(model, [vectors], [extra])
+    bias = model.text.voice_bias
+    for i in range(3):
+        for apart in range(1, 9):
+            product = voices[0][i] @ voices[0][i - apart] / 8 if i >= apart else 0.0
+            assert torch.allclose(found.alike[i, apart - 1], product + bias, atol=1e-6)
 
 
 def test_the_voice_of_the_one_before_moves_the_scores():
@@ -293,33 +326,66 @@ def test_the_voice_of_the_one_before_moves_the_scores():
     generator = torch.Generator().manual_seed(5)
     vectors, extra = torch.randn(3, 3 * HIDDEN, generator=generator), torch.zeros(3, len(FEATURES))
     with torch.no_grad():
-        (before,) = model.stretches([vectors], [extra])
-        model.voice_bias += 1.0
-        (after,) = model.stretches([vectors], [extra])
+        (before,) = stretches(model, [vectors], [extra])
+        model.text.voice.weight.mul_(3.0)
+        (after,) = stretches(model, [vectors], [extra])
     assert torch.equal(before.scores[0], after.scores[0])  # nobody speaks before the first
     assert not torch.allclose(before.scores[1:], after.scores[1:])
+
+
+def odds_of(scores):
+    """Of opening a conversation, and else of going on, by softmax of the three outcomes."""
+    shares = scores[:, [0, 1, 2]].double().softmax(1)
+    opens, goes_on = shares[:, 0], shares[:, 1] / shares[:, 1:].sum(1)
+    return [torch.logit(item).float() for item in (opens, goes_on)]
 
 
 def test_scores_are_a_mixture_of_what_text_and_structure_say():
     generator = torch.Generator().manual_seed(6)
     extra = torch.rand(3, len(FEATURES), generator=generator)
     one, other = torch.randn(2, 3, 3 * HIDDEN, generator=generator)
-    model = model_of(text_share=0.3)
-    with torch.no_grad():
-        (a,), (b,) = model.stretches([one], [extra]), model.stretches([other], [extra])
-        (alone,) = model.stretches([one], [extra], structure_only=True)
-    text, structure = a.experts
-    assert torch.allclose(a.scores, 0.3 * text + 0.7 * structure)
-    assert not torch.allclose(text, b.experts[0])
-    assert torch.equal(structure, b.experts[1])
-    assert torch.equal(alone.scores, structure) and len(alone.experts) == 1
+    model = model_of(start_share=0.3, turn_share=0.8)
+
+    def scores(vectors, features, *experts):
+        with torch.no_grad():
+            return stretches(model, [vectors], [features], experts or tuple(Expert))[0].scores
+
+    text, structure = scores(one, extra, Expert.TEXT), scores(one, extra, Expert.STRUCTURE)
+    both = scores(one, extra)
+    assert torch.allclose(both.exp()[:, [0, 1, 2]].sum(1), torch.ones(3))  # B-START, I-, B-OTHER
+    opens = 0.3 * odds_of(text)[0] + 0.7 * odds_of(structure)[0]
+    on = 0.8 * odds_of(text)[1] + 0.2 * odds_of(structure)[1]
+    assert torch.allclose(odds_of(both)[0], opens, atol=1e-4)
+    assert torch.allclose(odds_of(both)[1], on, atol=1e-4)
+    assert torch.equal(both[:, 1], both[:, 3])
+    assert not torch.allclose(text, scores(other, extra, Expert.TEXT))
+    assert torch.equal(structure, scores(other, extra, Expert.STRUCTURE))
+    # Of the features, the text sees the plain ones alone.
+    moved = extra.clone()
+    moved[:, N_PLAIN:] += 1.0
+    assert torch.equal(text, scores(one, moved, Expert.TEXT))
+    assert not torch.allclose(structure, scores(one, moved, Expert.STRUCTURE))
+    moved[:, N_PLAIN - 1] += 1.0
+    assert not torch.allclose(text, scores(one, moved, Expert.TEXT))
 
 
 def test_without_features_there_is_text_alone():
     model = model_of(features=False)
+    vectors, extra = torch.randn(3, 3 * HIDDEN), torch.rand(3, len(FEATURES))
     with torch.no_grad():
-        (found,) = model.stretches([torch.randn(3, 3 * HIDDEN)], [torch.rand(3, len(FEATURES))])
-    assert torch.equal(found.scores, found.experts[0]) and len(found.experts) == 1
+        (found,) = stretches(model, [vectors], [extra])
+        (text,) = stretches(model, [vectors], [extra * 2], [Expert.TEXT])
+    assert model.structure is None
+    assert torch.equal(found.scores, text.scores)
+
+
+def test_the_structure_alone_leaves_the_text_unread():
+    model = model_of()
+    chapter = first_chapter()
+    encoding = encode_text(chapter, tokenizer_of(), 64, 8)
+    model.encoder = None
+    (found,) = model(encoding, features_of(chapter), pieces(chapter, 0), experts=[Expert.STRUCTURE])
+    assert len(found.scores) == len(chapter.places) and found.alike is None
 
 
 def test_tokens_are_hidden_in_training_only():

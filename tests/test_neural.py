@@ -129,6 +129,22 @@ def test_encoded_as_the_config_says():
     assert encode(chapter, tokenizer, as_spans) == encode_spans(chapter, tokenizer, 48)
 
 
+def test_less_sureness_is_asked_of_starts(copy):
+    tagger = load_checkpoint(copy)
+    probable = [marginals(tagger.scores(chapter)) for chapter in chapters(sample())]
+    start = np.concatenate(probable)[:, TAGS.index(Tag.B_START)]
+    found = []
+    for offset in (0.0, 1.0, 1e6):
+        tagger.model.config.start_offset = offset
+        tagged = [item for item in tagger.tag(sample()) if item.tag is not Tag.O]
+        is_start = np.array([item.tag is Tag.B_START for item in tagged])
+        sure = np.array([item.confidence for item in tagged])
+        assert sure[is_start] == pytest.approx(start[is_start])  # as sure as without it
+        found.append(is_start)
+    assert (found[0] <= found[1]).all() and found[0].sum() < found[1].sum()
+    assert found[2].all()
+
+
 def test_temperature_changes_confidence_and_no_tag(copy):
     before = load_checkpoint(copy)
     change(copy, confidence_temperature=0.25)
@@ -273,11 +289,11 @@ def test_other_weights_than_expected_are_refused(copy, lost):
     path = copy / "model.safetensors"
     weights = load_file(path)
     if lost:
-        del weights["scores.bias"]
+        del weights["text.scores.bias"]
     else:
         weights["scores.more"] = torch.zeros(4)
     save_file(weights, path, metadata={"format": "pt"})
-    name = "scores.bias" if lost else "scores.more"
+    name = "text.scores.bias" if lost else "scores.more"
     expected = f"/model.safetensors: found other weights than expected, first {name}"
     assert refusal(copy) == expected
 
@@ -334,7 +350,7 @@ def test_a_checkpoint_that_was_trained_again_is_loaded_again(tmp_path):
 def test_confidence_of_extreme_scores(checkpoint):
     tagger = load_checkpoint(checkpoint)
     with torch.no_grad():
-        tagger.model.scores.weight.mul_(1e5)
+        tagger.model.text.scores.weight.mul_(1e5)
     tagged = tagger.tag(sample())
     check(sample(), tagged)
     sure = [item.confidence for item in tagged if item.confidence is not None]
@@ -351,9 +367,10 @@ def varied(checkpoint, tmp_path_factory):
     rows = np.concatenate([tagger.scores(chapter) for chapter in chapters(sample())])
     middle = torch.from_numpy(np.median(rows, axis=0)[[0, 2, 1]])
     with torch.no_grad():
-        tagger.model.scores.bias -= middle  # of opens a conversation, opens a turn, goes on
-        tagger.model.scores.weight *= 30
-        tagger.model.scores.bias *= 30
+        for expert in (tagger.model.text, tagger.model.structure):
+            expert.scores.bias -= middle  # of opens a conversation, opens a turn, goes on
+            expert.scores.weight *= 30
+            expert.scores.bias *= 30
     tagger.model.save_pretrained(folder)
     return folder
 

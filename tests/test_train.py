@@ -2,10 +2,13 @@
 
 import importlib.util
 import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
@@ -16,7 +19,7 @@ from transformers import AutoModel
 import miner
 from heuristic.gap import GapTagger
 from miner.examples import weak_examples
-from miner.model import Stretch, pieces, sequence_loss, speaker_loss
+from miner.model import Expert, Stretch, pieces, sequence_loss, speaker_loss
 from miner.neural import load_checkpoint
 from miner.tags import legal
 
@@ -140,6 +143,8 @@ def test_what_a_run_leaves_behind(whole):
     config = json.loads((out / "config.json").read_bytes())
     assert config["training"] == training
     assert config["confidence_temperature"] == record["calibration"]["temperature"]
+    assert -0.5 <= config["start_offset"] <= 2.0
+    assert set(record["scores"]) == {"sample", "sample, text alone", "sample, structure alone"}
     assert (config["window"], config["margin"], config["hidden"]) == (64, 8, 8)
 
 
@@ -165,7 +170,7 @@ def test_the_card_has_the_scores_of_the_run(whole):
         for cell, part in zip(cells, ("precision", "recall", "f1"), strict=True):
             value = total[f"{unit}.{part}"]["value"]
             assert cell.split()[0] == ("–" if value is None else f"{value:.3f}")
-    assert f"`{record['scores']['sample']['signature']}`" in card
+    assert card.count(f"`{record['scores']['sample']['signature']}`") == 1
     assert f"temperature {record['calibration']['temperature']:.2f}" in card
     assert " ".join(["python", *argv]) in card
 
@@ -177,8 +182,10 @@ def test_the_best_epoch_is_the_one_that_is_kept(whole):
     f1 = [row["dev turn-pair.f1"] for row in rows]
     best = f1.index(max(f1))
     assert record["training"]["best epoch"] == best
-    kept = record["scores"]["sample"]["total"]["end_to_end"]["scores"]["turn-pair.f1"]["value"]
-    assert kept == pytest.approx(f1[best])
+    # Scored as in that epoch, or better by the offset that was fitted after it.
+    kept = record["scores"]["sample"]["total"]["end_to_end"]["scores"]
+    now = sum(kept[f"{unit}.f1"]["value"] for unit in ("turn-pair", "B-START"))
+    assert now >= f1[best] + rows[best]["dev B-START.f1"] - 1e-9
 
 
 def test_a_run_is_a_checkpoint(whole):
@@ -249,6 +256,20 @@ def test_a_run_that_had_stopped_does_not_train_on(gold, tmp_path):
     assert [row["stage"] for row in rows] == ["weak", "gold"]
     trained(gold, out, "--patience", 0, "--resume")
     assert metrics(out) == rows
+
+
+def test_two_processes_train_together(gold, tmp_path):
+    out = tmp_path / "out"
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    launch += [str(ROOT / "train.py"), *words(gold, out)]
+    launch += ["--structure-epochs", "1", "--batch", "1"]
+    settings = {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
+    options = {"capture_output": True, "text": True, "timeout": 120}
+    done = subprocess.run(launch, env=os.environ | settings, **options)
+    assert done.returncode == 0, done.stderr
+    stages = [row["stage"] for row in metrics(out)]
+    assert stages == ["structure", "weak", "gold", "gold"]
+    assert load_checkpoint(out).tag(sample())
 
 
 def test_nothing_to_go_on_with(whole, gold, tmp_path):
@@ -367,11 +388,11 @@ def test_the_structure_is_trained_first_and_alone(gold, tmp_path):
     model, tokenizer = load_checkpoint(out).model, tokenizer_of()
     examples = train.read_examples(gold, "sample", read_sample).examples
     items = train.encoded(examples, model, tokenizer, False)
-    alone, both = train.scores_of(model, items, True), train.scores_of(model, items)
+    alone, both = train.scores_of(model, items, [Expert.STRUCTURE]), train.scores_of(model, items)
     with torch.no_grad():
         for weight in model.encoder.parameters():
             weight.mul_(-3.0)
-    for before, after in zip(alone, train.scores_of(model, items, True), strict=True):
+    for before, after in zip(alone, train.scores_of(model, items, [Expert.STRUCTURE]), strict=True):
         assert (before == after).all()
     assert any(
         (before != after).any()
@@ -390,18 +411,33 @@ def test_a_book_is_left_out_of_the_training(gold, tmp_path):
     assert "found no book of split sample but those left out" in done.output
 
 
-@pytest.mark.parametrize(("n", "trained_layers"), [(0, []), (1, [1]), (2, [])])
 @pytest.mark.parametrize("kind", KINDS)
-def test_layers_of_any_encoder_are_frozen(kind, n, trained_layers):
-    body = model_of(kind).encoder
-    if n == 0:
-        assert all(weight.requires_grad for weight in body.parameters())
-        return
-    train.freeze_lower_layers(body, n)
-    left = {name for name, weight in body.named_parameters() if weight.requires_grad}
-    assert bool(left) == bool(trained_layers)
-    assert all(".1." in name for name in left)
-    assert len(left) == sum(".1." in name for name, _ in body.named_parameters()) * (n == 1)
+@pytest.mark.parametrize(
+    ("given", "layers"),
+    [
+        ({}, ".0. .1."),
+        ({"frozen_layers": 1}, ".1."),
+        ({"frozen_layers": 2}, ""),
+        ({"frozen": True}, ""),
+    ],
+)
+def test_what_training_the_text_changes(kind, given, layers):
+    model = model_of(kind)
+    train.train_only(model, Expert.TEXT, options_of(**given))
+    for name, weight in model.named_parameters():
+        of_encoder = name.startswith("encoder.")
+        is_chosen = any(layer in name for layer in layers.split())
+        assert weight.requires_grad == (is_chosen if of_encoder else name.startswith("text."))
+    changed = [name for name, item in model.encoder.named_parameters() if item.requires_grad]
+    assert bool(changed) == bool(layers)
+
+
+def test_training_the_structure_changes_nothing_else():
+    model = model_of()
+    for expert in (Expert.TEXT, Expert.STRUCTURE):  # also after the text was trained
+        train.train_only(model, expert, options_of())
+    for name, weight in model.named_parameters():
+        assert weight.requires_grad == name.startswith("structure.")
 
 
 def test_too_many_layers_to_freeze(gold, tmp_path):
@@ -423,8 +459,8 @@ def test_a_new_model_has_the_weights_of_the_encoder(kind):
     assert tokenizer.get_vocab() == tokenizer_of(kind).get_vocab()
     again, _ = train.new_model(train.Options(**given), shape)
     other, _ = train.new_model(train.Options(**(given | {"seed": 8})), shape)
-    assert torch.equal(model.scores.weight, again.scores.weight)
-    assert not torch.equal(model.scores.weight, other.scores.weight)
+    assert torch.equal(model.text.scores.weight, again.text.scores.weight)
+    assert not torch.equal(model.text.scores.weight, other.text.scores.weight)
 
 
 def item_of(tags, speakers, cuts):
@@ -437,37 +473,89 @@ def options_of(**given):
 
 
 def test_the_loss_of_a_chapter():
-    model = model_of()
     generator = torch.Generator().manual_seed(1)
-    rows, voices = torch.randn(5, 4, generator=generator), torch.randn(5, 64, generator=generator)
+    rows, alike = torch.randn(5, 4, generator=generator), torch.randn(5, 8, generator=generator)
     tags, speakers = [0, 2, 3, 0, 1], [0, 1, 1, 2, 2]
-    whole, parts = item_of(tags, speakers, [slice(0, 5)]), [Stretch(rows, voices, (rows,))]
+    whole, parts = item_of(tags, speakers, [slice(0, 5)]), [Stretch(rows, alike)]
     plain = 5 * sequence_loss(rows, torch.tensor(tags))
-    assert torch.allclose(train.loss_of(model, parts, whole, options_of()), plain)
+    assert torch.allclose(train.loss_of(parts, whole, options_of()), plain)
     # A missed beginning costs more: the other tags start higher where one is right.
     raised = rows.clone()
     for n in (0, 3):
         raised[n, 1:] += 0.5
     expected = 5 * sequence_loss(raised, torch.tensor(tags))
-    found = train.loss_of(model, parts, whole, options_of(start_weight=0.5))
+    found = train.loss_of(parts, whole, options_of(start_weight=0.5))
     assert torch.allclose(found, expected) and found > plain
-    # Each expert has a loss of its own.
-    two = [Stretch(rows, voices, (rows, 2 * rows))]
-    expected = plain + 5 * sequence_loss(2 * rows, torch.tensor(tags))
-    assert torch.allclose(train.loss_of(model, two, whole, options_of()), expected)
-    # Beside the tags, the speakers.
-    found = train.loss_of(model, parts, whole, options_of(speaker_weight=0.5))
-    of_speakers = speaker_loss(model, voices, torch.tensor(speakers))
+    # Beside the tags, the speakers, where the text was read.
+    found = train.loss_of(parts, whole, options_of(speaker_weight=0.5))
+    of_speakers = speaker_loss(alike, torch.tensor(speakers))
     assert torch.allclose(found, plain + 2.5 * of_speakers)
+    found = train.loss_of([Stretch(rows, None)], whole, options_of(speaker_weight=0.5))
+    assert torch.allclose(found, plain)
 
 
 def test_tags_of_stretches_are_one_sequence():
-    model = model_of()
-    rows, voices = torch.randn(5, 4), torch.randn(5, 64)
+    rows = torch.randn(5, 4)
     tags, speakers, cuts = [0, 2, 3, 3, 2], [0, 1, 1, 1, 0], [slice(0, 2), slice(2, 5)]
-    parts = [Stretch(rows[cut], voices[cut], (rows[cut],)) for cut in cuts]
-    found = train.loss_of(model, parts, item_of(tags, speakers, cuts), options_of())
+    parts = [Stretch(rows[cut], None) for cut in cuts]
+    found = train.loss_of(parts, item_of(tags, speakers, cuts), options_of())
     assert torch.allclose(found, 5 * sequence_loss(rows, torch.tensor(tags)))
+
+
+def scores_by_hand(opens, goes_on):
+    """Scores (n, 4) of which the log-odds of both questions are given."""
+    rest = torch.nn.functional.logsigmoid(torch.tensor(-opens))
+    on = rest + torch.nn.functional.logsigmoid(torch.tensor(goes_on))
+    other = rest + torch.nn.functional.logsigmoid(torch.tensor(-goes_on))
+    first = torch.nn.functional.logsigmoid(torch.tensor(opens))
+    return torch.stack([first, on, other, on], dim=1).numpy()
+
+
+def test_each_expert_has_its_own_worth_for_each_question():
+    random = np.random.default_rng(3)
+    opens, goes_on, *noise = random.normal(0, 3, (4, 4000))
+    drawn = [random.random(4000) < 1 / (1 + np.exp(-odds)) for odds in (opens, goes_on)]
+    tags = np.where(drawn[0], 0, np.where(drawn[1], 3, 2))
+    # Of a start the text knows, of a turn the structure.
+    text, structure = scores_by_hand(opens, noise[0]), scores_by_hand(noise[1], goes_on)
+    alone = {Expert.STRUCTURE: [structure[:1000], structure[1000:]]}
+    alone[Expert.TEXT] = [text[:1000], text[1000:]]
+    model = model_of()
+    train.fit_shares(model, alone, [tags[:1000], tags[1000:]])
+    assert model.config.start_share > 0.9 and model.config.turn_share < 0.1
+    both = train.mixture(model, alone)
+    assert [len(rows) for rows in both] == [1000, 3000]
+    expected = model.mixture(torch.from_numpy(text), torch.from_numpy(structure)).numpy()
+    assert np.allclose(np.concatenate(both), expected, atol=1e-5)
+    right = np.arange(4000), tags
+    assert np.concatenate(both)[right].mean() > max(text[right].mean(), structure[right].mean())
+
+
+def test_of_one_expert_there_is_nothing_to_mix():
+    model, rows = model_of(), [np.zeros((3, 4), np.float32)]
+    train.fit_shares(model, {Expert.TEXT: rows}, [np.zeros(3, np.int64)])
+    assert train.mixture(model, {Expert.TEXT: rows}) is rows
+    assert model.config.start_share == model_of().config.start_share
+
+
+def test_the_offset_of_starts_is_the_best_that_was_tried(gold):
+    data = train.read_examples(gold, "sample", read_sample)
+    random = np.random.default_rng(2)
+    rows = [
+        np.eye(4)[item.tags] * 2 + random.normal(0, 1, (len(item.tags), 4))
+        for item in data.examples
+    ]
+    for item in rows:
+        item[:, 0] -= 1.5  # starts are doubted
+
+    def f1(offset):
+        figures = train.judged(data, rows, "sample", start_offset=offset).total.end_to_end
+        return figures["B-START.f1"].value + figures["turn-pair.f1"].value
+
+    found = train.best_start_offset(data, rows, "sample")
+    assert 0.5 < found <= 2.0
+    assert f1(found) > f1(0.0)
+    assert f1(found) == max(f1(step / 10) for step in range(-5, 21))
 
 
 def test_chapters_are_encoded_for_training(monkeypatch):

@@ -1,0 +1,124 @@
+"""Trains the rows of a table of the README and prints it: `python tests/benchmarks/rows.py --help`.
+
+A row is a change to one recipe, trained with several seeds. Runs that are there already are not
+trained again, and an interrupted one goes on, so a table can be made in pieces.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from statistics import mean
+
+import click
+
+TRAIN = Path(__file__).parents[2] / "train.py"
+FROZEN = ("--frozen", "--epochs", "8", "--masked", "0")
+PLAIN = ("--context", "span", "--paragraphs", "4", "--no-features", "--speaker-weight", "0")
+WEAK = tuple(f"--weak={book}" for book in (215, 219, 1661))  # of no split
+PRETRAINED = "without Pride and Prejudice"
+# Of the annotations: scored on test, and what was tried on dev; of the seed project's labels, on
+# its test split. A row in braces begins with the first run of another.
+TABLES: dict[str, dict[str, tuple[str, ...]]] = {
+    "test": {"the tagger": ()},
+    "ablations": {
+        "the tagger": (),
+        **{f"{n} chapters": ("--chapters", str(n)) for n in (6, 12, 24, 96)},
+        "no structure features": ("--no-features",),
+        "frozen": FROZEN,
+        "frozen, each span alone": (*FROZEN, "--context", "span"),
+        "frozen, no structure features": (*FROZEN, "--no-features"),
+        "frozen, 4 paragraphs": (*FROZEN, "--paragraphs", "4"),
+        "frozen, speakers not told apart": (*FROZEN, "--speaker-weight", "0"),
+        "frozen, missed starts cost more": (*FROZEN, "--start-weight", "1"),
+        "frozen, weak labels first": (*FROZEN, *WEAK),
+        "frozen, the seed's variant": (*FROZEN, *PLAIN),
+    },
+    "seed": {
+        "the seed's variant": (*FROZEN, *PLAIN),
+        "the tagger, on its labels alone": (),
+        "the tagger, on ours first": ("--start", f"{{{PRETRAINED}}}"),
+    },
+    "pretraining": {PRETRAINED: ("--without", "1342")},
+}
+SPLITS = {
+    "test": ("dev", "test"),
+    "ablations": ("dev", None),
+    "seed": ("validation", "test"),
+    "pretraining": ("dev", None),
+}
+UNITS = ("B-START", "turn-pair", "span-pair")
+PARTS = ("precision", "recall", "f1")
+
+
+def folder_of(out: Path, row: str, seed: int, table: str = "test") -> Path:
+    """Rows of one name are one run in all tables of the same gold."""
+    gold = "seed-" if table == "seed" else ""
+    return out / f"{gold}{row.replace(' ', '-').replace(',', '')}-{seed}"
+
+
+@click.command()
+@click.argument("table", type=click.Choice(list(TABLES)))
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="For the runs.")
+@click.option("--encoder", default="sentence-transformers/all-MiniLM-L6-v2")
+@click.option("--gold", type=click.Path(path_type=Path), help="Of table seed: the seed's folder.")
+@click.option("--row", "rows", multiple=True, help="Only these rows.")
+@click.option("--seeds", type=int, default=3, show_default=True)
+@click.option("--print", "only_print", is_flag=True, help="Train nothing, print what is there.")
+def main(
+    table: str,
+    out: Path,
+    encoder: str,
+    gold: Path | None,
+    rows: tuple[str, ...],
+    seeds: int,
+    only_print: bool,
+) -> None:
+    """Train what is missing of a TABLE, then print it."""
+    if table == "seed" and not gold:
+        raise click.UsageError("found no --gold, expected the seed project's folder")
+    chosen = {name: TABLES[table][name] for name in rows or TABLES[table]}
+    dev, test = SPLITS[table]
+    for name, options in chosen.items():
+        for seed in range(seeds):
+            folder = folder_of(out, name, seed, table)
+            if only_print or (folder / "run.json").is_file():
+                continue
+            command = [sys.executable, str(TRAIN), "-o", str(folder), "--encoder", encoder]
+            command += ["--vectors", str(out / "vectors"), "--dev-split", dev, "--seed", str(seed)]
+            command += ["--test-split", test] if test else []
+            command += ["--gold", str(gold)] if gold else []
+            begun = {f"{{{PRETRAINED}}}": str(folder_of(out, PRETRAINED, 0))}
+            command += [begun.get(option, option) for option in options]
+            command += ["--resume"] if (folder / "state.pt").is_file() else ["--force"]
+            subprocess.run(command, check=True)
+    split = test or dev
+    print(f"| {split} split | runs |" + "".join(f" {unit} P / R / F1 [95%] |" for unit in UNITS))
+    print("|---" * (2 + len(UNITS)) + "|")
+    for name in chosen:
+        found = [folder_of(out, name, seed, table) / "run.json" for seed in range(seeds)]
+        runs = [json.loads(path.read_text())["scores"] for path in found if path.is_file()]
+        for part in runs[0] if runs else ():
+            if part.startswith(split):
+                label = name + part.removeprefix(split)
+                cells = [cell([run[part] for run in runs], unit) for unit in UNITS]
+                print(f"| {label} | {len(runs)} | " + " | ".join(cells) + " |")
+
+
+def cell(runs: list[dict], unit: str) -> str:
+    """Means over the runs, their least and greatest F1, and the first one's interval."""
+    scores = [run["total"]["end_to_end"]["scores"] for run in runs]
+    values = {
+        part: [of_run[f"{unit}.{part}"]["value"] or 0.0 for of_run in scores] for part in PARTS
+    }
+    f1 = values["f1"]
+    means = " / ".join(f"{mean(value):.3f}" for value in values.values())
+    spread = f" ({min(f1):.3f}–{max(f1):.3f})" if len(runs) > 1 else ""
+    first = scores[0][f"{unit}.f1"]
+    return f"{means}{spread} [{first['low']:.2f}–{first['high']:.2f}]"
+
+
+if __name__ == "__main__":
+    main()
