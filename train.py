@@ -139,6 +139,11 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
             f"found a window of {model.config.window} tokens, "
             f"expected at most {limit}, the encoder's"
         )
+    if options.frozen_layers > config.num_hidden_layers:
+        raise ValueError(
+            f"found {options.frozen_layers} layers to freeze, "
+            f"expected at most {config.num_hidden_layers}, the encoder's"
+        )
     trained = AutoModel.from_pretrained(options.encoder).state_dict()
     model.encoder.load_state_dict(
         {name: trained[name] for name in model.encoder.state_dict()}, strict=True
@@ -167,9 +172,6 @@ def train_only(model: ConversationTagger, expert: Expert, options: Options) -> N
     Of the encoder, that is the embeddings and the lowest layers, as many as the options have: the
     embeddings are half of a small encoder's weights, and a few hundred chapters have too few words
     to move them by.
-
-    Raises:
-        ValueError: if the encoder has fewer layers.
     """
     model.requires_grad_(False)
     if expert is Expert.STRUCTURE and model.structure is not None:
@@ -177,11 +179,6 @@ def train_only(model: ConversationTagger, expert: Expert, options: Options) -> N
         return
     model.text.requires_grad_(True)
     n_layers: int = model.encoder.config.num_hidden_layers
-    if options.frozen_layers > n_layers:
-        raise ValueError(
-            f"found {options.frozen_layers} layers to freeze, "
-            f"expected at most {n_layers}, the encoder's"
-        )
     layers = next(
         module
         for module in model.encoder.modules()
@@ -410,17 +407,14 @@ def judged(
     start_offset: float = 0.0,
 ) -> Scores:
     """The scores of what the model's scores of the chapters are decoded to, against the gold."""
-    by_chapter = {
-        (example.chapter.book, example.chapter.number): scores
-        for example, scores in zip(data.examples, chapter_scores, strict=True)
-    }
-
-    def scores_of_chapter(chapter: Chapter) -> NDArray[np.floating]:
-        return by_chapter[chapter.book, chapter.number]
-
+    by_book: dict[str, list[tuple[Chapter, NDArray[np.floating]]]] = {}
+    for example, rows in zip(data.examples, chapter_scores, strict=True):
+        by_book.setdefault(example.chapter.book, []).append((example.chapter, rows))
     predicted = [
         TaggedBook(
-            spans.book.id, tuple(decoded(spans, scores_of_chapter, start_offset)), "checkpoint"
+            spans.book.id,
+            tuple(decoded(spans, by_book.get(spans.book.id, ()), start_offset)),
+            "checkpoint",
         )
         for spans in data.book_spans
     ]

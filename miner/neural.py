@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,8 @@ class NeuralTagger:
         A chapter begins a conversation, as in training.
         """
         config = self.model.config
-        return decoded(book_spans, self.scores, config.start_offset, config.confidence_temperature)
+        scored = ((chapter, self.scores(chapter)) for chapter in chapters(book_spans))
+        return decoded(book_spans, scored, config.start_offset, config.confidence_temperature)
 
     def scores(self, chapter: Chapter) -> NDArray[np.float32]:
         """The model's scores of `decoding.TAGS` for the utterances of a chapter: (n, 4)."""
@@ -57,7 +58,7 @@ class NeuralTagger:
 
 def decoded(
     book_spans: BookSpans,
-    scores_of: Callable[[Chapter], NDArray[np.floating]],
+    scored: Iterable[tuple[Chapter, NDArray[np.floating]]],
     start_offset: float = 0.0,
     temperature: float = 1.0,
 ) -> list[TaggedSpan]:
@@ -65,15 +66,14 @@ def decoded(
 
     Args:
         book_spans: the book.
-        scores_of: gives the scores of `decoding.TAGS` for a chapter's utterances, (n, 4).
+        scored: its chapters, each with the scores of `decoding.TAGS` for its utterances, (n, 4).
         start_offset: added to the scores of B-START before decoding.
         temperature: scores are divided by it before they are made probabilities.
     """
     offsets = start_offset * IS_START
     tags = [Tag.O] * len(book_spans.spans)
     sure: list[float | None] = [None] * len(book_spans.spans)
-    for chapter in chapters(book_spans):
-        scores = scores_of(chapter)
+    for chapter, scores in scored:
         probable = marginals(scores / temperature)
         for place, tag, row in zip(
             chapter.places, viterbi(scores + offsets), probable, strict=True

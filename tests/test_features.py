@@ -299,7 +299,7 @@ def held(*paragraphs):
     ],
 )
 def test_the_narration_between_tells_of_the_speaker_or_of_others(between, expected):
-    names = "Tobin sat down, and he took his hat. Mrs. Mara sat down."
+    names = "Tobin sat down, and he took his hat; it was wet. Mrs. Mara sat down."
     assert held(names, "“Come,” said Mrs. Mara.", between, "“Why?”") == expected
     # Or in the paragraph of the speech itself.
     assert held(names, "“Come,” said Mrs. Mara.", f"{between} “Why?”") == expected
