@@ -562,17 +562,20 @@ def run(given: dict[str, Any]) -> None:
         model.load_state_dict(state["model"])
     best = {"epoch": -1, "f1": -1.0} | (state["best"] if state else {})
     rows: list[dict[str, Any]] = state["rows"] if state else []
-    stages: list[tuple[str, list[Example], int]] = []
+
+    def ready(examples: Sequence[Example]) -> list[Encoded]:
+        return encoded(examples, model, tokenizer, options.frozen, given["vectors"])
+
+    annotated = ready(chosen)
+    stages: list[tuple[str, Callable[[], list[Encoded]], int]] = []
     if options.structure_epochs and model.config.features:
-        stages.append((STRUCTURE, chosen, options.structure_epochs))
-    if weak:
-        stages.append(("weak", weak, options.weak_epochs))
-    stages.append(("gold", chosen, options.epochs))
+        stages.append((STRUCTURE, lambda: annotated, options.structure_epochs))
+    if weak:  # which may be many books: in memory no longer than they are needed
+        stages.append(("weak", lambda: ready(weak), options.weak_epochs))
+    stages.append(("gold", lambda: annotated, options.epochs))
     done = [name for name, _, _ in stages].index(state["stage"]) if state else 0
-    dev_items = encoded(dev.examples, model, tokenizer, options.frozen, given["vectors"])
-    for stage, examples, epochs in stages[done:]:
-        frozen = options.frozen and stage != STRUCTURE  # which reads no vectors
-        ready = encoded(examples, model, tokenizer, frozen, given["vectors"])
+    dev_items = ready(dev.examples)
+    for stage, items_of, epochs in stages[done:]:
 
         def after_epoch(
             number: int, loss: float, seconds: float, tokens: int, stage: str = stage
@@ -604,7 +607,7 @@ def run(given: dict[str, Any]) -> None:
 
         train(
             model,
-            ready,
+            items_of(),
             options,
             accelerator,
             epochs,

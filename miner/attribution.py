@@ -55,10 +55,7 @@ _GENDERED = {
     **dict.fromkeys("she her hers herself".split(), "f"),
 }
 _NARRATOR = frozenset(("i", "my", "me"))
-_THIRD = {
-    **dict.fromkeys(("he", "him", "his"), "m"),
-    **dict.fromkeys(("she", "her", "hers"), "f"),
-}
+_THIRD = {word: gender for word, gender in _GENDERED.items() if not word.endswith("self")}
 _NO_NOUNS = frozenset("to at in with as and of who from again had was then".split())
 _TITLE_COUNTS = 5  # pronouns
 _FIRST = 6  # words among which narration names its subject

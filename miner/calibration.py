@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from miner.decoding import IS_START, TAGS, marginals, viterbi
+from miner.decoding import TAGS, marginals, viterbi
 
 _BINS = 10
 _SHARES = 20  # steps between the one and the other
@@ -64,7 +64,17 @@ def calibrated(
     if not sum(map(len, tags)):
         raise ValueError("found no utterance, expected some to calibrate on")
 
-    temperature = _coolest(scores, tags)
+    def surprise(temperature: float) -> float:
+        """The mean of minus the log-probability of the right tag."""
+        right = [
+            marginals(rows / temperature)[np.arange(len(gold)), gold]
+            for rows, gold in zip(scores, tags, strict=True)
+            if len(gold)
+        ]
+        return float(-np.log(np.maximum(np.concatenate(right), 1e-12)).mean())
+
+    found: Any = minimize_scalar(surprise, bounds=_RANGE, method="bounded", options={"xatol": 1e-3})
+    temperature = float(found.x)
     before, _ = _error(scores, tags, 1.0, start_offset)
     after, bins = _error(scores, tags, temperature, start_offset)
     return Calibration(temperature, before, after, bins)
@@ -95,29 +105,6 @@ def best_share(
     return min((n / _SHARES for n in range(_SHARES + 1)), key=at)
 
 
-def _coolest(scores: Sequence[NDArray[np.floating]], tags: Sequence[NDArray[np.int64]]) -> float:
-    """The temperature under which the right tags are most probable."""
-    found: Any = minimize_scalar(
-        lambda temperature: _surprise(scores, tags, temperature),
-        bounds=_RANGE,
-        method="bounded",
-        options={"xatol": 1e-2},
-    )
-    return float(found.x)
-
-
-def _surprise(
-    scores: Sequence[NDArray[np.floating]], tags: Sequence[NDArray[np.int64]], temperature: float
-) -> float:
-    """The mean of minus the log-probability of the right tag."""
-    right = [
-        marginals(rows / temperature)[np.arange(len(gold)), gold]
-        for rows, gold in zip(scores, tags, strict=True)
-        if len(gold)
-    ]
-    return float(-np.log(np.maximum(np.concatenate(right), 1e-12)).mean())
-
-
 def _error(
     scores: Sequence[NDArray[np.floating]],
     tags: Sequence[NDArray[np.int64]],
@@ -129,7 +116,7 @@ def _error(
     right: list[bool] = []
     for rows, gold in zip(scores, tags, strict=True):
         probable = marginals(rows / temperature)
-        for n, tag in enumerate(viterbi(rows + start_offset * IS_START)):
+        for n, tag in enumerate(viterbi(rows, start_offset)):
             chosen = TAGS.index(tag)
             sure.append(float(probable[n, chosen]))
             right.append(chosen == gold[n])

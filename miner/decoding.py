@@ -11,20 +11,22 @@ from numpy.typing import NDArray
 from miner.tags import SUCCESSORS, TAGS, Tag
 
 ALLOWED = np.array([[after in SUCCESSORS[tag] for after in TAGS] for tag in TAGS])
-IS_START = np.array([tag is Tag.B_START for tag in TAGS])
+_IS_START = np.array([tag is Tag.B_START for tag in TAGS])
 FIRST = np.array([tag in SUCCESSORS[None] for tag in TAGS])
 
 Scores = NDArray[np.floating]
 
 
-def viterbi(scores: Scores) -> list[Tag]:
+def viterbi(scores: Scores, start_offset: float = 0.0) -> list[Tag]:
     """The legal sequence with the greatest sum of scores.
 
     Args:
         scores: (utterances, 4), of `TAGS`; larger is better.
+        start_offset: added to the scores of B-START.
     """
     if not len(scores):
         return []
+    scores = scores + start_offset * _IS_START
     best = np.where(FIRST, scores[0], -np.inf)
     back: list[NDArray[np.intp]] = []
     steps = np.where(ALLOWED, 0.0, -np.inf)

@@ -81,6 +81,7 @@ _LEADS_IN = re.compile("[,:]\\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
 _A_WHILE = 8  # paragraphs of speech
 _RECENT = 6  # paragraphs among which a pronoun is looked up
+Parts = tuple[str, str]  # the narration and the speech of a paragraph
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -120,7 +121,9 @@ def chapters(book_spans: BookSpans) -> Iterator[Chapter]:
         if places:
             plain = [span for _, span in spans]
             paragraphs = tuple(_paragraphs(plain))
-            features = np.hstack([_features(plain), _named(paragraphs), _spoken(paragraphs)])
+            parts = [_parted(paragraph) for paragraph in paragraphs]
+            named, spoken = _named(paragraphs, parts), _spoken(paragraphs, parts)
+            features = np.hstack([_features(plain), named, spoken])
             yield Chapter(book_spans.book.id, number, paragraphs, places, features)
 
 
@@ -187,7 +190,7 @@ def _row(
     ]
 
 
-def _named(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
+def _named(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.float32]:
     """The features of names, one row per utterance; those of a paragraph are alike.
 
     Who is named beside what is said is most often who says it. A name is a word with a capital
@@ -209,8 +212,7 @@ def _named(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
     said_before: set[str] = set()
     recent: deque[set[str]] = deque(maxlen=_A_WHILE)
     between: set[str] = set()
-    for paragraph in paragraphs:
-        narration, speech = _parted(paragraph)
+    for paragraph, (narration, speech) in zip(paragraphs, parts, strict=True):
         told, said = names(narration), names(speech)
         if not paragraph.utterances:
             between |= told
@@ -245,18 +247,17 @@ class _Voice:
     likely: Mention | None = None
 
 
-def _spoken(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
+def _spoken(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.float32]:
     """The features of who is said to speak, one row per utterance, alike within a paragraph."""
     mentions = Mentions(
-        (paragraph.text for paragraph in paragraphs),
-        (_parted(paragraph)[0] for paragraph in paragraphs),
+        (paragraph.text for paragraph in paragraphs), (narration for narration, _ in parts)
     )
     rows: list[list[float]] = []
     last, before_last = _Voice(), _Voice()
     between: list[str] = []
     subjects: list[Mention | None] = []  # of the paragraphs between
     recent: deque[Names] = deque(maxlen=_RECENT)  # the last first
-    for paragraph in paragraphs:
+    for paragraph, (narration, _) in zip(paragraphs, parts, strict=True):
         text, utterances = paragraph.text, paragraph.utterances
         if not utterances:
             subjects.append(mentions.resolved(mentions.subject(text), recent))
@@ -296,7 +297,7 @@ def _spoken(paragraphs: tuple[Paragraph, ...]) -> NDArray[np.float32]:
         alternating = before_last if answers_at_once else _Voice()
         voice = _Voice(told or alternating.told, likely or alternating.likely)
         last, before_last = voice, last
-        names = mentions.named(_parted(paragraph)[0])
+        names = mentions.named(narration)
         if told:
             names |= {name: told.gender or names.get(name, "") for name in told.names}
         recent.appendleft(names)
@@ -327,7 +328,7 @@ def _told_of(speaker: Mention | None, between: list[str], mentions: Mentions) ->
     ]
 
 
-def _parted(paragraph: Paragraph) -> tuple[str, str]:
+def _parted(paragraph: Paragraph) -> Parts:
     """The narration and the speech of a paragraph."""
     narration, speech, at = "", "", 0
     for start, end in paragraph.utterances:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from miner.decoding import IS_START, TAGS, marginals, viterbi
+from miner.decoding import TAGS, marginals, viterbi
 from miner.encoding import Encoding, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, chapters
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
@@ -70,13 +70,12 @@ def decoded(
         start_offset: added to the scores of B-START before decoding.
         temperature: scores are divided by it before they are made probabilities.
     """
-    offsets = start_offset * IS_START
     tags = [Tag.O] * len(book_spans.spans)
     sure: list[float | None] = [None] * len(book_spans.spans)
     for chapter, scores in scored:
         probable = marginals(scores / temperature)
         for place, tag, row in zip(
-            chapter.places, viterbi(scores + offsets), probable, strict=True
+            chapter.places, viterbi(scores, start_offset), probable, strict=True
         ):
             tags[place] = tag
             sure[place] = float(row[TAGS.index(tag)])
