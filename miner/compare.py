@@ -200,8 +200,14 @@ def _on_gold(edition: Edition, tagger: Tagger, name: str) -> TaggedBook:
 
 
 def _from_book(edition: Edition, tagger: Tagger, name: str) -> TaggedBook:
-    """What the tagger makes of the spans that the miner finds in the whole book."""
-    return TaggedBook(edition.annotated.card.book, tuple(tagger.tag(edition.book_spans)), name)
+    """What the tagger makes of the spans that the miner finds in the annotated chapters.
+
+    Nobody judges the others, and no tag depends on another chapter.
+    """
+    judged = {span.chapter for span in edition.located.book_spans.spans}
+    spans = tuple(span for span in edition.book_spans.spans if span.chapter in judged)
+    tagged = tagger.tag(BookSpans(edition.book_spans.book, spans))
+    return TaggedBook(edition.annotated.card.book, tuple(tagged), name)
 
 
 def spans_of(tagged: TaggedBook) -> BookSpans:

@@ -26,6 +26,9 @@ class StoredTags:
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
         """The stored tags of the book, on the book's own spans.
 
+        Args:
+            book_spans: the book, or some of its chapters, whole.
+
         Raises:
             ValueError: if the file lacks the book, or its spans are not those of the book.
         """
@@ -33,7 +36,8 @@ class StoredTags:
         if book not in self.books:
             held = ", ".join(self.books) or "no book"
             raise ValueError(f"{self.path}: found tags of {held}, expected tags of {book}")
-        stored = self.books[book].spans
+        wanted = {span.chapter for span in book_spans.spans}
+        stored = [item for item in self.books[book].spans if item.span.chapter in wanted]
         if len(stored) != len(book_spans.spans):
             raise ValueError(
                 f"{self.path}: found {len(stored)} spans of {book}, "

@@ -117,7 +117,10 @@ def test_from_the_book_the_spans_are_the_miners_own(comparison, gold_tagger):
     on_gold, from_book = gold_tagger.seen[-2:]
     assert [item.span for item in gold_tagger.tagged.spans] == list(on_gold.spans)
     edition = open_edition(BOOKS[0], SAMPLE.read_bytes())
-    assert from_book == edition.book_spans
+    judged = {span.chapter for span in on_gold.spans}
+    assert 0 not in judged  # the title page, which nobody judges and no tagger need read
+    assert from_book.book == edition.book_spans.book
+    assert list(from_book.spans) == [s for s in edition.book_spans.spans if s.chapter in judged]
     annotated = {span for span in on_gold.spans if span.is_utterance}
     found = {span for span in from_book.spans if span.is_utterance}
     for row in comparison.rows:
@@ -196,6 +199,25 @@ def test_the_pairs_of_who_knows_the_gold_are_wrong_only_where_the_spans_are(gold
     gap = pair_errors(mined_pairs(BOOKS, read, load_tagger("gap")))
     assert gap.n_right + gap.n_missed == n_gold
     assert found.n_right > gap.n_right > 0 and gap.n_wrong > found.n_wrong
+
+
+def test_a_tags_file_is_judged_on_the_annotated_chapters_alone(tmp_path):
+    tags = tmp_path / "tags.jsonl"
+    said("tag", "sample", "-o", tags)
+    by_file, by_gap = (
+        json.loads(
+            said("gold", "errors", "--split", "sample", "--gold", ANNOTATIONS, "--json", *of)
+        )
+        for of in (("--tagger", tags), ())
+    )
+    assert by_file == by_gap and by_file["pairs"]
+    rows = tags.read_text("utf-8").splitlines(keepends=True)
+    annotated = [
+        n for n, row in enumerate(rows) if json.loads(row)["chapter"] == ROWS[0]["chapter"]
+    ]
+    tags.write_text("".join(rows[: annotated[0]] + rows[annotated[1] :]), encoding="utf-8")
+    line = failed("gold", "errors", "--split", "sample", "--gold", ANNOTATIONS, "--tagger", tags)
+    assert "found" in line and "spans of sample, expected" in line
 
 
 def test_the_command_compare():
