@@ -27,8 +27,9 @@ def comparison_figures(comparison: Comparison) -> dict[str, Figure]:
             [(row.name, row.from_book) for row in rows if row.from_book],
         ),
         "lengths": lengths_plot(
-            [comparison.lengths, *(row.lengths for row in rows)],
+            [row.lengths for row in rows],
             f"Length of conversations ({where})",
+            comparison.lengths,
         ),
     }
     taken: set[str] = set()

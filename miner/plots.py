@@ -19,7 +19,7 @@ from miner.tradeoff import Kept
 
 _BLUE = COLOURS[0]
 _DPI = 150  # of files
-_DARK = 0.55  # share from which a cell is so dark that what stands in it is white
+_DARK = 0.71  # share above which white is easier to read than black in a cell
 _COMPARED = (("B-START F1", "B-START.f1"), ("turn-pair F1", "turn-pair.f1"))
 
 
@@ -49,6 +49,7 @@ def scores_plot(
             _interval(axes, score, place + shift, look.colour, look.marker, "white")
         axes.set(xlim=(0, 1), xlabel=f"{label} (0 to 1)")
         tidy(axes, "x")
+        axes.tick_params(axis="y", length=0)
     panels[0].set_yticks(range(len(rows)), [name for name, _ in rows])
     panels[0].set_ylim(len(rows) - 0.5, -0.5)
     below = "95% intervals of resampled chapters"
@@ -93,23 +94,22 @@ def confusion_plot(confusion: Confusion, name: str, split: str) -> Figure:
         name: of the tagger, for the title.
         split: whose utterances they are, for the title.
     """
-    figure = new_figure(5.0, 4.4)
+    figure = new_figure(5.0, 4.6)
     axes = figure.subplots()
-    image = axes.imshow(confusion.shares, cmap="Blues", vmin=0, vmax=1)
+    axes.imshow(confusion.shares, cmap="Blues", vmin=0, vmax=1)
     for row, (counts, shares) in enumerate(zip(confusion.counts, confusion.shares, strict=True)):
         for column, (n, share) in enumerate(zip(counts, shares, strict=True)):
             text = f"{n:,}\n{share:.0%}" if sum(counts) else "—"
-            colour = "white" if share > _DARK else INK
+            colour = "white" if share > _DARK else "black"
             axes.text(column, row, text, ha="center", va="center", color=colour)
     axes.set_xticks(range(len(TAGS)), TAGS)
     axes.set_yticks(range(len(TAGS)), TAGS)
     axes.set(xlabel="predicted tag", ylabel="gold tag")
-    axes.set_title(f"Tags by {name}, {split} split")
+    axes.set_title(f"Tags taken for one another\n{name}, {split} split")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    bar = figure.colorbar(image, ax=axes, shrink=0.8, format="{x:.0%}")
-    bar.set_label("of the utterances with this gold tag")
-    bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
+    below = "utterances, and their share of all with the same gold tag (shade)"
+    figure.supxlabel(below, fontsize=SMALL, color=GREY)
     return figure
 
 
@@ -156,7 +156,7 @@ def reliability_plot(bins: Sequence[Bin], split: str, name: str = "") -> Figure:
         split: whose tags they are, for the title.
         name: of the tagger, for the title.
     """
-    figure = new_figure()
+    figure = new_figure(5.0, 4.4)
     above, below = figure.subplots(2, height_ratios=(3, 1), sharex=True)
     above.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="as sure as it is right")
     above.plot(
@@ -165,15 +165,20 @@ def reliability_plot(bins: Sequence[Bin], split: str, name: str = "") -> Figure:
         color=_BLUE,
         marker="o",
         label="tags",
+        clip_on=False,
     )
     above.set(xlim=(0, 1), ylim=(0, 1), ylabel="share that is right")
-    above.set_title(f"Confidence of tags{name and f' by {name}'}, {split} split")
-    above.legend(frameon=False, loc="upper left")
+    above.set_title(f"Confidence of tags\n{name and f'{name}, '}{split} split", pad=10)
+    above.legend(frameon=False, loc="lower right")
     tidy(above, "both")
     middles = [(item.low + item.high) / 2 for item in bins]
-    below.bar(middles, [item.n for item in bins], width=0.09, color=_BLUE)
-    below.set(xlabel="confidence", ylabel="tags", yscale="log")
-    tidy(below)
+    bars = below.bar(middles, [item.n for item in bins], width=0.09, color=_BLUE)
+    below.bar_label(bars, fmt="{:,.0f}", fontsize=SMALL)
+    most = max((item.n for item in bins), default=1)
+    below.set(xlabel="confidence", ylabel="tags (log)", yscale="log", ylim=(0.5, 10 * most))
+    below.set_yticks([], minor=True)
+    below.set_yticks([])  # the bars say their numbers
+    tidy(below, "")
     return figure
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from miner.annotations import UNKNOWN, AnnotatedBook, Annotation, is_same_speaker
+from miner.book import BlockKind
 from miner.dialogues import dialogues, mended
 from miner.editions import Edition, open_edition
 from miner.locate import refuse_losses
@@ -157,18 +158,34 @@ def conversation_lengths(name: str, books: Iterable[TaggedBook]) -> Lengths:
     return Lengths(name, tuple(len(dialogue.turns) for dialogue in found))
 
 
+def annotated_lengths(name: str, books: Iterable[AnnotatedBook]) -> Lengths:
+    """The turns of every annotated conversation whose speakers the text tells, without the books.
+
+    Args:
+        name: what a plot calls them.
+        books: annotated ones.
+    """
+    told = (company for company in companies(books) if not company.n_unknown)
+    return Lengths(name, tuple(company.n_turns for company in told))
+
+
 def talk_by_chapter(name: str, book_spans: BookSpans) -> Talk:
     """The share of talk in each chapter that has words, in words split at white space.
 
-    Headings, letters and verse count as the text that they are; what stands before the first
-    chapter is chapter 0.
+    Headings are left out, letters and verse count as the text that they are. What stands before
+    the first chapter is chapter 0, and left out where nobody speaks in it: a title page.
     """
+    headings = {block.index for block in book_spans.book.blocks if block.kind is BlockKind.HEADING}
     words, spoken = Counter[int](), Counter[int]()
     for span in book_spans.spans:
-        n = len(span.text.split())
+        n = 0 if span.paragraph in headings else len(span.text.split())
         words[span.chapter] += n
         spoken[span.chapter] += n * span.is_utterance
-    chapters = (ChapterTalk(chapter, n, spoken[chapter]) for chapter, n in words.items() if n)
+    chapters = (
+        ChapterTalk(chapter, n, spoken[chapter])
+        for chapter, n in words.items()
+        if n and (chapter or spoken[chapter])
+    )
     return Talk(name, tuple(chapters))
 
 

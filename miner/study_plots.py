@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from miner.study import RANKS, CompanySizes, Lengths, Talk
-from miner.style import COLOURS, GREY, INK, PALE, SMALL, looks, new_figure, tidy
+from miner.style import COLOURS, GREY, INK, PALE, SMALL, Look, looks, new_figure, tidy
 
-_MARKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)  # turns on the axis
+_MARKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)  # turns on the axis
 
 
-def lengths_plot(lengths: Sequence[Lengths], title: str) -> Figure:
+def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = None) -> Figure:
     """What share of conversations has at least so many turns, a line for each book or tagger.
 
     What has no conversation has no line.
@@ -20,11 +20,15 @@ def lengths_plot(lengths: Sequence[Lengths], title: str) -> Figure:
     Args:
         lengths: as `study.conversation_lengths` gives them.
         title: of the figure.
+        gold: drawn thicker and in black beside them.
     """
     figure = new_figure(6.0, 4.0)
     axes = figure.subplots()
     longest = 1
-    for look, item in zip(looks(len(lengths)), lengths, strict=True):
+    drawn = list(zip(looks(len(lengths)), lengths, strict=True))
+    if gold is not None:
+        drawn.insert(0, (Look(INK, "*", "-", ""), gold))
+    for look, item in drawn:
         points = item.at_least()
         if not points:
             continue
@@ -37,7 +41,8 @@ def lengths_plot(lengths: Sequence[Lengths], title: str) -> Figure:
             linestyle=look.line,
             marker=look.marker,
             markevery=marked,
-            markersize=5,
+            markersize=8 if item is gold else 5,
+            linewidth=2.6 if item is gold else 1.5,
             label=f"{item.name}: {len(item.turns):,} conversations, median {item.median:g}",
         )
     ticks = [n for n in _MARKED if n <= longest]
@@ -131,7 +136,15 @@ def company_plot(companies: CompanySizes, title: str) -> Figure:
     }
     for n, (look, (label, values)) in enumerate(zip(looks(2), shares.items(), strict=True)):
         places = [size.n_speakers + 0.4 * (n - 0.5) for size in sizes]
-        bars = above.bar(places, values, 0.38, color=look.colour, hatch=look.hatch, label=label)
+        bars = above.bar(
+            places,
+            values,
+            0.38,
+            color=look.colour,
+            hatch=look.hatch,
+            edgecolor="white",
+            label=label,
+        )
         above.bar_label(bars, fmt="%.0f", fontsize=SMALL)
     above.set(ylabel="share, %")
     above.set_title(title)
