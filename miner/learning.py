@@ -53,13 +53,16 @@ def learning_curve(
         measure: a name of `scores.Figure`, on the spans of the gold.
 
     Raises:
-        ValueError: if a folder holds no finished run, or none of that split or measure.
+        ValueError: if there is no folder, or one holds no finished run, or none of that split or
+            measure.
         OSError: if a file cannot be read.
     """
     found: dict[int, list[Score]] = {}
     for run in runs:
         n_chapters, score = _reached(run / RUN_RECORD, split, measure)
         found.setdefault(n_chapters, []).append(score)
+    if not found:
+        raise ValueError("found no run, expected folders that train.py wrote")
     return [Learned(n, tuple(scores)) for n, scores in sorted(found.items())]
 
 

@@ -36,7 +36,7 @@ def scores_plot(
         from_book: the same taggers on the spans that the miner finds, drawn hollow below.
     """
     figure = new_figure(7.5, 1.7 + 0.45 * len(rows) * (1.4 if from_book else 1))
-    panels = figure.subplots(1, 2, sharey=True)
+    panels = figure.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.08})
     shift = 0.18 if from_book else 0.0
     for axes, (label, measure) in zip(panels, _COMPARED, strict=True):
         for place, (look, (_, scores)) in enumerate(zip(looks(len(rows)), rows, strict=True)):
@@ -218,8 +218,9 @@ def save(figure: Figure, path: Path, force: bool) -> None:
     """Writes a figure whole, in the format that its ending names.
 
     Raises:
-        ValueError: if the ending names no format that can be drawn.
-        FileExistsError: if the file exists, unless `force`.
+        ValueError: if the ending names no format that can be drawn, or the file exists, unless
+            `force`.
+        OSError: if it cannot be written.
     """
     kind = path.suffix.removeprefix(".").lower()
     if kind not in figure.canvas.get_supported_filetypes():

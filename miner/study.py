@@ -146,6 +146,16 @@ class CompanySizes:
     sizes: tuple[CompanySize, ...]
     n_untold: int
 
+    @property
+    def conversation_shares(self) -> tuple[float, ...]:
+        """What share of the conversations is of each size, 0 to 1; NaN where there is none."""
+        return _shares([size.n_conversations for size in self.sizes])
+
+    @property
+    def turn_shares(self) -> tuple[float, ...]:
+        """What share of the turns is of each size, 0 to 1; NaN where there is none."""
+        return _shares([size.n_turns for size in self.sizes])
+
 
 def conversation_lengths(name: str, books: Iterable[TaggedBook]) -> Lengths:
     """The turns of every conversation of some tagged books; illegal tags are mended first.
@@ -233,9 +243,13 @@ def _size(n_speakers: int, is_largest: bool, found: Sequence[Company]) -> Compan
     for company in found:
         for rank, (_, n) in enumerate(company.turns):
             by_rank[min(rank, len(RANKS) - 1)] += n
-    n_turns = by_rank.total()
-    shares = tuple(by_rank[rank] / n_turns if n_turns else nan for rank in range(len(RANKS)))
-    return CompanySize(n_speakers, is_largest, len(found), n_turns, shares)
+    shares = _shares([by_rank[rank] for rank in range(len(RANKS))])
+    return CompanySize(n_speakers, is_largest, len(found), by_rank.total(), shares)
+
+
+def _shares(counts: Sequence[int]) -> tuple[float, ...]:
+    total = sum(counts)
+    return tuple(n / total if total else nan for n in counts)
 
 
 def _occasion(fact: Annotation) -> tuple[int, int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from miner.study import RANKS, CompanySizes, Lengths, Talk
+from miner.study import RANKS, CompanySize, CompanySizes, Lengths, Talk
 from miner.style import COLOURS, GREY, INK, PALE, SMALL, Look, looks, new_figure, tidy
 
 _MARKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)  # turns on the axis
+_LONG = 28  # letters of a name beyond which a legend of two columns has no room
 
 
 def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = None) -> Figure:
@@ -22,12 +24,12 @@ def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
         title: of the figure.
         gold: drawn thicker and in black beside them.
     """
-    figure = new_figure(6.0, 4.0)
-    axes = figure.subplots()
-    longest = 1
     drawn = list(zip(looks(len(lengths)), lengths, strict=True))
     if gold is not None:
         drawn.insert(0, (Look(INK, "*", "-", ""), gold))
+    figure = new_figure(6.0, 3.9 + 0.1 * len(drawn))
+    axes = figure.subplots()
+    longest = 1
     for look, item in drawn:
         points = item.at_least()
         if not points:
@@ -53,8 +55,9 @@ def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
         ylim=(0, 103), xlabel="turns (log scale)", ylabel="conversations with at least so many, %"
     )
     axes.set_title(title)
-    axes.legend(frameon=False, fontsize=SMALL)
     tidy(axes, "both")
+    columns = 1 if max((len(item.name) for _, item in drawn), default=0) > _LONG else 2
+    figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=SMALL)
     return figure
 
 
@@ -127,32 +130,53 @@ def company_plot(companies: CompanySizes, title: str) -> Figure:
     """
     figure = new_figure(6.0, 6.0)
     above, below = figure.subplots(2, sharex=True)
+    for axes in (above, below):
+        tidy(axes)
+    above.set(ylabel="share, %")
+    above.set_title(title)
+    _size_bars(above, companies)
+    above.legend(frameon=False)
     sizes = companies.sizes
-    n_conversations = max(sum(size.n_conversations for size in sizes), 1)
-    n_turns = max(sum(size.n_turns for size in sizes), 1)
-    shares = {
-        "of all conversations": [100 * size.n_conversations / n_conversations for size in sizes],
-        "of all turns": [100 * size.n_turns / n_turns for size in sizes],
-    }
-    for n, (look, (label, values)) in enumerate(zip(looks(2), shares.items(), strict=True)):
-        places = [size.n_speakers + 0.4 * (n - 0.5) for size in sizes]
-        bars = above.bar(
-            places,
-            values,
-            0.38,
+    _rank_bars(below, sizes)
+    below.set_xticks(
+        [size.n_speakers for size in sizes],
+        [f"{size.name}\n({size.n_conversations:,})" for size in sizes],
+    )
+    below.set(ylim=(0, 100), ylabel="of their turns, %")
+    below.set(xlabel="speakers in a conversation (how many conversations)")
+    figure.legend(
+        *below.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=2,
+        frameon=False,
+        fontsize=SMALL,
+    )
+    return figure
+
+
+def _size_bars(axes: Axes, companies: CompanySizes) -> None:
+    """Two bars for each size: of the conversations and of the turns."""
+    shares = (companies.conversation_shares, companies.turn_shares)
+    labels = ("of all conversations", "of all turns")
+    for look, label, values, shift in zip(looks(2), labels, shares, (-0.2, 0.2), strict=True):
+        bars = axes.bar(
+            [size.n_speakers + shift for size in companies.sizes],
+            [100 * value for value in values],
+            width=0.38,
             color=look.colour,
             hatch=look.hatch,
             edgecolor="white",
             label=label,
         )
-        above.bar_label(bars, fmt="%.0f", fontsize=SMALL)
-    above.set(ylabel="share, %")
-    above.set_title(title)
-    above.legend(frameon=False)
+        axes.bar_label(bars, fmt="%.0f", fontsize=SMALL)
+
+
+def _rank_bars(axes: Axes, sizes: Sequence[CompanySize]) -> None:
+    """A bar for each size, made of the shares of its speakers."""
     bottom = [0.0] * len(sizes)
     for rank, look in enumerate(looks(len(RANKS))):
         values = [100 * size.by_rank[rank] for size in sizes]
-        below.bar(
+        axes.bar(
             [size.n_speakers for size in sizes],
             values,
             bottom=bottom,
@@ -162,20 +186,3 @@ def company_plot(companies: CompanySizes, title: str) -> Figure:
             label=RANKS[rank],
         )
         bottom = [start + value for start, value in zip(bottom, values, strict=True)]
-    below.set_xticks(
-        [size.n_speakers for size in sizes],
-        [f"{size.name}\n({size.n_conversations:,})" for size in sizes],
-    )
-    below.set(ylim=(0, 100), ylabel="of their turns, %")
-    below.set(xlabel="speakers in a conversation (how many conversations)")
-    for axes in (above, below):
-        axes.set_axisbelow(True)
-        tidy(axes)
-    figure.legend(
-        *below.get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=2,
-        frameon=False,
-        fontsize=SMALL,
-    )
-    return figure

@@ -50,5 +50,7 @@ def test_what_is_no_finished_run_is_one_line(tmp_path):
         (run / "run.json").write_text(text, encoding="utf-8")
         with pytest.raises(ValueError, match=part):
             learning_curve([run], "dev")
+    with pytest.raises(ValueError, match="found no run, expected folders"):
+        learning_curve([], "dev")
     with pytest.raises(FileNotFoundError):
         learning_curve([tmp_path / "gone"], "dev")
