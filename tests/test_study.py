@@ -110,6 +110,11 @@ def test_a_turn_goes_on_over_an_interruption():
     assert first.turns == (("Ann", 1),)
 
 
+def test_whom_the_text_does_not_tell_is_nobody_s_turn_and_ends_one():
+    found = conversation("A?A")
+    assert (found.turns, found.n_unknown) == ((("A", 2),), 1)
+
+
 def test_sizes_leave_out_whom_the_text_does_not_tell_and_count_them():
     found = [conversation(s) for s in ("A", "AB", "ABA", "AB?", "ABCDEFA")]
     sizes = company_sizes(found)
