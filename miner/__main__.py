@@ -394,8 +394,10 @@ def score(
 @click.option("--split", help="Of the gold, several with + between. [test; a tags file: all]")
 @_resamples
 @_seed
+@click.option("--plots", type=PATH, help="Folder for pictures of the comparison (PNG).")
 @_books
 @_mirror
+@_force
 @_json
 def compare(
     gold: Path,
@@ -404,14 +406,18 @@ def compare(
     split: str | None,
     resamples: int,
     seed: int,
+    plots: Path | None,
     books: Path | None,
     mirror: str | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Compare taggers on the same gold spans: B-START, turn pairs, span pairs.
 
     With annotations, also from the book to the tags, on the spans that the miner finds. With the
-    seed project's folder, its own two rows are scored on the same labels as ours.
+    seed project's folder, its own two rows are scored on the same labels as ours. --plots draws
+    the scores side by side, which tags are taken for which, how long the conversations are, and how
+    far a checkpoint's confidence can be believed.
 
     \b
     miner compare --gold annotations --split sample   at once, without any book
@@ -419,14 +425,23 @@ def compare(
     miner compare --gold annotations --split test
     """  # noqa: D301 - click's mark for lines that are to stay as they are
     from miner.compare import compare as compare_all
+    from miner.files import refuse_existing
     from miner.report import comparison_tables
     from miner.taggers import TAGGER_NAMES, load_tagger, tagger_label
 
+    if plots:
+        refuse_existing(plots, force)
     named = [(tagger_label(name, gap), load_tagger(name, gap)) for name in taggers or TAGGER_NAMES]
     chosen = split or ("test" if gold.is_dir() else "all")
     comparison = compare_all(
         gold, named, chosen, read=_reader(books, mirror), resamples=resamples, seed=seed
     )
+    drawn: list[Path] = []
+    if plots:
+        from miner.figures import comparison_figures
+        from miner.plots import save_all
+
+        drawn = save_all(comparison_figures(comparison), plots, force)
     if as_json:
         click.echo(json.dumps(comparison.to_json(), ensure_ascii=False, indent=2))
         return
@@ -435,6 +450,8 @@ def compare(
         click.echo(note)
     for row in comparison.rows:
         click.echo(f"{row.name}: {row.scores.signature}")
+    if plots:
+        click.echo(f"wrote {', '.join(path.name for path in drawn)} in {plots}")
 
 
 @main.command()

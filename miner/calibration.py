@@ -7,7 +7,7 @@ it is while confidence comes to mean the share of right tags.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from miner.decoding import TAGS, marginals, viterbi
+from miner.tags import TaggedSpan
 
 _BINS = 10
 _SHARES = 20  # steps between the one and the other
@@ -80,6 +81,24 @@ def calibrated(
     return Calibration(temperature, before, after, bins)
 
 
+def reliability(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> tuple[Bin, ...]:
+    """How often the tags of a tagger are right, by how sure it is of them.
+
+    Args:
+        matched: gold and predicted, as `matching.matched_tags` gives them.
+
+    Returns:
+        Bins of equal width, those without a tag left out; none where the tagger claims no
+        confidence.
+    """
+    claimed = [
+        (theirs.confidence, ours.tag is theirs.tag)
+        for ours, theirs in matched
+        if theirs.confidence is not None
+    ]
+    return _binned([sure for sure, _ in claimed], [right for _, right in claimed])
+
+
 def best_share(
     one: NDArray[np.floating], other: NDArray[np.floating], right: NDArray[np.bool_]
 ) -> float:
@@ -120,9 +139,16 @@ def _error(
             chosen = TAGS.index(tag)
             sure.append(float(probable[n, chosen]))
             right.append(chosen == gold[n])
-    confidence, correct = np.array(sure), np.array(right, dtype=float)
+    bins = _binned(sure, right)
+    error = sum(item.n * abs(item.confidence - item.accuracy) for item in bins) / len(sure)
+    return float(error), bins
+
+
+def _binned(sure: Sequence[float], right: Sequence[bool]) -> tuple[Bin, ...]:
+    """Tags by their confidence, in bins of equal width; those without a tag are left out."""
+    confidence, correct = np.array(sure, dtype=float), np.array(right, dtype=float)
     numbers = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
-    bins = tuple(
+    return tuple(
         Bin(
             n / _BINS,
             (n + 1) / _BINS,
@@ -133,5 +159,3 @@ def _error(
         for n in range(_BINS)
         if (numbers == n).any()
     )
-    error = sum(item.n * abs(item.confidence - item.accuracy) for item in bins) / len(sure)
-    return float(error), bins

@@ -3,57 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from miner.annotations import AnnotatedBook, is_annotations, read_annotations
 from miner.book import Block, BlockKind, Book
+from miner.calibration import Bin, reliability
+from miner.counts import Confusion, confusion
 from miner.editions import Edition, ReadBook, editions
 from miner.errors import JudgedPairs, judged_pairs
 from miner.gold import read_tags
+from miner.matching import matched_tags
 from miner.scores import Scores, score
 from miner.seed import Seed, read_seed
 from miner.spans import BookSpans, Span
+from miner.study import Lengths, conversation_lengths
 from miner.tags import Tag, TaggedBook, TaggedSpan, Tagger
 
+GOLD = "gold"  # what plots call it beside the taggers
 # What the seed's README prints (section Evaluation of "Mining Conversations from Novels").
 SEED_README = {"seed heuristic": (0.50, 0.89), "seed model": (0.70, 0.93)}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One tagger's scores on the spans of the gold.
+    """One tagger's scores on the spans of the gold, and what else its tags come to there.
 
-    `readme` is the seed's published B-START recall and pair precision. `from_book` are the scores
-    from the book to the tags, on the spans that the miner finds; the annotations have them.
+    `confusion` says which tags it takes for which, `lengths` what conversations it makes, `bins`
+    how often it is right by how sure it is (none where it claims no confidence). `readme` is the
+    seed's published B-START recall and pair precision. `from_book` are the scores from the book to
+    the tags, on the spans that the miner finds; the annotations have them.
     """
 
     name: str
     scores: Scores
+    confusion: Confusion
+    lengths: Lengths
+    bins: tuple[Bin, ...] = ()
     readme: tuple[float, float] | None = None
     from_book: Scores | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The rows of a table, all scored on the same gold, and what is to be said below it."""
+    """The rows of a table, all scored on the same gold, and what is to be said below it.
+
+    `lengths` are of the gold's own conversations.
+    """
 
     gold: str
     split: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    lengths: Lengths
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as plain values, fit for `json.dumps`."""
         return {
             "gold": self.gold,
             "split": self.split,
+            "conversations_by_turns": _by_turns(self.lengths),
             "rows": [
                 {
                     "name": row.name,
                     "readme": row.readme,
                     **row.scores.to_json(),
+                    "confusion": row.confusion.to_json(),
+                    "conversations_by_turns": _by_turns(row.lengths),
                     "from_book": row.from_book.to_json() if row.from_book else None,
                 }
                 for row in self.rows
@@ -102,8 +119,9 @@ def compare(
         predicted = [
             TaggedBook(book.book, tuple(tagger.tag(spans_of(book))), name) for book in books
         ]
-        rows.append(Row(name, score(books, predicted, split=split, resamples=resamples, seed=seed)))
-    return Comparison(gold.name, split, tuple(rows), ())
+        scores = score(books, predicted, split=split, resamples=resamples, seed=seed)
+        rows.append(_row(name, scores, books, predicted))
+    return Comparison(gold.name, split, tuple(rows), (), conversation_lengths(GOLD, books))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,17 +189,15 @@ def _compare_annotations(
     gold = [edition.located.tagged() for edition in opened]
     rows = []
     for name, tagger in taggers:
-        on_gold, from_book = (
-            score(
-                gold,
-                [tagged(edition, tagger, name) for edition in opened],
-                split=split,
-                resamples=resamples,
-                seed=seed,
-            )
+        on_gold, found = (
+            [tagged(edition, tagger, name) for edition in opened]
             for tagged in (_on_gold, _from_book)
         )
-        rows.append(Row(name, on_gold, from_book=from_book))
+        scores, from_book = (
+            score(gold, predicted, split=split, resamples=resamples, seed=seed)
+            for predicted in (on_gold, found)
+        )
+        rows.append(replace(_row(name, scores, gold, on_gold), from_book=from_book))
     n_lost = sum(len(edition.located.lost) for edition in opened)
     other = [edition.annotated.card.book for edition in opened if not edition.is_annotated_one]
     notes = []
@@ -190,7 +206,21 @@ def _compare_annotations(
             f"{len(other)} of {len(opened)} books are other editions than those annotated "
             f"({', '.join(other)}): {n_lost} annotated spans not found in them"
         )
-    return Comparison(folder, split, tuple(rows), tuple(notes))
+    return Comparison(folder, split, tuple(rows), tuple(notes), conversation_lengths(GOLD, gold))
+
+
+def _row(
+    name: str, scores: Scores, gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]
+) -> Row:
+    """The row of a tagger that tagged the spans of the gold."""
+    matched = list(matched_tags(gold, predicted))
+    lengths = conversation_lengths(name, predicted)
+    return Row(name, scores, confusion(matched), lengths, reliability(matched))
+
+
+def _by_turns(lengths: Lengths) -> dict[str, int]:
+    """How many conversations there are of each length, fit for `json.dumps`."""
+    return {str(turns): n for turns, n in lengths.counts.items()}
 
 
 def _on_gold(edition: Edition, tagger: Tagger, name: str) -> TaggedBook:
@@ -250,17 +280,16 @@ def _compare_seed(
         (name, TaggedBook(seed_work.gold_v2.book, tuple(tagger.tag(seed_work.book_spans)), name))
         for name, tagger in taggers
     ]
-    gold = part(seed_work.gold_v2)
-    rows = tuple(
-        Row(
-            name,
-            score([gold], [part(tagged)], split=split, resamples=resamples, seed=seed),
-            SEED_README.get(name) if split == "test" else None,
-        )
-        for name, tagged in (*predictions, *ours)
-    )
+    gold = [part(seed_work.gold_v2)]
+    rows = []
+    for name, tagged in (*predictions, *ours):
+        predicted = [part(tagged)]
+        scores = score(gold, predicted, split=split, resamples=resamples, seed=seed)
+        readme = SEED_README.get(name) if split == "test" else None
+        rows.append(replace(_row(name, scores, gold, predicted), readme=readme))
     notes = [_difference(seed_work, tagged) for name, tagged in ours if name == "narration"]
-    return Comparison(f"{folder}, gold-v2", split, rows, tuple(notes))
+    lengths = conversation_lengths(GOLD, gold)
+    return Comparison(f"{folder}, gold-v2", split, tuple(rows), tuple(notes), lengths)
 
 
 def _difference(seed_work: Seed, narration: TaggedBook) -> str:

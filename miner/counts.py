@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,33 @@ MENDED, PK, WINDOWDIFF, WINDOWS = range(3 * len(UNITS), 3 * len(UNITS) + 4)
 # Per unit, each thing that is in the book: what it is -> the numbers of its spans.
 _Things = dict[str, dict[Hashable, tuple[int, ...]]]
 Statistics = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How many utterances of each gold tag were given each tag.
+
+    `counts` has a row for each gold tag and a column for each predicted one, both in the order of
+    `tags.TAGS`.
+    """
+
+    counts: tuple[tuple[int, ...], ...]
+
+    @property
+    def shares(self) -> tuple[tuple[float, ...], ...]:
+        """Each count as a share of its row, 0 to 1; NaN in the row of a tag that gold has not."""
+        sums = [sum(row) for row in self.counts]
+        return tuple(
+            tuple(n / total if total else nan for n in row)
+            for row, total in zip(self.counts, sums, strict=True)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts by gold tag and predicted tag, fit for `json.dumps`."""
+        return {
+            str(tag): dict(zip(map(str, TAGS), row, strict=True))
+            for tag, row in zip(TAGS, self.counts, strict=True)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +88,16 @@ def window(gold: Iterable[TaggedBook]) -> int:
                 n_segments += item.tag is Tag.B_START or item.span.chapter not in chapters
                 chapters.add(item.span.chapter)
     return max(1, round(n_spans / n_segments / 2)) if n_segments else 1
+
+
+def confusion(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> Confusion:
+    """Which tags are taken for which, among utterances that both sides have.
+
+    Args:
+        matched: gold and predicted, as `matching.matched_tags` gives them.
+    """
+    counts = Counter((ours.tag, theirs.tag) for ours, theirs in matched)
+    return Confusion(tuple(tuple(counts[ours, theirs] for theirs in TAGS) for ours in TAGS))
 
 
 def counted(gold: TaggedBook, predicted: TaggedBook, k: int) -> tuple[Statistics, Statistics]:

@@ -7,11 +7,12 @@ that two editions of a book can be compared.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
 from miner.align import letters
 from miner.spans import Span
-from miner.tags import TaggedBook
+from miner.tags import TaggedBook, TaggedSpan
 
 
 def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
@@ -34,6 +35,20 @@ def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]
             and predicted.spans[j].span.is_utterance
         ]
     return _aligned(gold, predicted)
+
+
+def matched_tags(
+    gold: Iterable[TaggedBook], predicted: Iterable[TaggedBook]
+) -> Iterator[tuple[TaggedSpan, TaggedSpan]]:
+    """The utterances that both sides have, gold first, each with its tag as it was given.
+
+    A gold book without a prediction has none.
+    """
+    predictions = {book.book: book for book in predicted}
+    for book in gold:
+        if (other := predictions.get(book.book)) is not None:
+            for i, j in match_spans(book, other):
+                yield book.spans[i], other.spans[j]
 
 
 def fingerprint(text: str) -> str:

@@ -16,10 +16,10 @@ reading seed gold
 align matching counts scores
 pdnc quotations
 annotations locate agreement editions speakers errors tradeoff
-records files sources fetch
+records files sources fetch learning study
 labelstudio conll exchange goldset
-attribution features encoding decoding calibration plots model examples neural
-taggers mine compare report card __main__
+attribution features encoding decoding calibration style plots study_plots model examples neural
+taggers mine compare figures report card __main__
 """.split()
 MODULES = {
     f"{package}.{path.stem}": path

@@ -1,0 +1,74 @@
+"""Runs the notebooks: `python tests/notebook_runs.py` makes their saved outputs anew.
+
+Books are taken from the repository alone, so that no text of others is saved.
+"""
+
+import os
+import tempfile
+from base64 import b64decode, b64encode
+from io import BytesIO
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from PIL import Image
+
+ROOT = Path(__file__).parents[1]
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+_PYTHONPATH = list(filter(None, [os.environ.get("PYTHONPATH")]))  # after this checkout
+# What is kept of a notebook's metadata: no versions, no widget states, nothing of a machine.
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_METADATA = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+
+
+def executed(path: Path, books: Path | None = None):
+    """The notebook after all its cells have run, from top to bottom, in a process of its own.
+
+    Args:
+        path: of the notebook.
+        books: folder of Gutenberg books that it may find; None for no such book.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: at the first cell that fails.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory(prefix="no-books.") as empty:
+        environment = os.environ | {"MINER_BOOKS": str(books or ""), "MINER_CACHE": empty}
+        environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), *_PYTHONPATH))
+        environment |= {"HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+        client = NotebookClient(
+            notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}
+        )
+        client.execute(env=environment)
+    return cleaned(notebook)
+
+
+def cleaned(notebook):
+    """The notebook without what differs from run to run or says where it ran."""
+    notebook.metadata = nbformat.from_dict(_METADATA)
+    for number, cell in enumerate(notebook.cells, 1):
+        cell.metadata.clear()
+        cell.id = f"cell-{number}"
+        for output in cell.get("outputs", ()):
+            output.get("metadata", {}).clear()
+            if picture := output.get("data", {}).get("image/png"):
+                output.data["image/png"] = _smaller(picture)
+    return notebook
+
+
+def _smaller(picture):
+    """A PNG in base64 with a palette of 128 colours, which plots do not exceed by much."""
+    buffer = BytesIO()
+    image = Image.open(BytesIO(b64decode(picture))).convert("RGB")
+    image.quantize(128).save(buffer, "PNG", optimize=True)
+    return b64encode(buffer.getvalue()).decode()
+
+
+def main():
+    for path in PATHS:
+        nbformat.write(executed(path), path)
+        print(f"{path.name}: {path.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
