@@ -14,10 +14,14 @@ from statistics import mean
 
 import click
 
+from miner.learning import learning_curve
+from miner.plots import learning_plot, save
+
 TRAIN = Path(__file__).parents[2] / "train.py"
 FROZEN = ("--frozen", "--epochs", "8", "--masked", "0")
 PLAIN = ("--context", "span", "--paragraphs", "4", "--no-features", "--speaker-weight", "0")
 WEAK = tuple(f"--weak={book}" for book in (215, 219, 1661))  # of no split
+CURVE = (6, 12, 24, 96)
 PRETRAINED = "without Pride and Prejudice"
 # Of the annotations: scored on test, and what was tried on dev; of the seed project's labels, on
 # its test split. A row in braces begins with the first run of another.
@@ -25,7 +29,7 @@ TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "test": {"the tagger": ()},
     "ablations": {
         "the tagger": (),
-        **{f"{n} chapters": ("--chapters", str(n)) for n in (6, 12, 24, 96)},
+        **{f"{n} chapters": ("--chapters", str(n), "--epochs", "3") for n in CURVE},
         "no structure features": ("--no-features",),
         "frozen": FROZEN,
         "frozen, each span alone": (*FROZEN, "--context", "span"),
@@ -67,6 +71,7 @@ def folder_of(out: Path, row: str, seed: int, table: str = "test") -> Path:
 @click.option("--row", "rows", multiple=True, help="Only these rows.")
 @click.option("--seeds", type=int, default=3, show_default=True)
 @click.option("--print", "only_print", is_flag=True, help="Train nothing, print what is there.")
+@click.option("--plot", type=click.Path(path_type=Path), help="For the learning curve.")
 def main(
     table: str,
     out: Path,
@@ -75,10 +80,13 @@ def main(
     rows: tuple[str, ...],
     seeds: int,
     only_print: bool,
+    plot: Path | None,
 ) -> None:
     """Train what is missing of a TABLE, then print it."""
     if table == "seed" and not gold:
         raise click.UsageError("found no --gold, expected the seed project's folder")
+    if plot and table != "ablations":
+        raise click.UsageError(f"found --plot with table {table}, expected ablations")
     chosen = {name: TABLES[table][name] for name in rows or TABLES[table]}
     dev, test = SPLITS[table]
     for name, options in chosen.items():
@@ -105,6 +113,11 @@ def main(
                 label = name + part.removeprefix(split)
                 cells = [cell([run[part] for run in runs], unit) for unit in UNITS]
                 print(f"| {label} | {len(runs)} | " + " | ".join(cells) + " |")
+    if plot:
+        names = ("the tagger", *(f"{n} chapters" for n in CURVE))
+        folders = [folder_of(out, name, seed) for name in names for seed in range(seeds)]
+        done = [folder for folder in folders if (folder / "run.json").is_file()]
+        save(learning_plot(learning_curve(done, dev), "turn-pair F1", dev), plot, force=True)
 
 
 def cell(runs: list[dict], unit: str) -> str:
