@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from miner.annotations import AnnotatedBook, Annotation, BookCard, fingerprint
+from miner.annotations import AnnotatedBook, Annotation, BookCard, Fingerprint, fingerprint
 from miner.locate import locate
 from miner.spans import BookSpans, Span
 
@@ -100,18 +100,32 @@ def _sure(
     found: Mapping[int, Span], in_marks: Sequence[Span], rows: Sequence[Annotation]
 ) -> dict[int, Span]:
     """Without the rows that might as well stand on another span with the same letters."""
-    taken = set(found.values())
-    free = [(_place(span), fingerprint(span.text)) for span in in_marks if span not in taken]
-    sure: dict[int, Span] = {}
-    for n, span in found.items():
-        low = max((_place(found[k]) for k in found if k < n), default=(-1, -1))
-        high = min((_place(found[k]) for k in found if k > n), default=None)
-        if not any(
-            print_ == rows[n].fingerprint and low < place and (high is None or place < high)
-            for place, print_ in free
-        ):
-            sure[n] = span
+    quoted = [(span, fingerprint(span.text)) for span in in_marks]
+    sure = dict(found)
+    while unsure := [n for n in sure if _has_twin(n, sure, quoted, rows[n].fingerprint)]:
+        # Where one of them may stand elsewhere, so may its neighbours.
+        for n in unsure:
+            del sure[n]
     return sure
+
+
+def _has_twin(
+    n: int,
+    found: Mapping[int, Span],
+    quoted: Sequence[tuple[Span, Fingerprint]],
+    wanted: Fingerprint,
+) -> bool:
+    """Whether a span with the letters of a row is free between the rows before and after it."""
+    low = max((_place(found[k]) for k in found if k < n), default=(-1, -1))
+    high = min((_place(found[k]) for k in found if k > n), default=None)
+    taken = set(found.values())
+    return any(
+        print_ == wanted
+        and span not in taken
+        and low < _place(span)
+        and (high is None or _place(span) < high)
+        for span, print_ in quoted
+    )
 
 
 def _cut(

@@ -22,7 +22,7 @@ class Sheet:
     """The entries of one chapter in reading order, and those before each action, oldest first.
 
     `place` counts the spans of the chapter that are annotated from 0; rows that were found on no
-    span are entries without a place. Make one by `sheet_of`.
+    span are entries without a place. The entries are as `guesses.settled` gives them.
     """
 
     entries: Entries

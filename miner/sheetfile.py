@@ -24,6 +24,7 @@ from miner.sheet import Sheet, act
 from miner.spans import BookSpans, Span, chapter_in_marks
 from miner.tags import TaggedSpan
 
+_LONGEST_WAIT = 10  # seconds for another process to write the file
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -82,7 +83,8 @@ class SheetFile:
         if not self.path.exists():
             with whole_file(self.path):
                 pass
-        self._version = self._read(self.path.read_bytes())
+        with self._processes():  # also shows that the folder can be written to
+            self._version = self._read(self.path.read_bytes())
 
     def current(self) -> Version:
         """The newest version, read anew if somebody else changed the file; errors as on opening."""
@@ -143,7 +145,7 @@ class SheetFile:
     def _processes(self) -> Iterator[None]:
         """Keeps other processes that annotate the same file from writing meanwhile."""
         lock = self.path.with_name(f".{self.path.name}.lock")
-        with FileLock(lock):
+        with FileLock(lock, timeout=_LONGEST_WAIT):
             try:
                 yield
             finally:
