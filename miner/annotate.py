@@ -8,6 +8,7 @@ page's address has, and a page of another site that guesses the port is refused 
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import socket
 import webbrowser
@@ -222,8 +223,8 @@ def _edit_of(content: bytes) -> dict[str, Any]:
 def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((LOOPBACK, port))
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
         raise ValueError(f"port {port}: cannot be listened on: {reason}") from error
 
 
