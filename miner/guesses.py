@@ -36,12 +36,14 @@ class Entry:
 
     `row` has its place and letters, and its facts where it is decided; `guessed` are the facts that
     follow from `guess`, where it is not. `span` is None for a row that was found on no span: it is
-    decided, and kept as it is.
+    decided, and kept as it is. `begins` says that the annotator had its conversation begin there;
+    the file does not tell, where what is before is undecided.
     """
 
     span: Span | None
     row: Annotation
     is_decided: bool = False
+    begins: bool = False
     guess: Guess | None = None
     guessed: Annotation | None = None
 
@@ -105,8 +107,9 @@ def settled(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """The entries with their guesses worked out, conversations numbered as they begin.
 
     A guessed span is of the conversation of the decided ones that the tagger puts with it, those
-    before it first; else of one of its own. Its speaker goes on or alternates with the other one of
-    the conversation, and has a letter that nobody has where no other is known.
+    before it first, unless that begins later; else of one of its own. Its speaker goes on or
+    alternates with the other one of the conversation, and has a letter that nobody has where no
+    other is known.
     """
     entries = tuple(entries)
     walk = _Walk(entries)
@@ -138,6 +141,7 @@ class _Walk:
         self.number_of: dict[int, int] = {}  # of the tagger's conversations
         rows = [entry.row for entry in entries if entry.is_decided]
         self.taken = {row.speaker for row in rows}
+        self.begun = {entry.row.conversation for entry in entries if entry.begins}
         self.newest = max((row.conversation for row in rows), default=0)
         self.decided: dict[int, list[tuple[int, int, Annotation]]] = {}
         for n, entry in enumerate(entries):
@@ -171,7 +175,7 @@ class _Walk:
         number = self.number_of.get(guess.dialogue)
         if number is None:
             next_number = later[0][2].conversation if later else 0
-            if next_number and next_number not in self.talks:
+            if next_number and next_number not in self.talks and next_number not in self.begun:
                 number = next_number
             else:
                 number = self.newest = self.newest + 1

@@ -97,7 +97,7 @@ class Sheet:
         """A conversation begins; without a name, its speaker is a letter that nobody has."""
         name = self._fresh(place) if speaker is None else _name(speaker)
         newest = max((fact.conversation for fact in self._facts()), default=0)
-        return self._decided(place, name, newest + 1)
+        return self._decided(place, name, newest + 1, begins=True)
 
     def resume(self, place: int, conversation: int, speaker: str | None = None) -> Sheet:
         """An old conversation goes on; without a name, its speaker is as in `other`."""
@@ -111,7 +111,8 @@ class Sheet:
 
     def speaker(self, place: int, speaker: str) -> Sheet:
         """The name of the speaker; the conversation stays as it is, or is guessed."""
-        return self._decided(place, _name(speaker), self._utterance(place).conversation)
+        number, begins = self._utterance(place).conversation, self._entry(place).begins
+        return self._decided(place, _name(speaker), number, begins)
 
     def unknown(self, place: int) -> Sheet:
         """The text does not tell who speaks."""
@@ -151,7 +152,7 @@ class Sheet:
         if not entry.is_decided:
             raise ValueError(f"place {place}: found it undecided, expected a decision to clear")
         row = replace(entry.row, speaker="", conversation=0)
-        return self._with(place, replace(entry, row=row, is_decided=False))
+        return self._with(place, replace(entry, row=row, is_decided=False, begins=False))
 
     def undo(self) -> Sheet:
         """As it was before the last action; that cannot be undone."""
@@ -204,10 +205,10 @@ class Sheet:
         taken = {item.row.speaker for item in self.entries if item is not entry}
         return fresh_speaker(taken | {fact.speaker for fact in self._facts(place)})
 
-    def _decided(self, place: int, speaker: str, conversation: int) -> Sheet:
+    def _decided(self, place: int, speaker: str, conversation: int, begins: bool = False) -> Sheet:
         entry = self._entry(place)
         row = replace(entry.row, speaker=speaker, conversation=conversation)
-        return self._with(place, replace(entry, row=row, is_decided=True))
+        return self._with(place, replace(entry, row=row, is_decided=True, begins=begins))
 
     def _with(self, place: int, changed: Entry) -> Sheet:
         old = self._entry(place)

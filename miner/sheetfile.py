@@ -191,7 +191,7 @@ class SheetFile:
                     conversation=fact.conversation,
                     remark=fact.remark,
                 )
-            entries.append(Entry(span, row, n is not None, guess))
+            entries.append(Entry(span, row, n is not None, guess=guess))
         return entries + [Entry(None, rows[n], is_decided=True) for n in lost]
 
     def _refuse_other_paragraphs(self, facts: Sequence[Annotation], own: Sequence[int]) -> None:

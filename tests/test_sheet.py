@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers import NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from miner.sheet import ACTIONS, Sheet, act
 from miner.sheetfile import SheetFile
 from miner.spans import split_book
 from miner.taggers import load_tagger
-from miner.tags import Tag, TaggedSpan
+from miner.tags import Tag, TaggedSpan, legal
 from miner.typography import infer_typography
 
 FOLDER = Path(__file__).parents[1] / "annotations"
@@ -70,10 +71,9 @@ BOOK = story(BEFORE, FERRY, AFTER)
 
 def tagged_as(letters, book=BOOK, chapter=2, sure=None):
     """The utterances of a chapter with these tags, of others as the gap has them."""
-    names = {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER}
     left, sures = iter(letters), iter(sure or ())
     return [
-        TaggedSpan(item.span, names[next(left)], next(sures, None))
+        TaggedSpan(item.span, NAMES[next(left)], next(sures, None))
         if item.span.chapter == chapter and item.span.is_utterance
         else item
         for item in load_tagger("gap").tag(book)
@@ -280,6 +280,18 @@ def test_a_guess_takes_what_is_decided_later_in_the_same_conversation(tmp_path):
     assert shown(sheet)[8:] == ["E3?", "Tom3?", "Tom3"]
 
 
+def test_what_begins_is_not_joined_to_a_guess_before(tmp_path_factory):
+    """Nor has it the letter of one; and what follows goes on with it."""
+    sheet = blank(tmp_path_factory, tagged_as("SsRRRSRSRr"))
+    begun = do(sheet, "new", 2)
+    assert shown(begun)[:5] == ["A1?", "A1?", "B2", "C2?", "B2?"]
+    assert begun.tags()[:4] == [Tag.B_START, Tag.I_START, Tag.B_START, Tag.B_OTHER]
+    named = do(begun, "speaker", 2, "Tom")
+    assert shown(named)[:5] == ["A1?", "A1?", "Tom2", "B2?", "Tom2?"]
+    assert shown(do(named, "other", 2))[:3] == ["A1?", "A1?", "B1"]
+    assert shown(do(do(named, "clear", 2), "accept", 2))[:3] == ["A1?", "A1?", "B1"]
+
+
 def test_guesses_count_as_right_in_the_tags_shown(tmp_path_factory):
     letters = "SsRRRSRSRr"
     sheet = blank(tmp_path_factory, tagged_as(letters))
@@ -308,6 +320,27 @@ def test_work_goes_on_in_reading_order_or_where_a_tagger_is_least_sure(tmp_path_
         unsure = do(unsure, "accept", place)
         order.append(place)
     assert order == [3, 6, 9, 4, 7, 1, 0, 10, 2, 8, 5]  # last what no tagger speaks of
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    letters=st.lists(st.sampled_from("SsRRr"), min_size=10, max_size=10),
+    order=st.permutations(range(11)),
+    again=st.booleans(),
+)
+def test_guesses_accepted_in_any_order_give_the_tags_of_the_tagger(
+    tmp_path_factory, letters, order, again
+):
+    """Also where the page is opened anew after each, and only what was saved is known."""
+    wanted = legal([NAMES[letter] for letter in letters])
+    tagged = tagged_as([next(key for key in NAMES if NAMES[key] is tag) for tag in wanted])
+    path = tmp_path_factory.mktemp("sheet") / "7.jsonl"
+    file = opened(path, tagged=tagged)
+    for place in order:
+        sheet = edit(file, "accept", place)
+        assert [tag for tag in sheet.tags() if tag is not Tag.O] == wanted
+        file = opened(path, tagged=tagged) if again else file
+    assert [tag for tag in derive_tags(read_file(path, "7")) if tag is not Tag.O] == wanted
 
 
 names = st.sampled_from([None, "Ruth", "Tom", "?", "B", "Zoë “Zo”"])

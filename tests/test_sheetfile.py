@@ -7,7 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from test_sheet import AFTER, BEFORE, BOOK, FERRY, STEPS, TALK, edit, facts_of, opened, shown, story
+from test_sheet import (
+    AFTER,
+    BEFORE,
+    BOOK,
+    FERRY,
+    STEPS,
+    TALK,
+    edit,
+    facts_of,
+    opened,
+    shown,
+    story,
+    tagged_as,
+)
 
 import miner
 from miner.annotations import fingerprint, read_file, row_of
@@ -131,6 +144,39 @@ def test_a_lost_row_counts_where_conversations_are_numbered(tmp_path):
         *(("Ruth", 1), ("Ada", 2), ("Tom", 3))
     ]
     assert shown(sheet)[:5] == ["Ruth1", "", "", "", "Tom3"]
+
+
+def test_a_lost_row_at_the_end_is_kept_and_speaks_for_nobody(tmp_path):
+    """Where it stands is not known, so nobody answers it."""
+    path = tmp_path / "7.jsonl"
+    for place in (0, 1):
+        edit(opened(path), "new", place, "Ruth")
+    first, second = map(json.loads, path.read_bytes().splitlines())
+    gone = second | {"fingerprint": str(fingerprint("“Lost.”")), "speaker": "Ada"}
+    path.write_bytes(b"".join(map(json_line, [first, second, gone, gone | {"paragraph": 90}])))
+    file = opened(path, tagged=tagged_as("SsRRRSRSRr"))
+    assert [fact.speaker for fact in file.current().sheet.lost] == ["Ada", "Ada"]
+    assert shown(file.current().sheet)[:3] == ["Ruth1", "Ruth2", "A2?"]
+    edit(file, "accept", 2)
+    names = [fact.speaker for fact in read_file(path, "7")]
+    assert names == ["Ruth", "Ruth", "Ada", "A", "Ada"]
+
+
+HAND = "He turned to the door"  # narration of paragraph 4
+
+
+@pytest.mark.parametrize("paragraph", [4, 2])
+def test_words_without_marks_are_a_span_in_their_own_paragraph_only(annotated, paragraph):
+    rows = [json.loads(line) for line in annotated.lines]
+    first = next(n for n, row in enumerate(rows) if row["chapter"] == 2)
+    at = first + 3 if paragraph == 2 else first + 5
+    rows.insert(at, rows[at] | {"fingerprint": str(fingerprint(HAND)), "speaker": "Tom"})
+    rows[at]["conversation"] = 1
+    annotated.write(map(json_line, rows))
+    sheet = opened(annotated.path).current().sheet
+    texts = [entry.span.text for entry in sheet.spans]
+    assert len(sheet.lost) == (paragraph == 2) and (HAND in texts) == (paragraph == 4)
+    assert sheet.n_decided == len(sheet.spans) == (12 if paragraph == 4 else 11)
 
 
 def test_a_span_that_was_cut_by_hand_stays_as_it_was_cut(annotated):
