@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -191,7 +191,7 @@ def read_cards(path: Path) -> dict[str, BookCard]:
     """The books of `books.jsonl` by id, in the order of the file; errors as `read_annotations`."""
     cards: dict[str, BookCard] = {}
     split_of: dict[str, str] = {}
-    for where, row in _rows(path, _BOOK_KEYS):
+    for where, row in _rows(path, text_of(path)[0], _BOOK_KEYS):
         card = BookCard(*(row[key] for key in _BOOK_KEYS))
         if card.book in cards:
             raise ValueError(f"{where}: found book {card.book} a second time, expected it once")
@@ -208,9 +208,20 @@ def read_cards(path: Path) -> dict[str, BookCard]:
 
 def read_file(path: Path, book: str) -> tuple[Annotation, ...]:
     """The annotations of one file, in the order of the file; errors as `read_annotations`."""
+    return annotations_in(text_of(path)[0], book, path)
+
+
+def annotations_in(text: str, book: str, path: Path) -> tuple[Annotation, ...]:
+    """The annotations in the text of a file, one per line that is not blank; as `read_file`.
+
+    Args:
+        text: what the file holds.
+        book: the id that each row must have.
+        path: what errors call the file.
+    """
     annotations: list[Annotation] = []
     last: dict[int, int] = {}
-    for where, row in _rows(path, _KEYS):
+    for where, row in _rows(path, text, _KEYS):
         if row["book"] != book:
             raise ValueError(f"{where}: found book {row['book']!r}, expected {book!r}")
         annotation = _annotation(row, where)
@@ -278,6 +289,15 @@ def is_same_speaker(before: Annotation, fact: Annotation) -> bool:
     return before.speaker == fact.speaker
 
 
+def renumbered(facts: Iterable[Annotation]) -> list[Annotation]:
+    """The annotations of a chapter with conversations counted from 1 in the order they begin."""
+    numbers = {0: 0}
+    return [
+        replace(fact, conversation=numbers.setdefault(fact.conversation, len(numbers)))
+        for fact in facts
+    ]
+
+
 def interrupted_pairs(facts: Sequence[Annotation]) -> int:
     """How many pairs reach across an interruption: tags cannot say them, the facts can.
 
@@ -313,9 +333,11 @@ def _read_books(folder: Path, cards: dict[str, BookCard]) -> tuple[AnnotatedBook
     )
 
 
-def _rows(path: Path, keys: dict[str, Callable[..., Any]]) -> Iterable[tuple[str, dict[str, Any]]]:
+def _rows(
+    path: Path, text: str, keys: dict[str, Callable[..., Any]]
+) -> Iterable[tuple[str, dict[str, Any]]]:
     """The objects of a JSON Lines file, each with file:line, checked to have the keys."""
-    for where, row in json_rows(path, text_of(path)[0]):
+    for where, row in json_rows(path, text):
         for key, kind in keys.items():
             if type(row.get(key)) is not kind:
                 raise ValueError(

@@ -18,11 +18,11 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import Any, TypeVar
 
-from miner.annotations import Annotation, fingerprint
+from miner.annotations import Annotation, fingerprint, renumbered
 from miner.editions import Edition
 from miner.locate import Located
 from miner.reading import text_of
-from miner.spans import BookSpans, Span
+from miner.spans import BookSpans, Span, chapter_in_marks
 from miner.tags import TaggedSpan
 
 UTTERANCE = "utterance"
@@ -101,18 +101,12 @@ def blank_tasks(book_spans: BookSpans, chapters: Sequence[int]) -> list[dict[str
     id = book_spans.book.id
     if not _BOOK.fullmatch(id):
         raise ValueError(f"{id}: found {shown(id)} as book, expected letters, digits, - and _")
-    found: dict[int, list[tuple[Span, None]]] = {}
-    for span in book_spans.spans:
-        found.setdefault(span.chapter, []).append((span, None))
-    chapters = list(dict.fromkeys(chapters))
-    for chapter in chapters:
-        if not any(span.is_utterance or span.quoted for span, _ in found.get(chapter, ())):
-            raise ValueError(
-                f"{id}: found nothing quoted in chapter {chapter}, "
-                f"expected one of the chapters {min(found)} to {max(found)}"
-            )
+    found = {chapter: chapter_in_marks(book_spans, chapter) for chapter in chapters}
     title = book_spans.book.title
-    return [_task(id, title, chapter, found[chapter]) for chapter in chapters]
+    return [
+        _task(id, title, chapter, [(span, None) for span in spans])
+        for chapter, spans in found.items()
+    ]
 
 
 def facts_of(path: Path) -> dict[str, list[Annotation]]:
@@ -206,7 +200,7 @@ def _task(
         for span, fact in group:
             piece = _safe(span.text)
             end = at + _units(piece)
-            if fact is not None or span.is_utterance or span.quoted:
+            if fact is not None or span.in_marks:
                 results += _results(f"{paragraph}-{span.index}", at, end, piece, fact)
             text, at = text + piece, end
         text, at = text + _SEPARATOR, at + len(_SEPARATOR)
@@ -328,22 +322,6 @@ def _fact(
     if not speaker:
         raise ValueError(f"{where}: found no speaker, expected a name, or ? where none is told")
     return Annotation(chapter, paragraph, fingerprint(text), speaker, int(number), remark)
-
-
-def renumbered(facts: Iterable[Annotation]) -> list[Annotation]:
-    """The annotations of a chapter with conversations counted from 1 in the order they begin."""
-    numbers = {0: 0}
-    return [
-        Annotation(
-            fact.chapter,
-            fact.paragraph,
-            fact.fingerprint,
-            fact.speaker,
-            numbers.setdefault(fact.conversation, len(numbers)),
-            fact.remark,
-        )
-        for fact in facts
-    ]
 
 
 def _typed(value: object, name: str, where: str) -> str:

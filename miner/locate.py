@@ -159,7 +159,7 @@ class _Region:
         self.same_letters: dict[tuple[int, str], list[_Place]] = {}
         for at, block in zip(self.at, blocks.values(), strict=False):
             for span in block:
-                if span.is_utterance or span.quoted:
+                if span.in_marks:
                     start = at + span.start + len(span.text) - len(span.text.lstrip())
                     place, found = (start, start + len(span.text.strip())), fingerprint(span.text)
                     self.quoted[place] = found

@@ -27,10 +27,15 @@ class Reading:
 
 
 def text_of(path: Path) -> tuple[str, str]:
-    """The file's text and the SHA-256 of its bytes."""
+    """The file's text and the SHA-256 of its bytes; a ValueError where they are no UTF-8."""
     content = path.read_bytes()
+    return decoded(content, path), hashlib.sha256(content).hexdigest()
+
+
+def decoded(content: bytes, path: Path) -> str:
+    """The text in the bytes of a file, without a byte order mark; errors as `text_of`."""
     try:
-        return content.decode("utf-8-sig"), hashlib.sha256(content).hexdigest()
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{path}:{line}: found bytes that are no UTF-8, expected UTF-8") from error

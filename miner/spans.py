@@ -43,6 +43,11 @@ class Span:
     quoted: bool = False
     continues: bool = False
 
+    @property
+    def in_marks(self) -> bool:
+        """Whether it stands in quotation marks, said or not: what is to be annotated."""
+        return self.is_utterance or self.quoted
+
 
 @dataclass(frozen=True, slots=True)
 class BookSpans:
@@ -98,6 +103,23 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
             last = True  # a letter in a story that somebody tells: the story goes on after it
         spans.extend(_spans(block, stretches, spoken, typography))
     return BookSpans(book, tuple(spans))
+
+
+def chapter_in_marks(book_spans: BookSpans, chapter: int) -> tuple[Span, ...]:
+    """All spans of a chapter in which something stands in quotation marks.
+
+    Raises:
+        ValueError: if the book has no such chapter, or nothing is quoted in it; names book and
+            chapter.
+    """
+    found = tuple(span for span in book_spans.spans if span.chapter == chapter)
+    if not any(span.in_marks for span in found):
+        numbers = [span.chapter for span in book_spans.spans] or [0]
+        raise ValueError(
+            f"{book_spans.book.id}: found nothing quoted in chapter {chapter}, "
+            f"expected one of the chapters {min(numbers)} to {max(numbers)}"
+        )
+    return found
 
 
 def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[Stretch]]) -> set[int]:

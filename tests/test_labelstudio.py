@@ -12,10 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import miner
-from miner.annotations import AnnotatedBook, Annotation, BookCard, fingerprint, read_annotations
+from miner.annotations import (
+    AnnotatedBook,
+    Annotation,
+    BookCard,
+    fingerprint,
+    read_annotations,
+    renumbered,
+)
 from miner.book import Book
 from miner.editions import Edition, open_edition
-from miner.labelstudio import LABELING_CONFIG, facts_of, renumbered, tasks
+from miner.labelstudio import LABELING_CONFIG, facts_of, tasks
 from miner.locate import Located
 from miner.spans import BookSpans, Span
 

@@ -18,6 +18,7 @@ pdnc quotations
 annotations locate agreement editions speakers errors tradeoff
 records files sources fetch learning study
 labelstudio conll exchange goldset
+guesses sheet placing sheetfile sheetpage annotate
 attribution features encoding decoding calibration style plots study_plots model examples neural
 taggers mine compare figures report card __main__
 """.split()
