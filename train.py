@@ -470,7 +470,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
     default=12,
     help="On structure features alone, before the encoder is trained beside them.",
 )
-@click.option("--epochs", type=click.IntRange(min=1), default=3)
+@click.option("--epochs", type=click.IntRange(min=1), default=2)
 @click.option("--patience", type=int, default=3, help="Epochs without a better dev score.")
 @click.option("--batch", type=int, default=1, help="Chapters per step and process.")
 @click.option("--encoder-rate", type=float, default=1e-4, help="Learning rate.")
