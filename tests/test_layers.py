@@ -19,7 +19,7 @@ annotations locate agreement editions speakers errors tradeoff
 records files sources fetch
 labelstudio conll exchange goldset
 attribution features encoding decoding calibration plots model examples neural
-taggers mine compare report card __main__
+taggers mine compare numbered layers viewdata view report card __main__
 """.split()
 MODULES = {
     f"{package}.{path.stem}": path
