@@ -79,9 +79,14 @@ function renderChapterList(book, number, layer, other) {
     const differing = other === null ? 0 : (chapter.disagreements[key] ?? 0);
     const link = make("a", { href: `#${chapter.number}` }, make("span", {}, chapter.title));
     const note = make("small", {}, counts.utterances ? notes.join(", ") : "no utterance");
-    if (differing) note.append(", ", make("span", { class: "differing" }, `${differing} ≠`));
-    if (chapter.annotated) note.append(" ", make("span", { class: "badge" }, "gold"));
     link.append(note);
+    const more = make("small", { class: "more" });
+    if (chapter.annotated) more.append(make("span", { class: "badge" }, "annotated"));
+    if (differing) {
+      const label = count(differing, "disagreement");
+      more.append(make("span", { class: "differing", title: label }, `${differing} ≠`));
+    }
+    if (more.children.length) link.append(more);
     if (chapter.number === number) link.setAttribute("aria-current", "page");
     return make("li", {}, link);
   });

@@ -7,19 +7,19 @@ const $ = (id) => document.getElementById(id);
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 
 /* `wanted` is the layer that was chosen, `layer` the one that this chapter has of it; `other` is
-   what it is compared with. `focus` is the key of a place, `conversation` a number. */
+   what it is compared with: the one chosen, else the gold, else the first that there is. `focus` is the key of a place, `conversation` a number. */
 const view = {
   chapter: null,
   wanted: 0,
   layer: 0,
-  wantedOther: names.length > 1 ? 1 : null,
+  wantedOther: null,
   other: null,
   beside: false,
   focus: null,
   conversation: null,
   disagreements: [],
 };
-let movedAt = 0; // when the page was last moved by a command, not by its reader's scrolling
+let movedAt = -Infinity; // when the page was last moved by a command, not by its reader's scrolling
 
 /** The data of a chapter; `edit.js` may put another source in its place. */
 let loadChapter = (number) => JSON.parse($(`chapter-${number}`).textContent);
@@ -44,7 +44,7 @@ function openChapter(number, { at = null, remember = true, announce = true } = {
   if (at) showDisagreement(at === "first" ? 0 : view.disagreements.length - 1);
   else {
     scrollTo(0, 0);
-    movedAt = 0;
+    movedAt = -Infinity;
     followScrolling();
     if (announce) say(`${entry.title}. ${names[view.layer] ?? ""}: ${countsOf(entry)}`);
   }
@@ -119,14 +119,14 @@ function showPanel() {
 /** Shows another layer, with the line that is being read where it was. */
 function showLayer(n, { beside = view.beside, other = view.wantedOther } = {}) {
   if (n >= names.length) return;
+  if (other === n) other = null;
   if (view.chapter.layers[n] === null) {
     say(`${names[n]} says nothing of this chapter`);
     return;
   }
-  if (n === view.wanted && other === n) other = null;
   const anchor = blockInView();
   const top = anchor?.getBoundingClientRect().top;
-  Object.assign(view, { wanted: n, beside, wantedOther: other ?? view.layer });
+  Object.assign(view, { wanted: n, beside, wantedOther: other });
   view.conversation = null;
   showChapter();
   if (anchor) {
@@ -137,7 +137,7 @@ function showLayer(n, { beside = view.beside, other = view.wantedOther } = {}) {
   if (isThere) focusPlace(view.focus, { scroll: false });
   else {
     view.focus = null;
-    movedAt = 0;
+    movedAt = -Infinity;
     followScrolling();
     showTools();
   }
@@ -200,12 +200,18 @@ function blockInView() {
   return null;
 }
 
+/** The conversation that is being read or, in narration, the next one below. */
+function conversationInView() {
+  let block = blockInView() ?? $("chapter").querySelector(".block");
+  while (block && !block.dataset.conversation) block = block.nextElementSibling;
+  return block ? Number(block.dataset.conversation) : null;
+}
+
 /** The panel goes with the text that is scrolled, a while after the page was moved by a command. */
 function followScrolling() {
   if (performance.now() - movedAt < 800 || !view.chapter) return;
-  const block = blockInView();
-  const number = Number(block?.dataset.conversation) || null;
-  if (number === view.conversation || !number) return;
+  const number = conversationInView() ?? view.conversation;
+  if (number === view.conversation) return;
   view.conversation = number;
   view.focus = null;
   showPanel();
