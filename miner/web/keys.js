@@ -173,6 +173,11 @@ function wire() {
       followScrolling();
     });
   }, { passive: true });
+  // What stands below the bar begins where it ends, however many lines it takes.
+  new ResizeObserver(() => {
+    const height = document.querySelector(".bar").getBoundingClientRect().height;
+    document.documentElement.style.setProperty("--bar", `${height}px`);
+  }).observe(document.querySelector(".bar"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
 }
 

@@ -20,15 +20,15 @@ function renderSummary(book, chapter, shown) {
   }
   const table = make("table", { class: "numbers" });
   table.append(make("caption", { class: "hidden" }, isJudged ? "Against the gold" : "Counts"));
-  table.append(isJudged ? scoresHead() : countsHead());
+  const counted = isJudged ? COUNTED.slice(1) : COUNTED; // scores leave room for no more
+  table.append(isJudged ? scoresHead(counted) : countsHead(counted));
   const body = make("tbody");
   for (const [n, layer] of chapter.layers.entries()) {
     if (!layer) continue;
     const row = make("tr", { class: n === shown ? "shown" : "" });
-    row.append(make("th", { scope: "row" }, book.layers[n].name));
-    for (const name of COUNTED) {
-      const cell = make("td", { class: "count" }, layer.counts[name].toLocaleString("en"));
-      row.append(cell);
+    row.append(make("th", { scope: "row", title: book.layers[n].name }, book.layers[n].name));
+    for (const name of counted) {
+      row.append(make("td", { class: "count" }, layer.counts[name].toLocaleString("en")));
     }
     if (isJudged) {
       for (const unit of ["start", "pairs"]) {
@@ -48,15 +48,15 @@ function rateCell(value, rate) {
   return make("td", { class: rate }, text);
 }
 
-function countsHead() {
+function countsHead(counted) {
   const row = make("tr", {}, make("th", { scope: "col" }, "layer"));
-  for (const name of COUNTED) row.append(make("th", { scope: "col", class: "count" }, name));
+  for (const name of counted) row.append(make("th", { scope: "col", class: "count" }, name));
   return make("thead", {}, row);
 }
 
-function scoresHead() {
+function scoresHead(counted) {
   const names = make("tr", {}, make("th", { scope: "col", rowSpan: 2 }, "layer"));
-  for (const name of COUNTED) {
+  for (const name of counted) {
     names.append(make("th", { scope: "col", rowSpan: 2, class: "count" }, name));
   }
   names.append(make("th", { scope: "colgroup", colSpan: 3, class: "unit" }, "B-START"));

@@ -86,6 +86,7 @@ function showTools() {
   for (const [n, button] of [...$("layers").children].entries()) {
     button.setAttribute("aria-pressed", String(n === view.layer));
     button.setAttribute("aria-disabled", String(view.chapter.layers[n] === null));
+    if (n === view.layer) $("layers").scrollLeft = button.offsetLeft - $("layers").offsetLeft - 40;
   }
   $("beside").setAttribute("aria-pressed", String(view.beside));
   for (const option of $("other").options) option.disabled = Number(option.value) === view.layer;
