@@ -372,9 +372,7 @@ def view(
 
     refuse_existing(out, force)
     labels = layer_names(tagger_label(name, gap) for name in taggers)
-    named = [
-        (label, load_tagger(name, gap)) for label, name in zip(labels, taggers, strict=True)
-    ]
+    named = [(label, load_tagger(name, gap)) for label, name in zip(labels, taggers, strict=True)]
     annotations = read_annotations(gold) if gold else None
     source, data = _one_book(word, books, mirror)
     with _naming(word):

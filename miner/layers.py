@@ -119,7 +119,9 @@ def layered(
         raise ValueError(f"found {len(names)} layers, expected 1 to {MOST_LAYERS}")
     book = book_spans.book
     if annotations is None:
-        plain = (TaggedBook(book.id, tuple(tagger.tag(book_spans)), name) for name, tagger in taggers)
+        plain = (
+            TaggedBook(book.id, tuple(tagger.tag(book_spans)), name) for name, tagger in taggers
+        )
         layers = (Layer(tagged.source, False, numbered(tagged)) for tagged in plain)
         return LayeredBook(book, tuple(layers))
     located = locate(_annotated(annotations, book.id), book_spans)
@@ -192,9 +194,7 @@ def layer_names(labels: Iterable[str]) -> list[str]:
     """
     labels = list(labels)
     ends = [label.rstrip("/").rpartition("/")[2] for label in labels]
-    return [
-        label if ends.count(end) > 1 else end for label, end in zip(labels, ends, strict=True)
-    ]
+    return [label if ends.count(end) > 1 else end for label, end in zip(labels, ends, strict=True)]
 
 
 def _says_beside(place: Place, places: Sequence[Place]) -> Says:
@@ -209,9 +209,7 @@ def _says_beside(place: Place, places: Sequence[Place]) -> Says:
     return Says.OTHERWISE if overlaps else Says.NOTHING
 
 
-def _with_chapters(
-    spans: Iterable[TaggedSpan], own: Sequence[TaggedSpan]
-) -> Iterator[TaggedSpan]:
+def _with_chapters(spans: Iterable[TaggedSpan], own: Sequence[TaggedSpan]) -> Iterator[TaggedSpan]:
     """The spans of a book with some of its chapters replaced by others of the same number."""
     chapters: dict[int, list[TaggedSpan]] = {}
     for item in own:

@@ -41,7 +41,9 @@ def view_html(book: LayeredBook, mode: str = "view") -> bytes:
     return page_html(book_data(book), chapters, mode)
 
 
-def page_html(book: dict[str, Any], chapters: Iterable[dict[str, Any]], mode: str = "view") -> bytes:
+def page_html(
+    book: dict[str, Any], chapters: Iterable[dict[str, Any]], mode: str = "view"
+) -> bytes:
     """The page, stitched from the values of a book and of those chapters that it is to hold.
 
     Args:

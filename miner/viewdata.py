@@ -109,9 +109,7 @@ def _title(book: LayeredBook, number: int, blocks: Sequence[Block]) -> str:
 def _chapter_of_layers(book: LayeredBook, number: int) -> list[NumberedChapter | None]:
     """The chapter in each layer; one without a block of the story has no spans in any but gold."""
     empty = NumberedChapter((), (), ())
-    return [
-        layer.chapters.get(number, None if layer.is_gold else empty) for layer in book.layers
-    ]
+    return [layer.chapters.get(number, None if layer.is_gold else empty) for layer in book.layers]
 
 
 def _disagreements(book: LayeredBook, number: int) -> dict[str, list[list[Any]]]:

@@ -18,14 +18,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from browser import chromium, opened  # noqa: E402
+from browser import chromium, opened
 
-from miner.layers import layered  # noqa: E402
-from miner.mine import split_source  # noqa: E402
-from miner.sources import find_sources  # noqa: E402
-from miner.spans import BookSpans  # noqa: E402
-from miner.taggers import load_tagger  # noqa: E402
-from miner.view import view_html  # noqa: E402
+from miner.layers import layered
+from miner.mine import split_source
+from miner.sources import find_sources
+from miner.spans import BookSpans
+from miner.taggers import load_tagger
+from miner.view import view_html
 
 LONGEST_SECONDS = 2.0
 SLOWEST = """() => {

@@ -15,14 +15,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from browser import chromium, opened  # noqa: E402
+from browser import chromium, opened
 
-from miner.annotations import read_annotations  # noqa: E402
-from miner.fetch import find_book  # noqa: E402
-from miner.layers import layered  # noqa: E402
-from miner.mine import split_source  # noqa: E402
-from miner.taggers import load_tagger, tagger_label  # noqa: E402
-from miner.view import view_html  # noqa: E402
+from miner.annotations import read_annotations
+from miner.fetch import find_book
+from miner.layers import layered
+from miner.mine import split_source
+from miner.taggers import load_tagger, tagger_label
+from miner.view import view_html
 
 ANNOTATIONS = Path(__file__).parents[2] / "annotations"
 
