@@ -25,14 +25,18 @@ _SLOT = re.compile(r"<!--slot:(\w+)-->")
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A way to use the page: its scripts and styles, in order, and whom it may ask for data."""
+    """A way to use the page: its scripts and styles, in order, and whom it may ask for data.
+
+    The last script, `keys.js`, opens the first chapter; what is to change how the page works comes
+    before it.
+    """
 
     scripts: tuple[str, ...]
-    styles: tuple[str, ...] = ("view.css",)
+    styles: tuple[str, ...] = ("view.css", "text.css", "panel.css")
     connect: str = "'none'"
 
 
-MODES = {"view": Mode(("render.js", "panel.js", "view.js", "keys.js"))}
+MODES = {"view": Mode(("render.js", "panel.js", "view.js", "walk.js", "keys.js"))}
 
 
 def view_html(book: LayeredBook, mode: str = "view") -> bytes:

@@ -4,7 +4,11 @@
 const KEYS = [
   ["1–9", "show a layer", null],
   ["⇧ 1–9", "compare with a layer", null],
-  ["b", "show the other layer beside the text, or not", () => showLayer(view.layer, { beside: !view.beside })],
+  [
+    "b",
+    "show the other layer beside the text, or not",
+    () => showLayer(view.layer, { beside: !view.beside }),
+  ],
   ["x", "change the two layers over", swapLayers],
   ["d", "next disagreement, on into the next chapters", () => walkDisagreements(true)],
   ["D", "disagreement before", () => walkDisagreements(false)],
@@ -20,7 +24,9 @@ const KEYS = [
   ["?", "this help", () => openHelp()],
   ["Esc", "close what is open; back to the text", closeDrawers],
 ];
-const ACTIONS = new Map(KEYS.filter(([, , action]) => action).map(([key, , action]) => [key, action]));
+const ACTIONS = new Map(
+  KEYS.filter(([, , action]) => action).map(([key, , action]) => [key, action]),
+);
 
 function swapLayers() {
   if (view.other !== null) showLayer(view.other, { other: view.layer });
@@ -57,7 +63,8 @@ let openedBy = null;
 function openDrawer(id) {
   const drawer = $(id);
   openedBy = document.activeElement;
-  for (const other of document.querySelectorAll(".drawer.open")) if (other !== drawer) closeDrawer(other);
+  for (const other of document.querySelectorAll(".drawer.open"))
+    if (other !== drawer) closeDrawer(other);
   drawer.classList.add("open");
   $(`show-${id}`).setAttribute("aria-expanded", "true");
   if (getComputedStyle(drawer).position === "fixed") $("text").inert = true;
@@ -112,7 +119,9 @@ function start() {
   });
   $("compare").hidden = names.length < 2;
   for (const [key, meaning] of KEYS) {
-    $("keys").append(make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, key)), make("td", {}, meaning)));
+    $("keys").append(
+      make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, key)), make("td", {}, meaning)),
+    );
   }
   $("sure-sample").style.setProperty("--sure", 0.7);
   const annotated = book.chapters.filter((chapter) => chapter.annotated).length;
@@ -123,8 +132,11 @@ function start() {
   wire();
   showTheme();
   const asked = Number(location.hash.slice(1));
-  const firstSpoken = book.chapters.find((chapter) => chapter.counts.some((item) => item?.utterances));
-  const first = book.chapters.find((chapter) => chapter.annotated) ?? firstSpoken ?? book.chapters[0];
+  const firstSpoken = book.chapters.find((chapter) =>
+    chapter.counts.some((item) => item?.utterances),
+  );
+  const first =
+    book.chapters.find((chapter) => chapter.annotated) ?? firstSpoken ?? book.chapters[0];
   const number = location.hash && entryOf(asked) ? asked : first.number;
   openChapter(number, { remember: false, announce: false });
 }
@@ -136,9 +148,13 @@ function wire() {
   $("previous").addEventListener("click", () => walkDisagreements(false));
   $("theme").addEventListener("click", switchTheme);
   $("show-help").addEventListener("click", openHelp);
-  for (const id of ["chapters", "panel"]) $(`show-${id}`).addEventListener("click", () => openDrawer(id));
-  for (const button of document.querySelectorAll(".drawer .close")) button.addEventListener("click", closeDrawers);
-  $("help").querySelector(".close").addEventListener("click", () => $("help").close());
+  for (const id of ["chapters", "panel"])
+    $(`show-${id}`).addEventListener("click", () => openDrawer(id));
+  for (const button of document.querySelectorAll(".drawer .close"))
+    button.addEventListener("click", closeDrawers);
+  $("help")
+    .querySelector(".close")
+    .addEventListener("click", () => $("help").close());
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (link && entryOf(Number(link.hash.slice(1))) && link.hash !== "#text") {
@@ -165,14 +181,18 @@ function wire() {
     if (location.hash && number !== view.chapter.number) openChapter(number, { remember: false });
   });
   let waiting = false;
-  window.addEventListener("scroll", () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      followScrolling();
-    });
-  }, { passive: true });
+  window.addEventListener(
+    "scroll",
+    () => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        followScrolling();
+      });
+    },
+    { passive: true },
+  );
   // What stands below the bar begins where it ends, however many lines it takes.
   new ResizeObserver(() => {
     const height = document.querySelector(".bar").getBoundingClientRect().height;

@@ -7,7 +7,7 @@ const RATES = [
   ["f1", "F1"],
 ];
 
-/** The numbers of a chapter: scores of each layer against the gold, or counts where there is none. */
+/** The numbers of a chapter: each layer against the gold, or counts where there is none. */
 function renderSummary(book, chapter, shown) {
   const isJudged = chapter.layers.some((layer) => layer?.scores);
   const entry = book.chapters.find((item) => item.number === chapter.number);
@@ -92,7 +92,7 @@ function renderChapterList(book, number, layer, other) {
   });
 }
 
-/** The panel: the utterance in focus, its conversation turn by turn, the chapter's disagreements. */
+/** The panel: the utterance in focus, its conversation by turns, the disagreements. */
 function renderPanel(chapter, names, state) {
   const { layer, other, conversation, focus, disagreements } = state;
   const parts = [];

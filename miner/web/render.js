@@ -144,7 +144,8 @@ function renderRail(segments, name, layer) {
     const line = make("div", { class: open, data: { conversation: segment.number } });
     if (segment.starts) {
       const turns = segment.last - segment.first + 1;
-      const label = `Conversation ${segment.number}${name ? ` of ${name}` : ""}, ${count(turns, "turn")}`;
+      const whose = name ? ` of ${name}` : "";
+      const label = `Conversation ${segment.number}${whose}, ${count(turns, "turn")}`;
       line.append(
         make("button", {
           type: "button",
@@ -203,11 +204,15 @@ function renderPiece(block, piece, { shown, differing, beside, otherName }) {
   if (!differs) return [span];
   span.classList.add("differs");
   const flag = make("span", { class: "flag", "aria-hidden": "true" }, "≠");
-  const says = make("span", { class: "says", "aria-hidden": "true" }, `${otherName}: ${differs.other}`);
+  const says = make(
+    "span",
+    { class: "says", "aria-hidden": "true" },
+    `${otherName}: ${differs.other}`,
+  );
   return beside ? [span, flag, says] : [span, flag];
 }
 
-/** The button that stands before an utterance: its turn, and all that is known of it as its name. */
+/** The button before an utterance: it shows the turn, and has all that is known as its name. */
 function renderMark(piece, differs, otherName) {
   const parts = [];
   if (piece.is === "missed") parts.push("No utterance");

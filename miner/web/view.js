@@ -7,7 +7,8 @@ const $ = (id) => document.getElementById(id);
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 
 /* `wanted` is the layer that was chosen, `layer` the one that this chapter has of it; `other` is
-   what it is compared with: the one chosen, else the gold, else the first that there is. `focus` is the key of a place, `conversation` a number. */
+   what it is compared with: the one chosen, else the gold, else the first that there is. `focus`
+   is the key of a place, `conversation` a number. */
 const view = {
   chapter: null,
   wanted: 0,
@@ -19,9 +20,8 @@ const view = {
   conversation: null,
   disagreements: [],
 };
-let movedAt = -Infinity; // when the page was last moved by a command, not by its reader's scrolling
 
-/** The data of a chapter; `edit.js` may put another source in its place. */
+/** The data of a chapter; a script of another mode may put another source in its place. */
 let loadChapter = (number) => JSON.parse($(`chapter-${number}`).textContent);
 
 function say(text) {
@@ -52,7 +52,9 @@ function openChapter(number, { at = null, remember = true, announce = true } = {
 
 function countsOf(entry) {
   const counts = entry.counts[view.layer];
-  return counts ? `${count(counts.conversations, "conversation")}, ${count(counts.turns, "turn")}` : "";
+  return counts
+    ? `${count(counts.conversations, "conversation")}, ${count(counts.turns, "turn")}`
+    : "";
 }
 
 /** Which layer a chapter shows: the chosen one, else the first that it has. */
@@ -75,11 +77,19 @@ function showChapter() {
   article.classList.toggle("beside", beside);
   $("summary").replaceChildren(...renderSummary(book, chapter, layer));
   $("chapter-list").replaceChildren(...renderChapterList(book, chapter.number, layer, other));
-  $("chapter-list").querySelector("[aria-current]").scrollIntoView({ block: "nearest" });
+  showInDrawer($("chapter-list").querySelector("[aria-current]"));
   showTools();
   showNeighbours();
   showPanel();
   document.dispatchEvent(new CustomEvent("miner:chapter", { detail: view }));
+}
+
+/** Scrolls a drawer to an entry; scrollIntoView would have the next Tab begin there. */
+function showInDrawer(entry) {
+  const drawer = entry.closest(".drawer");
+  const [box, frame] = [entry.getBoundingClientRect(), drawer.getBoundingClientRect()];
+  if (box.top < frame.top || box.bottom > frame.bottom)
+    drawer.scrollTop += box.top - frame.top - 100;
 }
 
 function showTools() {
@@ -100,7 +110,9 @@ function showTools() {
 function showNeighbours() {
   const place = book.chapters.indexOf(entryOf(view.chapter.number));
   const link = (entry, name) =>
-    entry ? make("a", { href: `#${entry.number}`, class: name }, make("small", {}, name), entry.title) : "";
+    entry
+      ? make("a", { href: `#${entry.number}`, class: name }, make("small", {}, name), entry.title)
+      : "";
   $("turn-page").replaceChildren(
     link(book.chapters[place - 1], "before"),
     link(book.chapters[place + 1], "after"),
@@ -125,15 +137,9 @@ function showLayer(n, { beside = view.beside, other = view.wantedOther } = {}) {
     say(`${names[n]} says nothing of this chapter`);
     return;
   }
-  const anchor = blockInView();
-  const top = anchor?.getBoundingClientRect().top;
   Object.assign(view, { wanted: n, beside, wantedOther: other });
   view.conversation = null;
-  showChapter();
-  if (anchor) {
-    const moved = $(anchor.id).getBoundingClientRect().top - top;
-    scrollBy({ top: moved, behavior: "instant" });
-  }
+  keepingPlace(showChapter);
   const isThere = view.focus && markOf(view.focus);
   if (isThere) focusPlace(view.focus, { scroll: false });
   else {
@@ -146,143 +152,25 @@ function showLayer(n, { beside = view.beside, other = view.wantedOther } = {}) {
   say(`${names[view.layer]}${against}${view.beside ? ", beside the text" : ""}`);
 }
 
+/** Builds the chapter anew with the line that is being read where it was. */
+function keepingPlace(build) {
+  const anchor = blockInView();
+  const top = anchor?.getBoundingClientRect().top;
+  const blocks = [...$("chapter").querySelectorAll(".block")];
+  const heights = blocks.map((block) => [block.id, block.offsetHeight]);
+  build();
+  // Blocks out of sight have no size of their own yet; that of the old ones is nearly right.
+  for (const [id, height] of heights) $(id).style.containIntrinsicBlockSize = `auto ${height}px`;
+  if (!anchor) return;
+  const stay = () => {
+    const moved = $(anchor.id)?.getBoundingClientRect().top - top;
+    if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: "instant" });
+  };
+  stay();
+  requestAnimationFrame(stay);
+}
+
 function compareWith(n) {
   if (n === view.layer) return;
   showLayer(view.layer, { other: n });
-}
-
-/* Places in the text. */
-
-function markOf(key) {
-  return $("chapter").querySelector(`.mark[data-key="${key}"]`);
-}
-
-/** The mark of a place, or of what the shown layer has over it where it is cut otherwise. */
-function nearestMark(key) {
-  const exact = markOf(key);
-  if (exact) return exact;
-  const [paragraph, start, end] = key.split(":").map(Number);
-  const over = (view.chapter.layers[view.layer].byParagraph.get(paragraph) ?? []).find(
-    (item) => item.start < end && start < item.end,
-  );
-  return over ? markOf(over.key) : null;
-}
-
-function scrollToPlace(element) {
-  const box = element.getBoundingClientRect();
-  const isNear = Math.abs(box.top) < 2 * innerHeight;
-  movedAt = performance.now();
-  const behavior = isNear && !isStill.matches ? "smooth" : "instant";
-  element.closest(".block").scrollIntoView({ block: "center", behavior });
-}
-
-/** Puts the focus on an utterance and shows its conversation; `key` names its place. */
-function focusPlace(key, { scroll = true } = {}) {
-  const mark = nearestMark(key);
-  if (!mark) return;
-  view.focus = key;
-  view.conversation = view.chapter.layers[view.layer].byKey.get(mark.dataset.key)?.conversation ?? null;
-  for (const old of document.querySelectorAll(".utterance.here, .missed.here")) old.classList.remove("here");
-  mark.parentElement.classList.add("here");
-  mark.focus({ preventScroll: true });
-  if (scroll) scrollToPlace(mark);
-  showPanel();
-  showTools();
-  document.dispatchEvent(new CustomEvent("miner:focus", { detail: view }));
-}
-
-function blockInView() {
-  const column = $("chapter").getBoundingClientRect();
-  const x = column.left + column.width / 2;
-  for (const share of [0.3, 0.4, 0.5, 0.6, 0.2]) {
-    const block = document.elementFromPoint(x, innerHeight * share)?.closest(".block");
-    if (block) return block;
-  }
-  return null;
-}
-
-/** The conversation that is being read or, in narration, the next one below. */
-function conversationInView() {
-  let block = blockInView() ?? $("chapter").querySelector(".block");
-  while (block && !block.dataset.conversation) block = block.nextElementSibling;
-  return block ? Number(block.dataset.conversation) : null;
-}
-
-/** The panel goes with the text that is scrolled, a while after the page was moved by a command. */
-function followScrolling() {
-  if (performance.now() - movedAt < 800 || !view.chapter) return;
-  const number = conversationInView() ?? view.conversation;
-  if (number === view.conversation) return;
-  view.conversation = number;
-  view.focus = null;
-  showPanel();
-  showTools();
-}
-
-function marksInOrder(kind) {
-  return [...$("chapter").querySelectorAll(kind)];
-}
-
-/** Where a walk through elements of the text begins: after the one in focus, or what is in view. */
-function stepFrom(elements, forward) {
-  const from = document.activeElement?.closest("#chapter .mark, #chapter .number") ?? blockInView();
-  if (!from) return forward ? 0 : elements.length - 1;
-  const after = (element) => from.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING;
-  if (forward) return elements.findIndex((element) => element !== from && after(element));
-  return elements.findLastIndex((element) => element !== from && !after(element));
-}
-
-function walk(kind, forward, what) {
-  const elements = marksInOrder(kind);
-  const n = stepFrom(elements, forward);
-  if (n < 0 || n >= elements.length) {
-    say(`No ${forward ? "further" : "earlier"} ${what} in this chapter`);
-    return;
-  }
-  if (kind === ".mark") focusPlace(elements[n].dataset.key);
-  else showConversation(elements[n]);
-}
-
-function showConversation(button) {
-  view.conversation = Number(button.dataset.conversation);
-  view.focus = null;
-  button.focus({ preventScroll: true });
-  scrollToPlace(button);
-  showPanel();
-  showTools();
-}
-
-/* Disagreements. */
-
-function showDisagreement(n) {
-  const item = view.disagreements[n];
-  say(`Disagreement ${n + 1} of ${view.disagreements.length}. ${names[view.layer]}: ${item.shown}. ${names[view.other]}: ${item.other}.`);
-  if (nearestMark(item.key)) focusPlace(item.key);
-}
-
-/** The next place where the two layers part, in this chapter or in the next that has one. */
-function walkDisagreements(forward) {
-  if (view.other === null) {
-    say("There is no second layer to compare with");
-    return;
-  }
-  const current = view.disagreements.findIndex((item) => item.key === view.focus);
-  let n = current + (forward ? 1 : -1);
-  if (current < 0) {
-    const block = Number(blockInView()?.dataset.paragraph ?? 0);
-    n = forward
-      ? view.disagreements.findIndex((item) => item.paragraph >= block)
-      : view.disagreements.findLastIndex((item) => item.paragraph < block);
-    if (n < 0 && forward) n = view.disagreements.length;
-  }
-  if (n >= 0 && n < view.disagreements.length) {
-    showDisagreement(n);
-    return;
-  }
-  const key = `${Math.min(view.layer, view.other)}-${Math.max(view.layer, view.other)}`;
-  const place = book.chapters.indexOf(entryOf(view.chapter.number));
-  const rest = forward ? book.chapters.slice(place + 1) : book.chapters.slice(0, place).reverse();
-  const next = rest.find((chapter) => chapter.disagreements[key]);
-  if (next) openChapter(next.number, { at: forward ? "first" : "last" });
-  else say(`No ${forward ? "further" : "earlier"} disagreement in the book`);
 }
