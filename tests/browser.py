@@ -23,7 +23,8 @@ PAINTED = """
 new MutationObserver((_, observer) => {
   if (!document.documentElement?.dataset.ready) return;
   observer.disconnect();
-  requestAnimationFrame(() => setTimeout(() => { window.painted = performance.now(); }));
+  const data = document.documentElement.dataset;
+  requestAnimationFrame(() => setTimeout(() => { data.painted = performance.now(); }));
 }).observe(document, { subtree: true, childList: true, attributes: true });
 """
 
@@ -61,5 +62,10 @@ def opened(
     page.set_default_timeout(20_000)
     page.add_init_script(PAINTED)
     page.goto(file.resolve().as_uri() + at)
-    page.wait_for_function("window.painted")
+    page.wait_for_selector("html[data-painted]", state="attached")
     return page
+
+
+def seconds_to_first_chapter(page) -> float:
+    """From navigation to the first chapter on the screen."""
+    return float(page.locator("html").get_attribute("data-painted")) / 1000

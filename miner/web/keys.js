@@ -108,7 +108,7 @@ function showTheme() {
 function start() {
   $("book-title").textContent = book.title;
   $("book-author").textContent = book.author;
-  if (/^[a-z]{2,3}$/.test(book.language)) $("chapter").lang = book.language;
+  tellLanguage([$("chapter"), $("book-title")]);
   names.forEach((name, n) => {
     const key = make("kbd", { "aria-hidden": "true" }, String(n + 1));
     const button = make("button", { type: "button", title: name }, key, make("span", {}, name));
@@ -180,19 +180,13 @@ function wire() {
     const number = Number(location.hash.slice(1));
     if (location.hash && number !== view.chapter.number) openChapter(number, { remember: false });
   });
-  let waiting = false;
-  window.addEventListener(
-    "scroll",
-    () => {
-      if (waiting) return;
-      waiting = true;
-      requestAnimationFrame(() => {
-        waiting = false;
-        followScrolling();
-      });
-    },
-    { passive: true },
-  );
+  // While the page moves it is only moved; the panel follows when it stands still.
+  let pause = 0;
+  const follow = () => {
+    clearTimeout(pause);
+    pause = setTimeout(followScrolling, 120);
+  };
+  window.addEventListener("scroll", follow, { passive: true });
   // What stands below the bar begins where it ends, however many lines it takes.
   new ResizeObserver(() => {
     const height = document.querySelector(".bar").getBoundingClientRect().height;

@@ -2,6 +2,9 @@
 /* A chapter's data -> the elements that show it. Nothing here knows what is shown at present:
    renderChapter(chapter, layer) gives the same element for the same data. */
 
+const BLOCKS_OF_A_PART = 20;
+const LETTERS_OF_A_BREAK = 30; // what the last line of a paragraph leaves empty, on average
+
 /** An element with its properties and children; a child is an element or a text. */
 function make(name, properties = {}, ...children) {
   const element = document.createElement(name);
@@ -102,6 +105,7 @@ function renderChapter(chapter, layer, { other = null, beside = false, names = [
   if (chapter.blocks[0].kind !== "heading") {
     fragment.append(make("h2", { class: "untitled" }, chapter.title));
   }
+  const rows = [];
   for (const [n, block] of chapter.blocks.entries()) {
     const context = { shown, differing, beside, otherName: names[other] ?? "" };
     const text = renderBlock(block, context, missed.get(block.index) ?? [], n === 0);
@@ -116,9 +120,32 @@ function renderChapter(chapter, layer, { other = null, beside = false, names = [
       text,
     );
     if (otherRails) row.append(renderRail(otherRails[n], names[other], against));
-    fragment.append(row);
+    rows.push(row);
   }
+  fragment.append(...partsOf(chapter.blocks, rows));
   return fragment;
+}
+
+/**
+ * The rows of blocks in parts, each of which is laid out when it comes into sight.
+ *
+ * Browsers can leave out single paragraphs, too, but ask each of thousands in every frame whether
+ * it is in sight. `--letters` lets the style guess how high a part is that was never seen.
+ */
+function partsOf(blocks, rows) {
+  const parts = [];
+  let letters = 0;
+  for (const [n, row] of rows.entries()) {
+    const isFull = !parts.length || parts.at(-1).children.length >= BLOCKS_OF_A_PART;
+    if (isFull && blocks[n - 1]?.kind !== "heading") {
+      parts.push(make("div", { class: "part" }));
+      letters = 0;
+    }
+    letters += blocks[n].text.length + LETTERS_OF_A_BREAK;
+    parts.at(-1).append(row);
+    parts.at(-1).style.setProperty("--letters", letters);
+  }
+  return parts;
 }
 
 /** Per block, the conversations that stand in it, with whether each begins and ends there. */

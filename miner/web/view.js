@@ -19,6 +19,7 @@ const view = {
   focus: null,
   conversation: null,
   disagreements: [],
+  brackets: new Map(), // the lines in the margin, by conversation
 };
 
 /** The data of a chapter; a script of another mode may put another source in its place. */
@@ -75,13 +76,22 @@ function showChapter() {
   const article = $("chapter");
   article.replaceChildren(renderChapter(chapter, layer, { other, beside, names }));
   article.classList.toggle("beside", beside);
+  const lines = article.querySelectorAll(".rail:not(.other) .segment");
+  view.brackets = grouped(lines, (line) => Number(line.dataset.conversation));
   $("summary").replaceChildren(...renderSummary(book, chapter, layer));
   $("chapter-list").replaceChildren(...renderChapterList(book, chapter.number, layer, other));
+  tellLanguage($("chapter-list").querySelectorAll("a > span"));
   showInDrawer($("chapter-list").querySelector("[aria-current]"));
   showTools();
   showNeighbours();
   showPanel();
   document.dispatchEvent(new CustomEvent("miner:chapter", { detail: view }));
+}
+
+/** Says that elements are in the language of the book, where that is known. */
+function tellLanguage(elements) {
+  if (!/^[a-z]{2,3}$/.test(book.language)) return;
+  for (const element of elements) element.lang = book.language;
 }
 
 /** Scrolls a drawer to an entry; scrollIntoView would have the next Tab begin there. */
@@ -123,10 +133,10 @@ function showPanel() {
   const title = view.conversation ? `Conversation ${view.conversation}` : "Conversation";
   $("panel-heading").textContent = title;
   $("panel-body").replaceChildren(...renderPanel(view.chapter, names, view));
-  for (const line of document.querySelectorAll(".segment")) {
-    const isHere = Number(line.dataset.conversation) === view.conversation;
-    line.classList.toggle("current", isHere && !line.parentElement.classList.contains("other"));
-  }
+  tellLanguage($("panel-body").querySelectorAll("q"));
+  for (const line of document.querySelectorAll(".segment.current"))
+    line.classList.remove("current");
+  for (const line of view.brackets.get(view.conversation) ?? []) line.classList.add("current");
 }
 
 /** Shows another layer, with the line that is being read where it was. */
@@ -156,11 +166,13 @@ function showLayer(n, { beside = view.beside, other = view.wantedOther } = {}) {
 function keepingPlace(build) {
   const anchor = blockInView();
   const top = anchor?.getBoundingClientRect().top;
-  const blocks = [...$("chapter").querySelectorAll(".block")];
-  const heights = blocks.map((block) => [block.id, block.offsetHeight]);
+  const parts = () => [...$("chapter").querySelectorAll(".part")];
+  const heights = parts().map((part) => part.offsetHeight);
   build();
-  // Blocks out of sight have no size of their own yet; that of the old ones is nearly right.
-  for (const [id, height] of heights) $(id).style.containIntrinsicBlockSize = `auto ${height}px`;
+  // Parts out of sight have no size of their own yet; that of the old ones is nearly right.
+  for (const [n, part] of parts().entries()) {
+    part.style.containIntrinsicBlockSize = `auto ${heights[n]}px`;
+  }
   if (!anchor) return;
   const stay = () => {
     const moved = $(anchor.id)?.getBoundingClientRect().top - top;

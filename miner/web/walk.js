@@ -56,7 +56,9 @@ function blockInView() {
 /** The conversation that is being read or, in narration, the next one below. */
 function conversationInView() {
   let block = blockInView() ?? $("chapter").querySelector(".block");
-  while (block && !block.dataset.conversation) block = block.nextElementSibling;
+  while (block && !block.dataset.conversation) {
+    block = block.nextElementSibling ?? block.parentElement.nextElementSibling?.firstElementChild;
+  }
   return block ? Number(block.dataset.conversation) : null;
 }
 
