@@ -78,7 +78,8 @@ def measure(browser, folder: Path, name: str, book_spans: BookSpans) -> float:
     page.context.close()
     print(
         f"{name:<44.44} {book_spans.book.n_words:>8,} words  {len(data) / 1e6:4.1f} MB  "
-        f"written {written:4.1f} s  first chapter {seconds:5.2f} s  slowest {slowest:5.2f} s  frame {frame:3.0f} ms"
+        f"written {written:4.1f} s  first chapter {seconds:5.2f} s  slowest {slowest:5.2f} s  "
+        f"frame {frame:3.0f} ms"
     )
     return seconds
 
