@@ -227,7 +227,10 @@ function renderPiece(block, piece, { shown, differing, beside, otherName }) {
     class: piece.is === "missed" ? "missed" : `utterance ${piece.turn % 2 ? "odd" : "even"}`,
     data: { key: piece.key },
   });
-  span.append(renderMark(piece, differs, otherName), text);
+  // A mark does not stand alone at the end of a line.
+  const [first] = /^\S{0,8}/.exec(text);
+  const mark = renderMark(piece, differs, otherName);
+  span.append(make("span", { class: "first" }, mark, first), text.slice(first.length));
   if (!differs) return [span];
   span.classList.add("differs");
   const flag = make("span", { class: "flag", "aria-hidden": "true" }, "≠");

@@ -35,7 +35,7 @@ function focusPlace(key, { scroll = true } = {}) {
     view.chapter.layers[view.layer].byKey.get(mark.dataset.key)?.conversation ?? null;
   for (const old of document.querySelectorAll(".utterance.here, .missed.here"))
     old.classList.remove("here");
-  mark.parentElement.classList.add("here");
+  mark.closest(".utterance, .missed").classList.add("here");
   mark.focus({ preventScroll: true });
   if (scroll) scrollToPlace(mark);
   showPanel();
