@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 from helpers import SEED, book, needs_seed
 
+from heuristic.gap import TUNED_GAP
 from miner.__main__ import main
 from miner.compare import compare, spans_of
 from miner.files import json_line
@@ -54,14 +55,18 @@ def test_a_table_for_people_and_json_for_programs(gold):
     for unit in ("B-START", "turn pairs", "span pairs (the seed's)"):
         place = lines.index(unit)
         assert lines[place + 1].startswith("gap 150 ")
-        assert lines[place + 2].startswith("tuned-gap 250 ")
+        assert lines[place + 2].startswith(f"tuned-gap {TUNED_GAP} ")
         assert lines[place + 3].startswith("narration ")
     assert "1.000 [1.00–1.00]  1.000 [1.00–1.00]" in lines[lines.index("B-START") + 3]
     signature = next(line for line in lines if line.startswith("narration: unit:span|gold:gold."))
     assert "|bs:20|seed:0|" in signature
     said = json.loads(run("compare", "--gold", gold, "--resamples", 20, "--json").stdout)
     assert (said["gold"], said["split"]) == ("gold.jsonl", "all")
-    assert [row["name"] for row in said["rows"]] == ["gap 150", "tuned-gap 250", "narration"]
+    assert [row["name"] for row in said["rows"]] == [
+        "gap 150",
+        f"tuned-gap {TUNED_GAP}",
+        "narration",
+    ]
     assert said["rows"][2]["signature"] in signature
 
 
@@ -131,7 +136,7 @@ def test_the_seeds_folder_as_a_user_meets_it():
     assert [row["name"] for row in train["rows"]] == [
         "seed heuristic",
         "gap 150",
-        "tuned-gap 250",
+        f"tuned-gap {TUNED_GAP}",
         "narration",
     ]
     assert {row["readme"] and 1 for row in train["rows"]} == {None}
