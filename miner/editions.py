@@ -34,8 +34,8 @@ def editions(books: Iterable[AnnotatedBook], read: ReadBook) -> Iterator[Edition
     """Each annotated book on the edition that `read` gives, one at a time.
 
     Raises:
-        ValueError: if a file cannot be parsed, or has less than 97% of the annotated spans of a
-            chapter (`locate.refuse_losses`); names the book.
+        ValueError: if a file cannot be parsed, or lacks too many annotated spans of a chapter
+            (`locate.refuse_losses`); names the book.
     """
     for annotated in books:
         edition = open_edition(annotated, read(annotated.card.book))

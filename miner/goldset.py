@@ -51,8 +51,8 @@ def check(annotations: Annotations, split: str, read: ReadBook) -> Checked:
     """Every span of the annotations against the edition at hand, and the annotations as a whole.
 
     Reading them has checked their form, and that no author is in two splits. Here: each book has
-    annotations, each chapter is found to 97%, the derived tags are legal, the two readings cover
-    the same chapters, and no two books are editions of one work.
+    annotations, each chapter is found (`locate.refuse_losses`), the derived tags are legal, the two
+    readings cover the same chapters, and no two books are editions of one work.
 
     Args:
         annotations: all of them.

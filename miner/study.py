@@ -264,8 +264,8 @@ def at_hand(books: Iterable[AnnotatedBook], folder: Path | None = None) -> Itera
         folder: where a Gutenberg number is looked up first; then the cache is.
 
     Raises:
-        ValueError: if `folder` is no folder, a file cannot be parsed, or has less than 97% of the
-            annotated spans of a chapter; names the book.
+        ValueError: if `folder` is no folder, a file cannot be parsed, or lacks too many annotated
+            spans of a chapter; names the book.
         OSError: if a file cannot be read.
     """
     of_id = {book.card.book: book for book in books}

@@ -159,7 +159,7 @@ def test_other_editions_are_named_below_the_table():
     def poor(id: str) -> bytes:
         return read(id).replace(b"shut the", b"shut no")[: len(read(id)) // 2]
 
-    with pytest.raises(ValueError, match=r"^sample, chapter \d: found \d+ of \d+ annotated spans"):
+    with pytest.raises(ValueError, match=r"^sample, chapter \d: found \d+ of \d+ annotated utt"):
         compare(ANNOTATIONS, named, "sample", read=poor)
 
 
