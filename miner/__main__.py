@@ -139,6 +139,7 @@ def main() -> None:
     miner mine sample -o mined          the whole way, in one step
     miner profile 1342-h.htm            how a book marks speech, and the evidence
     miner tag 1342-h.htm -o tags.jsonl  one tag per span, to correct or to score
+    miner view sample -o sample.html    the book as a page, its conversations marked
     miner score --gold G --predicted P  how far to trust it
     """  # noqa: D301 - click's mark for lines that are to stay as they are
     # Whoever stops the program in another way than Ctrl-C gets no half file, either.
@@ -313,6 +314,74 @@ def tag(
     else:
         with whole_file(out, force) as file:
             file.write(b"".join(rows))
+
+
+@main.command()
+@click.argument("word", metavar="BOOK")
+@click.option(
+    "--tagger",
+    "taggers",
+    multiple=True,
+    default=("gap",),
+    show_default=True,
+    help="A layer of the page: gap, tuned-gap, narration, or the path of a tags file or of a "
+    "checkpoint. May be given more than once.",
+)
+@_gap
+@click.option(
+    "--gold",
+    type=PATH,
+    help="Folder of annotations: the first layer, which the others are scored against.",
+)
+@_quotes
+@_out("HTML file to write.", required=True)
+@_books
+@_mirror
+@_force
+@_quiet
+def view(
+    word: str,
+    taggers: tuple[str, ...],
+    gap: int,
+    gold: Path | None,
+    quotes: str | None,
+    out: Path,
+    books: Path | None,
+    mirror: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Show a book as a page: who answers whom, conversation by conversation.
+
+    One HTML file with everything in it, to open in a browser; it needs no network. Utterances are
+    marked by turn, conversations bracketed in the margin. Each tagger is a layer, and so is the
+    gold: keys 1 to 9 switch between them, b shows two side by side, d goes to the next place where
+    they part, and ? tells the other keys.
+
+    \b
+    miner view sample -o sample.html
+    miner view sample --gold annotations --tagger gap --tagger narration -o sample.html
+    miner view 1342 --books DIR --tagger CHECKPOINT -o 1342.html
+    """  # noqa: D301 - click's mark for lines that are to stay as they are
+    from miner.annotations import read_annotations
+    from miner.files import refuse_existing, whole_file
+    from miner.layers import layer_names, layered
+    from miner.mine import split_source
+    from miner.taggers import load_tagger, tagger_label
+    from miner.view import view_html
+
+    refuse_existing(out, force)
+    labels = layer_names(tagger_label(name, gap) for name in taggers)
+    named = [(label, load_tagger(name, gap)) for label, name in zip(labels, taggers, strict=True)]
+    annotations = read_annotations(gold) if gold else None
+    source, data = _one_book(word, books, mirror)
+    with _naming(word):
+        book_spans, _ = split_source(data, source.id, _names(quotes))
+        page = view_html(layered(book_spans, named, annotations))
+    with whole_file(out, force) as file:
+        file.write(page)
+    if not quiet:
+        click.echo(f"wrote {out}")
 
 
 @main.command()

@@ -65,6 +65,7 @@ def test_the_help_of_examples_keeps_its_lines():
         ["mine", "sample", "-o", "out", "--tagger", "narration"],
         ["tag", "sample", "-o", "out.jsonl"],
         ["profile", "sample"],
+        ["view", "sample", "-q", "-o", "out.html"],
     ],
     ids=" ".join,
 )

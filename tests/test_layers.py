@@ -20,7 +20,7 @@ records files sources fetch learning study
 labelstudio conll exchange goldset
 guesses sheet placing sheetfile sheetpage annotate
 attribution features encoding decoding calibration style plots study_plots model examples neural
-taggers mine compare figures report card __main__
+taggers mine compare figures numbered layers viewdata view report card __main__
 """.split()
 MODULES = {
     f"{package}.{path.stem}": path

@@ -1,0 +1,199 @@
+"use strict";
+/* Keys, buttons, drawers, the theme; and the first chapter. */
+
+const KEYS = [
+  ["1–9", "show a layer", null],
+  ["⇧ 1–9", "compare with a layer", null],
+  [
+    "b",
+    "show the other layer beside the text, or not",
+    () => showLayer(view.layer, { beside: !view.beside }),
+  ],
+  ["x", "change the two layers over", swapLayers],
+  ["d", "next disagreement, on into the next chapters", () => walkDisagreements(true)],
+  ["D", "disagreement before", () => walkDisagreements(false)],
+  ["j", "next utterance", () => walk(".mark", true, "utterance")],
+  ["k", "utterance before", () => walk(".mark", false, "utterance")],
+  ["c", "next conversation", () => walk(".rail:not(.other) .number", true, "conversation")],
+  ["C", "conversation before", () => walk(".rail:not(.other) .number", false, "conversation")],
+  ["n", "next chapter", () => turnPage(1)],
+  ["p", "chapter before", () => turnPage(-1)],
+  ["g", "list of chapters", () => openDrawer("chapters")],
+  ["s", "side panel", () => openDrawer("panel")],
+  ["t", "light or dark", switchTheme],
+  ["?", "this help", () => openHelp()],
+  ["Esc", "close what is open; back to the text", closeDrawers],
+];
+const ACTIONS = new Map(
+  KEYS.filter(([, , action]) => action).map(([key, , action]) => [key, action]),
+);
+
+function swapLayers() {
+  if (view.other !== null) showLayer(view.other, { other: view.layer });
+}
+
+function turnPage(step) {
+  const place = book.chapters.indexOf(entryOf(view.chapter.number)) + step;
+  if (book.chapters[place]) openChapter(book.chapters[place].number);
+  else say(step > 0 ? "This is the last chapter" : "This is the first chapter");
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+  if (event.key === "Escape") {
+    closeDrawers();
+    return;
+  }
+  if (!$("use-keys").checked || event.target.closest("input, select, textarea")) return;
+  const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
+  if (digit) {
+    const n = Number(digit[1]) - 1;
+    if (event.shiftKey) {
+      if (n < names.length) compareWith(n);
+    } else showLayer(n);
+  } else if (ACTIONS.has(event.key)) ACTIONS.get(event.key)();
+  else return;
+  event.preventDefault();
+});
+
+/* Drawers: beside the text where there is room, over it where there is not. */
+
+let openedBy = null;
+
+function openDrawer(id) {
+  const drawer = $(id);
+  openedBy = document.activeElement;
+  for (const other of document.querySelectorAll(".drawer.open"))
+    if (other !== drawer) closeDrawer(other);
+  drawer.classList.add("open");
+  $(`show-${id}`).setAttribute("aria-expanded", "true");
+  if (getComputedStyle(drawer).position === "fixed") $("text").inert = true;
+  (drawer.querySelector("[aria-current]") ?? drawer).focus();
+}
+
+function closeDrawer(drawer) {
+  drawer.classList.remove("open");
+  $(`show-${drawer.id}`).setAttribute("aria-expanded", "false");
+  $("text").inert = false;
+}
+
+function closeDrawers() {
+  const within = document.activeElement?.closest(".drawer");
+  document.querySelectorAll(".drawer.open").forEach(closeDrawer);
+  if (!within) return;
+  if (openedBy?.isConnected && openedBy !== document.body) openedBy.focus();
+  else $("text").focus({ preventScroll: true });
+}
+
+function openHelp() {
+  $("help").showModal();
+}
+
+function switchTheme() {
+  const isDark = !nowDark();
+  document.documentElement.dataset.theme = isDark ? "dark" : "light";
+  showTheme();
+  say(isDark ? "dark" : "light");
+}
+
+function nowDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function showTheme() {
+  $("theme").setAttribute("aria-pressed", String(nowDark()));
+}
+
+function start() {
+  $("book-title").textContent = book.title;
+  $("book-author").textContent = book.author;
+  tellLanguage([$("chapter"), $("book-title")]);
+  names.forEach((name, n) => {
+    const key = make("kbd", { "aria-hidden": "true" }, String(n + 1));
+    const button = make("button", { type: "button", title: name }, key, make("span", {}, name));
+    button.setAttribute("aria-keyshortcuts", String(n + 1));
+    button.addEventListener("click", () => showLayer(n));
+    $("layers").append(button);
+    $("other").append(make("option", { value: String(n) }, name));
+  });
+  $("compare").hidden = names.length < 2;
+  for (const [key, meaning] of KEYS) {
+    $("keys").append(
+      make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, key)), make("td", {}, meaning)),
+    );
+  }
+  $("sure-sample").style.setProperty("--sure", 0.7);
+  const annotated = book.chapters.filter((chapter) => chapter.annotated).length;
+  const lost = book.lost ? `; ${count(book.lost, "annotated span")} not found in this edition` : "";
+  $("about-gold").textContent = book.layers[0].gold
+    ? `${annotated} of ${count(book.chapters.length, "chapter")} annotated${lost}`
+    : "";
+  wire();
+  showTheme();
+  const asked = Number(location.hash.slice(1));
+  const firstSpoken = book.chapters.find((chapter) =>
+    chapter.counts.some((item) => item?.utterances),
+  );
+  const first =
+    book.chapters.find((chapter) => chapter.annotated) ?? firstSpoken ?? book.chapters[0];
+  const number = location.hash && entryOf(asked) ? asked : first.number;
+  openChapter(number, { remember: false, announce: false });
+}
+
+function wire() {
+  $("beside").addEventListener("click", () => showLayer(view.layer, { beside: !view.beside }));
+  $("other").addEventListener("change", () => compareWith(Number($("other").value)));
+  $("next").addEventListener("click", () => walkDisagreements(true));
+  $("previous").addEventListener("click", () => walkDisagreements(false));
+  $("theme").addEventListener("click", switchTheme);
+  $("show-help").addEventListener("click", openHelp);
+  for (const id of ["chapters", "panel"])
+    $(`show-${id}`).addEventListener("click", () => openDrawer(id));
+  for (const button of document.querySelectorAll(".drawer .close"))
+    button.addEventListener("click", closeDrawers);
+  $("help")
+    .querySelector(".close")
+    .addEventListener("click", () => $("help").close());
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && entryOf(Number(link.hash.slice(1))) && link.hash !== "#text") {
+      event.preventDefault();
+      closeDrawers();
+      openChapter(Number(link.hash.slice(1)));
+      $("text").focus({ preventScroll: true });
+    }
+  });
+  $("chapter").addEventListener("click", (event) => {
+    const number = event.target.closest(".number");
+    if (number && !number.dataset.other) showConversation(number);
+    const place = event.target.closest("[data-key]");
+    if (place && getSelection().isCollapsed) focusPlace(place.dataset.key, { scroll: false });
+  });
+  $("panel").addEventListener("click", (event) => {
+    const place = event.target.closest("[data-key]");
+    if (!place) return;
+    closeDrawers();
+    focusPlace(place.dataset.key);
+  });
+  window.addEventListener("popstate", () => {
+    const number = Number(location.hash.slice(1));
+    if (location.hash && number !== view.chapter.number) openChapter(number, { remember: false });
+  });
+  // While the page moves it is only moved; the panel follows when it stands still.
+  let pause = 0;
+  const follow = () => {
+    clearTimeout(pause);
+    pause = setTimeout(followScrolling, 120);
+  };
+  window.addEventListener("scroll", follow, { passive: true });
+  // What stands below the bar begins where it ends, however many lines it takes.
+  new ResizeObserver(() => {
+    const height = document.querySelector(".bar").getBoundingClientRect().height;
+    document.documentElement.style.setProperty("--bar", `${height}px`);
+  }).observe(document.querySelector(".bar"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+}
+
+start();
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,188 @@
+"use strict";
+/* What is shown at present, and what keys, buttons and links make of it. */
+
+const book = JSON.parse(document.getElementById("book").textContent);
+const names = book.layers.map((layer) => layer.name);
+const $ = (id) => document.getElementById(id);
+const isStill = matchMedia("(prefers-reduced-motion: reduce)");
+
+/* `wanted` is the layer that was chosen, `layer` the one that this chapter has of it; `other` is
+   what it is compared with: the one chosen, else the gold, else the first that there is. `focus`
+   is the key of a place, `conversation` a number. */
+const view = {
+  chapter: null,
+  wanted: 0,
+  layer: 0,
+  wantedOther: null,
+  other: null,
+  beside: false,
+  focus: null,
+  conversation: null,
+  disagreements: [],
+  brackets: new Map(), // the lines in the margin, by conversation
+};
+
+/** The data of a chapter; a script of another mode may put another source in its place. */
+let loadChapter = (number) => JSON.parse($(`chapter-${number}`).textContent);
+
+function say(text) {
+  $("status").textContent = text;
+}
+
+function entryOf(number) {
+  return book.chapters.find((chapter) => chapter.number === number);
+}
+
+/** Opens a chapter at its top, unless `at` ("first", "last") asks for one of its disagreements. */
+function openChapter(number, { at = null, remember = true, announce = true } = {}) {
+  const entry = entryOf(number);
+  if (!entry) return;
+  view.chapter = decodeChapter(loadChapter(number));
+  view.focus = null;
+  view.conversation = null;
+  if (remember && location.hash !== `#${number}`) history.pushState(null, "", `#${number}`);
+  showChapter();
+  if (at) showDisagreement(at === "first" ? 0 : view.disagreements.length - 1);
+  else {
+    scrollTo(0, 0);
+    movedAt = -Infinity;
+    followScrolling();
+    if (announce) say(`${entry.title}. ${names[view.layer] ?? ""}: ${countsOf(entry)}`);
+  }
+}
+
+function countsOf(entry) {
+  const counts = entry.counts[view.layer];
+  return counts
+    ? `${count(counts.conversations, "conversation")}, ${count(counts.turns, "turn")}`
+    : "";
+}
+
+/** Which layer a chapter shows: the chosen one, else the first that it has. */
+function chooseLayers() {
+  const has = (n) => n !== null && view.chapter.layers[n] !== null;
+  const first = view.chapter.layers.findIndex((layer) => layer !== null);
+  view.layer = has(view.wanted) ? view.wanted : first;
+  const others = [view.wantedOther, 0, 1].filter((n) => n < names.length && has(n));
+  view.other = others.find((n) => n !== view.layer) ?? null;
+}
+
+/** Builds the chapter, and everything around it, from what is to be shown. */
+function showChapter() {
+  chooseLayers();
+  const { chapter, layer, other } = view;
+  const beside = view.beside && other !== null;
+  view.disagreements = disagreementsOf(chapter, layer, other);
+  const article = $("chapter");
+  article.replaceChildren(renderChapter(chapter, layer, { other, beside, names }));
+  article.classList.toggle("beside", beside);
+  const lines = article.querySelectorAll(".rail:not(.other) .segment");
+  view.brackets = grouped(lines, (line) => Number(line.dataset.conversation));
+  $("summary").replaceChildren(...renderSummary(book, chapter, layer));
+  $("chapter-list").replaceChildren(...renderChapterList(book, chapter.number, layer, other));
+  tellLanguage($("chapter-list").querySelectorAll("a > span"));
+  showInDrawer($("chapter-list").querySelector("[aria-current]"));
+  showTools();
+  showNeighbours();
+  showPanel();
+  document.dispatchEvent(new CustomEvent("miner:chapter", { detail: view }));
+}
+
+/** Says that elements are in the language of the book, where that is known. */
+function tellLanguage(elements) {
+  if (!/^[a-z]{2,3}$/.test(book.language)) return;
+  for (const element of elements) element.lang = book.language;
+}
+
+/** Scrolls a drawer to an entry; scrollIntoView would have the next Tab begin there. */
+function showInDrawer(entry) {
+  const drawer = entry.closest(".drawer");
+  const [box, frame] = [entry.getBoundingClientRect(), drawer.getBoundingClientRect()];
+  if (box.top < frame.top || box.bottom > frame.bottom)
+    drawer.scrollTop += box.top - frame.top - 100;
+}
+
+function showTools() {
+  for (const [n, button] of [...$("layers").children].entries()) {
+    button.setAttribute("aria-pressed", String(n === view.layer));
+    button.setAttribute("aria-disabled", String(view.chapter.layers[n] === null));
+    if (n === view.layer) $("layers").scrollLeft = button.offsetLeft - $("layers").offsetLeft - 40;
+  }
+  $("beside").setAttribute("aria-pressed", String(view.beside));
+  for (const option of $("other").options) option.disabled = Number(option.value) === view.layer;
+  $("other").value = view.other === null ? "" : String(view.other);
+  const n = view.disagreements.findIndex((item) => item.key === view.focus);
+  const all = view.disagreements.length;
+  $("place").textContent = n >= 0 ? `${n + 1}/${all} ≠` : `${all} ≠`;
+  $("place").title = `${count(all, "disagreement")} in this chapter`;
+}
+
+function showNeighbours() {
+  const place = book.chapters.indexOf(entryOf(view.chapter.number));
+  const link = (entry, name) =>
+    entry
+      ? make("a", { href: `#${entry.number}`, class: name }, make("small", {}, name), entry.title)
+      : "";
+  $("turn-page").replaceChildren(
+    link(book.chapters[place - 1], "before"),
+    link(book.chapters[place + 1], "after"),
+  );
+}
+
+function showPanel() {
+  const title = view.conversation ? `Conversation ${view.conversation}` : "Conversation";
+  $("panel-heading").textContent = title;
+  $("panel-body").replaceChildren(...renderPanel(view.chapter, names, view));
+  tellLanguage($("panel-body").querySelectorAll("q"));
+  for (const line of document.querySelectorAll(".segment.current"))
+    line.classList.remove("current");
+  for (const line of view.brackets.get(view.conversation) ?? []) line.classList.add("current");
+}
+
+/** Shows another layer, with the line that is being read where it was. */
+function showLayer(n, { beside = view.beside, other = view.wantedOther } = {}) {
+  if (n >= names.length) return;
+  if (other === n) other = null;
+  if (view.chapter.layers[n] === null) {
+    say(`${names[n]} says nothing of this chapter`);
+    return;
+  }
+  Object.assign(view, { wanted: n, beside, wantedOther: other });
+  view.conversation = null;
+  keepingPlace(showChapter);
+  const isThere = view.focus && markOf(view.focus);
+  if (isThere) focusPlace(view.focus, { scroll: false });
+  else {
+    view.focus = null;
+    movedAt = -Infinity;
+    followScrolling();
+    showTools();
+  }
+  const against = view.other === null ? "" : `, against ${names[view.other]}`;
+  say(`${names[view.layer]}${against}${view.beside ? ", beside the text" : ""}`);
+}
+
+/** Builds the chapter anew with the line that is being read where it was. */
+function keepingPlace(build) {
+  const anchor = blockInView();
+  const top = anchor?.getBoundingClientRect().top;
+  const parts = () => [...$("chapter").querySelectorAll(".part")];
+  const heights = parts().map((part) => part.offsetHeight);
+  build();
+  // Parts out of sight have no size of their own yet; that of the old ones is nearly right.
+  for (const [n, part] of parts().entries()) {
+    part.style.containIntrinsicBlockSize = `auto ${heights[n]}px`;
+  }
+  if (!anchor) return;
+  const stay = () => {
+    const moved = $(anchor.id)?.getBoundingClientRect().top - top;
+    if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: "instant" });
+  };
+  stay();
+  requestAnimationFrame(stay);
+}
+
+function compareWith(n) {
+  if (n === view.layer) return;
+  showLayer(view.layer, { other: n });
+}

@@ -1,0 +1,108 @@
+"""How fast the page of `miner view` opens in a browser, from disk, for books of any length.
+
+    python tests/benchmarks/bench_view.py --books DIR [--largest 3]
+
+For each of the longest books: the time to write the page with two taggers, its size, the time from
+navigation to the first chapter on the screen, the slowest of its chapters to open, and the longest
+frame while the longest chapter is scrolled through. Then the same book as if it had no headings:
+all of it in one chapter. Bound: 2 seconds to the first chapter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from browser import chromium, opened, seconds_to_first_chapter
+
+from miner.layers import layered
+from miner.mine import split_source
+from miner.sources import find_sources
+from miner.spans import BookSpans
+from miner.taggers import load_tagger
+from miner.view import view_html
+
+LONGEST_SECONDS = 2.0
+SLOWEST = """() => {
+  const times = book.chapters.map((chapter) => {
+    const start = performance.now();
+    openChapter(chapter.number);
+    document.body.getBoundingClientRect();
+    return performance.now() - start;
+  });
+  return Math.max(...times);
+}"""
+
+# Half a screen every frame, 300 times; the longest frame but for the five slowest, in milliseconds.
+SCROLLED = """async () => {
+  const longest = book.chapters.reduce((a, b) => (b.words > a.words ? b : a));
+  openChapter(longest.number);
+  const frame = () => new Promise(requestAnimationFrame);
+  const times = [];
+  let before = await frame();
+  for (let n = 0; n < 300; n += 1) {
+    scrollBy({ top: innerHeight / 2, behavior: "instant" });
+    const now = await frame();
+    times.push(now - before);
+    before = now;
+  }
+  return times.sort((a, b) => b - a)[5];
+}"""
+
+
+def in_one_chapter(book_spans: BookSpans) -> BookSpans:
+    """The book as if it had no headings."""
+    blocks = tuple(replace(block, chapter=0) for block in book_spans.book.blocks)
+    spans = tuple(replace(span, chapter=0) for span in book_spans.spans)
+    return BookSpans(replace(book_spans.book, blocks=blocks), spans)
+
+
+def measure(browser, folder: Path, name: str, book_spans: BookSpans) -> float:
+    """Prints a row and returns the seconds to the first chapter."""
+    start = time.perf_counter()
+    taggers = [(tagger, load_tagger(tagger)) for tagger in ("gap", "narration")]
+    data = view_html(layered(book_spans, taggers))
+    written = time.perf_counter() - start
+    file = folder / "page.html"
+    file.write_bytes(data)
+    page = opened(browser, file)
+    seconds = seconds_to_first_chapter(page)
+    slowest = page.evaluate(SLOWEST) / 1000
+    frame = page.evaluate(SCROLLED)
+    page.context.close()
+    print(
+        f"{name:<44.44} {book_spans.book.n_words:>8,} words  {len(data) / 1e6:4.1f} MB  "
+        f"written {written:4.1f} s  first chapter {seconds:5.2f} s  slowest {slowest:5.2f} s  "
+        f"frame {frame:3.0f} ms"
+    )
+    return seconds
+
+
+def main() -> None:
+    """Prints the table; exit code 1 if a page is too slow."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--books", type=Path, required=True)
+    parser.add_argument("--largest", type=int, default=3)
+    args = parser.parse_args()
+    sources, _ = find_sources([str(args.books)])
+    paths = sorted((source.path for source in sources), key=lambda path: -path.stat().st_size)
+    worst = 0.0
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        for path in paths[: args.largest]:
+            book_spans, _ = split_source(path.read_bytes(), path.stem, ())
+            title = book_spans.book.title
+            worst = max(worst, measure(browser, Path(folder), title, book_spans))
+            one = in_one_chapter(book_spans)
+            worst = max(worst, measure(browser, Path(folder), f"  {title}, no chapters", one))
+    if worst > LONGEST_SECONDS:
+        raise SystemExit(f"{worst:.2f} s to the first chapter, expected {LONGEST_SECONDS} at most")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""A picture of the page that `miner view` writes, of the sample with its gold and two taggers.
+
+    python tests/benchmarks/screenshot.py -o view.png [--size 1280x900] [--scheme dark] [--keys 2,d]
+
+The keys are pressed one after another before the picture is taken. The browser is /usr/bin/chromium
+or the variable CHROMIUM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from browser import chromium, opened
+
+from miner.annotations import read_annotations
+from miner.fetch import find_book
+from miner.layers import layered
+from miner.mine import split_source
+from miner.taggers import load_tagger, tagger_label
+from miner.view import view_html
+
+ANNOTATIONS = Path(__file__).parents[2] / "annotations"
+
+
+def sample_page(taggers=("gap", "narration")) -> bytes:
+    """The page of the sample, the gold and the taggers as its layers."""
+    source, path = find_book("sample")
+    book_spans, _ = split_source(path.read_bytes(), source.id, ())
+    named = [(tagger_label(name), load_tagger(name)) for name in taggers]
+    return view_html(layered(book_spans, named, read_annotations(ANNOTATIONS)))
+
+
+def main() -> None:
+    """Writes the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--out", type=Path, required=True, help="PNG file to write")
+    parser.add_argument("--size", default="1280x900", help="of the window, in pixels")
+    parser.add_argument("--scale", type=float, default=1, help="pixels of the picture to one of it")
+    parser.add_argument("--scheme", choices=["light", "dark"], default="light")
+    parser.add_argument("--keys", default="2,d,d", help="to press first, with commas between")
+    args = parser.parse_args()
+    size = tuple(map(int, args.size.split("x")))
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        file = Path(folder) / "sample.html"
+        file.write_bytes(sample_page())
+        page = opened(browser, file, size, args.scheme, scale=args.scale)
+        for key in filter(None, args.keys.split(",")):
+            page.keyboard.press(key)
+        page.screenshot(path=args.out)
+    print(f"wrote {args.out}")
+
+
+if __name__ == "__main__":
+    main()
