@@ -118,7 +118,7 @@ function renderUtterance(chapter, names, { layer, other, focus, disagreements })
       fact("confidence", bar, " ", percent(item.confidence));
     }
     if (item.speaker) fact("speaker", item.speaker === "?" ? "not told" : item.speaker);
-  } else fact(names[layer], differs.shown);
+  } else if (differs) fact(names[layer], differs.shown);
   if (differs) fact(names[other], make("strong", {}, `≠ ${differs.other}`));
   return list;
 }

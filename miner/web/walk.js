@@ -33,8 +33,7 @@ function focusPlace(key, { scroll = true } = {}) {
   view.focus = key;
   view.conversation =
     view.chapter.layers[view.layer].byKey.get(mark.dataset.key)?.conversation ?? null;
-  for (const old of document.querySelectorAll(".utterance.here, .missed.here"))
-    old.classList.remove("here");
+  for (const old of $("chapter").querySelectorAll(".here")) old.classList.remove("here");
   mark.parentElement.classList.add("here");
   mark.focus({ preventScroll: true });
   if (scroll) scrollToPlace(mark);

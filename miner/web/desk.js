@@ -1,0 +1,263 @@
+"use strict";
+/* The desk beside the text: its buttons and keys, the speakers, questions; how far the work is. */
+
+/* What can be done: its keys, the words on its button and in the help. An `action` is the server's,
+   and where it `goesOn`, the next place follows; the rest is run here. */
+const MOVES = [
+  { keys: "k ↑", name: "Before", help: "the one before", run: () => step(-1) },
+  { keys: "j ↓", name: "Next", help: "the next one", run: () => step(1) },
+  { keys: "l", name: "Unsure", help: "what to decide next: the least sure, else the next one", run: goToNext },
+];
+const DECISIONS = [
+  { keys: "s", name: "Same speaker", help: "the speaker before goes on", action: "same", goesOn: true },
+  { keys: "o", name: "Other speaker", help: "another one answers", action: "other", goesOn: true },
+  { keys: "n", name: "New conversation", help: "a conversation begins; then say who speaks", action: "new" },
+  { keys: "r", name: "Resume…", help: "an older conversation goes on; then say who speaks", run: resume },
+  { keys: "w", name: "Who…", help: "who speaks, by name", run: nameSpeaker },
+  { keys: "u", name: "Unknown", help: "the text does not tell who speaks", action: "unknown", goesOn: true },
+  { keys: "x", name: "Not speech", help: "quoted, but not said aloud here", action: "nothing", goesOn: true },
+  { keys: "a", name: "Accept guess", help: "the guess is right", action: "accept", goesOn: true },
+  { keys: "R", name: "Rename…", help: "another name for this speaker, in the whole chapter", run: rename },
+  { keys: "c", name: "Clear", help: "undecided again", action: "clear" },
+  { keys: "z", name: "Undo", help: "takes the last change back", action: "undo" },
+];
+const SPEAKERS_WITH_KEYS = 9;
+
+function runCommand({ action, name, goesOn = false, run }) {
+  return inTurn(run ?? (() => decide(name.toLowerCase(), { action }, goesOn)));
+}
+
+function setSpeaker(speaker) {
+  return decide(nameOf(speaker), { action: "speaker", speaker }, true);
+}
+
+/** The n-th speaker of the list, from 0, when its turn has come: the list may have changed. */
+function pickSpeaker(n) {
+  return inTurn(() => {
+    const speaker = edit.state.speakers[n];
+    if (speaker !== undefined) return setSpeaker(speaker);
+    notice(`No speaker ${n + 1} yet: w says who speaks.`);
+  });
+}
+
+digitOfMode = pickSpeaker;
+keysOfMode = [
+  ...[...MOVES, ...DECISIONS].map((item) => [item.keys, item.help, () => runCommand(item)]),
+  ["1–9", "the speaker is this one of the list", null],
+  ["p", "side panel: the conversation, turn by turn", () => openDrawer("panel")],
+  ["f", "finish", askToFinish],
+  ["t", "light or dark", () => switchTheme()],
+  ["?", "this help", () => openHelp()],
+  ["Esc", "close what is open; back to the text", () => closeDrawers()],
+];
+
+/* Held down, a key moves on and on, and decides once. */
+document.addEventListener(
+  "keydown",
+  (event) => {
+    const moves = MOVES.flatMap((item) => item.keys.split(" ")).concat("ArrowDown", "ArrowUp");
+    const isText = event.target.closest?.("input, textarea");
+    if (event.repeat && event.key.length === 1 && !moves.includes(event.key) && !isText)
+      event.stopImmediatePropagation();
+  },
+  true,
+);
+
+/* What is shown. */
+
+function showDesk() {
+  const { state, place } = edit;
+  const span = spanAt(place);
+  const { decided, all } = state.progress;
+  $("progress-text").textContent = `${decided} of ${all} decided`;
+  Object.assign($("progress-bar"), { max: all, value: decided });
+  $("now-place").textContent = `${place + 1} of ${all}`;
+  $("now-fact").textContent = factOf(span);
+  $("now").className = span.status;
+  $("now-text").textContent = span.text;
+  const can = { accept: span.status === "guess", clear: span.status === "decided", undo: state.can_undo };
+  for (const button of $("commands").children) {
+    const isOff = edit.file !== "" || can[button.dataset.action] === false;
+    button.setAttribute("aria-disabled", String(isOff));
+  }
+  showSpeakers(state.speakers, span);
+}
+
+function showSpeakers(speakers, span) {
+  const used = [...$("speakers").children].indexOf(document.activeElement);
+  const buttons = speakers.map((speaker, n) => {
+    const key = n < SPEAKERS_WITH_KEYS ? make("kbd", { "aria-hidden": "true" }, String(n + 1)) : "";
+    const button = make("button", { type: "button" }, key, make("span", {}, speaker));
+    button.setAttribute("aria-pressed", String(span.status === "decided" && span.speaker === speaker));
+    if (key) button.setAttribute("aria-keyshortcuts", String(n + 1));
+    button.addEventListener("click", () => inTurn(() => setSpeaker(speaker)));
+    return button;
+  });
+  $("speakers").replaceChildren(...buttons);
+  $("no-speakers").hidden = buttons.length > 0;
+  if (used >= 0) buttons[used]?.focus({ preventScroll: true });
+}
+
+function showSaving(isSaving) {
+  edit.isSaving = isSaving;
+  const text = isSaving ? "saving…" : edit.trouble ? "not saved" : "saved";
+  $("saved").textContent = text;
+  $("saved").classList.toggle("wrong", text === "not saved");
+}
+
+/** What could not be done, or what there is no more of; in sight until the next answer. */
+function notice(text) {
+  $("notice").textContent = text;
+  $("notice").hidden = text === "";
+  if (text) say(text);
+}
+
+/* Questions. */
+
+/** What somebody answers to a question, null for nothing; choices are rows of value and words. */
+function question({ title, hint = "", label, value = "", names = [], choices = [], isNumber = false }) {
+  $("ask-title").textContent = title;
+  $("ask-hint").textContent = hint;
+  $("ask-label").textContent = label;
+  const input = $("ask-input");
+  input.value = value;
+  input.inputMode = isNumber ? "numeric" : "text";
+  $("ask-names").replaceChildren(...names.map((name) => make("option", { value: name })));
+  $("ask-choices").replaceChildren(
+    ...choices.map(([choice, ...words]) =>
+      make("button", { type: "button", data: { choice } }, ...words),
+    ),
+  );
+  $("ask").returnValue = "";
+  $("ask").showModal();
+  input.select();
+  return new Promise((resolve) => {
+    $("ask").addEventListener("close", () => resolve($("ask").returnValue || null), { once: true });
+  });
+}
+
+async function nameSpeaker() {
+  const { speakers } = edit.state;
+  const speaker = await question({
+    title: `${edit.place + 1}: who speaks?`,
+    label: "Name",
+    names: speakers,
+    choices: speakers.map((name) => [name, name]),
+  });
+  if (speaker !== null) await setSpeaker(speaker);
+}
+
+async function rename() {
+  const { place, speaker, status } = spanAt(edit.place);
+  if (status !== "decided" || !speaker) {
+    notice(`${place + 1}: no speaker is decided here, so there is none to rename.`);
+    return;
+  }
+  const name = await question({
+    title: `Rename ${nameOf(speaker)}`,
+    hint: "Everywhere in this chapter. With the name of another one, the two become one.",
+    label: "New name",
+    value: speaker,
+    names: edit.state.speakers,
+  });
+  if (name !== null) await decide(`rename ${speaker}`, { action: "rename", speaker: name });
+}
+
+async function resume() {
+  const known = edit.state.conversations;
+  if (!known.length) {
+    notice("No conversation has begun yet: n begins one.");
+    return;
+  }
+  const number = await question({
+    title: `${edit.place + 1}: which conversation goes on?`,
+    label: "Number",
+    isNumber: true,
+    choices: known.map(({ number: n, speakers, text }) => [
+      n,
+      make("b", {}, String(n)),
+      ` ${speakers.map(nameOf).join(", ")} `,
+      make("q", {}, text),
+    ]),
+  });
+  if (number === null) return;
+  if (!/^\d{1,9}$/.test(number.trim())) notice(`“${number}” is no number of a conversation.`);
+  else await decide("resume", { action: "resume", conversation: Number(number) });
+}
+
+/* The end. */
+
+function askToFinish() {
+  if (edit.file) return;
+  const { decided, all } = edit.state.progress;
+  const left = all - decided;
+  $("finish-text").textContent = left
+    ? `${decided} of ${all} are decided. The ${left} others can be done another time: the same command goes on with the file.`
+    : `All ${all} are decided.`;
+  const unsaved = edit.trouble?.unsaved;
+  $("finish-unsaved").textContent = unsaved ? `Not saved: ${unsaved}.` : "";
+  $("finish").showModal();
+}
+
+function showFinished() {
+  const { decided, all } = edit.state.progress;
+  $("finish-title").textContent = "Finished";
+  $("finish-text").replaceChildren(
+    `${decided} of ${all} are decided and saved in `,
+    make("code", {}, edit.file),
+    ". The server has ended; this window can be closed.",
+  );
+  $("finish-now").hidden = true;
+  $("finish-close").textContent = "Look at the text";
+  $("finish-button").setAttribute("aria-disabled", "true");
+  $("saved").textContent = "finished";
+  showDesk();
+  say($("finish-text").textContent);
+}
+
+function buildDesk() {
+  for (const [box, items] of [
+    ["moves", MOVES],
+    ["commands", DECISIONS],
+  ]) {
+    for (const item of items) {
+      const [key] = item.keys.split(" ");
+      const [first, ...rest] = item.name.split(" ");
+      const more = rest.length ? make("span", { class: "more" }, ` ${rest.join(" ")}`) : "";
+      const words = make("span", {}, first, more);
+      const shortcut = make("kbd", { "aria-hidden": "true" }, key);
+      const button = make("button", { type: "button", title: item.help }, shortcut, words);
+      button.setAttribute("aria-label", item.name);
+      button.setAttribute("aria-keyshortcuts", key === "R" ? "Shift+R" : key);
+      if (item.action) button.dataset.action = item.action;
+      button.addEventListener("click", () => runCommand(item));
+      $(box).append(button);
+    }
+  }
+  $("trouble-button").addEventListener("click", () => inTurn(seeToTrouble));
+  $("finish-button").addEventListener("click", askToFinish);
+  $("finish-now").addEventListener("click", () => inTurn(finish));
+  for (const button of document.querySelectorAll("#ask .close, #finish .close"))
+    button.addEventListener("click", () => button.closest("dialog").close(""));
+  $("ask-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    $("ask").close($("ask-input").value);
+  });
+  $("ask-choices").addEventListener("click", (event) => {
+    const choice = event.target.closest("[data-choice]");
+    if (choice) $("ask").close(choice.dataset.choice);
+  });
+  // What is fixed below the text leaves it that much less room, however many lines it takes.
+  new ResizeObserver(() => {
+    const isBelow = getComputedStyle($("desk")).position === "fixed";
+    const height = isBelow ? $("desk").getBoundingClientRect().height : 0;
+    document.documentElement.style.setProperty("--desk-height", `${height}px`);
+  }).observe($("desk"));
+}
+
+buildDesk();
+// The first chapter is shown by the script after this one, and then there is a place to go to.
+document.addEventListener("DOMContentLoaded", () => {
+  goTo(edit.state.next ?? 0);
+  say(wordsOf(spanAt(edit.place)));
+});
