@@ -116,12 +116,12 @@ def policy_of(mode: Mode) -> str:
     )
 
 
-def _stitched(template: str, mode: Mode, **slots: str) -> bytes:
+def _stitched(template: str, chosen: Mode, **slots: str) -> bytes:
     """A template with its slots filled, and with the scripts and styles of a mode."""
     slots |= {
-        "policy": policy_of(mode),
-        "styles": "\n".join(f"<style>{text}</style>" for text in _assets(mode.styles)),
-        "scripts": "\n".join(f"<script>{text}</script>" for text in _assets(mode.scripts)),
+        "policy": policy_of(chosen),
+        "styles": "\n".join(f"<style>{text}</style>" for text in _assets(chosen.styles)),
+        "scripts": "\n".join(f"<script>{text}</script>" for text in _assets(chosen.scripts)),
     }
     # In one pass: what is put in is not searched for slots again.
     return _SLOT.sub(lambda match: slots[match[1]], _asset(template)).encode()

@@ -6,17 +6,17 @@
 const MOVES = [
   { keys: "k ↑", name: "Before", help: "the one before", run: () => step(-1) },
   { keys: "j ↓", name: "Next", help: "the next one", run: () => step(1) },
-  { keys: "l", name: "Unsure", help: "what to decide next: the least sure, else the next one", run: goToNext },
+  { keys: "l", name: "Next undecided", short: "Unsure", help: "what to decide next: the least sure, else the next", run: goToNext },
 ];
 const DECISIONS = [
-  { keys: "s", name: "Same speaker", help: "the speaker before goes on", action: "same", goesOn: true },
-  { keys: "o", name: "Other speaker", help: "another one answers", action: "other", goesOn: true },
-  { keys: "n", name: "New conversation", help: "a conversation begins; then say who speaks", action: "new" },
+  { keys: "s", name: "Same speaker", short: "Same", help: "the speaker before goes on", action: "same", goesOn: true },
+  { keys: "o", name: "Other speaker", short: "Other", help: "another one answers", action: "other", goesOn: true },
+  { keys: "n", name: "New conversation", short: "New", help: "a conversation begins; then say who speaks", action: "new" },
   { keys: "r", name: "Resume…", help: "an older conversation goes on; then say who speaks", run: resume },
   { keys: "w", name: "Who…", help: "who speaks, by name", run: nameSpeaker },
   { keys: "u", name: "Unknown", help: "the text does not tell who speaks", action: "unknown", goesOn: true },
   { keys: "x", name: "Not speech", help: "quoted, but not said aloud here", action: "nothing", goesOn: true },
-  { keys: "a", name: "Accept guess", help: "the guess is right", action: "accept", goesOn: true },
+  { keys: "a", name: "Accept guess", short: "Accept", help: "the guess is right", action: "accept", goesOn: true },
   { keys: "R", name: "Rename…", help: "another name for this speaker, in the whole chapter", run: rename },
   { keys: "c", name: "Clear", help: "undecided again", action: "clear" },
   { keys: "z", name: "Undo", help: "takes the last change back", action: "undo" },
@@ -65,6 +65,12 @@ document.addEventListener(
 
 /* What is shown. */
 
+/** How much of the window the desk takes below the text. */
+function heightOfDesk() {
+  const isBelow = getComputedStyle($("desk")).position === "fixed";
+  return isBelow ? $("desk").getBoundingClientRect().height : 0;
+}
+
 function showDesk() {
   const { state, place } = edit;
   const span = spanAt(place);
@@ -72,7 +78,10 @@ function showDesk() {
   $("progress-text").textContent = `${decided} of ${all} decided`;
   Object.assign($("progress-bar"), { max: all, value: decided });
   $("now-place").textContent = `${place + 1} of ${all}`;
-  $("now-fact").textContent = factOf(span);
+  const parts = factOf(span).split(", ");
+  $("now-fact").replaceChildren(
+    ...parts.flatMap((part, n) => [n ? ", " : "", make("span", { class: "part-of" }, part)]),
+  );
   $("now").className = span.status;
   $("now-text").textContent = span.text;
   const can = { accept: span.status === "guess", clear: span.status === "decided", undo: state.can_undo };
@@ -222,17 +231,25 @@ function buildDesk() {
   ]) {
     for (const item of items) {
       const [key] = item.keys.split(" ");
-      const [first, ...rest] = item.name.split(" ");
-      const more = rest.length ? make("span", { class: "more" }, ` ${rest.join(" ")}`) : "";
-      const words = make("span", {}, first, more);
+      const words = make("span", { class: item.short ? "long" : "" }, item.name);
+      const short = item.short ? make("span", { class: "short" }, item.short) : "";
       const shortcut = make("kbd", { "aria-hidden": "true" }, key);
-      const button = make("button", { type: "button", title: item.help }, shortcut, words);
+      const button = make("button", { type: "button", title: item.help }, shortcut, words, short);
       button.setAttribute("aria-label", item.name);
       button.setAttribute("aria-keyshortcuts", key === "R" ? "Shift+R" : key);
       if (item.action) button.dataset.action = item.action;
       button.addEventListener("click", () => runCommand(item));
       $(box).append(button);
     }
+  }
+  for (const [status, label, words] of [
+    ["guess", "2 A · guess", "guessed by the tagger, to accept or to correct"],
+    ["undecided", "undecided", "nothing is known yet"],
+  ]) {
+    const mark = make("span", { class: "mark open", data: { label } });
+    document
+      .querySelector(".marks")
+      .append(make("dt", { class: status }, mark), make("dd", {}, words));
   }
   $("trouble-button").addEventListener("click", () => inTurn(seeToTrouble));
   $("finish-button").addEventListener("click", askToFinish);
@@ -249,15 +266,16 @@ function buildDesk() {
   });
   // What is fixed below the text leaves it that much less room, however many lines it takes.
   new ResizeObserver(() => {
-    const isBelow = getComputedStyle($("desk")).position === "fixed";
-    const height = isBelow ? $("desk").getBoundingClientRect().height : 0;
-    document.documentElement.style.setProperty("--desk-height", `${height}px`);
+    document.documentElement.style.setProperty("--desk-height", `${heightOfDesk()}px`);
   }).observe($("desk"));
 }
 
 buildDesk();
 // The first chapter is shown by the script after this one, and then there is a place to go to.
 document.addEventListener("DOMContentLoaded", () => {
+  const { title, number } = edit.chapter;
+  $("book-author").textContent = title;
+  document.title = `${book.title}, chapter ${number}: annotation`;
   goTo(edit.state.next ?? 0);
   say(wordsOf(spanAt(edit.place)));
 });

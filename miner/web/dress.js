@@ -44,6 +44,16 @@ function dressChapter(state) {
   }
 }
 
+/** Says in the side panel which of the turns are guessed. */
+function dressPanel(state) {
+  const status = new Map(state.spans.map((span) => [keyOfSpan(span), span.status]));
+  for (const turn of $("panel-body").querySelectorAll(".turn")) {
+    if (status.get(turn.dataset.key) !== "guess") continue;
+    turn.classList.add("guess");
+    turn.append(make("small", {}, " guess"));
+  }
+}
+
 /** A mark for what the view shows without one: nobody says it, or nobody knows yet. */
 function addMark(element) {
   const data = { key: element.dataset.key, label: "" };

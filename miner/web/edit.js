@@ -5,6 +5,7 @@
 
 /* `chapter` is what the server put into the page, `state` the newest that it gave. `trouble` is why
    nothing can be saved at present, with the edit that was not. */
+const EDGE = 0.15; // of the text that is seen: so near its end no place is worked on
 const edit = { chapter: null, state: null, place: 0, trouble: null, isSaving: false, file: "" };
 
 loadChapter = (number) => {
@@ -20,22 +21,33 @@ function spanAt(place) {
 }
 
 /** Shows a state, with the line that is being read where it was, and goes to a place in it. */
-function showState(state, place, { scroll = true } = {}) {
+function showState(state, place) {
   edit.state = state;
   keepingPlace(() => {
     view.chapter = decodeChapter(loadChapter(state.chapter));
     showChapter();
   });
-  goTo(place, { scroll });
+  goTo(place);
 }
 
 /** Goes to a place; a button of the desk that was used keeps the focus. */
-function goTo(place, { scroll = true } = {}) {
+function goTo(place) {
   const before = document.activeElement?.closest("#desk button");
-  const span = spanAt(place);
-  focusPlace(keyOfSpan(span), { scroll });
-  if (!before?.isConnected) return;
-  before.focus({ preventScroll: true });
+  focusPlace(keyOfSpan(spanAt(place)), { scroll: false });
+  // After the frame in which a chapter that was built anew is put where it was.
+  requestAnimationFrame(bringIntoSight);
+  if (before?.isConnected) before.focus({ preventScroll: true });
+}
+
+/** Scrolls to the place that is worked on unless it stands well within what is seen of the text. */
+function bringIntoSight() {
+  const mark = nearestMark(keyOfSpan(spanAt(edit.place)));
+  const top = document.querySelector(".bar").getBoundingClientRect().bottom;
+  const bottom = innerHeight - heightOfDesk();
+  const y = mark.getBoundingClientRect().top;
+  const margin = (bottom - top) * EDGE;
+  movedAt = performance.now(); // the panel shows this place, not what is scrolled past
+  if (y < top + margin || y > bottom - 2 * margin) scrollToPlace(mark);
 }
 
 document.addEventListener("miner:chapter", () => {
@@ -48,6 +60,8 @@ document.addEventListener("miner:chapter", () => {
   );
   showDesk();
 });
+
+document.addEventListener("miner:panel", () => dressPanel(edit.state));
 
 document.addEventListener("miner:focus", () => {
   const place = edit.state.spans.findIndex((span) => keyOfSpan(span) === view.focus);
@@ -107,7 +121,7 @@ async function save(values, name, goesOn) {
     return;
   }
   const wanted = { values, name, goesOn };
-  const unsaved = `${values.place + 1}, ${name}`;
+  const unsaved = `${values.place + 1}: ${name}`;
   showSaving(true);
   try {
     const answer = await ask("POST", "/edit", { ...values, revision: edit.state.revision });

@@ -97,10 +97,11 @@ function renderPanel(chapter, names, state) {
   const { layer, other, conversation, focus, disagreements } = state;
   const parts = [];
   const shown = layer === null ? null : chapter.layers[layer];
-  if (focus) parts.push(renderUtterance(chapter, names, state));
+  const facts = focus ? renderUtterance(chapter, names, state) : null;
+  if (facts?.children.length) parts.push(facts);
   const found = shown?.conversations.find((item) => item.number === conversation);
   if (found) parts.push(...renderConversation(chapter, shown, found, focus));
-  else if (!focus) parts.push(make("p", { class: "note" }, "No conversation stands here."));
+  else if (!facts?.children.length) parts.push(make("p", { class: "note" }, "No conversation stands here."));
   if (other !== null) parts.push(renderDisagreements(chapter, names, state, disagreements));
   return parts;
 }

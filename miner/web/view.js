@@ -147,6 +147,7 @@ function showPanel() {
   for (const line of document.querySelectorAll(".segment.current"))
     line.classList.remove("current");
   for (const line of view.brackets.get(view.conversation) ?? []) line.classList.add("current");
+  document.dispatchEvent(new CustomEvent("miner:panel", { detail: view }));
 }
 
 /** Shows another layer, with the line that is being read where it was. */
