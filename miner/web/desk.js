@@ -12,12 +12,12 @@ const DECISIONS = [
   { keys: "s", name: "Same speaker", short: "Same", help: "the speaker before goes on", action: "same", goesOn: true },
   { keys: "o", name: "Other speaker", short: "Other", help: "another one answers", action: "other", goesOn: true },
   { keys: "n", name: "New conversation", short: "New", help: "a conversation begins; then say who speaks", action: "new" },
-  { keys: "r", name: "Resume…", help: "an older conversation goes on; then say who speaks", run: resume },
+  { keys: "r", name: "Resume…", short: "Resume", help: "an older conversation goes on; then say who speaks", run: resume },
   { keys: "w", name: "Who…", help: "who speaks, by name", run: nameSpeaker },
   { keys: "u", name: "Unknown", help: "the text does not tell who speaks", action: "unknown", goesOn: true },
   { keys: "x", name: "Not speech", help: "quoted, but not said aloud here", action: "nothing", goesOn: true },
   { keys: "a", name: "Accept guess", short: "Accept", help: "the guess is right", action: "accept", goesOn: true },
-  { keys: "R", name: "Rename…", help: "another name for this speaker, in the whole chapter", run: rename },
+  { keys: "R", name: "Rename…", short: "Rename", help: "another name for this speaker, in the whole chapter", run: rename },
   { keys: "c", name: "Clear", help: "undecided again", action: "clear" },
   { keys: "z", name: "Undo", help: "takes the last change back", action: "undo" },
 ];
@@ -220,6 +220,7 @@ function showFinished() {
   $("finish-close").textContent = "Look at the text";
   $("finish-button").setAttribute("aria-disabled", "true");
   $("saved").textContent = "finished";
+  notice("");
   showDesk();
   say($("finish-text").textContent);
 }
@@ -243,7 +244,7 @@ function buildDesk() {
     }
   }
   for (const [status, label, words] of [
-    ["guess", "2 A · guess", "guessed by the tagger, to accept or to correct"],
+    ["guess", "guess: 2 A", "guessed by the tagger, to accept or to correct"],
     ["undecided", "undecided", "nothing is known yet"],
   ]) {
     const mark = make("span", { class: "mark open", data: { label } });

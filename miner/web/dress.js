@@ -66,7 +66,7 @@ function labelOfMark(span, turn) {
   if (span.status === "undecided") return "undecided";
   const name = span.speaker === "?" ? "unknown" : span.speaker;
   const fact = span.conversation === 0 ? "not speech" : turn === "›" ? turn : `${turn} ${name}`;
-  return span.status === "guess" ? `${fact} · guess` : fact;
+  return span.status === "guess" ? `guess: ${fact}` : fact;
 }
 
 /** The rows of the file that stand on no span of this edition. */
