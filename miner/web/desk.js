@@ -45,7 +45,7 @@ keysOfMode = [
   ...[...MOVES, ...DECISIONS].map((item) => [item.keys, item.help, () => runCommand(item)]),
   ["1–9", "the speaker is this one of the list", null],
   ["p", "side panel: the conversation, turn by turn", () => openDrawer("panel")],
-  ["f", "finish", askToFinish],
+  ["f", "finish", () => inTurn(askToFinish)],
   ["t", "light or dark", () => switchTheme()],
   ["?", "this help", () => openHelp()],
   ["Esc", "close what is open; back to the text", () => closeDrawers()],
@@ -253,7 +253,7 @@ function buildDesk() {
       .append(make("dt", { class: status }, mark), make("dd", {}, words));
   }
   $("trouble-button").addEventListener("click", () => inTurn(seeToTrouble));
-  $("finish-button").addEventListener("click", askToFinish);
+  $("finish-button").addEventListener("click", () => inTurn(askToFinish));
   $("finish-now").addEventListener("click", () => inTurn(finish));
   for (const button of document.querySelectorAll("#ask .close, #finish .close"))
     button.addEventListener("click", () => button.closest("dialog").close(""));

@@ -48,7 +48,8 @@ document.addEventListener("keydown", (event) => {
     closeDrawers();
     return;
   }
-  if (!$("use-keys").checked || event.target.closest("input, select, textarea")) return;
+  const taken = "input:not([type=checkbox]), select, textarea"; // which need the keys themselves
+  if (!$("use-keys").checked || event.target.closest(taken)) return;
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
   const n = digit && Number(digit[1]) - 1;
   if (digit && digitOfMode) digitOfMode(n);
