@@ -119,7 +119,9 @@ class Sheet:
             number = self._utterance(place).conversation
             return self._decided(place, name, number, entry.begins)
         spoken = [fact for fact in self._facts(place) if fact.is_utterance]
-        return self._decided(place, name, spoken[-1].conversation) if spoken else self.new(place, name)
+        return (
+            self._decided(place, name, spoken[-1].conversation) if spoken else self.new(place, name)
+        )
 
     def unknown(self, place: int) -> Sheet:
         """The text does not tell who speaks."""

@@ -80,9 +80,7 @@ def page(sheet_file: SheetFile, version: Version) -> bytes:
 def _numbered(sheet_file: SheetFile, version: Version) -> NumberedChapter:
     """The chapter with the tags that follow from the sheet; what is undecided is narration."""
     sheet, chapter = version.sheet, sheet_file.chapter
-    known = {
-        entry.span: (entry, tag) for entry, tag in zip(sheet.spans, sheet.tags(), strict=True)
-    }
+    known = {entry.span: (entry, tag) for entry, tag in zip(sheet.spans, sheet.tags(), strict=True)}
     tagged: list[TaggedSpan] = []
     facts: dict[Place, Annotation] = {}
     for span in version.spans:

@@ -39,11 +39,12 @@ class Mode:
     desk: str = ""
 
 
+_EDITING = ("server.js", "dress.js", "edit.js", "ask.js", "desk.js")
 _VIEW = Mode(("render.js", "panel.js", "view.js", "walk.js", "keys.js"))
 MODES = {
     "view": _VIEW,
     "edit": Mode(
-        (*_VIEW.scripts[:-1], "server.js", "dress.js", "edit.js", "desk.js", _VIEW.scripts[-1]),
+        (*_VIEW.scripts[:-1], *_EDITING, _VIEW.scripts[-1]),
         (*_VIEW.styles, "edit.css"),
         connect="'self'",
         bar="edit-bar.html",

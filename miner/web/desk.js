@@ -6,18 +6,75 @@
 const MOVES = [
   { keys: "k ↑", name: "Before", help: "the one before", run: () => step(-1) },
   { keys: "j ↓", name: "Next", help: "the next one", run: () => step(1) },
-  { keys: "l", name: "Next undecided", short: "Unsure", help: "what to decide next: the least sure, else the next", run: goToNext },
+  {
+    keys: "l",
+    name: "Next undecided",
+    short: "Unsure",
+    help: "what to decide next: the least sure, else the next",
+    run: goToNext,
+  },
 ];
 const DECISIONS = [
-  { keys: "s", name: "Same speaker", short: "Same", help: "the speaker before goes on", action: "same", goesOn: true },
-  { keys: "o", name: "Other speaker", short: "Other", help: "another one answers", action: "other", goesOn: true },
-  { keys: "n", name: "New conversation", short: "New", help: "a conversation begins; then say who speaks", action: "new" },
-  { keys: "r", name: "Resume…", short: "Resume", help: "an older conversation goes on; then say who speaks", run: resume },
+  {
+    keys: "s",
+    name: "Same speaker",
+    short: "Same",
+    help: "the speaker before goes on",
+    action: "same",
+    goesOn: true,
+  },
+  {
+    keys: "o",
+    name: "Other speaker",
+    short: "Other",
+    help: "another one answers",
+    action: "other",
+    goesOn: true,
+  },
+  {
+    keys: "n",
+    name: "New conversation",
+    short: "New",
+    help: "a conversation begins; then say who speaks",
+    action: "new",
+  },
+  {
+    keys: "r",
+    name: "Resume…",
+    short: "Resume",
+    help: "an older conversation goes on; then say who speaks",
+    run: resume,
+  },
   { keys: "w", name: "Who…", help: "who speaks, by name", run: nameSpeaker },
-  { keys: "u", name: "Unknown", help: "the text does not tell who speaks", action: "unknown", goesOn: true },
-  { keys: "x", name: "Not speech", help: "quoted, but not said aloud here", action: "nothing", goesOn: true },
-  { keys: "a", name: "Accept guess", short: "Accept", help: "the guess is right", action: "accept", goesOn: true },
-  { keys: "R", name: "Rename…", short: "Rename", help: "another name for this speaker, in the whole chapter", run: rename },
+  {
+    keys: "u",
+    name: "Unknown",
+    help: "the text does not tell who speaks",
+    action: "unknown",
+    goesOn: true,
+  },
+  {
+    keys: "x",
+    name: "Not speech",
+    help: "quoted, but not said aloud here",
+    action: "nothing",
+    goesOn: true,
+  },
+  {
+    keys: "a",
+    name: "Accept guess",
+    short: "Accept",
+    help: "the guess is right",
+    action: "accept",
+    goesOn: true,
+  },
+  {
+    keys: "R",
+    name: "Rename…",
+    short: "Rename",
+    help: "another name for this speaker, in the whole chapter",
+    run: rename,
+  },
   { keys: "c", name: "Clear", help: "undecided again", action: "clear" },
   { keys: "z", name: "Undo", help: "takes the last change back", action: "undo" },
 ];
@@ -84,7 +141,11 @@ function showDesk() {
   );
   $("now").className = span.status;
   $("now-text").textContent = span.text;
-  const can = { accept: span.status === "guess", clear: span.status === "decided", undo: state.can_undo };
+  const can = {
+    accept: span.status === "guess",
+    clear: span.status === "decided",
+    undo: state.can_undo,
+  };
   for (const button of $("commands").children) {
     const isOff = edit.file !== "" || can[button.dataset.action] === false;
     button.setAttribute("aria-disabled", String(isOff));
@@ -97,7 +158,10 @@ function showSpeakers(speakers, span) {
   const buttons = speakers.map((speaker, n) => {
     const key = n < SPEAKERS_WITH_KEYS ? make("kbd", { "aria-hidden": "true" }, String(n + 1)) : "";
     const button = make("button", { type: "button" }, key, make("span", {}, speaker));
-    button.setAttribute("aria-pressed", String(span.status === "decided" && span.speaker === speaker));
+    button.setAttribute(
+      "aria-pressed",
+      String(span.status === "decided" && span.speaker === speaker),
+    );
     if (key) button.setAttribute("aria-keyshortcuts", String(n + 1));
     button.addEventListener("click", () => inTurn(() => setSpeaker(speaker)));
     return button;
@@ -121,109 +185,7 @@ function notice(text) {
   if (text) say(text);
 }
 
-/* Questions. */
-
-/** What somebody answers to a question, null for nothing; choices are rows of value and words. */
-function question({ title, hint = "", label, value = "", names = [], choices = [], isNumber = false }) {
-  $("ask-title").textContent = title;
-  $("ask-hint").textContent = hint;
-  $("ask-label").textContent = label;
-  const input = $("ask-input");
-  input.value = value;
-  input.inputMode = isNumber ? "numeric" : "text";
-  $("ask-names").replaceChildren(...names.map((name) => make("option", { value: name })));
-  $("ask-choices").replaceChildren(
-    ...choices.map(([choice, ...words]) =>
-      make("button", { type: "button", data: { choice } }, ...words),
-    ),
-  );
-  $("ask").returnValue = "";
-  $("ask").showModal();
-  input.select();
-  return new Promise((resolve) => {
-    $("ask").addEventListener("close", () => resolve($("ask").returnValue || null), { once: true });
-  });
-}
-
-async function nameSpeaker() {
-  const { speakers } = edit.state;
-  const speaker = await question({
-    title: `${edit.place + 1}: who speaks?`,
-    label: "Name",
-    names: speakers,
-    choices: speakers.map((name) => [name, name]),
-  });
-  if (speaker !== null) await setSpeaker(speaker);
-}
-
-async function rename() {
-  const { place, speaker, status } = spanAt(edit.place);
-  if (status !== "decided" || !speaker) {
-    notice(`${place + 1}: no speaker is decided here, so there is none to rename.`);
-    return;
-  }
-  const name = await question({
-    title: `Rename ${nameOf(speaker)}`,
-    hint: "Everywhere in this chapter. With the name of another one, the two become one.",
-    label: "New name",
-    value: speaker,
-    names: edit.state.speakers,
-  });
-  if (name !== null) await decide(`rename ${speaker}`, { action: "rename", speaker: name });
-}
-
-async function resume() {
-  const known = edit.state.conversations;
-  if (!known.length) {
-    notice("No conversation has begun yet: n begins one.");
-    return;
-  }
-  const number = await question({
-    title: `${edit.place + 1}: which conversation goes on?`,
-    label: "Number",
-    isNumber: true,
-    choices: known.map(({ number: n, speakers, text }) => [
-      n,
-      make("b", {}, String(n)),
-      ` ${speakers.map(nameOf).join(", ")} `,
-      make("q", {}, text),
-    ]),
-  });
-  if (number === null) return;
-  if (!/^\d{1,9}$/.test(number.trim())) notice(`“${number}” is no number of a conversation.`);
-  else await decide("resume", { action: "resume", conversation: Number(number) });
-}
-
-/* The end. */
-
-function askToFinish() {
-  if (edit.file) return;
-  const { decided, all } = edit.state.progress;
-  const left = all - decided;
-  $("finish-text").textContent = left
-    ? `${decided} of ${all} are decided. The ${left} others can be done another time: the same command goes on with the file.`
-    : `All ${all} are decided.`;
-  const unsaved = edit.trouble?.unsaved;
-  $("finish-unsaved").textContent = unsaved ? `Not saved: ${unsaved}.` : "";
-  $("finish").showModal();
-}
-
-function showFinished() {
-  const { decided, all } = edit.state.progress;
-  $("finish-title").textContent = "Finished";
-  $("finish-text").replaceChildren(
-    `${decided} of ${all} are decided and saved in `,
-    make("code", {}, edit.file),
-    ". The server has ended; this window can be closed.",
-  );
-  $("finish-now").hidden = true;
-  $("finish-close").textContent = "Look at the text";
-  $("finish-button").setAttribute("aria-disabled", "true");
-  $("saved").textContent = "finished";
-  notice("");
-  showDesk();
-  say($("finish-text").textContent);
-}
+/* The elements of the desk, once. */
 
 function buildDesk() {
   for (const [box, items] of [

@@ -80,5 +80,10 @@ function renderLost(lost) {
     return make("li", {}, `paragraph ${row.paragraph}: ${said}${remark} `, code);
   });
   const title = `${count(lost.length, "row")} of the file found on no span; kept as they are`;
-  return make("details", { id: "lost", open: true }, make("summary", {}, title), make("ul", {}, ...rows));
+  return make(
+    "details",
+    { id: "lost", open: true },
+    make("summary", {}, title),
+    make("ul", {}, ...rows),
+  );
 }

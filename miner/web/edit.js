@@ -55,7 +55,11 @@ document.addEventListener("miner:chapter", () => {
   const { words } = book.chapters[0];
   const lost = edit.state.lost.length ? [renderLost(edit.state.lost)] : [];
   $("summary").replaceChildren(
-    make("p", { class: "where" }, `${count(words, "word")}, ${count(edit.state.spans.length, "quoted span")}`),
+    make(
+      "p",
+      { class: "where" },
+      `${count(words, "word")}, ${count(edit.state.spans.length, "quoted span")}`,
+    ),
     ...lost,
   );
   showDesk();

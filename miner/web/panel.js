@@ -101,7 +101,8 @@ function renderPanel(chapter, names, state) {
   if (facts?.children.length) parts.push(facts);
   const found = shown?.conversations.find((item) => item.number === conversation);
   if (found) parts.push(...renderConversation(chapter, shown, found, focus));
-  else if (!facts?.children.length) parts.push(make("p", { class: "note" }, "No conversation stands here."));
+  else if (!facts?.children.length)
+    parts.push(make("p", { class: "note" }, "No conversation stands here."));
   if (other !== null) parts.push(renderDisagreements(chapter, names, state, disagreements));
   return parts;
 }
