@@ -180,6 +180,18 @@ def test_keys_switch_the_layer_and_keep_the_place(page, layers):
     assert shown_layer(page) == "narration"
 
 
+def test_the_line_that_is_read_stays_where_it_is(browser, file):
+    page = opened(browser, file, PHONE)
+    press(page, "3", "c", "c", "n", "c", "c")
+    anchor = page.evaluate("[blockInView().id, blockInView().getBoundingClientRect().top]")
+    before = page.evaluate("document.documentElement.scrollHeight")
+    press(page, "b")  # the column is narrower, and what the other layer says stands in the text
+    assert page.evaluate("document.documentElement.scrollHeight") > before
+    top = page.evaluate(f"document.getElementById('{anchor[0]}').getBoundingClientRect().top")
+    assert top == pytest.approx(anchor[1], abs=3)
+    page.context.close()
+
+
 def test_buttons_do_what_keys_do(page):
     page.get_by_role("button", name="narration").click()
     assert shown_layer(page) == "narration"

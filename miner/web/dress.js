@@ -58,7 +58,7 @@ function dressPanel(state) {
 function addMark(element) {
   const data = { key: element.dataset.key, label: "" };
   const mark = make("button", { type: "button", class: "mark open", tabindex: "-1", data });
-  element.prepend(mark);
+  element.replaceChildren(...withMark(mark, element.textContent));
   return mark;
 }
 

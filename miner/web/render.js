@@ -231,7 +231,7 @@ function renderPiece(block, piece, { shown, differing, beside, otherName }) {
     class: piece.is === "missed" ? "missed" : `utterance ${piece.turn % 2 ? "odd" : "even"}`,
     data: { key: piece.key },
   });
-  span.append(renderMark(piece, differs, otherName), text);
+  span.append(...withMark(renderMark(piece, differs, otherName), text));
   if (!differs) return [span];
   span.classList.add("differs");
   const flag = make("span", { class: "flag", "aria-hidden": "true" }, "≠");
@@ -241,6 +241,12 @@ function renderPiece(block, piece, { shown, differing, beside, otherName }) {
     `${otherName}: ${differs.other}`,
   );
   return beside ? [span, flag, says] : [span, flag];
+}
+
+/** A mark and a text; the mark does not stand alone at the end of a line. */
+function withMark(mark, text) {
+  const [first] = /^\S{0,8}/.exec(text);
+  return [make("span", { class: "first" }, mark, first), text.slice(first.length)];
 }
 
 /** The button before an utterance: it shows the turn, and has all that is known as its name. */

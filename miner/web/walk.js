@@ -34,7 +34,7 @@ function focusPlace(key, { scroll = true } = {}) {
   view.conversation =
     view.chapter.layers[view.layer].byKey.get(mark.dataset.key)?.conversation ?? null;
   for (const old of $("chapter").querySelectorAll(".here")) old.classList.remove("here");
-  mark.parentElement.classList.add("here");
+  mark.closest(".utterance, .missed, .quoted").classList.add("here");
   mark.focus({ preventScroll: true });
   if (scroll) scrollToPlace(mark);
   showPanel();

@@ -1,6 +1,6 @@
 """A picture of the page that `miner view` writes, of the sample with its gold and two taggers.
 
-    python tests/benchmarks/screenshot.py -o view.png [--size 1280x900] [--scheme dark] [--keys 2,d]
+    python tests/benchmarks/screenshot.py -o view.png [--size 1280x900] [--scheme dark] [--keys 1,b]
 
 The keys are pressed one after another before the picture is taken. The browser is /usr/bin/chromium
 or the variable CHROMIUM.
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--size", default="1280x900", help="of the window, in pixels")
     parser.add_argument("--scale", type=float, default=1, help="pixels of the picture to one of it")
     parser.add_argument("--scheme", choices=["light", "dark"], default="light")
-    parser.add_argument("--keys", default="2,d,d", help="to press first, with commas between")
+    parser.add_argument("--keys", default="2,d,d,b", help="to press first, with commas between")
     args = parser.parse_args()
     size = tuple(map(int, args.size.split("x")))
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
