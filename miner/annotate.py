@@ -20,7 +20,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from miner.sheetfile import SheetFile, StaleEdit, Version
-from miner.sheetpage import chapter_of, page, state_of
+from miner.sheetpage import page, state_of
+from miner.view import DOOR, MODES, Mode, door_html, policy_of
 
 LOOPBACK = "127.0.0.1"
 _MOST_BYTES = 64 * 1024  # of a request; an edit has some hundred
@@ -31,11 +32,6 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",  # the address has the token
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-# Nothing but the page itself, what it carries along, and its own requests.
-_POLICY = (
-    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 
 
 class Refused(Exception):
@@ -130,20 +126,14 @@ def _app(server: AnnotationServer) -> Flask:
 
     @app.get("/")
     def show() -> Response:
-        book, nonce = sheet_file.book_spans.book, secrets.token_urlsafe(16)
-        response = Response(
-            page(server.token, nonce, book.title, sheet_file.chapter), mimetype="text/html"
-        )
-        response.headers["Content-Security-Policy"] = _POLICY.format(nonce=nonce)
-        return response
+        if "token" not in request.args:
+            return _html(door_html(), DOOR)
+        return _html(page(sheet_file, sheet_file.current()), MODES["edit"])
 
     @app.get("/state")
     def get_state() -> Response:
-        return _json(state(sheet_file.current()))
-
-    @app.get("/chapter")
-    def get_chapter() -> Response:
-        return _json(chapter_of(sheet_file, sheet_file.current()))
+        place = request.args.get("place", type=int)
+        return _json(state(sheet_file.current(), place))
 
     @app.post("/edit")
     def edit() -> Response:
@@ -164,6 +154,9 @@ def _app(server: AnnotationServer) -> Flask:
 
     @app.errorhandler(Refused)
     def refused(error: Refused) -> Response:
+        wants = request.accept_mimetypes.best_match(["application/json", "text/html"])
+        if request.path == "/" and wants == "text/html":
+            return _html(door_html(), DOOR, error.status)
         return _json({"error": str(error)}, error.status)
 
     @app.errorhandler(ValueError)
@@ -191,7 +184,9 @@ def _check_caller(server: AnnotationServer) -> None:
     origin = request.headers.get("Origin")
     if origin is not None and origin not in [f"http://{host}" for host in server.hosts]:
         raise Refused(403, "found a request of another origin, expected the page's own")
-    given = request.args.get("token", "") if request.path == "/" else request.headers.get("X-Token")
+    if request.path == "/" and "token" not in request.args:
+        return  # the door only, which has nothing of the book
+    given = request.args.get("token") if request.path == "/" else request.headers.get("X-Token")
     if not secrets.compare_digest((given or "").encode(), server.token.encode()):
         raise Refused(403, "found no valid token, expected the one of the page's address")
     if request.method == "POST" and request.mimetype != "application/json":
@@ -226,6 +221,14 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
         raise ValueError(f"port {port}: cannot be listened on: {reason}") from error
+
+
+def _html(content: bytes, mode: Mode, status: int = 200) -> Response:
+    """A page, with the policy that it also has in itself; no other page may show it in a frame."""
+    response = Response(content, status, mimetype="text/html")
+    policy = f"{policy_of(mode)}; frame-ancestors 'none'"
+    response.headers["Content-Security-Policy"] = policy
+    return response
 
 
 def _json(value: object, status: int = 200) -> Response:

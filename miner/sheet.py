@@ -110,9 +110,18 @@ class Sheet:
         return self._decided(place, *self._answer(place, conversation, speaker))
 
     def speaker(self, place: int, speaker: str) -> Sheet:
-        """The name of the speaker; the conversation stays as it is, or is guessed."""
-        number, begins = self._utterance(place).conversation, self._entry(place).begins
-        return self._decided(place, _name(speaker), number, begins)
+        """The name of the speaker; the conversation stays as it is, or is guessed.
+
+        Where neither is known, the conversation of the utterance before goes on, or one begins.
+        """
+        entry, name = self._entry(place), _name(speaker)
+        if entry.fact is not None:
+            number = self._utterance(place).conversation
+            return self._decided(place, name, number, entry.begins)
+        spoken = [fact for fact in self._facts(place) if fact.is_utterance]
+        return (
+            self._decided(place, name, spoken[-1].conversation) if spoken else self.new(place, name)
+        )
 
     def unknown(self, place: int) -> Sheet:
         """The text does not tell who speaks."""

@@ -1,28 +1,38 @@
-"""A sheet -> what the page of its chapter shows: the state, the paragraphs, the page itself."""
+"""A sheet -> what the page of its chapter shows: the state after each edit, and the page itself."""
 
 from __future__ import annotations
 
-import hashlib
-from html import escape
-from itertools import groupby
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from miner.annotations import Annotation
+from miner.guesses import Entry
+from miner.layers import Layer, LayeredBook
+from miner.numbered import NumberedChapter, Place, numbered, place_of
 from miner.sheetfile import SheetFile, Version
-from miner.spans import Span
+from miner.tags import Tag, TaggedBook, TaggedSpan
+from miner.view import page_html
+from miner.viewdata import book_data, chapter_data, layer_data
+
+LAYER = "annotation"
+_FIRST_WORDS = 60  # characters of a conversation, to know it by
 
 
 def state_of(sheet_file: SheetFile, version: Version, place: int | None = None) -> dict[str, Any]:
     """The state of a chapter as `GET /state` gives it.
 
-    - `revision`, of the file, which an edit must carry; `cut`, which changes when `GET /chapter`
-      has other spans.
+    - `revision`, of the file, which an edit must carry.
     - `book`, `title`, `chapter`; `speakers`, names in the order in which they first speak;
       `progress`, how many spans are `decided` of `all`; `can_undo`.
     - `spans`: for each place its `place`, `paragraph`, `start`, `end` and `text`; `status`
       ("undecided", "guess" or "decided"); `speaker` and `conversation`, 0 where it is no utterance,
       both None where it is undecided; `tag`, None there, too; `sure`, of the tagger, 0..1 or None;
       `remark`.
+    - `conversations`, decided or guessed: their `number`, their `speakers` and the `text` that they
+      begin with.
+    - `layer`: the chapter as the page shows it, in the form of `viewdata.layer_data`; each of its
+      conversations also has its number in the file, `label`, and whether it is `resumed`.
     - `lost`: the rows of the file that were found on no span.
     - `next`: the place to decide after `place`, None where all are decided.
     """
@@ -40,59 +50,80 @@ def state_of(sheet_file: SheetFile, version: Version, place: int | None = None) 
         )
     return {
         "revision": version.revision,
-        "cut": _cut_digest(version.spans),
         "book": book.id,
         "title": book.title,
         "chapter": sheet_file.chapter,
         "speakers": sheet.speakers,
         "progress": {"decided": sheet.n_decided, "all": len(spans)},
         "can_undo": bool(sheet.before),
+        "conversations": _conversations(sheet.spans),
+        "layer": _layer(_numbered(sheet_file, version)),
         "lost": [_lost(row) for row in sheet.lost],
         "spans": spans,
         "next": sheet.next_place(place),
     }
 
 
-def chapter_of(sheet_file: SheetFile, version: Version) -> list[dict[str, Any]]:
-    """The paragraphs of the chapter, narration included, as `GET /chapter` gives them.
+def page(sheet_file: SheetFile, version: Version) -> bytes:
+    """The page on which the chapter is annotated, HTML: the page of `miner view` in mode "edit".
 
-    Each has `index`, `kind` (heading, paragraph, verse, letter) and `spans`, which join back to its
-    text: `text`, `place` (None where there is nothing to annotate), and what the miner took it for,
-    `utterance` or `quoted`.
+    Its chapter has the `state` beside what `viewdata.chapter_data` gives.
     """
-    kinds = {block.index: block.kind.value for block in sheet_file.book_spans.book.blocks}
-    places = {entry.span: n for n, entry in enumerate(version.sheet.spans)}
-    return [
-        {
-            "index": index,
-            "kind": kinds[index],
-            "spans": [
-                {"text": span.text, "place": places.get(span)}
-                | {"utterance": span.is_utterance, "quoted": span.quoted}
-                for span in group
-            ],
+    chapter, book = sheet_file.chapter, sheet_file.book_spans.book
+    blocks = tuple(block for block in book.blocks if block.chapter == chapter)
+    layer = Layer(LAYER, False, {chapter: _numbered(sheet_file, version)})
+    shown = LayeredBook(replace(book, blocks=blocks), (layer,))
+    data = chapter_data(shown, chapter) | {"state": state_of(sheet_file, version)}
+    return page_html(book_data(shown), [data], "edit")
+
+
+def _numbered(sheet_file: SheetFile, version: Version) -> NumberedChapter:
+    """The chapter with the tags that follow from the sheet; what is undecided is narration."""
+    sheet, chapter = version.sheet, sheet_file.chapter
+    known = {entry.span: (entry, tag) for entry, tag in zip(sheet.spans, sheet.tags(), strict=True)}
+    tagged: list[TaggedSpan] = []
+    facts: dict[Place, Annotation] = {}
+    for span in version.spans:
+        entry, tag = known.get(span, (None, None))
+        if entry is None or entry.fact is None or tag in (None, Tag.O):
+            silent = replace(span, is_utterance=False, quoted=entry is not None)
+            tagged.append(TaggedSpan(silent, Tag.O))
+            continue
+        sure = entry.guess.sure if entry.guess and not entry.is_decided else None
+        tagged.append(TaggedSpan(replace(span, is_utterance=True, quoted=False), tag, sure))
+        facts[place_of(span)] = entry.fact
+    book = TaggedBook(sheet_file.book_spans.book.id, tuple(tagged), LAYER)
+    return numbered(book, facts=facts)[chapter]
+
+
+def _layer(chapter: NumberedChapter) -> dict[str, Any]:
+    data = layer_data(chapter)
+    numbers = {
+        item.conversation: item.fact.conversation for item in chapter.utterances if item.fact
+    }
+    begun: set[int] = set()
+    for conversation in data["conversations"]:
+        label = numbers[conversation["number"]]
+        conversation |= {"label": label, "resumed": label in begun}
+        begun.add(label)
+    return data
+
+
+def _conversations(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}
+    for entry in entries:
+        fact, span = entry.fact, entry.span
+        if fact is None or span is None or not fact.is_utterance:
+            continue
+        blank = {
+            "number": fact.conversation,
+            "speakers": [],
+            "text": " ".join(span.text.split())[:_FIRST_WORDS],
         }
-        for index, group in groupby(version.spans, key=lambda span: span.paragraph)
-    ]
-
-
-def page(token: str, nonce: str, title: str, chapter: int) -> str:
-    """The page at `/`, HTML: it carries the token, and its scripts and styles the nonce.
-
-    Args:
-        token: what each request of the page must have in its header `X-Token`.
-        nonce: the attribute by which the policy of the page knows its own scripts and styles.
-        title: of the book.
-        chapter: its number.
-    """
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta name="token" content="{escape(token)}">'
-        f"<title>{escape(title)}, chapter {chapter}</title>"
-        f'<style nonce="{escape(nonce)}">body {{ font: 1.1em/1.5 serif; margin: 2em auto; '
-        "max-width: 34em }</style></head>"
-        f"<body><h1>{escape(title)}</h1><p>Chapter {chapter}</p></body></html>\n"
-    )
+        speakers = found.setdefault(fact.conversation, blank)["speakers"]
+        if fact.speaker not in speakers:
+            speakers.append(fact.speaker)
+    return [found[number] for number in sorted(found)]
 
 
 def _lost(row: Annotation) -> dict[str, Any]:
@@ -103,8 +134,3 @@ def _lost(row: Annotation) -> dict[str, Any]:
         "conversation": row.conversation,
         "remark": row.remark,
     }
-
-
-def _cut_digest(spans: tuple[Span, ...]) -> str:
-    places = [(span.paragraph, span.start, span.end, span.in_marks) for span in spans]
-    return hashlib.sha256(repr(places).encode()).hexdigest()[:16]

@@ -10,7 +10,7 @@ import hashlib
 import html
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -28,15 +28,30 @@ class Mode:
     """A way to use the page: its scripts and styles, in order, and whom it may ask for data.
 
     The last script, `keys.js`, opens the first chapter; what is to change how the page works comes
-    before it.
+    before it. `bar` and `desk` are files of HTML: what the page has at its top and beside the text
+    in this mode only.
     """
 
     scripts: tuple[str, ...]
     styles: tuple[str, ...] = ("view.css", "text.css", "panel.css")
     connect: str = "'none'"
+    bar: str = ""
+    desk: str = ""
 
 
-MODES = {"view": Mode(("render.js", "panel.js", "view.js", "walk.js", "keys.js"))}
+_EDITING = ("server.js", "dress.js", "edit.js", "ask.js", "desk.js")
+_VIEW = Mode(("render.js", "panel.js", "view.js", "walk.js", "keys.js"))
+MODES = {
+    "view": _VIEW,
+    "edit": Mode(
+        (*_VIEW.scripts[:-1], *_EDITING, _VIEW.scripts[-1]),
+        (*_VIEW.styles, "edit.css"),
+        connect="'self'",
+        bar="edit-bar.html",
+        desk="edit-desk.html",
+    ),
+}
+DOOR = Mode(("door.js",), ("view.css", "edit.css"))
 
 
 def view_html(book: LayeredBook, mode: str = "view") -> bytes:
@@ -65,35 +80,52 @@ def page_html(
     if mode not in MODES:
         raise ValueError(f"found mode {mode!r}, expected one of {', '.join(MODES)}")
     chosen = MODES[mode]
-    styles, scripts = _assets(chosen.styles), _assets(chosen.scripts)
     data = [_json_block("book", book)]
     data += [_json_block(f"chapter-{item['number']}", item) for item in chapters]
     byline = f", by {book['author']}" if book["author"] else ""
-    slots = {
-        "mode": mode,
-        "policy": _policy(styles, scripts, chosen.connect),
-        "title": html.escape(f"{book['title']}{byline}"),
-        "styles": "\n".join(f"<style>{text}</style>" for text in styles),
-        "data": "\n".join(data),
-        "scripts": "\n".join(f"<script>{text}</script>" for text in scripts),
-    }
-    # In one pass: what is put in is not searched for slots again.
-    return _SLOT.sub(lambda match: slots[match[1]], _asset("view.html")).encode()
+    return _stitched(
+        "view.html",
+        chosen,
+        mode=mode,
+        title=html.escape(f"{book['title']}{byline}"),
+        bar=_asset(chosen.bar) if chosen.bar else "",
+        desk=_asset(chosen.desk) if chosen.desk else "",
+        data="\n".join(data),
+    )
 
 
-def _policy(styles: Sequence[str], scripts: Sequence[str], connect: str) -> str:
+def door_html() -> bytes:
+    """The page for whoever comes without the token of a server: nothing of the book is in it.
+
+    A window that had the token finds its way back, as when its page is loaded again.
+    """
+    return _stitched("door.html", DOOR)
+
+
+def policy_of(mode: Mode) -> str:
     """The content security policy: what the page has in it by its digest, and nothing else."""
     return "; ".join(
         (
             "default-src 'none'",
-            f"script-src {' '.join(map(_digest, scripts))}",
-            f"style-src {' '.join(map(_digest, styles))}",
-            f"connect-src {connect}",
+            f"script-src {' '.join(map(_digest, _assets(mode.scripts)))}",
+            f"style-src {' '.join(map(_digest, _assets(mode.styles)))}",
+            f"connect-src {mode.connect}",
             "img-src data:",  # the empty icon, which keeps browsers from asking for one
             "base-uri 'none'",
             "form-action 'none'",
         )
     )
+
+
+def _stitched(template: str, chosen: Mode, **slots: str) -> bytes:
+    """A template with its slots filled, and with the scripts and styles of a mode."""
+    slots |= {
+        "policy": policy_of(chosen),
+        "styles": "\n".join(f"<style>{text}</style>" for text in _assets(chosen.styles)),
+        "scripts": "\n".join(f"<script>{text}</script>" for text in _assets(chosen.scripts)),
+    }
+    # In one pass: what is put in is not searched for slots again.
+    return _SLOT.sub(lambda match: slots[match[1]], _asset(template)).encode()
 
 
 def _digest(text: str) -> str:

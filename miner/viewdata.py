@@ -75,7 +75,7 @@ def chapter_data(book: LayeredBook, number: int) -> dict[str, Any]:
         )
     layers = []
     for layer, chapter in zip(book.layers, _chapter_of_layers(book, number), strict=True):
-        record = None if chapter is None else _layer_record(chapter)
+        record = None if chapter is None else layer_data(chapter)
         if record is not None:
             judged = number in book.annotated and not layer.is_gold
             scores = asdict(chapter_scores(book, layer, number)) if judged else None
@@ -121,7 +121,8 @@ def _disagreements(book: LayeredBook, number: int) -> dict[str, list[list[Any]]]
     }
 
 
-def _layer_record(chapter: NumberedChapter) -> dict[str, Any]:
+def layer_data(chapter: NumberedChapter) -> dict[str, Any]:
+    """What the page shows of a layer in one chapter, as `chapter_data` has it, without scores."""
     quoted = (item.span for item in chapter.spans if item.span.quoted)
     return {
         "utterances": _columns(chapter.utterances),

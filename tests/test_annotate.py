@@ -11,11 +11,13 @@ import subprocess
 import sys
 import threading
 import time
+from base64 import b64encode
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from test_commands import failed
 from test_sheet import BOOK, FERRY, STEPS, TALK, facts_of, tagged_as
 
@@ -148,30 +150,69 @@ def test_the_state_says_what_is_there(path):
     assert facts == ("undecided", None, None, None, None)
 
 
-def test_the_chapter_is_shown_whole(browser):
-    paragraphs = browser.ask("GET", "/chapter").json
-    assert [part["kind"] for part in paragraphs] == ["heading"] + ["paragraph"] * len(FERRY)
-    texts = ["".join(span["text"] for span in part["spans"]) for part in paragraphs]
-    assert texts == ["CHAPTER 2", *FERRY]
-    blocks = {block.index: block.text for block in BOOK.book.blocks}
-    assert texts == [blocks[part["index"]] for part in paragraphs]
-    shown = [span for part in paragraphs for span in part["spans"] if span["place"] is not None]
-    assert [(span["place"], span["text"]) for span in shown] == [
-        (span["place"], span["text"]) for span in browser.state()["spans"]
+def columns(values):
+    return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+
+
+def test_the_state_has_the_layer_that_the_view_would_show(path):
+    """Of the tags that follow from the facts; a conversation that is resumed keeps its number."""
+    with serving(path) as browser:
+        for place, step in enumerate(STEPS[:9]):
+            state = browser.edit(place=place, **arguments(step)).json
+    said = columns(state["layer"]["utterances"])
+    shown = [(item["conversation"], item["turn"], item["tag"], item["speaker"]) for item in said]
+    assert shown == [
+        *((1, 1, "B-START", "Ruth"), (1, 1, "I-START", "Ruth"), (1, 2, "B-OTHER", "Tom")),
+        *((1, 3, "B-OTHER", "Ruth"), (1, 4, "B-OTHER", "Tom")),
+        *((2, 1, "B-START", "Tom"), (2, 2, "B-OTHER", "boy"), (3, 1, "B-START", "Ruth")),
     ]
-    assert all(span["utterance"] != span["quoted"] for span in shown)
+    listed = [(item["label"], item["resumed"]) for item in state["layer"]["conversations"]]
+    assert listed == [(1, False), (2, False), (1, True)]
+    first, second = state["conversations"]
+    assert first == {"number": 1, "speakers": ["Ruth", "Tom"], "text": "“Is the ferry in?”"}
+    assert (second["number"], second["speakers"]) == (2, ["Tom", "boy"])
+    places = [(item["paragraph"], item["start"], item["end"]) for item in state["spans"]]
+    assert [tuple(item) for item in state["layer"]["quoted"]] == [places[5], *places[9:]]
+    assert len(said) + 3 == len(places)
 
 
-def test_the_page_carries_its_token_and_may_load_nothing(browser):
+def test_what_is_decided_next_is_told_from_any_place(browser):
+    browser.edit("new", 4)
+    assert [browser.ask("GET", f"/state?place={n}").json["next"] for n in (0, 3, 10)] == [1, 5, 0]
+    assert browser.ask("GET", "/state?place=x").json["next"] == 0
+
+
+def test_the_page_shows_the_chapter_and_may_load_nothing(browser):
     answer = browser.ask("GET", f"/?token={browser.token}", X_Token=None)
     assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
-    assert browser.token in answer.body.decode() and "The Quay" in answer.body.decode()
+    soup = BeautifulSoup(answer.body, "lxml")
+    chapter = json.loads(soup.find("script", id="chapter-2").string)
+    assert chapter["blocks"]["text"] == ["CHAPTER 2", *FERRY]
+    assert chapter["state"] == browser.state()
+    (layer,) = chapter["layers"]
+    assert layer["quoted"] == chapter["state"]["layer"]["quoted"] and len(layer["quoted"]) == 11
+    listed = json.loads(soup.find("script", id="book").string)["chapters"]
+    assert [item["number"] for item in listed] == [2]
+    assert browser.token not in answer.body.decode()
     policy = dict(part.strip().split(" ", 1) for part in answer.headers[POLICY].split(";"))
     assert policy["default-src"] == "'none'" and policy["connect-src"] == "'self'"
-    (nonce,) = re.findall(r"^'nonce-(\S{16,})'$", policy["script-src"])
-    assert f'nonce="{nonce}"' in answer.body.decode()
-    again = browser.ask("GET", f"/?token={browser.token}", X_Token=None)
-    assert nonce not in again.body.decode()
+    assert policy["frame-ancestors"] == "'none'"
+    scripts = [item.string for item in soup.find_all("script") if not item.get("type")]
+    digests = [b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    assert policy["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
+    assert answer.headers[POLICY].startswith(soup.find("meta", {"http-equiv": POLICY})["content"])
+
+
+def test_without_a_token_there_is_a_door_and_nothing_behind_it(browser):
+    answer = browser.ask("GET", "/", X_Token=None)
+    assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
+    text = answer.body.decode()
+    for secret in (browser.token, "ferry", "Ruth", BOOK.book.title):
+        assert secret not in text
+    assert "connect-src 'none'" in answer.headers[POLICY]
+    wrong = browser.ask("GET", "/?token=wrong", X_Token=None, Accept="text/html,*/*;q=0.8")
+    assert (wrong.status, wrong.body) == (403, answer.body)
+    assert browser.ask("GET", "/", Host="evil.example").status == 403
 
 
 @pytest.mark.parametrize(
@@ -191,7 +232,6 @@ def test_every_answer_is_private(browser, method, route, token):
 ROUTES = [
     ("GET", "/"),
     ("GET", "/state"),
-    ("GET", "/chapter"),
     ("POST", "/edit"),
     ("POST", "/done"),
 ]
@@ -240,7 +280,7 @@ def test_a_browser_of_this_machine_gets_in(browser, host):
 def test_the_token_in_the_address_opens_the_page_only(browser):
     answer = browser.ask("GET", f"/state?token={browser.token}", X_Token=None)
     assert answer.status == 403
-    assert browser.ask("GET", "/").status == 403  # the header alone does not
+    assert b"ferry" not in browser.ask("GET", "/").body  # the header alone does not
 
 
 def test_it_listens_on_the_loopback_address_only(browser):

@@ -192,6 +192,15 @@ def test_a_speaker_is_renamed_all_through_the_chapter(done):
     assert [shown(only)[n] for n in (0, 8)] == ["Ruth1", "Ruth1"]
 
 
+def test_a_name_alone_goes_on_with_the_conversation_before(sheet):
+    sheet = do(do(do(sheet, "speaker", 0, "Ruth"), "nothing", 1), "speaker", 2, "Tom")
+    assert shown(sheet)[:4] == ["Ruth1", "0", "Tom1", ""]
+    begun = do(do(sheet, "new", 5), "unknown", 6)
+    assert shown(begun)[5:7] == ["A2", "?2"]
+    before = do(begun, "speaker", 8, "Tom")
+    assert shown(before)[8] == "Tom2"
+
+
 def test_what_is_no_utterance_is_no_answer(done):
     cleared = do(do(done, "nothing", 6), "clear", 7)
     assert shown(cleared)[6:8] == ["0", ""]
@@ -218,7 +227,7 @@ def test_an_action_that_changes_nothing_is_no_action(done):
         ([("resume", 0, 1)], "place 0: found no conversation 1 to resume, expected one that has"),
         ([("new", 0), ("resume", 1, 2)], "found no conversation 2 to resume, expected 1 to 1"),
         ([("new", 0), ("resume", 1, 0)], "found no conversation 0 to resume, expected 1 to 1"),
-        ([("speaker", 3, "Tom")], "place 3: found it undecided, expected same, other, new or res"),
+        ([("speaker", 3, "\n")], "found no name, expected one, or ? where the text does not tell"),
         ([("nothing", 3), ("unknown", 3)], "place 3: found no utterance, expected same, other"),
         ([("new", 0, "?"), ("rename", 0, "Tom")], "found an unknown speaker, expected a decided"),
         ([("accept", 3)], "place 3: found no guess, expected a guess to accept"),

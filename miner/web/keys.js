@@ -24,8 +24,11 @@ const KEYS = [
   ["?", "this help", () => openHelp()],
   ["Esc", "close what is open; back to the text", closeDrawers],
 ];
+const NAMES_OF_KEYS = { "↓": "ArrowDown", "↑": "ArrowUp" };
 const ACTIONS = new Map(
-  KEYS.filter(([, , action]) => action).map(([key, , action]) => [key, action]),
+  (keysOfMode ?? KEYS).flatMap(([keys, , action]) =>
+    action ? keys.split(" ").map((key) => [NAMES_OF_KEYS[key] ?? key, action]) : [],
+  ),
 );
 
 function swapLayers() {
@@ -39,15 +42,18 @@ function turnPage(step) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (document.querySelector("dialog[open]")) return;
   if (event.key === "Escape") {
     closeDrawers();
     return;
   }
-  if (!$("use-keys").checked || event.target.closest("input, select, textarea")) return;
+  const taken = "input:not([type=checkbox]), select, textarea"; // which need the keys themselves
+  if (!$("use-keys").checked || event.target.closest(taken)) return;
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
-  if (digit) {
-    const n = Number(digit[1]) - 1;
+  const n = digit && Number(digit[1]) - 1;
+  if (digit && digitOfMode) digitOfMode(n);
+  else if (digit) {
     if (event.shiftKey) {
       if (n < names.length) compareWith(n);
     } else showLayer(n);
@@ -118,7 +124,7 @@ function start() {
     $("other").append(make("option", { value: String(n) }, name));
   });
   $("compare").hidden = names.length < 2;
-  for (const [key, meaning] of KEYS) {
+  for (const [key, meaning] of keysOfMode ?? KEYS) {
     $("keys").append(
       make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, key)), make("td", {}, meaning)),
     );

@@ -97,10 +97,12 @@ function renderPanel(chapter, names, state) {
   const { layer, other, conversation, focus, disagreements } = state;
   const parts = [];
   const shown = layer === null ? null : chapter.layers[layer];
-  if (focus) parts.push(renderUtterance(chapter, names, state));
+  const facts = focus ? renderUtterance(chapter, names, state) : null;
+  if (facts?.children.length) parts.push(facts);
   const found = shown?.conversations.find((item) => item.number === conversation);
   if (found) parts.push(...renderConversation(chapter, shown, found, focus));
-  else if (!focus) parts.push(make("p", { class: "note" }, "No conversation stands here."));
+  else if (!facts?.children.length)
+    parts.push(make("p", { class: "note" }, "No conversation stands here."));
   if (other !== null) parts.push(renderDisagreements(chapter, names, state, disagreements));
   return parts;
 }
@@ -118,7 +120,7 @@ function renderUtterance(chapter, names, { layer, other, focus, disagreements })
       fact("confidence", bar, " ", percent(item.confidence));
     }
     if (item.speaker) fact("speaker", item.speaker === "?" ? "not told" : item.speaker);
-  } else fact(names[layer], differs.shown);
+  } else if (differs) fact(names[layer], differs.shown);
   if (differs) fact(names[other], make("strong", {}, `≠ ${differs.other}`));
   return list;
 }

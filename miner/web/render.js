@@ -172,7 +172,9 @@ function renderRail(segments, name, layer) {
     if (segment.starts) {
       const turns = segment.last - segment.first + 1;
       const whose = name ? ` of ${name}` : "";
-      const label = `Conversation ${segment.number}${whose}, ${count(turns, "turn")}`;
+      const shown = segment.label ?? segment.number;
+      const resumed = segment.resumed ? ", resumed" : "";
+      const label = `Conversation ${shown}${whose}${resumed}, ${count(turns, "turn")}`;
       line.append(
         make("button", {
           type: "button",
@@ -180,7 +182,7 @@ function renderRail(segments, name, layer) {
           tabindex: "-1",
           "aria-label": label,
           title: label,
-          data: { conversation: segment.number, label: segment.number, other: name ? "yes" : "" },
+          data: { conversation: segment.number, label: shown, other: name ? "yes" : "" },
         }),
       );
     }
@@ -214,23 +216,22 @@ function piecesOf(block, { shown }, missed) {
   const beside = missed.filter(free).map((item) => ({ ...item, is: "missed" }));
   const taken = [...said, ...beside];
   const quoted = (shown.quotedIn.get(block.index) ?? [])
-    .map(([paragraph, start, end]) => ({ paragraph, start, end, is: "quoted" }))
+    .map((place) => ({ start: place[1], end: place[2], key: keyOf(place), is: "quoted" }))
     .filter((item) => !taken.some((other) => item.start < other.end && other.start < item.end));
   return [...taken, ...quoted].sort((a, b) => a.start - b.start);
 }
 
 function renderPiece(block, piece, { shown, differing, beside, otherName }) {
   const text = block.text.slice(piece.start, piece.end);
-  if (piece.is === "quoted") return [make("span", { class: "quoted" }, text)];
+  if (piece.is === "quoted") {
+    return [make("span", { class: "quoted", data: { key: piece.key } }, text)];
+  }
   const differs = differing.get(piece.key);
   const span = make("span", {
     class: piece.is === "missed" ? "missed" : `utterance ${piece.turn % 2 ? "odd" : "even"}`,
     data: { key: piece.key },
   });
-  // A mark does not stand alone at the end of a line.
-  const [first] = /^\S{0,8}/.exec(text);
-  const mark = renderMark(piece, differs, otherName);
-  span.append(make("span", { class: "first" }, mark, first), text.slice(first.length));
+  span.append(...withMark(renderMark(piece, differs, otherName), text));
   if (!differs) return [span];
   span.classList.add("differs");
   const flag = make("span", { class: "flag", "aria-hidden": "true" }, "≠");
@@ -240,6 +241,12 @@ function renderPiece(block, piece, { shown, differing, beside, otherName }) {
     `${otherName}: ${differs.other}`,
   );
   return beside ? [span, flag, says] : [span, flag];
+}
+
+/** A mark and a text; the mark does not stand alone at the end of a line. */
+function withMark(mark, text) {
+  const [first] = /^\S{0,8}/.exec(text);
+  return [make("span", { class: "first" }, mark, first), text.slice(first.length)];
 }
 
 /** The button before an utterance: it shows the turn, and has all that is known as its name. */

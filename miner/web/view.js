@@ -25,6 +25,10 @@ const view = {
 /** The data of a chapter; a script of another mode may put another source in its place. */
 let loadChapter = (number) => JSON.parse($(`chapter-${number}`).textContent);
 
+/** What the keys do in another mode, rows as in `keys.js`, and what its digits do, from 0. */
+let keysOfMode = null;
+let digitOfMode = null;
+
 function say(text) {
   $("status").textContent = text;
 }
@@ -129,14 +133,21 @@ function showNeighbours() {
   );
 }
 
+/** What a conversation is called: its number, or that in the file where the data has it. */
+function labelOf(number) {
+  const shown = view.chapter.layers[view.layer]?.conversations ?? [];
+  return shown.find((item) => item.number === number)?.label ?? number;
+}
+
 function showPanel() {
-  const title = view.conversation ? `Conversation ${view.conversation}` : "Conversation";
+  const title = view.conversation ? `Conversation ${labelOf(view.conversation)}` : "Conversation";
   $("panel-heading").textContent = title;
   $("panel-body").replaceChildren(...renderPanel(view.chapter, names, view));
   tellLanguage($("panel-body").querySelectorAll("q"));
   for (const line of document.querySelectorAll(".segment.current"))
     line.classList.remove("current");
   for (const line of view.brackets.get(view.conversation) ?? []) line.classList.add("current");
+  document.dispatchEvent(new CustomEvent("miner:panel", { detail: view }));
 }
 
 /** Shows another layer, with the line that is being read where it was. */

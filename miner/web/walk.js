@@ -33,9 +33,8 @@ function focusPlace(key, { scroll = true } = {}) {
   view.focus = key;
   view.conversation =
     view.chapter.layers[view.layer].byKey.get(mark.dataset.key)?.conversation ?? null;
-  for (const old of document.querySelectorAll(".utterance.here, .missed.here"))
-    old.classList.remove("here");
-  mark.closest(".utterance, .missed").classList.add("here");
+  for (const old of $("chapter").querySelectorAll(".here")) old.classList.remove("here");
+  mark.closest(".utterance, .missed, .quoted").classList.add("here");
   mark.focus({ preventScroll: true });
   if (scroll) scrollToPlace(mark);
   showPanel();
