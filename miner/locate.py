@@ -91,19 +91,25 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
             chapters.setdefault(span.chapter, []).append(span)
     regions = {chapter: _Region(spans, is_own) for chapter, spans in chapters.items()}
     placed: dict[_Offsets, Annotation] = {}
+    taken: dict[int, list[_Offsets]] = {}  # by paragraph
     lost: list[Annotation] = []
     n_found: dict[int, int] = {}
     n_all: dict[int, int] = {}
     for chapter in annotated.chapters:
         facts = [fact for fact in annotated.annotations if fact.chapter == chapter]
+        places = _found({n: r for n, r in regions.items() if n == chapter}, facts) if is_own else {}
+        if len(places) < len(facts):
+            places = _found(regions, facts)
         # Chapters that the edition does not part share a region; a place still has one label.
         found = {
             n: offsets
-            for n, offsets in _found(regions, facts).items()
-            if not any(_overlap(offsets, other) for other in placed)
+            for n, offsets in places.items()
+            if not any(_overlap(offsets, other) for other in taken.get(offsets[0], ()))
         }
         n_all[chapter], n_found[chapter] = len(facts), len(found)
         placed |= {offsets: facts[n] for n, offsets in found.items()}
+        for offsets in found.values():
+            taken.setdefault(offsets[0], []).append(offsets)
         lost += [fact for n, fact in enumerate(facts) if n not in found]
     spans, fact_of = _cut(book_spans, placed)
     cut = BookSpans(book_spans.book, spans)
@@ -268,7 +274,7 @@ def _found(regions: Mapping[int, _Region], facts: Sequence[Annotation]) -> dict[
         return {}
     main = max(alone, key=lambda chapter: (len(alone[chapter]), held[chapter]))
     chapters, region, places = {main}, regions[main], alone[main]
-    for chapter in sorted(likely, key=lambda chapter: abs(chapter - main)):
+    for chapter in sorted({*likely} - {main}, key=lambda chapter: (abs(chapter - main), chapter)):
         parts = sorted(chapters | {chapter})
         wider = _Region([span for part in parts for span in regions[part].spans], region.is_own)
         more = _places(wider, facts)
