@@ -113,7 +113,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, two):
     for format in FORMATS:
         done = gold(*two, "--format", format, "-o", tmp_path / "out" / "x.json")
         assert done.exit_code == 1
-        assert done.stderr.startswith("miner: 12, chapter 1: found 0 of 2 annotated spans in this")
+        assert done.stderr.startswith("miner: 12, chapter 1: found 0 of 2 annotated utterances in")
         assert not (tmp_path / "out").exists()
 
 

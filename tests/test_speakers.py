@@ -187,5 +187,5 @@ def test_another_text_is_refused(tmp_path):
     other = edition()
     for text in SAID[2:]:
         other = other.replace(text.encode(), b"Nothing of the kind was said that day.")
-    with pytest.raises(ValueError, match=r"99999, chapter 1: found 0 of 9 annotated spans"):
+    with pytest.raises(ValueError, match=r"99999, chapter 1: found 0 of 9 annotated utterances"):
         speaker_pairs([annotated(["Vane"] * 8)], novels, lambda _: other)

@@ -153,5 +153,5 @@ def test_a_book_at_hand_that_is_another_text_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("MINER_CACHE", str(tmp_path))
     shutil.copy(ROOT / "tests" / "data" / "single_curly.html", tmp_path / "16.html")
     novels = [b for b in read_annotations(ROOT / "annotations").gold if b.card.book == "16"]
-    with pytest.raises(ValueError, match=r"^16, chapter \d+: found 0 of \d+ annotated spans"):
+    with pytest.raises(ValueError, match=r"^16, chapter \d+: found 0 of \d+ annotated utterances"):
         list(at_hand(novels))

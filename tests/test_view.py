@@ -410,5 +410,5 @@ def test_tags_of_another_book_are_refused(tmp_path):
 def test_an_edition_that_lacks_the_annotated_spans_is_refused():
     spans = spans_of_sample()
     cut = replace(spans.book, blocks=spans.book.blocks[:20], sha256="0" * 64)
-    with pytest.raises(ValueError, match=r"sample, chapter \d: found \d+ of \d+ annotated spans"):
+    with pytest.raises(ValueError, match=r"sample, chapter \d: found \d+ of \d+ annotated utt"):
         layered(BookSpans(cut, tuple(s for s in spans.spans if s.paragraph < 20)), TAGGERS, GOLD)

@@ -244,8 +244,10 @@ def test_d_goes_through_all_disagreements_of_the_book(page, layers):
 def test_a_disagreement_is_announced_and_in_view(page):
     press(page, "2", "d")
     assert re.match(r"Disagreement 1 of \d+\. gap 150: .+\. gold: .+\.", status(page))
-    box = page.locator(".here").bounding_box()
-    assert 0 < box["y"] < DESKTOP[1]
+    page.wait_for_function(  # scrolling takes a frame or two, more where much else runs
+        "() => { const { top, bottom } = document.querySelector('.here').getBoundingClientRect();"
+        " return 0 < top && bottom < innerHeight; }"
+    )
     assert "≠ begins a" in text(page, ".utterance-facts")
     page.locator(".difference").last.click()
     assert page.evaluate("view.focus") == page.evaluate("view.disagreements.at(-1).key")
