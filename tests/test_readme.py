@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from benchmarks import rows
 from helpers import BOOKS, CORPUS, SEED
 
 import train
@@ -59,7 +60,8 @@ def test_every_command_is_named_and_every_named_command_exists():
 
 
 def test_options_named_exist():
-    commands = [*main.commands.values(), *main.commands["gold"].commands.values(), train.main]
+    commands = [*main.commands.values(), *main.commands["gold"].commands.values()]
+    commands += [train.main, rows.main]
     options = {flag for command in commands for p in command.params for flag in p.opts}
     named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", README + DATASHEET))
     assert named <= options
