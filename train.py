@@ -45,7 +45,7 @@ from miner.examples import (
 )
 from miner.features import Chapter
 from miner.fetch import find_book
-from miner.files import json_line, refuse_existing
+from miner.files import RUN_RECORD, json_line, refuse_existing
 from miner.mine import split_source
 from miner.model import (
     ConversationTagger,
@@ -65,7 +65,6 @@ ChapterScores = Sequence[NDArray[np.floating]]  # of `decoding.TAGS`, (utterance
 STRUCTURE = "structure"  # the stage that trains on structure features alone, before the text
 STATE = "state.pt"  # in the run folder until the run is done: what it goes on from
 METRICS = "metrics.jsonl"
-RUN = "run.json"
 
 
 @dataclass(frozen=True)
@@ -556,7 +555,7 @@ def run(given: dict[str, Any]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     state = _state(out, accelerator) if given["resume"] else None
     if state is None:
-        for name in (STATE, METRICS, RUN):
+        for name in (STATE, METRICS, RUN_RECORD):
             (out / name).unlink(missing_ok=True)
     else:
         model.load_state_dict(state["model"])
@@ -672,7 +671,7 @@ def finish(
         "calibration": asdict(calibration),
         "scores": {name: item.to_json() for name, item in found.items()},
     }
-    (out / RUN).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    (out / RUN_RECORD).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     (out / STATE).unlink(missing_ok=True)
     for name, item in found.items():
         for unit in ("B-START", "turn-pair"):

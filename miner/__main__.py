@@ -317,7 +317,7 @@ def tag(
 
 
 @main.command()
-@click.argument("word", metavar="BOOK")
+@click.argument("word", metavar="SOURCE")
 @click.option(
     "--tagger",
     "taggers",

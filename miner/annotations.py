@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -298,6 +298,16 @@ def renumbered(facts: Iterable[Annotation]) -> list[Annotation]:
     ]
 
 
+def by_conversation(
+    facts: Iterable[Annotation],
+) -> Iterator[tuple[tuple[int, int], list[Annotation]]]:
+    """The utterances of each conversation, in reading order, by chapter and conversation."""
+    # Sorting is stable: reading order within a conversation.
+    ordered = sorted((fact for fact in facts if fact.is_utterance), key=_occasion)
+    for occasion, group in groupby(ordered, key=_occasion):
+        yield occasion, list(group)
+
+
 def interrupted_pairs(facts: Sequence[Annotation]) -> int:
     """How many pairs reach across an interruption: tags cannot say them, the facts can.
 
@@ -305,10 +315,8 @@ def interrupted_pairs(facts: Sequence[Annotation]) -> int:
     of other conversations in between.
     """
     n_pairs = 0
-    spoken = [fact for fact in facts if fact.is_utterance]
-    place = {id(fact): n for n, fact in enumerate(spoken)}
-    ordered = sorted(spoken, key=_occasion)  # stable: reading order within a conversation
-    for _, group in groupby(ordered, key=_occasion):
+    place = {id(fact): n for n, fact in enumerate(fact for fact in facts if fact.is_utterance)}
+    for _, group in by_conversation(facts):
         for before, fact in pairwise(group):
             apart = place[id(fact)] - place[id(before)] > 1
             n_pairs += apart and not is_same_speaker(before, fact)

@@ -6,7 +6,7 @@ Every chapter is a row of counts that add up; what is made of their sums is `sco
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import nan
@@ -45,11 +45,7 @@ class Confusion:
     @property
     def shares(self) -> tuple[tuple[float, ...], ...]:
         """Each count as a share of its row, 0 to 1; NaN in the row of a tag that gold has not."""
-        sums = [sum(row) for row in self.counts]
-        return tuple(
-            tuple(n / total if total else nan for n in row)
-            for row, total in zip(self.counts, sums, strict=True)
-        )
+        return tuple(map(shares, self.counts))
 
     def to_json(self) -> dict[str, Any]:
         """The counts by gold tag and predicted tag, fit for `json.dumps`."""
@@ -88,6 +84,12 @@ def window(gold: Iterable[TaggedBook]) -> int:
                 n_segments += item.tag is Tag.B_START or item.span.chapter not in chapters
                 chapters.add(item.span.chapter)
     return max(1, round(n_spans / n_segments / 2)) if n_segments else 1
+
+
+def shares(counts: Sequence[int]) -> tuple[float, ...]:
+    """Each count as a share of their sum, 0 to 1; all NaN where that is 0."""
+    total = sum(counts)
+    return tuple(n / total if total else nan for n in counts)
 
 
 def confusion(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> Confusion:

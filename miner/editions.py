@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -21,13 +20,17 @@ class Edition:
     """An annotated book on the edition at hand.
 
     `book_spans` are the spans as the miner finds them, of the whole book; `located` has the
-    annotated ones. `is_annotated_one` says whether it is the very file that was annotated.
+    annotated ones.
     """
 
     annotated: AnnotatedBook
     book_spans: BookSpans
     located: Located
-    is_annotated_one: bool
+
+    @property
+    def is_annotated_one(self) -> bool:
+        """Whether it is the very file that was annotated."""
+        return self.located.is_own
 
 
 def editions(books: Iterable[AnnotatedBook], read: ReadBook) -> Iterator[Edition]:
@@ -55,5 +58,4 @@ def open_edition(annotated: AnnotatedBook, data: bytes) -> Edition:
     except ValueError as error:
         raise ValueError(f"{card.book}: {error}") from error
     book_spans = split_book(book, infer_typography(book))
-    is_annotated_one = hashlib.sha256(data).hexdigest() == card.sha256
-    return Edition(annotated, book_spans, locate(annotated, book_spans), is_annotated_one)
+    return Edition(annotated, book_spans, locate(annotated, book_spans))

@@ -6,14 +6,15 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 from miner.annotations import AnnotatedBook, Annotations
 from miner.book import Book
 from miner.locate import locate, refuse_losses
 from miner.numbered import NumberedChapter, Place, numbered, place_of
-from miner.spans import BookSpans
+from miner.spans import BookSpans, Span
 from miner.taggers import StoredTags
-from miner.tags import Tag, TaggedBook, TaggedSpan, Tagger
+from miner.tags import Tag, TaggedBook, Tagger
 
 GOLD = "gold"
 MOST_LAYERS = 9  # as many as there are keys to switch them by
@@ -133,10 +134,9 @@ def layered(
         if fact is not None
     }
     layers = [Layer(GOLD, True, numbered(gold, facts=facts))]
+    mixed = BookSpans(book, tuple(_with_chapters(book_spans.spans, located.book_spans.spans)))
     for name, tagger in taggers:
-        spans = tagger.tag(book_spans)
-        if not isinstance(tagger, StoredTags):
-            spans = _with_chapters(spans, tagger.tag(located.book_spans))
+        spans = tagger.tag(book_spans if isinstance(tagger, StoredTags) else mixed)
         layers.append(Layer(name, False, numbered(TaggedBook(book.id, tuple(spans), name), gold)))
     return LayeredBook(book, tuple(layers), tuple(layers[0].chapters), len(located.lost))
 
@@ -209,19 +209,11 @@ def _says_beside(place: Place, places: Sequence[Place]) -> Says:
     return Says.OTHERWISE if overlaps else Says.NOTHING
 
 
-def _with_chapters(spans: Iterable[TaggedSpan], own: Sequence[TaggedSpan]) -> Iterator[TaggedSpan]:
+def _with_chapters(spans: Iterable[Span], own: Sequence[Span]) -> Iterator[Span]:
     """The spans of a book with some of its chapters replaced by others of the same number."""
-    chapters: dict[int, list[TaggedSpan]] = {}
-    for item in own:
-        chapters.setdefault(item.span.chapter, []).append(item)
-    replaced: set[int] = set()
-    for item in spans:
-        chapter = item.span.chapter
-        if chapter not in chapters:
-            yield item
-        elif chapter not in replaced:
-            replaced.add(chapter)
-            yield from chapters[chapter]
+    chapters = {number: list(group) for number, group in groupby(own, key=lambda s: s.chapter)}
+    for number, group in groupby(spans, key=lambda s: s.chapter):
+        yield from chapters.get(number, group)
 
 
 def _annotated(annotations: Annotations, book: str) -> AnnotatedBook:

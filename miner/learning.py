@@ -36,9 +36,7 @@ class Learned:
 
         A run without an interval counts as its value.
         """
-        both = list(zip(self.values, self.runs, strict=True))
-        lows = [value if run.low is None else run.low for value, run in both]
-        highs = [value if run.high is None else run.high for value, run in both]
+        lows, highs = zip(*(run.ends for run in self.runs), strict=True)
         return min(lows), max(highs)
 
 

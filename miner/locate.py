@@ -64,6 +64,11 @@ class Located:
     n_all: Mapping[int, int]
     lost: tuple[Annotation, ...]
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the edition is the very file that was annotated."""
+        return _is_own(self.annotated, self.book_spans)
+
     def tagged(self) -> TaggedBook:
         """The spans with their gold tags, derived from the facts of what was found."""
         tags = iter(derive_tags(fact for fact in self.facts if fact is not None))
@@ -82,7 +87,7 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
         book_spans: the edition, as the miner splits it. Its cuts say where a span may begin and
             end, unless it is the annotated one.
     """
-    is_own = book_spans.book.sha256 == annotated.card.sha256
+    is_own = _is_own(annotated, book_spans)
     wanted = set(annotated.chapters)
     chapters: dict[int, list[Span]] = {}
     for span in book_spans.spans:
@@ -129,15 +134,12 @@ def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
     Raises:
         ValueError: names the book, the chapter and the first spans lost.
     """
-    annotated = located.annotated
-    is_own = located.book_spans.book.sha256 == annotated.card.sha256
+    annotated, is_own = located.annotated, located.is_own
     for chapter in located.n_all:
-        needed = [
-            fact
-            for fact in annotated.annotations
-            if fact.chapter == chapter and (is_own or fact.is_utterance)
-        ]
-        lost = [fact for fact in located.lost if fact.chapter == chapter and fact in needed]
+        needed, lost = (
+            [f for f in facts if f.chapter == chapter and (is_own or f.is_utterance)]
+            for facts in (annotated.annotations, located.lost)
+        )
         spared = 0 if is_own else min(_FEW_LOST, len(needed) // 10)
         if len(lost) <= max(spared, (1 - least) * len(needed) + 1e-9):
             continue
@@ -150,6 +152,10 @@ def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
             f"{len(needed)} annotated {'spans' if is_own else 'utterances'} in this edition, "
             f"expected at least {least:.0%}; first lost: {named}"
         )
+
+
+def _is_own(annotated: AnnotatedBook, book_spans: BookSpans) -> bool:
+    return book_spans.book.sha256 == annotated.card.sha256
 
 
 class _Region:

@@ -194,13 +194,8 @@ def tradeoff_plot(kept: Sequence[Kept], split: str) -> Figure:
     shown = [item for item in kept if item.precision.value is not None]
     share = [100 * item.share for item in shown]
     value = [item.precision.value or 0.0 for item in shown]
-    low = [
-        v if s.precision.low is None else s.precision.low for v, s in zip(value, shown, strict=True)
-    ]
-    high = [
-        v if s.precision.high is None else s.precision.high
-        for v, s in zip(value, shown, strict=True)
-    ]
+    low = [item.precision.ends[0] for item in shown]
+    high = [item.precision.ends[1] for item in shown]
     axes.fill_between(share, low, high, color=_BLUE, alpha=0.15, label="95% interval")
     axes.plot(share, value, color=_BLUE, marker="o", label="turn pairs")
     for x, y, item in zip(share, value, shown, strict=True):

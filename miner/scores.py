@@ -66,6 +66,15 @@ class Score:
     low: float | None
     high: float | None
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval; the value, or 0, where it has none."""
+        value = self.value or 0.0
+        return (
+            value if self.low is None else self.low,
+            value if self.high is None else self.high,
+        )
+
     def to_json(self) -> dict[str, float | None]:
         """Value and interval, fit for `json.dumps`."""
         return {"value": self.value, "low": self.low, "high": self.high}

@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import nan
 from pathlib import Path
 from statistics import fmean, median
 
-from miner.annotations import UNKNOWN, AnnotatedBook, Annotation, is_same_speaker
+from miner.annotations import (
+    UNKNOWN,
+    AnnotatedBook,
+    Annotation,
+    by_conversation,
+    is_same_speaker,
+)
 from miner.book import BlockKind
+from miner.counts import shares
 from miner.dialogues import dialogues, mended
 from miner.editions import Edition, open_edition
 from miner.locate import refuse_losses
@@ -149,12 +155,12 @@ class CompanySizes:
     @property
     def conversation_shares(self) -> tuple[float, ...]:
         """What share of the conversations is of each size, 0 to 1; NaN where there is none."""
-        return _shares([size.n_conversations for size in self.sizes])
+        return shares([size.n_conversations for size in self.sizes])
 
     @property
     def turn_shares(self) -> tuple[float, ...]:
         """What share of the turns is of each size, 0 to 1; NaN where there is none."""
-        return _shares([size.n_turns for size in self.sizes])
+        return shares([size.n_turns for size in self.sizes])
 
 
 def conversation_lengths(name: str, books: Iterable[TaggedBook]) -> Lengths:
@@ -206,13 +212,9 @@ def companies(books: Iterable[AnnotatedBook]) -> list[Company]:
     another speaker of the same conversation does, whatever is said elsewhere in between.
     """
     return [
-        _company(book.card.book, chapter, conversation, list(facts))
+        _company(book.card.book, chapter, conversation, facts)
         for book in books
-        for (chapter, conversation), facts in groupby(
-            # Sorting is stable: reading order within a conversation.
-            sorted((fact for fact in book.annotations if fact.is_utterance), key=_occasion),
-            key=_occasion,
-        )
+        for (chapter, conversation), facts in by_conversation(book.annotations)
     ]
 
 
@@ -243,17 +245,8 @@ def _size(n_speakers: int, is_largest: bool, found: Sequence[Company]) -> Compan
     for company in found:
         for rank, (_, n) in enumerate(company.turns):
             by_rank[min(rank, len(RANKS) - 1)] += n
-    shares = _shares([by_rank[rank] for rank in range(len(RANKS))])
-    return CompanySize(n_speakers, is_largest, len(found), by_rank.total(), shares)
-
-
-def _shares(counts: Sequence[int]) -> tuple[float, ...]:
-    total = sum(counts)
-    return tuple(n / total if total else nan for n in counts)
-
-
-def _occasion(fact: Annotation) -> tuple[int, int]:
-    return fact.chapter, fact.conversation
+    of_ranks = shares([by_rank[rank] for rank in range(len(RANKS))])
+    return CompanySize(n_speakers, is_largest, len(found), by_rank.total(), of_ranks)
 
 
 def at_hand(books: Iterable[AnnotatedBook], folder: Path | None = None) -> Iterator[Edition]:

@@ -14,6 +14,7 @@ from statistics import mean
 
 import click
 
+from miner.files import RUN_RECORD
 from miner.learning import learning_curve
 from miner.plots import learning_plot, save
 
@@ -93,7 +94,7 @@ def main(
     for name, options in chosen.items():
         for seed in range(seeds):
             folder = folder_of(out, name, seed, table)
-            if only_print or (folder / "run.json").is_file():
+            if only_print or (folder / RUN_RECORD).is_file():
                 continue
             command = [sys.executable, str(TRAIN), "-o", str(folder), "--encoder", encoder]
             command += ["--vectors", str(out / "vectors"), "--dev-split", dev, "--seed", str(seed)]
@@ -107,7 +108,7 @@ def main(
     print(f"| {split} split | runs |" + "".join(f" {unit} P / R / F1 [95%] |" for unit in UNITS))
     print("|---" * (2 + len(UNITS)) + "|")
     for name in chosen:
-        found = [folder_of(out, name, seed, table) / "run.json" for seed in range(seeds)]
+        found = [folder_of(out, name, seed, table) / RUN_RECORD for seed in range(seeds)]
         runs = [json.loads(path.read_text())["scores"] for path in found if path.is_file()]
         for part in runs[0] if runs else ():
             if part.startswith(split):
@@ -117,7 +118,7 @@ def main(
     if plot:
         names = ("the tagger", *(f"{n} chapters" for n in CURVE))
         folders = [folder_of(out, name, seed) for name in names for seed in range(seeds)]
-        done = [folder for folder in folders if (folder / "run.json").is_file()]
+        done = [folder for folder in folders if (folder / RUN_RECORD).is_file()]
         save(learning_plot(learning_curve(done, dev), "turn-pair F1", dev), plot, force=True)
 
 
