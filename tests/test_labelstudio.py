@@ -62,7 +62,7 @@ def edition_of(*chapters):
     annotated = AnnotatedBook(CARD, facts)
     book_spans = BookSpans(Book("7", "The Tide", "N. N.", "en", (), (), "0" * 64), tuple(spans))
     located = Located(annotated, book_spans, tuple(of_span), {}, {}, ())
-    return Edition(annotated, book_spans, located, True)
+    return Edition(annotated, book_spans, located)
 
 
 def back(path, exported, **options):
