@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 
 _GOES_ON = frozenset(
@@ -63,7 +64,9 @@ _SHORT = r"\b(?:Mr|Mrs|Messrs|Dr|St|Mme|Mlle|M)\."  # a stop that ends nothing
 _SENTENCE = re.compile(r"(?<=[.!?;])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)\s")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _AFTER = re.compile(rf"\s*[—–-]*\s*((?:{_SHORT}|[^,.;:!?—–]){{2,80}})")
-_BEFORE = re.compile(rf"((?:{_SHORT}|[^,.;:!?—–]){{2,90}})[,:—–-]+\s*$")
+_LEADS_IN = ",:—–-"
+_BEFORE = re.compile(rf"((?:{_SHORT}|[^,.;:!?—–]){{2,90}})[{_LEADS_IN}]+$")
+_REACH = 1000  # characters; no clause that leads in is longer
 _NOUN = re.compile(r"\b(?:[Tt]he|[Hh]is|[Hh]er|[Mm]y|[Aa]n?|[Oo]ur)\s+((?:[^\W\d_]+\s*){1,3})")
 
 
@@ -112,11 +115,18 @@ def likeness(one: Mention | None, other: Mention | None) -> Likeness | None:
 Names = dict[str, str]  # to "m", "f" or "" each
 
 
-def pronouns(text: str) -> set[str]:
+@lru_cache(maxsize=4096)  # the paragraphs of a chapter, each asked for many times over
+def words_in(text: str) -> tuple[str, ...]:
+    """The words of a text, in order, without the marks between them."""
+    return tuple(_WORD.findall(text))
+
+
+@lru_cache(maxsize=4096)
+def pronouns(text: str) -> frozenset[str]:
     """Of whom the personal pronouns of narration are: "m", "f", "i" for the narrator."""
-    words = {word.lower() for word in _WORD.findall(text)}
-    narrator = {"i"} if words & _NARRATOR else set()
-    return narrator | {_THIRD[word] for word in words if word in _THIRD}
+    words = {word.lower() for word in words_in(text)}
+    third = frozenset(_THIRD[word] for word in words if word in _THIRD)
+    return third | {"i"} if words & _NARRATOR else third
 
 
 class Mentions:
@@ -133,7 +143,7 @@ class Mentions:
             texts: of all paragraphs.
             narration: of all paragraphs, their speech left out.
         """
-        self._common = {word for text in texts for word in _WORD.findall(text) if word[0].islower()}
+        self._common = {word for text in texts for word in words_in(text) if word[0].islower()}
         self._genders = self._read_genders(narration)
 
     def names(self, words: Iterable[str]) -> list[str]:
@@ -142,8 +152,8 @@ class Mentions:
             re.sub(r"['’]s$", "", word)
             for word in words
             if word[0].isupper() and len(word) > 1
-            if word.lower() not in self._common
-            if word.lower() not in _TITLES and word.lower() not in _GENDERED
+            if (lower := word.lower()) not in self._common
+            if lower not in _TITLES and lower not in _GENDERED
         ]
 
     def speaker(
@@ -157,7 +167,7 @@ class Mentions:
             before: the paragraph before, if it has no speech: it may lead in.
         """
         for clause, is_after in _clauses(text, utterances, before):
-            words = _WORD.findall(clause)
+            words = words_in(clause)
             lower = [word.lower() for word in words]
             verb = _verb(lower)
             if verb is None or (is_after and verb > 4):
@@ -177,7 +187,7 @@ class Mentions:
 
     def subject(self, text: str) -> Mention | None:
         """Whom the first words of narration name, None where they name nobody."""
-        words = _WORD.findall(text)[:_FIRST]
+        words = words_in(text)[:_FIRST]
         for word in words:
             if gender := _PRONOUNS.get(word.lower()):
                 return Mention(frozenset(), "", gender)
@@ -187,7 +197,7 @@ class Mentions:
 
     def named(self, text: str) -> Names:
         """The names in narration, with the gender of each."""
-        return {name: self._genders.get(name, "") for name in self.names(_WORD.findall(text))}
+        return {name: self._genders.get(name, "") for name in self.names(words_in(text))}
 
     def resolved(self, mention: Mention | None, recent: Iterable[Names]) -> Mention | None:
         """The mention, with the name that its pronoun stands for where that is plain.
@@ -214,9 +224,9 @@ class Mentions:
         for text in narration:
             named: list[str] = []
             for sentence in _SENTENCE.split(text):
-                words = _WORD.findall(sentence)
+                words = words_in(sentence)
                 for title, word in pairwise(words):
-                    if gender := _TITLES.get(title.lower()):
+                    if word[0].isupper() and (gender := _TITLES.get(title.lower())):
                         counts.setdefault(word, Counter())[gender] += _TITLE_COUNTS
                 names = self.names(words)
                 if names:
@@ -261,7 +271,9 @@ def _clauses(
         lead_in = text[at:start] if text[at:start].strip() or at else before
         if after := _AFTER.match(text[end:next_start]):
             found.append((after[1], True))
-        if led := _BEFORE.search(lead_in):
+        if (lead_in := lead_in.rstrip()).endswith(tuple(_LEADS_IN)) and (
+            led := _BEFORE.search(lead_in, max(0, len(lead_in) - _REACH))
+        ):
             found.append((led[1], False))
         at = end
     return found

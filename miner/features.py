@@ -74,10 +74,7 @@ FEATURES = (
     "the narration between tells of the narrator",
 )
 N_PLAIN = 25  # the first of them, which need no words of any language
-_CLOSED = re.compile("[\"”’»'“]\\s*$")
-_COMMA = re.compile("[,—–-][\"”’»'“]?\\s*$")
-_ASKS = re.compile("\\?[\"”’»'“]?\\s*$")
-_LEADS_IN = re.compile("[,:]\\s*$")
+_QUOTES, _ASKS, _BREAKS, _LEADS_IN = map(tuple, ("\"”’»'“", "?", ",—–-", ",:"))
 _WORD = re.compile(r"[^\W\d_]+")
 _A_WHILE = 8  # paragraphs of speech
 _RECENT = 6  # paragraphs among which a pronoun is looked up
@@ -182,12 +179,18 @@ def _row(
         _size(tag.strip()),
         any(item.quoted for item in between),
         first_letter is not None and first_letter[0].islower(),
-        bool(_ASKS.search(span.text)),
-        bool(last and _ASKS.search(last.text)),
-        bool(last and _COMMA.search(last.text)),
-        bool(last and not _CLOSED.search(last.text)),
-        bool(_LEADS_IN.search(lead_in)),
+        _ends_in(span.text, _ASKS),
+        bool(last and _ends_in(last.text, _ASKS)),
+        bool(last and _ends_in(last.text, _BREAKS)),
+        bool(last and not last.text.rstrip().endswith(_QUOTES)),
+        lead_in.rstrip().endswith(_LEADS_IN),
     ]
+
+
+def _ends_in(speech: str, marks: tuple[str, ...]) -> bool:
+    """Whether one of the marks ends it, before the mark that closes it or without one."""
+    text = speech.rstrip()
+    return text.endswith(marks) or (text.endswith(_QUOTES) and text[:-1].endswith(marks))
 
 
 def _named(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.float32]:
@@ -204,7 +207,7 @@ def _named(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.
     }
 
     def names(text: str) -> set[str]:
-        words = _WORD.findall(text)
+        words = set(_WORD.findall(text))
         return {w for w in words if len(w) > 2 and w[0].isupper() and w.lower() not in common}
 
     rows: list[list[float]] = []
