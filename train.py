@@ -26,6 +26,7 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
 from numpy.typing import NDArray
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
@@ -34,6 +35,7 @@ from heuristic.gap import TUNED_GAP, GapTagger
 from miner import plots
 from miner.calibration import best_share, calibrated
 from miner.card import model_card
+from miner.compact import compacted, restored
 from miner.decoding import TAGS
 from miner.encoding import Encoding, special_tokens
 from miner.examples import (
@@ -45,7 +47,7 @@ from miner.examples import (
 )
 from miner.features import Chapter
 from miner.fetch import find_book
-from miner.files import RUN_RECORD, json_line, refuse_existing
+from miner.files import CHECKPOINT_WEIGHTS, RUN_RECORD, json_line, refuse_existing
 from miner.mine import split_source
 from miner.model import (
     ConversationTagger,
@@ -57,7 +59,7 @@ from miner.model import (
     sequence_loss,
     speaker_loss,
 )
-from miner.neural import autocast, decoded, encode, load_checkpoint
+from miner.neural import autocast, decoded, encode, read_checkpoint
 from miner.scores import Scores, score
 from miner.tags import Tag, TaggedBook
 
@@ -158,7 +160,7 @@ def begin_with(model: ConversationTagger, run: Path) -> None:
     Raises:
         ValueError: if the run cannot be loaded or has another shape.
     """
-    weights = load_checkpoint(run, "cpu").model.state_dict()
+    weights = read_checkpoint(run)[0].state_dict()
     shapes = {name: value.shape for name, value in model.state_dict().items()}
     if shapes != {name: value.shape for name, value in weights.items()}:
         raise ValueError(f"{run}: found a model of another shape, expected that of the options")
@@ -496,6 +498,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option("--masked", type=float, default=0.15, help="Share of tokens hidden in training.")
 @click.option("--seed", type=int, default=0)
 @click.option("--resamples", type=int, default=1000)
+@click.option("--compact", is_flag=True, help="Weights in 8 bits: a quarter of the file.")
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run in OUT.")
 @click.option("--force", is_flag=True, help="Replace the run in OUT.")
 @click.option("--smoke", is_flag=True, help="The whole path on the sample, in a minute.")
@@ -633,13 +636,16 @@ def finish(
 ) -> None:
     """Calibrates the best epoch on dev, scores it, and writes what belongs into a run folder."""
     tokenizer.save_pretrained(out)
-    tagger = load_checkpoint(out)
-    model = tagger.model
+    model, _ = read_checkpoint(out)
+    weights = compacted(model.state_dict()) if given["compact"] else {}
+    if weights:
+        model.load_state_dict(restored(weights))  # what is judged is what is kept
+    nn.Module.to(model, dev_items[0].features.device)
     splits = [(given["dev_split"], dev, dev_items)]
     if split := given["test_split"]:
         test = read_examples(gold, split, read)
         frozen, kept = given["frozen"], given["vectors"]
-        items = encoded(test.examples, model, tagger.tokenizer, frozen, kept)
+        items = encoded(test.examples, model, tokenizer, frozen, kept)
         splits.append((split, test, items))
     found: dict[str, Scores] = {}
     offsets: dict[str, float] = {}  # of the mixture and of each expert alone
@@ -659,7 +665,11 @@ def finish(
     calibration = calibrated(mixtures[0], dev_tags, model.config.start_offset)
     model.config.confidence_temperature = calibration.temperature
     model.config.training = record | {"best epoch": best["epoch"]}
-    model.save_pretrained(out)
+    if weights:
+        model.config.save_pretrained(out)
+        save_file(weights, out / CHECKPOINT_WEIGHTS, {"format": "pt"})
+    else:
+        model.save_pretrained(out)
     (out / "README.md").write_text(
         model_card(model.config.training, found, calibration), encoding="utf-8"
     )

@@ -18,8 +18,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
 from miner.decoding import ALLOWED, FIRST, TAGS
-from miner.encoding import Encoding
+from miner.encoding import Encoding, Window
 from miner.features import FEATURES, N_PLAIN, Chapter
+from miner.pooling import Pooling
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
 _VOICE = 64  # size of the vectors that are alike where one speaker speaks
@@ -233,64 +234,44 @@ class ConversationTagger(PreTrainedModel):
         return torch.stack([log(opens), on, other, on], dim=-1)
 
     def pooled(self, encoding: Encoding) -> Tensor:
-        """The vectors of a chapter's utterances: (utterances, 3 x encoder's size).
-
-        Of the encoder's last layer, side by side: the mean over the utterance's tokens, its first
-        token, and the mean over the narration since the utterance before (zeros where none is).
-        """
-        device = self.device
-        tokens = self._tokens(encoding, device)
-        sums = torch.cat([tokens.new_zeros(1, tokens.shape[1]), tokens.cumsum(0)])
-        parts = []
-        for ranges in (encoding.utterances, encoding.narration):
-            edges = torch.tensor(ranges, device=device)
-            size = (edges[:, 1] - edges[:, 0]).clamp(min=1)[:, None]
-            parts.append((sums[edges[:, 1]] - sums[edges[:, 0]]) / size)
-        spoken, narrated = parts
-        starts = torch.tensor([low for low, _ in encoding.utterances], device=device)
-        first = tokens[starts.clamp(max=len(tokens) - 1)]
-        return torch.cat([spoken, first, narrated], dim=1)
-
-    def _tokens(self, encoding: Encoding, device: torch.device) -> Tensor:
-        """The encoder's vectors of all tokens of a chapter, float32.
+        """The vectors of a chapter's utterances, as `Pooling.vectors` has them.
 
         Windows of one length are encoded together; windows of a chapter are nearly all of one. No
         more than a few thousand tokens at once on a CPU: beyond its cache, training on all windows
         of a chapter at once took three to four times as long.
         """
-        size = self.encoder.config.hidden_size
-        tokens = torch.zeros(max(encoding.n_tokens, 1), size, device=device)
-        lengths: dict[int, list[int]] = {}
-        for n, window in enumerate(encoding.windows):
-            lengths.setdefault(-(-len(window.ids) // 8) * 8, []).append(n)
-        rows: list[Tensor] = []
-        places: list[Tensor] = []
-        pad = self.encoder.config.pad_token_id or 0
+        device = self.device
+        pooling = Pooling(encoding, self.encoder.config.hidden_size, device)
+        lengths: dict[int, list[Window]] = {}
+        for window in encoding.windows:
+            lengths.setdefault(-(-len(window.ids) // 8) * 8, []).append(window)
         at_once = _TOKENS_AT_ONCE.get(device.type, _TOKENS_AT_ONCE["cpu"])
-        batches = [
-            (length, numbers[n : n + max(1, at_once // length)])
-            for length, numbers in lengths.items()
-            for n in range(0, len(numbers), max(1, at_once // length))
-        ]
-        for length, numbers in batches:
-            ids = torch.full((len(numbers), length), pad, device=device)
-            mask = torch.zeros_like(ids)
-            for row, n in enumerate(numbers):
-                window = encoding.windows[n]
-                ids[row, : len(window.ids)] = torch.tensor(window.ids, device=device)
-                mask[row, : len(window.ids)] = 1
-            if self.training and self.config.masked:
-                ids = self._masked(ids)
-            told = None if mask.all() else mask  # without padding, no mask to be added anywhere
-            vectors = self.encoder(input_ids=ids, attention_mask=told).last_hidden_state.float()
-            for row, n in enumerate(numbers):
-                low, high = encoding.windows[n].taken
-                rows.append(vectors[row, 1 + low : 1 + high])  # after the first special token
-                start = encoding.windows[n].start
-                places.append(torch.arange(start, start + high - low, device=device))
-        if not rows:
-            return tokens
-        return tokens.index_copy(0, torch.cat(places), torch.cat(rows))
+        for length, windows in lengths.items():
+            rows = max(1, at_once // length)
+            for n in range(0, len(windows), rows):
+                some = windows[n : n + rows]
+                for window, vectors in zip(some, self.read(some, length), strict=True):
+                    pooling.add(window, vectors)
+        return pooling.vectors()
+
+    def read(self, windows: Sequence[Window], length: int) -> Tensor:
+        """What the encoder makes of windows: (windows, length, size).
+
+        Args:
+            windows: of at most `length` tokens; shorter ones are padded.
+            length: in tokens, special ones included.
+        """
+        pad = self.encoder.config.pad_token_id or 0
+        ids = torch.full((len(windows), length), pad)
+        mask = torch.zeros_like(ids)
+        for row, window in enumerate(windows):
+            ids[row, : len(window.ids)] = torch.tensor(window.ids)
+            mask[row, : len(window.ids)] = 1
+        told = None if mask.all() else mask.to(self.device)  # no mask to be added where none pads
+        ids = ids.to(self.device)
+        if self.training and self.config.masked:
+            ids = self._masked(ids)
+        return self.encoder(input_ids=ids, attention_mask=told).last_hidden_state
 
     def _masked(self, ids: Tensor) -> Tensor:
         """The tokens, some of them hidden: what is learned by heart from them is not to be."""

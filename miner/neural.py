@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import load_file
 from transformers import PreTrainedTokenizerFast
-from transformers.utils import logging
 
+from miner.compact import restored
 from miner.decoding import TAGS, marginals, viterbi
-from miner.encoding import Encoding, encode_spans, encode_text
+from miner.encoding import Encoding, Window, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, chapters
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
 from miner.model import FORMAT, ConversationTagger, TaggerConfig, pieces
+from miner.pooling import Pooling
 from miner.spans import BookSpans
 from miner.tags import Tag, TaggedSpan
 
@@ -26,11 +29,26 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
+_TOKENS_AT_ONCE = {
+    "cpu": 4096,
+    "cuda": 65_536,
+}  # by kind of device
+_UTTERANCES_AT_ONCE = 16_384  # of the chapters that the BiLSTM reads side by side
+_NOTHING = Encoding((), 0, (), ())
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A book whose windows are being read: its chapters, and how many windows are still to come."""
+
+    chapters: Sequence[Chapter]
+    poolings: list[Pooling]
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class NeuralTagger:
-    """Tags a book with a trained model; confidence is the marginal probability of the tag."""
+    """Tags books with a trained model; confidence is the marginal probability of the tag."""
 
     model: ConversationTagger
     tokenizer: PreTrainedTokenizerBase
@@ -40,20 +58,121 @@ class NeuralTagger:
 
         A chapter begins a conversation, as in training.
         """
+        found = list(chapters(book_spans))
+        (scores,) = self.scored([found])
+        return self.tagged(book_spans, found, scores)
+
+    def tagged(
+        self,
+        book_spans: BookSpans,
+        found: Sequence[Chapter],
+        scores: Sequence[NDArray[np.float32]],
+    ) -> list[TaggedSpan]:
+        """The spans of a book with the tags that the scores of its chapters come to."""
         config = self.model.config
-        scored = ((chapter, self.scores(chapter)) for chapter in chapters(book_spans))
+        scored = zip(found, scores, strict=True)
         return decoded(book_spans, scored, config.start_offset, config.confidence_temperature)
 
     def scores(self, chapter: Chapter) -> NDArray[np.float32]:
         """The model's scores of `decoding.TAGS` for the utterances of a chapter: (n, 4)."""
+        ((scores,),) = self.scored([[chapter]])
+        return scores
+
+    def scored(self, books: Iterable[Sequence[Chapter]]) -> Iterator[list[NDArray[np.float32]]]:
+        """The scores of each book's chapters, book by book: (utterances, 4) per chapter.
+
+        Full windows are read in batches of one shape that fill across chapters and books. A book's
+        scores are the same, bit by bit, whatever books are read beside it.
+
+        Args:
+            books: their chapters; they are taken in as they are needed, a batch ahead.
+        """
         self.model.eval()
-        device = self.model.device
-        encoding = encode(chapter, self.tokenizer, self.model.config)
-        features = torch.from_numpy(chapter.features).to(device)
-        cuts = pieces(chapter, self.model.config.paragraphs)
-        with torch.no_grad(), autocast(device.type):
-            parts = self.model(encoding, features, cuts)
-        return np.concatenate([part.scores.float().cpu().numpy() for part in parts])
+        at_once = _TOKENS_AT_ONCE.get(self.model.device.type, _TOKENS_AT_ONCE["cpu"])
+        rows = max(1, at_once // self.model.config.window)
+        under_way = deque[_Reading]()
+        waiting = deque[tuple[Window, Pooling, _Reading]]()
+        for found in books:
+            under_way.append(self._begun(found, waiting))
+            while len(waiting) >= rows:
+                self._read([waiting.popleft() for _ in range(rows)], rows)
+            while under_way and not under_way[0].left:
+                yield self._finished(under_way.popleft())
+        while waiting:
+            self._read([waiting.popleft() for _ in range(min(rows, len(waiting)))], rows)
+        for book in under_way:
+            yield self._finished(book)
+
+    def _begun(
+        self, found: Sequence[Chapter], waiting: deque[tuple[Window, Pooling, _Reading]]
+    ) -> _Reading:
+        """A book in tokens; its full windows wait for a batch, the few shorter ones are read."""
+        config = self.model.config
+        book = _Reading(found, [])
+        shorter: dict[int, list[tuple[Window, Pooling, _Reading]]] = {}
+        for chapter in found:
+            encoding = encode(chapter, self.tokenizer, config)
+            size = self.model.encoder.config.hidden_size
+            with torch.inference_mode():
+                pooling = Pooling(encoding, size, self.model.device)
+            book.poolings.append(pooling)
+            book.left += len(encoding.windows)
+            for window in encoding.windows:
+                length = -(-len(window.ids) // 8) * 8
+                full = len(window.ids) == config.window
+                queue = waiting if full else shorter.setdefault(length, [])
+                queue.append((window, pooling, book))
+        for length, items in shorter.items():
+            rows = max(1, _TOKENS_AT_ONCE["cpu"] // length)
+            for n in range(0, len(items), rows):
+                self._read(items[n : n + rows], 0, length)
+        return book
+
+    def _read(
+        self, items: Sequence[tuple[Window, Pooling, _Reading]], rows: int, length: int = 0
+    ) -> None:
+        """Reads windows at once; where they are fewer than `rows`, with one of them repeated.
+
+        A batch of another shape may be computed in another order, with other last digits.
+        """
+        windows = [window for window, _, _ in items]
+        windows += windows[:1] * (rows - len(windows))
+        with torch.inference_mode():
+            read = self.model.read(windows, length or self.model.config.window)
+            for (window, pooling, book), vectors in zip(items, read, strict=False):
+                pooling.add(window, vectors)
+                book.left -= 1
+
+    def _finished(self, book: _Reading) -> list[NDArray[np.float32]]:
+        """The scores of a book whose windows are read, of some chapters at once."""
+        found: list[NDArray[np.float32]] = []
+        for group in _groups([len(chapter.places) for chapter in book.chapters]):
+            cuts: list[slice] = []
+            for chapter in book.chapters[group]:
+                at = cuts[-1].stop if cuts else 0
+                of_chapter = pieces(chapter, self.model.config.paragraphs)
+                cuts += [slice(at + cut.start, at + cut.stop) for cut in of_chapter]
+            features = np.concatenate([chapter.features for chapter in book.chapters[group]])
+            with torch.inference_mode():
+                pooled = torch.cat([pooling.vectors() for pooling in book.poolings[group]])
+                on_device = torch.from_numpy(features).to(pooled.device)
+                parts = self.model(_NOTHING, on_device, cuts, pooled)
+            scores = torch.cat([part.scores for part in parts]).float().cpu().numpy()
+            ends = np.cumsum([len(chapter.places) for chapter in book.chapters[group]])
+            found += np.split(scores, ends[:-1])
+        return found
+
+
+def _groups(sizes: Sequence[int]) -> Iterator[slice]:
+    """Chapters in order, so many at once that they fit when all are padded to the longest."""
+    start, longest = 0, 0
+    for n, size in enumerate(sizes):
+        longest = max(longest, size)
+        if n > start and (n + 1 - start) * longest > _UTTERANCES_AT_ONCE:
+            yield slice(start, n)
+            start, longest = n, size
+    if sizes:
+        yield slice(start, len(sizes))
 
 
 def decoded(
@@ -90,18 +209,35 @@ def encode(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, config: TaggerC
 
 
 def autocast(device: str) -> torch.autocast:
-    """bfloat16 where the processor computes with it, else float32.
+    """bfloat16 in training where the processor computes with it, else float32."""
+    return torch.autocast(device, torch.bfloat16, enabled=computes_in_bfloat16(device))
 
-    A CPU without bfloat16 instructions takes longer with it than without.
-    """
-    if device == "cuda":
-        return torch.autocast("cuda", torch.bfloat16, enabled=torch.cuda.is_bf16_supported())
-    has_it = device == "cpu" and torch.cpu._is_avx512_bf16_supported()
-    return torch.autocast(device, torch.bfloat16, enabled=has_it)
+
+def computes_in_bfloat16(device: str) -> bool:
+    """Whether a kind of device has instructions for it; a CPU without takes longer with it."""
+    if device.startswith("cuda"):
+        return torch.cuda.is_bf16_supported()
+    return device == "cpu" and torch.cpu._is_avx512_bf16_supported()
 
 
 def load_checkpoint(path: Path, device: str | None = None) -> NeuralTagger:
     """The tagger of a checkpoint, on a GPU where there is one.
+
+    Its encoder computes in bfloat16 where the processor does.
+
+    Raises:
+        ValueError: as `read_checkpoint` does.
+    """
+    model, tokenizer = read_checkpoint(path)
+    chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    torch.nn.Module.to(model, chosen)
+    if computes_in_bfloat16(chosen):
+        model.encoder.to(torch.bfloat16)
+    return NeuralTagger(model, tokenizer)
+
+
+def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizerBase]:
+    """The model of a checkpoint as it was trained, and its tokenizer.
 
     Raises:
         ValueError: if the folder holds no checkpoint of this kind, one of another version, or files
@@ -123,17 +259,16 @@ def load_checkpoint(path: Path, device: str | None = None) -> NeuralTagger:
             f"{where}: found a checkpoint of format {record.get('format')}, or of other features, "
             f"expected format {FORMAT} with our {len(FEATURES)}: train it again with this version"
         )
-    logging.disable_progress_bar()
     try:
-        loaded: Any = ConversationTagger.from_pretrained(path, output_loading_info=True)
-        model, info = loaded
+        model = ConversationTagger(TaggerConfig.from_dict(record))
+        weights = restored(load_file(path / CHECKPOINT_WEIGHTS))
+        lacking = model.load_state_dict(weights, strict=False)
         tokenizer = PreTrainedTokenizerFast.from_pretrained(path)
     except Exception as error:  # whatever the libraries raise at a broken file
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"{path}: cannot be loaded: {reason}") from error
-    if wrong := sorted([*info["missing_keys"], *info["unexpected_keys"]]):
+    if wrong := sorted([*lacking.missing_keys, *lacking.unexpected_keys]):
         raise ValueError(
             f"{path / CHECKPOINT_WEIGHTS}: found other weights than expected, first {wrong[0]}"
         )
-    chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    return NeuralTagger(model.to(chosen).eval(), tokenizer)
+    return model.eval(), tokenizer

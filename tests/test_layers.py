@@ -19,8 +19,9 @@ annotations locate agreement editions speakers errors tradeoff
 records files sources fetch learning study
 labelstudio conll exchange goldset
 guesses sheet placing sheetfile
-attribution features encoding decoding calibration style plots study_plots model examples neural
-taggers mine compare figures numbered layers viewdata view sheetpage annotate report card __main__
+attribution features encoding pooling compact decoding calibration model examples
+neural taggers style plots study_plots
+mine compare figures numbered layers viewdata view sheetpage annotate report card __main__
 """.split()
 MODULES = {
     f"{package}.{path.stem}": path

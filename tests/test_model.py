@@ -11,6 +11,7 @@ from test_decoding import sequences, sums
 from miner.encoding import Encoding, Window, encode_spans, encode_text
 from miner.features import FEATURES, N_PLAIN, chapters
 from miner.model import ConversationTagger, Expert, pieces, sequence_loss, speaker_loss
+from miner.pooling import Pooling
 
 
 def chapter_of(*paragraphs):
@@ -91,23 +92,50 @@ def test_no_weight_is_without_use(n):
     assert not used[Expert.TEXT] & used[Expert.STRUCTURE]
 
 
+def check_pooled(found, encoding, tokens):
+    """That vectors are the means and first tokens that `tokens` have."""
+    assert found.shape == (len(encoding.utterances), 3 * HIDDEN)
+    for row, (low, high), (a, b) in zip(
+        found, encoding.utterances, encoding.narration, strict=True
+    ):
+        spoken, first, narrated = row.split(HIDDEN)
+        assert torch.allclose(spoken, tokens[low:high].mean(0), atol=1e-5)
+        assert torch.allclose(first, tokens[low], atol=1e-5)
+        expected = tokens[a:b].mean(0) if b > a else torch.zeros(HIDDEN)
+        assert torch.allclose(narrated, expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("window", "margin"), [(64, 16), (37, 4), (500, 32)])
-def test_tokens_are_those_of_each_window_alone(kind, window, margin):
+def test_vectors_are_of_the_tokens_of_each_window_alone(kind, window, margin):
     model = model_of(kind)
     encoding = encode_text(first_chapter(), tokenizer_of(kind), window, margin)
     with torch.no_grad():
-        found = model._tokens(encoding, torch.device("cpu"))
-    assert torch.allclose(found, by_hand(model, encoding), atol=1e-5)
+        found = model.pooled(encoding)
+    check_pooled(found, encoding, by_hand(model, encoding))
 
 
-def test_tokens_of_spans_alone():
+def test_vectors_of_spans_alone():
     model = model_of()
     encoding = encode_spans(first_chapter(), tokenizer_of(), 24)
     with torch.no_grad():
-        found = model._tokens(encoding, torch.device("cpu"))
+        found = model.pooled(encoding)
     assert len({len(window.ids) for window in encoding.windows}) > 8
-    assert torch.allclose(found, by_hand(model, encoding), atol=1e-5)
+    check_pooled(found, encoding, by_hand(model, encoding))
+
+
+def test_windows_in_any_company_give_the_same_vectors():
+    encoding = encode_text(first_chapter(), tokenizer_of(), 37, 4)
+    model = model_of()
+    with torch.no_grad():
+        read = [model.read([window], len(window.ids))[0] for window in encoding.windows]
+    found = []
+    for order in (range(len(read)), [*range(1, len(read), 2), *range(0, len(read), 2)]):
+        pooling = Pooling(encoding, HIDDEN)
+        for n in order:
+            pooling.add(encoding.windows[n], read[n])
+        found.append(pooling.vectors())
+    assert torch.allclose(*found, atol=1e-6)
 
 
 def test_vectors_are_means_and_first_tokens():
@@ -117,16 +145,9 @@ def test_vectors_are_means_and_first_tokens():
     tokens = by_hand(model, encoding)
     with torch.no_grad():
         found = model.pooled(encoding)
-    assert found.shape == (3, 3 * HIDDEN)
+    assert len(found) == 3
     assert encoding.narration[1][0] == encoding.narration[1][1]
-    for row, (low, high), (a, b) in zip(
-        found, encoding.utterances, encoding.narration, strict=True
-    ):
-        spoken, first, narrated = row.split(HIDDEN)
-        assert torch.allclose(spoken, tokens[low:high].mean(0), atol=1e-5)
-        assert torch.allclose(first, tokens[low], atol=1e-5)
-        expected = tokens[a:b].mean(0) if b > a else torch.zeros(HIDDEN)
-        assert torch.allclose(narrated, expected, atol=1e-5)
+    check_pooled(found, encoding, tokens)
 
 
 def test_utterances_of_no_tokens():
