@@ -84,6 +84,7 @@ class Options:
     head_rate: float
     frozen: bool
     frozen_layers: int
+    encoder_layers: int
     start_weight: float
     speaker_weight: float
 
@@ -130,6 +131,13 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
     logging.disable_progress_bar()
     tokenizer = AutoTokenizer.from_pretrained(options.encoder, use_fast=True)
     config = AutoConfig.from_pretrained(options.encoder)
+    if options.encoder_layers > config.num_hidden_layers:
+        raise ValueError(
+            f"found {options.encoder_layers} layers to keep, "
+            f"expected at most {config.num_hidden_layers}, the encoder's"
+        )
+    if options.encoder_layers:
+        config.num_hidden_layers = options.encoder_layers
     if shape.get("masked") and tokenizer.mask_token_id is None:
         raise ValueError(f"{options.encoder}: found no mask token, expected one for --masked")
     hidden = {"mask": tokenizer.mask_token_id or 0, "separator": special_tokens(tokenizer)[1]}
@@ -478,6 +486,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option("--head-rate", type=float, default=2e-3, help="Learning rate.")
 @click.option("--frozen", is_flag=True, help="Train the head only, on vectors made once.")
 @click.option("--frozen-layers", type=int, default=0, help="Train all but the lowest layers.")
+@click.option("--encoder-layers", type=int, default=0, help="Keep the lowest layers; 0: all.")
 @click.option(
     "--vectors", type=click.Path(path_type=Path), help="Folder to keep a frozen encoder's vectors."
 )

@@ -49,18 +49,24 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise _Interrupted("interrupted, nothing was written") from None
+        except KeyboardInterrupt as error:
+            raise _Interrupted(_noted("interrupted", error, "nothing was written")) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # whoever read the output has seen enough
             place = f"{error.filename}: " if error.filename else ""
-            raise _Failure(f"{place}{error.strerror or error}") from error
+            raise _Failure(_noted(f"{place}{error.strerror or error}", error)) from error
         except ValueError as error:
-            raise _Failure(str(error)) from error
+            raise _Failure(_noted(str(error), error)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
+
+
+def _noted(line: str, error: BaseException, otherwise: str = "") -> str:
+    """The line with what the library noted on the error."""
+    notes = getattr(error, "__notes__", []) or [otherwise]
+    return "; ".join(filter(None, [line, *notes]))
 
 
 _books = click.option(
@@ -91,10 +97,10 @@ _gap = click.option(
 )
 _tagger = click.option(
     "--tagger",
-    default="gap",
+    default="auto",
     show_default=True,
-    help="What tags the utterances: gap, tuned-gap, narration, or the path of a tags file or of a "
-    "checkpoint.",
+    help="What tags the utterances: auto (the trained tagger for English books, gap for others), "
+    "gap, tuned-gap, narration, or the path of a tags file or of a checkpoint.",
 )
 _annotations = click.option(
     "--gold",
@@ -183,7 +189,7 @@ def main() -> None:
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="Leave out pairs less sure; the dialogue is divided there. Needs a checkpoint's tags.",
+    help="Leave out pairs less sure; the dialogue is divided there. Heuristics are sure of none.",
 )
 @_books
 @_mirror
@@ -193,6 +199,11 @@ def main() -> None:
     default=1,
     show_default=True,
     help="Processes; the output is the same with any number.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with an interrupted run into OUT, if there is one, to the same files.",
 )
 @_force
 @_quiet
@@ -211,6 +222,7 @@ def mine(
     books: Path | None,
     mirror: str | None,
     workers: int,
+    resume: bool,
     force: bool,
     quiet: bool,
     as_json: bool,
@@ -255,9 +267,10 @@ def mine(
             fetch=lambda id: fetch(id, mirror=mirror or DEFAULT_MIRROR),
             workers=workers,
             force=force,
+            resume=resume,
             on_book=on_book,
         )
-    from miner.report import run_table
+    from miner.report import run_table, tagged_by
 
     if as_json:
         record = {"totals": run.totals, "files": [str(path) for path in run.paths]}
@@ -265,6 +278,7 @@ def mine(
         click.echo(json.dumps(record, ensure_ascii=False, indent=2))
     elif not quiet and run.entries:
         _show(run_table(run, _console().width))
+        click.echo(f"tagged by {tagged_by(run)}")
         click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")
     for item in run.set_aside:
         click.echo(f"{click.style('set aside', fg='yellow')}: {item.name}: {item.why}", err=True)
@@ -322,10 +336,11 @@ def tag(
     "--tagger",
     "taggers",
     multiple=True,
-    default=("gap",),
+    default=("auto",),
     show_default=True,
-    help="A layer of the page: gap, tuned-gap, narration, or the path of a tags file or of a "
-    "checkpoint. May be given more than once.",
+    help="A layer of the page: auto (the trained tagger for English books, gap for others), gap, "
+    "tuned-gap, narration, or the path of a tags file or of a checkpoint. May be given more than "
+    "once.",
 )
 @_gap
 @click.option(

@@ -52,7 +52,8 @@ class Pooling:
         # A small matrix product, since adding row by row takes several times as long.
         parts, row_of = torch.unique(self._part_of[window.start : end], return_inverse=True)
         is_of = (row_of == torch.arange(len(parts))[:, None]).to(taken)
-        self._sums.index_add_(0, parts.to(taken.device), is_of @ taken)
+        with torch.autocast(taken.device.type, enabled=False):  # sums want all digits
+            self._sums.index_add_(0, parts.to(taken.device), is_of @ taken)
         first, after = bisect_left(self._starts, window.start), bisect_left(self._starts, end)
         if first < after:
             rows = [start - window.start for start in self._starts[first:after]]

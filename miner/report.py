@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -334,6 +335,12 @@ def run_table(run: Run, width: int) -> list[Shown]:
         table.add_section()
         table.add_row(*total)
     return [table]
+
+
+def tagged_by(run: Run) -> str:
+    """Which taggers tagged how many books: "en@0123abcd (7 books), gap (1 book)"."""
+    counts = Counter(entry["tagger"] for entry in run.entries)
+    return ", ".join(f"{name} ({n} book{'s' * (n > 1)})" for name, n in counts.most_common())
 
 
 def _cut(

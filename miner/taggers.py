@@ -1,19 +1,36 @@
-"""A tagger by its name or by the path of its tags: the one door to all of them."""
+"""A tagger by its name or by the path of its tags: the one door to all of them.
+
+"auto" is the trained tagger that comes with the package, for books in the language it was trained
+on, and the gap heuristic for others.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heuristic.gap import DEFAULT_GAP, TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
+from miner.book import Book
 from miner.files import CHECKPOINT_WEIGHTS, is_checkpoint
 from miner.gold import read_tags
+from miner.reading import source_of
 from miner.spans import BookSpans
 from miner.tags import TaggedBook, TaggedSpan, Tagger
+from miner.typography import infer_language
 
-TAGGER_NAMES = ("gap", "tuned-gap", "narration")
+if TYPE_CHECKING:
+    from miner.neural import NeuralTagger
+
+AUTO = "auto"
+HEURISTICS = ("gap", "tuned-gap", "narration")
+TAGGER_NAMES = (AUTO, *HEURISTICS)
+# The checkpoints that come with the package, by the language that each was trained on.
+CHECKPOINTS = {"en": Path(__file__).parent / "checkpoints" / "en"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +73,55 @@ class StoredTags:
         return tagged
 
 
+@dataclass(frozen=True, slots=True)
+class AutoTagger:
+    """The shipped checkpoint of the book's language, or the gap heuristic where there is none."""
+
+    gap: int
+
+    def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
+        """As the tagger does that is chosen."""
+        return load_tagger(tagger_for(AUTO, book_spans.book), self.gap).tag(book_spans)
+
+
+def tagger_for(name: str, book: Book) -> str:
+    """The tagger that `name` stands for with a book: another than itself for "auto" only."""
+    if name != AUTO:
+        return name
+    path = CHECKPOINTS.get(infer_language(book))
+    return str(path) if path else "gap"
+
+
+def may_read_text(name: str) -> bool:
+    """Whether a tagger is a checkpoint, for some books at least."""
+    return name == AUTO or is_checkpoint(Path(name))
+
+
+def checkpoint_tagger(name: str) -> NeuralTagger:
+    """The tagger of a checkpoint; of a name that `may_read_text`.
+
+    Raises:
+        ValueError: if it cannot be loaded.
+    """
+    path = CHECKPOINTS["en"] if name == AUTO else Path(name)
+    weights = path / CHECKPOINT_WEIGHTS
+    return _checkpoint(path, weights.stat().st_mtime_ns if weights.is_file() else 0)
+
+
 def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
     """The tagger of that name, or one that takes its tags from the file of that path.
 
     Args:
-        name: "gap", "tuned-gap", "narration", or the path of a tags file (JSON Lines) or of a
-            checkpoint of `train.py`.
+        name: "auto", "gap", "tuned-gap", "narration", or the path of a tags file (JSON Lines) or
+            of a checkpoint of `train.py`.
         gap: characters of narration that begin a conversation, for "gap".
 
     Raises:
         ValueError: if the name is neither known nor a file, or the file holds no valid tags.
     """
+    if name == AUTO:
+        checkpoint_tagger(AUTO)  # what is wrong with it is said now
+        return AutoTagger(gap)
     if name == "gap":
         return GapTagger(gap)
     if name == "tuned-gap":
@@ -75,9 +130,7 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
         return NarrationTagger()
     path = Path(name)
     if is_checkpoint(path):
-        weights = path / CHECKPOINT_WEIGHTS
-        changed = weights.stat().st_mtime_ns if weights.is_file() else 0
-        return _checkpoint(path, changed)
+        return checkpoint_tagger(name)
     if not path.is_file():
         known = ", ".join(TAGGER_NAMES)
         raise ValueError(
@@ -88,7 +141,7 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
 
 
 @lru_cache(maxsize=1)
-def _checkpoint(path: Path, _changed: int) -> Tagger:
+def _checkpoint(path: Path, _changed: int) -> NeuralTagger:
     from miner.neural import load_checkpoint  # not needed by anybody else, and slow to import
 
     return load_checkpoint(path)
@@ -98,6 +151,22 @@ def _checkpoint(path: Path, _changed: int) -> Tagger:
 @lru_cache(maxsize=1)
 def _stored_tags(path: Path, _changed: int, _size: int) -> StoredTags:
     return StoredTags(path, {book.book: book for book in read_tags(path)})
+
+
+def tagger_signature(name: str) -> str:
+    """The tagger's name; of a file or checkpoint, its name and the start of its digest."""
+    if name == AUTO:
+        return f"{AUTO} {', '.join(tagger_signature(str(path)) for path in CHECKPOINTS.values())}"
+    if name in HEURISTICS:
+        return name
+    path = Path(name)
+    file = path / CHECKPOINT_WEIGHTS if path.is_dir() else path
+    return source_of(path, _digest(file, file.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=4)
+def _digest(path: Path, _changed: int) -> str:
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def tagger_label(name: str, gap: int = DEFAULT_GAP) -> str:

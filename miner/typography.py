@@ -237,7 +237,7 @@ def infer_typography(book: Book) -> Typography:
     language uses them.
     """
     blocks = [block for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
-    language = _language(book.language, blocks)
+    language = infer_language(book)
     row = CONVENTIONS.get(language, ANY_LANGUAGE)
     votes, begun = _votes(blocks, row)
     total = votes.total()
@@ -299,8 +299,13 @@ def _strangers(names: list[str], votes: Counter[str], begun: Counter[str]) -> li
     ]
 
 
-def _language(declared: str, blocks: list[Block]) -> str:
-    """The declared language, unless the text's function words plainly say another."""
+def infer_language(book: Book) -> str:
+    """The declared language, unless the text's function words plainly say another.
+
+    A key of `CONVENTIONS`, or "" where none fits.
+    """
+    declared = book.language
+    blocks = [block for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
     words = Counter[str]()
     for block in blocks[:: max(1, len(blocks) // 50)]:
         words.update(block.text.lower().split())

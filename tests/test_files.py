@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from miner.__main__ import main
-from miner.files import OutputFolder, encode, json_line, whole_file
+from miner.files import json_line, whole_file
+from miner.output import OutputFolder, encode
 from miner.records import KINDS
 
 ROWS = {"spans": [], "dialogues": [], "pairs": []}
@@ -15,7 +16,9 @@ EXISTS = "exists already, expected a new name (or --force to replace it)"
 
 
 def mine(out, *words):
-    done = CliRunner().invoke(main, ["mine", "sample", "-q", "-o", str(out), *words])
+    done = CliRunner().invoke(
+        main, ["mine", "sample", "-q", "--tagger", "gap", "-o", str(out), *words]
+    )
     assert done.stdout == ""
     return done.exit_code, done.stderr
 
@@ -67,7 +70,9 @@ def test_a_failed_run_leaves_the_earlier_one(tmp_path):
     assert mine(out) == (0, "")
     before = state(out)
     with pytest.raises(KeyboardInterrupt), OutputFolder(out, "jsonl", force=True) as folder:
-        folder.add({"spans": b"{}\n"})
+        folder.add({"book": 1}, {"spans": b"{}\n"})
+        assert (out / "out.partial").is_dir()
+        folder.cut(0)
         raise KeyboardInterrupt
     assert state(out) == before
 
@@ -77,8 +82,9 @@ def test_an_empty_folder_is_filled_from_inside(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     with OutputFolder(out, "jsonl", force=False) as folder:
-        folder.add({"pairs": b"{}\n"})
+        folder.add({}, {"pairs": b"{}\n"})
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
+        assert [path.name for path in out.iterdir()] == ["out.partial"]
         paths = folder.finish({"miner": "0"})
     assert sorted(paths) == sorted(out.iterdir())
     assert (out / "pairs.jsonl").read_bytes() == b"{}\n"
@@ -88,7 +94,7 @@ def test_a_run_that_came_first_is_not_overwritten(tmp_path):
     out = tmp_path / "out"
     with (
         pytest.raises(OSError, match="cannot be written"),
-        OutputFolder(out, "jsonl", False) as folder,
+        OutputFolder(out, "jsonl") as folder,
     ):
         out.mkdir()
         (out / "run.json").write_text("theirs")

@@ -16,7 +16,7 @@ reading seed gold
 align matching counts scores
 pdnc quotations
 annotations locate agreement editions speakers errors tradeoff
-records files sources fetch learning study
+records files output sources fetch learning study
 labelstudio conll exchange goldset
 guesses sheet placing sheetfile
 attribution features encoding pooling compact decoding calibration model examples

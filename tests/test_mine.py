@@ -30,7 +30,9 @@ MINER = (sys.executable, "-m", "miner")
 
 
 def run(*words, **env):
-    return CliRunner().invoke(main, ["mine", *map(str, words)], env=env)
+    """A run of the command, by the gap unless another tagger is named."""
+    tagger = [] if "--tagger" in words else ["--tagger", "gap"]
+    return CliRunner().invoke(main, ["mine", *map(str, words), *tagger], env=env)
 
 
 def mined(tmp_path, *words):
@@ -356,7 +358,7 @@ def test_a_file_that_may_not_be_read():
         path.write_bytes(SAMPLE.read_bytes())
         path.chmod(0)
         with ordinary_user():
-            given = mine_source(Source(name, "7", path), Options())
+            given = mine_source(Source(name, "7", path), Options("gap"))
     assert given == SetAside(str(path), "cannot be read: Permission denied")
 
 
@@ -378,7 +380,7 @@ def test_a_tagger_that_is_not_there_is_one_line_before_any_work(tmp_path):
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         "miner: no tagger 'gone.jsonl': "
-        "expected one of gap, tuned-gap, narration, a file of tags, or a checkpoint"
+        "expected one of auto, gap, tuned-gap, narration, a file of tags, or a checkpoint"
     ]
     assert not out.exists()
 
@@ -397,35 +399,58 @@ def many(tmp_path_factory):
 def started(many, tmp_path, *words):
     """A run that has written something, but not all."""
     process = subprocess.Popen(
-        [*MINER, "mine", many, "-o", tmp_path / "deep" / "out", *words],
+        [*MINER, "mine", many, "--tagger", "gap", "-o", tmp_path / "deep" / "out", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
     end = time.monotonic() + 60
-    while not any(path.stat().st_size for path in tmp_path.glob("deep/.out.*/spans.jsonl")):
+    while not any(
+        path.read_bytes().count(b"\n") > 3
+        for path in tmp_path.glob("deep/out.partial/journal.jsonl")
+    ):
         assert time.monotonic() < end and process.poll() is None
         time.sleep(0.01)
     return process
 
 
+def kept(errors, how, tmp_path):
+    """How many books an interrupted run says that it kept; it kept so many."""
+    partial = tmp_path / "deep" / "out.partial"
+    said = re.fullmatch(rf"miner: {how}; (\d+) books are kept in (.*), --resume goes on\n", errors)
+    assert said and said[2] == str(partial)
+    assert [path.name for path in partial.parent.iterdir()] == ["out.partial"]
+    n = int(said[1])
+    assert len((partial / "journal.jsonl").read_bytes().splitlines()) == 1 + n
+    return n
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_leaves_no_trace(many, tmp_path, workers):
+def test_ctrl_c_keeps_the_books_that_are_done(many, tmp_path, workers):
     process = started(many, tmp_path, "--workers", workers)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
     printed, errors = process.communicate(timeout=60)
-    assert errors == "miner: interrupted, nothing was written\n"
+    assert 3 <= kept(errors, "interrupted", tmp_path) < 301
     assert (process.returncode, printed) == (130, "")
-    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_polite_kill_leaves_no_trace(many, tmp_path):
+def test_a_polite_kill_keeps_them_too(many, tmp_path):
     process = started(many, tmp_path)
     process.terminate()
-    assert process.communicate(timeout=60)[1] == "miner: interrupted, nothing was written\n"
+    assert 3 <= kept(process.communicate(timeout=60)[1], "interrupted", tmp_path) < 301
     assert process.returncode == 130
+
+
+def test_ctrl_c_before_any_book_is_done_leaves_no_trace(tmp_path, monkeypatch):
+    monkeypatch.setattr("miner.mine.split_source", interrupt)
+    done = run("sample", "-o", tmp_path / "deep" / "out")
+    assert (done.exit_code, done.output) == (130, "miner: interrupted; nothing was written\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
 
 
 def worker_of(process):
@@ -457,10 +482,8 @@ def test_a_killed_worker_ends_the_run_with_one_line(many, tmp_path):
     process = started(many, tmp_path, "--workers", "2")
     os.kill(worker_of(process), signal.SIGKILL)
     printed, errors = process.communicate(timeout=60)
-    (line,) = errors.splitlines()
-    assert line.startswith("miner: one of 2 workers was killed") and "nothing was written" in line
+    kept(errors, "one of 2 workers was killed, perhaps for want of memory.*", tmp_path)
     assert (process.returncode, printed) == (1, "")
-    assert list(tmp_path.iterdir()) == []
 
 
 LIMITED = """
@@ -477,11 +500,12 @@ main(sys.argv[2:])
 def test_a_disk_without_room_leaves_no_half_file(tmp_path, format, room):
     pytest.importorskip("resource")
     out = tmp_path / "out"
-    words = ["mine", "sample", DATA / "dash.htm", "-o", out, "--format", format]
+    words = ["mine", "sample", DATA / "dash.htm", "-o", out, "--format", format, "--tagger", "gap"]
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(room), *words], capture_output=True, text=True
     )
-    assert done.stderr == f"miner: {out}: cannot be written: File too large\n"
+    why = "cannot be written: File too large; nothing was written"
+    assert done.stderr == f"miner: {out}: {why}\n"
     assert (done.returncode, done.stdout) == (1, "")
     assert list(tmp_path.iterdir()) == []
 
@@ -527,7 +551,8 @@ def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
     long = tmp_path / "long.html"
     long.write_text(page.replace("A Question of", "A Question " + "of " * 40), encoding="utf-8")
     process = subprocess.Popen(
-        [*MINER, "mine", "sample", long, DATA / "play.html", "-o", tmp_path / "out"],
+        [*MINER, "mine", "sample", long, DATA / "play.html", "-o", tmp_path / "out"]
+        + ["--tagger", "gap"],
         stdout=end,
         stderr=end,
         env={**env, "TERM": "xterm"},

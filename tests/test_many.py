@@ -1,0 +1,144 @@
+"""Many books by a checkpoint: batches fill across them, and no book is the worse for it."""
+
+import json
+
+import pytest
+from encoders import save_checkpoint
+from test_mine import DATA, SAMPLE, bytes_of, record, rows, run
+
+from miner.neural import NeuralTagger
+from miner.sources import Source
+
+BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")
+ENGLISH = ("sample", "single_curly")
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return save_checkpoint(tmp_path_factory.mktemp("many") / "tiny", window=48, margin=4)
+
+
+@pytest.fixture(scope="module")
+def whole(checkpoint, tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole") / "out"
+    assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 1
+    return out
+
+
+def test_books_come_out_in_order_and_as_they_do_alone(checkpoint, whole, tmp_path):
+    assert [book["id"] for book in record(whole)["books"]] == ["dash", "sample", "single_curly"]
+    assert [item["file"] for item in record(whole)["set_aside"]] == ["play.html", "gone.htm"]
+    for kind in ("spans", "dialogues", "pairs"):
+        expected = []
+        for word in (BOOKS[0], BOOKS[1], BOOKS[3]):
+            alone = tmp_path / f"{kind}{len(expected)}"
+            assert run(word, "-q", "-o", alone, "--tagger", checkpoint).exit_code == 0
+            expected += rows(alone, kind)
+        assert rows(whole, kind) == expected != []
+
+
+def test_any_number_of_workers_writes_the_same_bytes(checkpoint, whole, tmp_path):
+    out = tmp_path / "out"
+    words = ("--workers", "3", "--tagger", checkpoint)
+    assert run(*BOOKS, "-q", "-o", out, *words).exit_code == 1
+    assert bytes_of(out) == bytes_of(whole)
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_a_crash_in_the_middle_is_gone_on_with(checkpoint, whole, tmp_path, monkeypatch, after):
+    out, tagged = tmp_path / "out", NeuralTagger.tagged
+    left = [after]
+
+    def some(*args):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return tagged(*args)
+
+    with monkeypatch.context() as context:
+        context.setattr(NeuralTagger, "tagged", some)
+        assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 130
+    assert (tmp_path / "out.partial").exists() == bool(after)
+    again = run(*BOOKS, "-q", "-o", out, "--resume", "--tagger", checkpoint)
+    assert len(again.stderr.splitlines()) == 2
+    assert bytes_of(out) == bytes_of(whole)
+
+
+def test_another_checkpoint_does_not_go_on_with_it(checkpoint, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    with monkeypatch.context() as context:
+        context.setattr(NeuralTagger, "tagged", stop_at_the_second(NeuralTagger.tagged))
+        assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 130
+    other = save_checkpoint(tmp_path / "tiny", window=48, margin=4, seed=3)
+    refused = run(*BOOKS, "-o", out, "--resume", "--tagger", other)
+    assert refused.exit_code == 1 and "found a run with options" in refused.stderr
+    assert (tmp_path / "out.partial").exists()
+
+
+def stop_at_the_second(work):
+    calls = []
+
+    def stopping(*args):
+        calls.append(args)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return work(*args)
+
+    return stopping
+
+
+def test_reading_stays_a_few_books_ahead(checkpoint, tmp_path, monkeypatch):
+    for n in range(12):
+        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
+    events = []
+    read, tagged = miner_read(), NeuralTagger.tagged
+    monkeypatch.setattr("miner.mine.read_source", noted(read, events, "read"))
+    monkeypatch.setattr("miner.mine._in_processes", in_this_process)
+    monkeypatch.setattr(NeuralTagger, "tagged", noted(tagged, events, "tagged"))
+    assert run(tmp_path, "-q", "-o", tmp_path / "out", "--tagger", checkpoint).exit_code == 0
+    ahead = [events[: n + 1].count("read") - events[: n + 1].count("tagged") for n in range(24)]
+    assert len(events) == 24 and max(ahead) <= 4
+
+
+def miner_read():
+    from miner.mine import read_source
+
+    return read_source
+
+
+def noted(work, events, name):
+    def noting(*args):
+        events.append(name)
+        return work(*args)
+
+    return noting
+
+
+def in_this_process(located, options, workers):
+    from miner.mine import read_source
+
+    for source in located:
+        assert isinstance(source, Source)
+        yield read_source(source, options)
+
+
+def test_auto_is_the_trained_tagger_for_english_and_the_gap_for_others(tmp_path):
+    out = tmp_path / "out"
+    books = ("sample", DATA / "guillemets_fr.html")
+    assert run(*books, "-o", out, "--tagger", "auto").exit_code == 0
+    english, french = record(out)["books"]
+    assert english["tagger"].startswith("en@") and french["tagger"] == "gap"
+    assert record(out)["options"]["tagger"] == f"auto {english['tagger']}"
+    for spans in rows(out, "spans"):
+        sure = spans["kind"] == "utterance" and spans["book"] == "sample"
+        assert (spans["confidence"] is not None) == sure
+    alone = tmp_path / "alone"
+    assert run(books[1], "-q", "-o", alone, "--tagger", "gap").exit_code == 0
+    assert rows(alone, "pairs") == [row for row in rows(out, "pairs") if row["book"] != "sample"]
+
+
+def test_the_table_says_who_tagged(tmp_path):
+    done = run("sample", DATA / "guillemets_fr.html", "-o", tmp_path / "out", "--tagger", "auto")
+    english = record(tmp_path / "out")["books"][0]["tagger"]
+    assert f"tagged by {english} (1 book), gap (1 book)" in done.stdout
+    assert json.loads((tmp_path / "out" / "run.json").read_bytes())["libraries"]["torch"]
