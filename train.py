@@ -141,7 +141,8 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
     if shape.get("masked") and tokenizer.mask_token_id is None:
         raise ValueError(f"{options.encoder}: found no mask token, expected one for --masked")
     hidden = {"mask": tokenizer.mask_token_id or 0, "separator": special_tokens(tokenizer)[1]}
-    model = ConversationTagger(TaggerConfig(encoder=config.to_dict(), **shape, **hidden))
+    plain = {name: value for name, value in config.to_dict().items() if name != "_name_or_path"}
+    model = ConversationTagger(TaggerConfig(encoder=plain, **shape, **hidden))
     limit = min(config.max_position_embeddings, tokenizer.model_max_length)
     if model.config.window > limit:
         raise ValueError(

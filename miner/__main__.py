@@ -243,9 +243,9 @@ def mine(
     miner mine DIR --workers 4 --format parquet -o mined
     miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
     """  # noqa: D301 - click's mark for lines that are to stay as they are
+    from miner.corpus import mine_corpus
     from miner.fetch import DEFAULT_MIRROR, fetch
     from miner.mine import Options
-    from miner.mine import mine as mine_all
     from miner.sources import find_sources
 
     options = Options(
@@ -260,7 +260,7 @@ def mine(
     )
     sources, missing = find_sources(words, books)
     with _progress([*sources, *missing], quiet or as_json) as on_book:
-        run = mine_all(
+        run = mine_corpus(
             [*sources, *missing],
             out,
             options,
@@ -511,11 +511,11 @@ def compare(
     from miner.compare import compare as compare_all
     from miner.files import refuse_existing
     from miner.report import comparison_tables
-    from miner.taggers import TAGGER_NAMES, load_tagger, tagger_label
+    from miner.taggers import HEURISTICS, load_tagger, tagger_label
 
     if plots:
         refuse_existing(plots, force)
-    named = [(tagger_label(name, gap), load_tagger(name, gap)) for name in taggers or TAGGER_NAMES]
+    named = [(tagger_label(name, gap), load_tagger(name, gap)) for name in taggers or HEURISTICS]
     chosen = split or ("test" if gold.is_dir() else "all")
     comparison = compare_all(
         gold, named, chosen, read=_reader(books, mirror), resamples=resamples, seed=seed

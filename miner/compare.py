@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,8 @@ class Row:
     `confusion` says which tags it takes for which, `lengths` what conversations it makes, `bins`
     how often it is right by how sure it is (none where it claims no confidence). `readme` is the
     seed's published B-START recall and pair precision. `from_book` are the scores from the book to
-    the tags, on the spans that the miner finds; the annotations have them.
+    the tags, on the spans that the miner finds, and `domains` those of each domain of books, on the
+    spans of the gold; the annotations have them.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Row:
     bins: tuple[Bin, ...] = ()
     readme: tuple[float, float] | None = None
     from_book: Scores | None = None
+    domains: tuple[tuple[str, Scores], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Comparison:
                     "confusion": row.confusion.to_json(),
                     "conversations_by_turns": _by_turns(row.lengths),
                     "from_book": row.from_book.to_json() if row.from_book else None,
+                    "domains": {name: scores.to_json() for name, scores in row.domains},
                 }
                 for row in self.rows
             ],
@@ -197,7 +200,12 @@ def _compare_annotations(
             score(gold, predicted, split=split, resamples=resamples, seed=seed)
             for predicted in (on_gold, found)
         )
-        rows.append(replace(_row(name, scores, gold, on_gold), from_book=from_book))
+        domains = tuple(
+            (domain, score(*of_domain, split=split, resamples=0, seed=seed))
+            for domain, of_domain in _by_domain(opened, gold, on_gold)
+        )
+        row = _row(name, scores, gold, on_gold)
+        rows.append(replace(row, from_book=from_book, domains=domains))
     n_lost = sum(len(edition.located.lost) for edition in opened)
     other = [edition.annotated.card.book for edition in opened if not edition.is_annotated_one]
     notes = []
@@ -207,6 +215,21 @@ def _compare_annotations(
             f"({', '.join(other)}): {n_lost} annotated spans not found in them"
         )
     return Comparison(folder, split, tuple(rows), tuple(notes), conversation_lengths(GOLD, gold))
+
+
+def _by_domain(
+    opened: Sequence[Edition], *taggings: Sequence[TaggedBook]
+) -> Iterator[tuple[str, list[list[TaggedBook]]]]:
+    """The domains of the books by name, each with its books of every tagging; none of a single."""
+    domains = [edition.annotated.card.domain for edition in opened]
+    for domain in sorted(set(domains)) if len(set(domains)) > 1 else ():
+        yield (
+            domain,
+            [
+                [book for book, of in zip(tagging, domains, strict=True) if of == domain]
+                for tagging in taggings
+            ],
+        )
 
 
 def _row(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,13 +36,14 @@ _TOKENS_AT_ONCE = {
 }  # by kind of device
 _UTTERANCES_AT_ONCE = 16_384  # of the chapters that the BiLSTM reads side by side
 _NOTHING = Encoding((), 0, (), ())
+ScoredChapters = list[tuple[Chapter, NDArray[np.float32]]]
 
 
 @dataclass(slots=True)
 class _Reading:
     """A book whose windows are being read: its chapters, and how many windows are still to come."""
 
-    chapters: Sequence[Chapter]
+    chapters: list[Chapter]
     poolings: list[Pooling]
     left: int = 0
 
@@ -58,28 +60,21 @@ class NeuralTagger:
 
         A chapter begins a conversation, as in training.
         """
-        found = list(chapters(book_spans))
-        (scores,) = self.scored([found])
-        return self.tagged(book_spans, found, scores)
+        (scored,) = self.scored([chapters(book_spans)])
+        return self.tagged(book_spans, scored)
 
-    def tagged(
-        self,
-        book_spans: BookSpans,
-        found: Sequence[Chapter],
-        scores: Sequence[NDArray[np.float32]],
-    ) -> list[TaggedSpan]:
+    def tagged(self, book_spans: BookSpans, scored: ScoredChapters) -> list[TaggedSpan]:
         """The spans of a book with the tags that the scores of its chapters come to."""
         config = self.model.config
-        scored = zip(found, scores, strict=True)
         return decoded(book_spans, scored, config.start_offset, config.confidence_temperature)
 
     def scores(self, chapter: Chapter) -> NDArray[np.float32]:
         """The model's scores of `decoding.TAGS` for the utterances of a chapter: (n, 4)."""
-        ((scores,),) = self.scored([[chapter]])
+        (((_, scores),),) = self.scored([[chapter]])
         return scores
 
-    def scored(self, books: Iterable[Sequence[Chapter]]) -> Iterator[list[NDArray[np.float32]]]:
-        """The scores of each book's chapters, book by book: (utterances, 4) per chapter.
+    def scored(self, books: Iterable[Iterable[Chapter]]) -> Iterator[ScoredChapters]:
+        """Each book's chapters with their scores, (utterances, 4), book by book.
 
         Full windows are read in batches of one shape that fill across chapters and books. A book's
         scores are the same, bit by bit, whatever books are read beside it.
@@ -104,14 +99,18 @@ class NeuralTagger:
             yield self._finished(book)
 
     def _begun(
-        self, found: Sequence[Chapter], waiting: deque[tuple[Window, Pooling, _Reading]]
+        self, found: Iterable[Chapter], waiting: deque[tuple[Window, Pooling, _Reading]]
     ) -> _Reading:
         """A book in tokens; its full windows wait for a batch, the few shorter ones are read."""
         config = self.model.config
-        book = _Reading(found, [])
+        book = _Reading([], [])
         shorter: dict[int, list[tuple[Window, Pooling, _Reading]]] = {}
-        for chapter in found:
-            encoding = encode(chapter, self.tokenizer, config)
+        encodings: list[Future[Encoding]] = []
+        with ThreadPoolExecutor(1) as pool:  # one chapter becomes tokens while the next is made
+            for chapter in found:
+                book.chapters.append(chapter)
+                encodings.append(pool.submit(encode, chapter, self.tokenizer, config))
+        for encoding in (item.result() for item in encodings):
             size = self.model.encoder.config.hidden_size
             with torch.inference_mode():
                 pooling = Pooling(encoding, size, self.model.device)
@@ -143,8 +142,8 @@ class NeuralTagger:
                 pooling.add(window, vectors)
                 book.left -= 1
 
-    def _finished(self, book: _Reading) -> list[NDArray[np.float32]]:
-        """The scores of a book whose windows are read, of some chapters at once."""
+    def _finished(self, book: _Reading) -> ScoredChapters:
+        """The chapters of a book whose windows are read, and their scores, of some at once."""
         found: list[NDArray[np.float32]] = []
         for group in _groups([len(chapter.places) for chapter in book.chapters]):
             cuts: list[slice] = []
@@ -160,7 +159,7 @@ class NeuralTagger:
             scores = torch.cat([part.scores for part in parts]).float().cpu().numpy()
             ends = np.cumsum([len(chapter.places) for chapter in book.chapters[group]])
             found += np.split(scores, ends[:-1])
-        return found
+        return list(zip(book.chapters, found, strict=True))
 
 
 def _groups(sizes: Sequence[int]) -> Iterator[slice]:

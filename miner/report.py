@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from miner.agreement import Agreement
     from miner.compare import Comparison, SweptGap
+    from miner.corpus import Run
     from miner.errors import PairErrors
     from miner.goldset import Checked, Counted, Statistics
-    from miner.mine import Run
     from miner.quotations import NovelScore
     from miner.scores import Figure, Part, Score, Scores
     from miner.speakers import SpeakerPair
@@ -103,8 +103,8 @@ def comparison_tables(comparison: Comparison) -> list[Shown]:
     shown: list[Shown] = []
     where = f"({comparison.gold}, {comparison.split} split)"
     if any(row.readme for row in comparison.rows):
-        names = ("", "B-START recall", "its README", "span-pair precision", "its README")
-        table = _table(names)
+        heads = ("", "B-START recall", "its README", "span-pair precision", "its README")
+        table = _table(heads)
         for row in comparison.rows:
             if row.readme:
                 figure = row.scores.total.end_to_end
@@ -118,6 +118,7 @@ def comparison_tables(comparison: Comparison) -> list[Shown]:
         shown += [f"The seed's table again {where}", table]
     from_book = [(row.name, row.from_book) for row in comparison.rows if row.from_book]
     on_gold = [(row.name, row.scores) for row in comparison.rows]
+    names = [row.name for row in comparison.rows]
     title = "On the spans of the gold" if from_book else "All on the same labels"
     shown += [f"{title} {where}", _compared(on_gold)]
     if from_book:
@@ -125,8 +126,11 @@ def comparison_tables(comparison: Comparison) -> list[Shown]:
             f"From the book to the tags, on the spans that are found {where}",
             _compared(from_book, (("utterances found", "utterance"), *_COMPARED)),
             "B-START F1 and turn-pair F1 of each book, on the spans of the gold",
-            _per_book(on_gold),
+            _by_part("book", [[(p.book, p) for p in s.books] for _, s in on_gold], names),
         ]
+    if from_book and comparison.rows[0].domains:
+        parts = [[(name, s.total) for name, s in row.domains] for row in comparison.rows]
+        shown += ["The same of each domain", _by_part("domain", parts, names)]
     return shown
 
 
@@ -145,18 +149,18 @@ def _compared(
     return table
 
 
-def _per_book(rows: Sequence[tuple[str, Scores]]) -> Table:
-    """A line for each book: its size, and both F1 of each row."""
-    names = [f"{name}: {unit}" for name, _ in rows for unit in ("B-START", "pairs")]
-    table = _table(("book", "chapters", "utterances", *names))
-    for parts in zip(*(scores.books for _, scores in rows), strict=True):
+def _by_part(kind: str, rows: Sequence[Sequence[tuple[str, Part]]], names: Sequence[str]) -> Table:
+    """A line for each book, or domain: its size, and both F1 of each row."""
+    columns = [f"{name}: {unit}" for name in names for unit in ("B-START", "pairs")]
+    table = _table((kind, "chapters", "utterances", *columns))
+    for parts in zip(*rows, strict=True):
         cells = [
             number(part.end_to_end[f"{unit}.f1"].value)
-            for part in parts
+            for _, part in parts
             for unit in ("B-START", "turn-pair")
         ]
-        first: Part = parts[0]
-        table.add_row(first.book, str(first.n_chapters), f"{first.n_gold:,}", *cells)
+        label, first = parts[0]
+        table.add_row(label, str(first.n_chapters), f"{first.n_gold:,}", *cells)
     return table
 
 

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 HEURISTICS = ("gap", "tuned-gap", "narration")
-TAGGER_NAMES = (AUTO, *HEURISTICS)
-# The checkpoints that come with the package, by the language that each was trained on.
-CHECKPOINTS = {"en": Path(__file__).parent / "checkpoints" / "en"}
+TAGGER_NAMES = (*HEURISTICS, AUTO)
+CHECKPOINTS = Path(__file__).parent / "checkpoints"  # that come with the package, by language
+# SHA-256 of the weights of each; what has another is damaged, or is not what was measured.
+SHIPPED = {"en": "DIGEST"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,8 @@ def tagger_for(name: str, book: Book) -> str:
     """The tagger that `name` stands for with a book: another than itself for "auto" only."""
     if name != AUTO:
         return name
-    path = CHECKPOINTS.get(infer_language(book))
-    return str(path) if path else "gap"
+    language = infer_language(book)
+    return str(CHECKPOINTS / language) if language in SHIPPED else "gap"
 
 
 def may_read_text(name: str) -> bool:
@@ -101,11 +102,18 @@ def checkpoint_tagger(name: str) -> NeuralTagger:
     """The tagger of a checkpoint; of a name that `may_read_text`.
 
     Raises:
-        ValueError: if it cannot be loaded.
+        ValueError: if it cannot be loaded; if it is a shipped one, but not as it was shipped.
     """
-    path = CHECKPOINTS["en"] if name == AUTO else Path(name)
+    path = CHECKPOINTS / "en" if name == AUTO else Path(name)
     weights = path / CHECKPOINT_WEIGHTS
-    return _checkpoint(path, weights.stat().st_mtime_ns if weights.is_file() else 0)
+    changed = weights.stat().st_mtime_ns if weights.is_file() else 0
+    expected = SHIPPED[path.name] if path.parent == CHECKPOINTS else ""
+    if expected and (found := _digest(weights, changed) if changed else "none") != expected:
+        raise ValueError(
+            f"{weights}: found weights of SHA-256 {found[:8]}, expected {expected[:8]} as they "
+            "came with the package: install it again"
+        )
+    return _checkpoint(path, changed)
 
 
 def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
@@ -156,7 +164,7 @@ def _stored_tags(path: Path, _changed: int, _size: int) -> StoredTags:
 def tagger_signature(name: str) -> str:
     """The tagger's name; of a file or checkpoint, its name and the start of its digest."""
     if name == AUTO:
-        return f"{AUTO} {', '.join(tagger_signature(str(path)) for path in CHECKPOINTS.values())}"
+        return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
     if name in HEURISTICS:
         return name
     path = Path(name)

@@ -61,11 +61,11 @@ def test_the_help_of_examples_keeps_its_lines():
     [
         ["--help"],
         ["mine", "--help"],
-        ["mine", "sample", "-q", "-o", "out"],
+        ["mine", "sample", "--tagger", "gap", "-q", "-o", "out"],
         ["mine", "sample", "-o", "out", "--tagger", "narration"],
-        ["tag", "sample", "-o", "out.jsonl"],
+        ["tag", "sample", "--tagger", "gap", "-o", "out.jsonl"],
         ["profile", "sample"],
-        ["view", "sample", "-q", "-o", "out.html"],
+        ["view", "sample", "--tagger", "gap", "-q", "-o", "out.html"],
     ],
     ids=" ".join,
 )

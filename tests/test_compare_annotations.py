@@ -203,12 +203,12 @@ def test_the_pairs_of_who_knows_the_gold_are_wrong_only_where_the_spans_are(gold
 
 def test_a_tags_file_is_judged_on_the_annotated_chapters_alone(tmp_path):
     tags = tmp_path / "tags.jsonl"
-    said("tag", "sample", "-o", tags)
+    said("tag", "sample", "--tagger", "gap", "-o", tags)
     by_file, by_gap = (
         json.loads(
             said("gold", "errors", "--split", "sample", "--gold", ANNOTATIONS, "--json", *of)
         )
-        for of in (("--tagger", tags), ())
+        for of in (("--tagger", tags), ("--tagger", "gap"))
     )
     assert by_file == by_gap and by_file["pairs"]
     rows = tags.read_text("utf-8").splitlines(keepends=True)

@@ -21,7 +21,7 @@ labelstudio conll exchange goldset
 guesses sheet placing sheetfile
 attribution features encoding pooling compact decoding calibration model examples
 neural taggers style plots study_plots
-mine compare figures numbered layers viewdata view sheetpage annotate report card __main__
+mine corpus compare figures numbered layers viewdata view sheetpage annotate report card __main__
 """.split()
 MODULES = {
     f"{package}.{path.stem}": path

@@ -92,8 +92,8 @@ def test_reading_stays_a_few_books_ahead(checkpoint, tmp_path, monkeypatch):
         (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
     events = []
     read, tagged = miner_read(), NeuralTagger.tagged
-    monkeypatch.setattr("miner.mine.read_source", noted(read, events, "read"))
-    monkeypatch.setattr("miner.mine._in_processes", in_this_process)
+    monkeypatch.setattr("miner.corpus.read_source", noted(read, events, "read"))
+    monkeypatch.setattr("miner.corpus._in_processes", in_this_process)
     monkeypatch.setattr(NeuralTagger, "tagged", noted(tagged, events, "tagged"))
     assert run(tmp_path, "-q", "-o", tmp_path / "out", "--tagger", checkpoint).exit_code == 0
     ahead = [events[: n + 1].count("read") - events[: n + 1].count("tagged") for n in range(24)]

@@ -19,8 +19,9 @@ from loopback import Site
 import miner
 from miner.__main__ import main
 from miner.book import parse_book
+from miner.corpus import mine_source
 from miner.files import RUN_RECORD
-from miner.mine import Options, SetAside, mine_source
+from miner.mine import Options, SetAside
 from miner.records import KINDS
 from miner.sources import Source, find_sources
 
@@ -380,7 +381,7 @@ def test_a_tagger_that_is_not_there_is_one_line_before_any_work(tmp_path):
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         "miner: no tagger 'gone.jsonl': "
-        "expected one of auto, gap, tuned-gap, narration, a file of tags, or a checkpoint"
+        "expected one of gap, tuned-gap, narration, auto, a file of tags, or a checkpoint"
     ]
     assert not out.exists()
 

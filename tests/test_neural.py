@@ -128,8 +128,9 @@ def test_a_book_has_the_same_scores_in_any_company(kind, tmp_path):
     assert len(together) == len(books)
     for found, book in zip(together, books, strict=True):
         (alone,) = tagger.scored([book])
-        assert [rows.shape for rows in found] == [(len(c.places), len(TAGS)) for c in book]
-        assert all(map(np.array_equal, found, alone))
+        assert [chapter for chapter, _ in found] == book
+        assert [rows.shape for _, rows in found] == [(len(c.places), len(TAGS)) for c in book]
+        assert all(np.array_equal(a, b) for (_, a), (_, b) in zip(found, alone, strict=True))
 
 
 def test_books_are_taken_in_as_they_are_needed(checkpoint):
@@ -465,7 +466,8 @@ def test_pairs_are_kept_by_confidence(varied, tmp_path):
 
 
 def test_confidence_asked_of_a_heuristic_is_one_line(tmp_path):
-    done = run("mine", "sample", "--min-confidence", "0.5", "-o", tmp_path / "out")
+    words = ("--tagger", "gap", "--min-confidence", "0.5")
+    done = run("mine", "sample", *words, "-o", tmp_path / "out")
     assert done.exit_code == 1
     assert "found tags without confidence, expected those of a checkpoint" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -489,6 +491,6 @@ def test_the_trade_of_size_for_quality_is_shown(varied, tmp_path):
 
 def test_a_heuristic_has_no_trade_to_show():
     gold = Path(__file__).parents[1] / "annotations"
-    done = run("gold", "confidence", "--gold", gold, "--split", "sample")
+    done = run("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", "gap")
     assert done.exit_code == 1
     assert "found tags without confidence" in done.stderr

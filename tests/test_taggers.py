@@ -23,7 +23,7 @@ def run(*words):
 def tags(tmp_path):
     """The tags file of the sample, and its rows."""
     path = tmp_path / "tags.jsonl"
-    done = run("tag", "sample", "-o", path)
+    done = run("tag", "sample", "--tagger", "gap", "-o", path)
     assert (done.exit_code, done.output) == (0, "")
     return path, [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
@@ -63,9 +63,9 @@ def test_columns_and_their_order(tags):
 
 def test_standard_output_has_the_bytes_of_the_file(tags):
     path, _ = tags
-    assert run("tag", "sample").stdout_bytes == path.read_bytes()
+    assert run("tag", "sample", "--tagger", "gap").stdout_bytes == path.read_bytes()
     assert run("tag", "sample", "--tagger", "narration").stdout_bytes != path.read_bytes()
-    assert run("tag", "sample", "--gap", "5").stdout_bytes != path.read_bytes()
+    assert run("tag", "sample", "--tagger", "gap", "--gap", "5").stdout_bytes != path.read_bytes()
 
 
 def test_tags_that_come_back_unchanged_make_the_same_dialogues(tags, tmp_path):

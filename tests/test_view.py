@@ -135,7 +135,7 @@ def test_the_gold_has_no_scores_of_its_own_and_unannotated_chapters_none(sample)
 
 def test_counts_are_those_of_mine(sample, tmp_path):
     out = tmp_path / "mined"
-    run("mine", "sample", "-q", "-o", out)
+    run("mine", "sample", "--tagger", "gap", "-q", "-o", out)
     totals = json.loads((out / "run.json").read_bytes())["totals"]
     plain = layered(spans_of_sample(), TAGGERS)
     found = Counter()
@@ -254,7 +254,7 @@ def test_chapters_that_are_not_annotated_have_the_spans_of_the_miner(tmp_path):
 
 def test_corrected_tags_keep_their_own_spans_beside_the_gold(tmp_path):
     file = tmp_path / "tags.jsonl"
-    run("tag", "sample", "-o", file)
+    run("tag", "sample", "--tagger", "gap", "-o", file)
     lines = [json.loads(line) for line in file.read_bytes().splitlines()]
     wrong = next(n for n, line in enumerate(lines) if line["tag"] == "I-START")
     lines[wrong] |= {"kind": "narration", "tag": "O"}
@@ -402,7 +402,7 @@ def test_more_layers_than_keys():
 
 def test_tags_of_another_book_are_refused(tmp_path):
     tags = tmp_path / "tags.jsonl"
-    run("tag", DATA / "single_curly.html", "-o", tags)
+    run("tag", DATA / "single_curly.html", "--tagger", "gap", "-o", tags)
     line = failed("view", "sample", "--tagger", tags, "-o", tmp_path / "page.html")
     assert "found tags of single_curly, expected tags of sample" in line
 

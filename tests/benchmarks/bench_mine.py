@@ -24,7 +24,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
-from miner.mine import Options, Summary, mine_source
+from miner.corpus import mine_source
+from miner.mine import Options, Summary
 from miner.sources import Source, find_sources
 
 LARGEST_RATIO = 3.0
@@ -53,7 +54,7 @@ def ratios(sources: list[Source]) -> list[float]:
         assert source.path is not None
         data = source.path.read_bytes()
         alone = best_of(3, lambda data=data: parse_only(data))
-        mined = best_of(3, lambda source=source: mine_source(source, Options()))
+        mined = best_of(3, lambda source=source: mine_source(source, Options("gap")))
         found.append(mined / alone)
         print(f"  {source.id:>6}  parse {alone:.3f} s   mine {mined:.3f} s   {mined / alone:.2f}")
     return found
@@ -74,6 +75,7 @@ def run(words: list[str], workers: int) -> tuple[float, float, int]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         command = [sys.executable, "-c", code, "mine", *words, "-o", str(out), "--json"]
+        command += ["--tagger", "gap"]
         start = time.perf_counter()
         done = subprocess.run(
             [*command, "--workers", str(workers)], capture_output=True, text=True, check=True
@@ -92,7 +94,7 @@ def main() -> int:
     english = [
         source
         for source in sources
-        if isinstance(result := mine_source(source, Options()), Summary)
+        if isinstance(result := mine_source(source, Options("gap")), Summary)
         and result.entry["typography"]["language"] == "en"
     ]
     step = max(1, len(english) // options.n)

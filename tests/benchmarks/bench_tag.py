@@ -1,0 +1,142 @@
+"""Speed and memory of tagging with a checkpoint, as ratios measured in one run.
+
+    python tests/benchmarks/bench_tag.py --books DIR --encoder FOLDER [--tagger auto] [--n 5]
+
+1. Time of tagging a novel (its spans given, features, tokens, network and decoding included) over
+   the time that the checkpoint's own encoder needs for a bare forward pass over the same full
+   windows, in the batches of 4, 8, 16 or 32 that are fastest. Bound: a median of 1.25.
+2. The same time over that of a bare forward pass of plain all-MiniLM-L6-v2 (FOLDER) in float32
+   over the same windows, in its fastest batches. Bound: a median of 0.25.
+3. Peak memory of `miner tag` as a process, on the longest book and on one five times as long.
+   Bound: 1.5 GB. The peak is read from /proc, so this part wants Linux.
+4. `miner mine` over all books: the processor time that it uses over the time it takes, on so many
+   cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from transformers import AutoModel
+from transformers.utils import logging
+
+from miner.features import chapters
+from miner.mine import split_source
+from miner.neural import NeuralTagger, encode
+from miner.sources import find_sources
+from miner.spans import BookSpans
+from miner.taggers import checkpoint_tagger
+
+LARGEST_OVERHEAD, LARGEST_SHARE, LARGEST_PEAK_MB = 1.25, 0.25, 1536
+BATCHES = (4, 8, 16, 32)
+TRIAL = 64  # windows to find the fastest batch by
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def forward(encoder: torch.nn.Module, windows: list[tuple[int, ...]], batch: int) -> None:
+    with torch.inference_mode():
+        for n in range(0, len(windows), batch):
+            encoder(input_ids=torch.tensor(windows[n : n + batch]))
+
+
+def bare(encoder: torch.nn.Module, windows: list[tuple[int, ...]]) -> float:
+    """Seconds of a forward pass over windows of one length, in the batches that are fastest."""
+    some = windows[:TRIAL]
+    forward(encoder, some[:8], 8)
+    best = min(BATCHES, key=lambda n: min(seconds(lambda: forward(encoder, some, n)) for _ in "ab"))
+    return min(seconds(lambda: forward(encoder, windows, best)) for _ in "ab")
+
+
+def peak_mb(words: list[str]) -> float:
+    """Of `miner` with these words, by the process's own account."""
+    code = (
+        "import sys; from miner.__main__ import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "own = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+        "print(own.split()[1], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True)
+    return int(done.stderr.split()[-1]) / 1024
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--books", type=Path, required=True, help="folder of Gutenberg HTML files")
+    parser.add_argument("--encoder", required=True, help="all-MiniLM-L6-v2, a folder or a name")
+    parser.add_argument("--tagger", default="auto")
+    parser.add_argument("--n", type=int, default=5, help="novels for the ratios")
+    options = parser.parse_args()
+    logging.disable_progress_bar()
+    tagger = checkpoint_tagger(options.tagger)
+    plain = AutoModel.from_pretrained(options.encoder, dtype=torch.float32).eval()
+    sources, _ = find_sources([str(options.books)])
+    sized = sorted(sources, key=lambda source: source.path.stat().st_size)
+    overheads, shares = [], []
+    print(f"1, 2. tagging over bare forward passes ({torch.get_num_threads()} threads)")
+    for source in sized[len(sized) // 3 :: max(1, len(sized) // (2 * options.n))][: options.n]:
+        book_spans, _ = split_source(source.path.read_bytes(), source.id, ())
+        windows = full_windows(tagger, book_spans)
+        tagger.tag(book_spans)
+        tagged = min(seconds(lambda book=book_spans: tagger.tag(book)) for _ in "ab")
+        own, theirs = bare(tagger.model.encoder, windows), bare(plain, windows)
+        overheads.append(tagged / own)
+        shares.append(tagged / theirs)
+        print(
+            f"  {source.id:>6} {book_spans.book.n_words:>8,} words {len(windows):>5} windows  "
+            f"tagged {tagged:5.2f} s  bare {own:5.2f} s ({tagged / own:.2f})  "
+            f"plain {theirs:5.2f} s ({tagged / theirs:.2f})"
+        )
+    overhead, share = statistics.median(overheads), statistics.median(shares)
+    print(f"   medians {overhead:.2f} (at most {LARGEST_OVERHEAD})")
+    print(f"   and {share:.2f} (at most {LARGEST_SHARE})")
+    longest = sized[-1].path
+    with tempfile.TemporaryDirectory() as folder:
+        book = longest.read_bytes()
+        start, end = book.index(b"<p"), book.rindex(b"</p>") + 4
+        long = Path(folder) / "long.html"
+        long.write_bytes(book[:start] + book[start:end] * 5 + book[end:])
+        out = ["--tagger", options.tagger, "-o", str(Path(folder) / "tags")]
+        peaks = [peak_mb(["tag", str(path), *out, "--force"]) for path in (longest, long)]
+    print(f"3. peak memory {peaks[0]:.0f} MB, of five times the book {peaks[1]:.0f} MB")
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["mine", str(options.books), "--tagger", options.tagger, "--json"]
+        command = [sys.executable, "-m", "miner", *words, "-o", str(Path(folder) / "out")]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True)
+        wall = time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        totals = json.loads(done.stdout)["totals"]
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(
+        f"4. {totals['books']} books, {totals['words']:,} words in {wall:.0f} s "
+        f"({totals['words'] / wall:,.0f} words/s): {used / wall:.2f} of {os.cpu_count()} cores"
+    )
+    return int(overhead > LARGEST_OVERHEAD or share > LARGEST_SHARE or max(peaks) > LARGEST_PEAK_MB)
+
+
+def full_windows(tagger: NeuralTagger, book_spans: BookSpans) -> list[tuple[int, ...]]:
+    config = tagger.model.config
+    found = [encode(chapter, tagger.tokenizer, config) for chapter in chapters(book_spans)]
+    return [w.ids for encoding in found for w in encoding.windows if len(w.ids) == config.window]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

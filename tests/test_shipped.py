@@ -1,0 +1,102 @@
+"""The checkpoint in the box: small, whole, what was measured, and of use at once."""
+
+import json
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner
+from encoders import sample
+
+from miner import taggers
+from miner.__main__ import main
+from miner.compare import compare
+from miner.files import CHECKPOINT_WEIGHTS
+from miner.taggers import CHECKPOINTS, SHIPPED, AutoTagger, checkpoint_tagger, load_tagger
+from miner.tags import Tag, legal
+
+FOLDER = CHECKPOINTS / "en"
+ANNOTATIONS = Path(__file__).parents[1] / "annotations"
+
+
+def test_it_is_complete_and_small():
+    files = sorted(path.name for path in FOLDER.iterdir())
+    assert files == [
+        *("README.md", "config.json", "model.safetensors", "tokenizer.json"),
+        "tokenizer_config.json",
+    ]
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 32 * 1024**2
+
+
+def test_its_weights_are_those_that_were_measured():
+    assert sha256((FOLDER / CHECKPOINT_WEIGHTS).read_bytes()).hexdigest() == SHIPPED["en"]
+    card = (FOLDER / "README.md").read_text("utf-8")
+    assert "| test: B-START |" in card and "| test: turn pairs |" in card
+    assert "## Limits" in card
+
+
+def test_it_names_no_place_of_the_machine_it_was_trained_on():
+    for name in ("README.md", "config.json", "tokenizer_config.json"):
+        text = (FOLDER / name).read_text("utf-8")
+        for place in ("/tmp", "/root", "/home", "/work", "site-packages"):
+            assert place not in text, name
+
+
+@pytest.mark.parametrize("spoil", ["cut", "gone"])
+def test_damaged_weights_are_refused_in_one_line(tmp_path, monkeypatch, spoil):
+    shutil.copytree(FOLDER, tmp_path / "en")
+    weights = tmp_path / "en" / CHECKPOINT_WEIGHTS
+    if spoil == "cut":
+        weights.write_bytes(weights.read_bytes()[:-1000])
+    else:
+        weights.unlink()
+    monkeypatch.setattr(taggers, "CHECKPOINTS", tmp_path)
+    done = CliRunner().invoke(main, ["mine", "sample", "-o", str(tmp_path / "out")])
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"miner: {weights}: found weights of SHA-256 ")
+    assert line.endswith("as they came with the package: install it again")
+    assert done.exit_code == 1 and not (tmp_path / "out").exists()
+
+
+def test_it_tags_the_sample_better_than_the_gap():
+    named = [(name, load_tagger(name)) for name in ("gap", "auto")]
+    made = compare(ANNOTATIONS, named, "sample", read=read_sample, resamples=10, seed=0)
+    gap, auto = (row.scores.total.end_to_end for row in made.rows)
+    assert auto["turn-pair.f1"].value > gap["turn-pair.f1"].value
+    assert auto["B-START.f1"].value > 0.7
+
+
+def read_sample(_):
+    return (CHECKPOINTS.parent / "sample.html").read_bytes()
+
+
+def test_more_threads_give_the_same_tags():
+    tagger = checkpoint_tagger("auto")
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for n in (1, 2):
+            torch.set_num_threads(n)
+            found.append(tagger.tag(sample()))
+    finally:
+        torch.set_num_threads(before)
+    one, two = found
+    assert [item.tag for item in one] == [item.tag for item in two]
+    for a, b in zip(one, two, strict=True):
+        assert a.confidence == pytest.approx(b.confidence, abs=0.01)
+
+
+def test_auto_tags_as_the_checkpoint_does():
+    assert load_tagger("auto") == AutoTagger(150)
+    tagged = load_tagger("auto").tag(sample())
+    assert tagged == checkpoint_tagger(str(FOLDER)).tag(sample())
+    tags = [item.tag for item in tagged]
+    assert legal(tags) == tags and Tag.B_START in tags
+
+
+def test_its_config_says_how_it_was_trained():
+    training = json.loads((FOLDER / "config.json").read_text("utf-8"))["training"]
+    assert training["data"] == "annotations train" and training["seed"] == 0
+    assert training["command"].startswith("python train.py ")
