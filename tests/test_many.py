@@ -6,6 +6,7 @@ import pytest
 from encoders import save_checkpoint
 from test_mine import DATA, SAMPLE, bytes_of, record, rows, run
 
+import miner.corpus
 from miner.neural import NeuralTagger
 from miner.sources import Source
 
@@ -91,19 +92,13 @@ def test_reading_stays_a_few_books_ahead(checkpoint, tmp_path, monkeypatch):
     for n in range(12):
         (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
     events = []
-    read, tagged = miner_read(), NeuralTagger.tagged
+    read, tagged = miner.corpus.read_source, NeuralTagger.tagged
     monkeypatch.setattr("miner.corpus.read_source", noted(read, events, "read"))
     monkeypatch.setattr("miner.corpus._in_processes", in_this_process)
     monkeypatch.setattr(NeuralTagger, "tagged", noted(tagged, events, "tagged"))
     assert run(tmp_path, "-q", "-o", tmp_path / "out", "--tagger", checkpoint).exit_code == 0
     ahead = [events[: n + 1].count("read") - events[: n + 1].count("tagged") for n in range(24)]
     assert len(events) == 24 and max(ahead) <= 4
-
-
-def miner_read():
-    from miner.mine import read_source
-
-    return read_source
 
 
 def noted(work, events, name):
@@ -115,11 +110,9 @@ def noted(work, events, name):
 
 
 def in_this_process(located, options, workers):
-    from miner.mine import read_source
-
     for source in located:
         assert isinstance(source, Source)
-        yield read_source(source, options)
+        yield miner.corpus.read_source(source, options)
 
 
 def test_auto_is_the_trained_tagger_for_english_and_the_gap_for_others(tmp_path):

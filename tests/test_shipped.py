@@ -60,12 +60,12 @@ def test_damaged_weights_are_refused_in_one_line(tmp_path, monkeypatch, spoil):
     assert done.exit_code == 1 and not (tmp_path / "out").exists()
 
 
-def test_it_tags_the_sample_better_than_the_gap():
-    named = [(name, load_tagger(name)) for name in ("gap", "auto")]
+def test_it_is_right_on_most_of_the_sample():
+    named = [("auto", load_tagger("auto"))]
     made = compare(ANNOTATIONS, named, "sample", read=read_sample, resamples=10, seed=0)
-    gap, auto = (row.scores.total.end_to_end for row in made.rows)
-    assert auto["turn-pair.f1"].value > gap["turn-pair.f1"].value
-    assert auto["B-START.f1"].value > 0.7
+    (figures,) = (row.scores.total.end_to_end for row in made.rows)
+    assert figures["turn-pair.f1"].value > 0.85
+    assert figures["B-START.f1"].value > 0.75
 
 
 def read_sample(_):
