@@ -125,7 +125,7 @@ def comparison_tables(comparison: Comparison) -> list[Shown]:
         shown += [
             f"From the book to the tags, on the spans that are found {where}",
             _compared(from_book, (("utterances found", "utterance"), *_COMPARED)),
-            "B-START F1 and turn-pair F1 of each book, on the spans of the gold",
+            "B-START F1 / turn-pair F1 of each book, on the spans of the gold",
             _by_part("book", [[(p.book, p) for p in s.books] for _, s in on_gold], names),
         ]
     if from_book and comparison.rows[0].domains:
@@ -151,13 +151,13 @@ def _compared(
 
 def _by_part(kind: str, rows: Sequence[Sequence[tuple[str, Part]]], names: Sequence[str]) -> Table:
     """A line for each book, or domain: its size, and both F1 of each row."""
-    columns = [f"{name}: {unit}" for name in names for unit in ("B-START", "pairs")]
-    table = _table((kind, "chapters", "utterances", *columns))
+    table = _table((kind, "chapters", "utterances", *names))
     for parts in zip(*rows, strict=True):
         cells = [
-            number(part.end_to_end[f"{unit}.f1"].value)
+            " / ".join(
+                number(part.end_to_end[f"{unit}.f1"].value) for unit in ("B-START", "turn-pair")
+            )
             for _, part in parts
-            for unit in ("B-START", "turn-pair")
         ]
         label, first = parts[0]
         table.add_row(label, str(first.n_chapters), f"{first.n_gold:,}", *cells)
