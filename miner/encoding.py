@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from miner.features import Chapter
+from miner.features import Chapter, Paragraph
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -75,9 +75,9 @@ def encode_text(
     tokens: list[int] = []
     utterances: list[Range] = []
     _, separator = special_tokens(tokenizer)
-    texts = [paragraph.text for paragraph in chapter.paragraphs]
-    encoded = _tokenized(texts, tokenizer)
-    for paragraph, (ids, offsets) in zip(chapter.paragraphs, encoded, strict=True):
+    paragraphs = [_shortened(paragraph, ends) for paragraph in chapter.paragraphs]
+    encoded = _tokenized([paragraph.text for paragraph in paragraphs], tokenizer)
+    for paragraph, (ids, offsets) in zip(paragraphs, encoded, strict=True):
         at = 0
         for start, end in paragraph.utterances:
             inside = [n for n, (a, b) in enumerate(offsets) if a < end and b > start and b > a]
@@ -122,6 +122,35 @@ def encode_spans(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: i
         ranges.append((n_tokens, n_tokens + len(ids)))
         n_tokens += len(ids)
     return Encoding(tuple(windows), n_tokens, tuple(ranges[1::2]), tuple(ranges[0::2]))
+
+
+def _shortened(paragraph: Paragraph, ends: int) -> Paragraph:
+    """The paragraph without most of the words whose tokens would be left out.
+
+    A word has one token or more, and none has more for what stands on the other side of a blank.
+    """
+    if not ends or len(paragraph.text) <= 4 * ends:  # a word and its blank are two characters
+        return paragraph
+    text, at = "", 0
+    utterances: list[Range] = []
+    for start, end in paragraph.utterances:
+        text += _outer_words(paragraph.text[at:start], ends)
+        first = len(text)
+        text += _outer_words(paragraph.text[start:end], ends)
+        utterances.append((first, len(text)))
+        at = end
+    return Paragraph(text + _outer_words(paragraph.text[at:], ends), tuple(utterances))
+
+
+def _outer_words(text: str, n: int) -> str:
+    """The text, or its first and last words, so many of each, with the blanks beside them."""
+    if len(text) <= 4 * n:
+        return text
+    after = text.split(None, n)[n:]
+    before = text.rsplit(None, n)
+    if not after or len(before) <= n or len(after[0]) < len(text) - len(before[0]):
+        return text
+    return text[: len(text) - len(after[0])] + text[len(before[0]) :]
 
 
 def _ends(ids: list[int], n: int) -> list[int]:

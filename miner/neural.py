@@ -34,6 +34,7 @@ _TOKENS_AT_ONCE = {
     "cpu": 4096,
     "cuda": 65_536,
 }  # by kind of device
+_BUCKET = 64  # tokens; windows that are not full are padded to a multiple
 _UTTERANCES_AT_ONCE = 16_384  # of the chapters that the BiLSTM reads side by side
 _NOTHING = Encoding((), 0, (), ())
 ScoredChapters = list[tuple[Chapter, NDArray[np.float32]]]
@@ -117,7 +118,7 @@ class NeuralTagger:
             book.poolings.append(pooling)
             book.left += len(encoding.windows)
             for window in encoding.windows:
-                length = -(-len(window.ids) // 8) * 8
+                length = min(-(-len(window.ids) // _BUCKET) * _BUCKET, config.window)
                 full = len(window.ids) == config.window
                 queue = waiting if full else shorter.setdefault(length, [])
                 queue.append((window, pooling, book))
