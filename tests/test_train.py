@@ -18,6 +18,7 @@ from transformers import AutoModel
 
 import miner
 from heuristic.gap import GapTagger
+from miner.compare import compare
 from miner.examples import weak_examples
 from miner.model import Expert, Stretch, pieces, sequence_loss, speaker_loss
 from miner.neural import load_checkpoint
@@ -111,20 +112,20 @@ def encoder_changes(out):
 
 
 def interrupt(patch, call):
-    """Ctrl-C while the dev split is scored for the so manieth time: two of gold follow one of weak.
+    """Ctrl-C while dev is looked at for the so manieth time: two of gold follow one of weak.
 
     The fourth time is after the training.
     """
     calls = []
-    judged = train.judged
+    best_start_offset = train.best_start_offset
 
     def interrupted(*given):
         calls.append(given)
         if len(calls) == call:
             raise KeyboardInterrupt
-        return judged(*given)
+        return best_start_offset(*given)
 
-    patch.setattr(train, "judged", interrupted)
+    patch.setattr(train, "best_start_offset", interrupted)
 
 
 def test_what_a_run_leaves_behind(whole):
@@ -179,13 +180,11 @@ def test_the_best_epoch_is_the_one_that_is_kept(whole):
     out, _ = whole
     rows = [row for row in metrics(out) if row["stage"] == "gold"]
     record = json.loads((out / "run.json").read_bytes())
-    f1 = [row["dev turn-pair.f1"] for row in rows]
-    best = f1.index(max(f1))
-    assert record["training"]["best epoch"] == best
-    # Scored as in that epoch, or better by the offset that was fitted after it.
+    both = [row["dev turn-pair.f1"] + row["dev B-START.f1"] for row in rows]
+    assert record["training"]["best epoch"] == both.index(max(both))
     kept = record["scores"]["sample"]["total"]["end_to_end"]["scores"]
     now = sum(kept[f"{unit}.f1"]["value"] for unit in ("turn-pair", "B-START"))
-    assert now >= f1[best] + rows[best]["dev B-START.f1"] - 1e-9
+    assert now == pytest.approx(max(both))
 
 
 def test_a_run_is_a_checkpoint(whole):
@@ -438,6 +437,31 @@ def test_training_the_structure_changes_nothing_else():
         train.train_only(model, expert, options_of())
     for name, weight in model.named_parameters():
         assert weight.requires_grad == name.startswith("structure.")
+
+
+def test_a_checkpoint_of_fewer_layers_in_8_bits(gold, whole, tmp_path):
+    out = trained(gold, tmp_path / "out", "--encoder-layers", 1, "--compact")
+    record = json.loads((out / "run.json").read_bytes())
+    kept, before = weights(out), weights(whole[0])
+    assert not any("layer.1." in name for name in kept if name.startswith("encoder."))
+    assert any("layer.1." in name for name in before)
+    assert {value.dtype for value in kept.values()} == {torch.int8, torch.float16}
+    tagger = load_checkpoint(out)
+    assert tagger.model.config.encoder["num_hidden_layers"] == 1
+    assert "_name_or_path" not in tagger.model.config.encoder
+    # What is judged is what is kept, not what it was before its digits were cut.
+    made = compare(gold, [("kept", tagger)], "sample", read=read_sample, resamples=1, seed=0)
+    found = made.rows[0].scores.total.end_to_end
+    said = record["scores"]["sample"]["total"]["end_to_end"]["scores"]
+    for unit in ("B-START.f1", "turn-pair.f1"):
+        assert found[unit].value == pytest.approx(said[unit]["value"], abs=0.1)
+
+
+def test_too_many_layers_to_keep(gold, tmp_path):
+    done = start(gold, tmp_path / "out", "--encoder-layers", 9)
+    assert done.exit_code != 0
+    assert "found 9 layers to keep, expected at most 2, the encoder's" in done.output
+    assert not (tmp_path / "out").exists()
 
 
 def test_too_many_layers_to_freeze(gold, tmp_path):
