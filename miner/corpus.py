@@ -13,14 +13,16 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from miner import __version__
-from miner.features import Chapter
 from miner.mine import Options, ReadBook, SetAside, Summary, read_source, summed_up
 from miner.output import OutputFolder
 from miner.sources import Missing, Source
 from miner.taggers import checkpoint_tagger, load_tagger, may_read_text, tagger_signature
+
+if TYPE_CHECKING:
+    from miner.features import Chapter
 
 
 @dataclass(slots=True)

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heuristic.gap import DEFAULT_GAP
 from miner.book import Book, parse_book
 from miner.dialogues import Dialogue, by_span, dialogues, filtered
-from miner.features import Chapter, chapters
 from miner.files import Format, is_checkpoint
 from miner.output import encode
 from miner.records import rows_of_book
@@ -28,6 +27,9 @@ from miner.taggers import (
 )
 from miner.tags import TaggedBook, TaggedSpan, Tagger
 from miner.typography import Typography, infer_typography, prose, typography_from_names
+
+if TYPE_CHECKING:
+    from miner.features import Chapter
 
 # Blocks that begin with the same name and a stop, as in a play: so many make a name a speaker's,
 # and such a share of all blocks makes a book a play.
@@ -158,6 +160,8 @@ def read_source(source: Source, options: Options) -> ReadBook | Summary | SetAsi
             split, typography = split_source(path.read_bytes(), source.id, options.quotes)
             name = tagger_for(options.tagger, split.book)
             if is_checkpoint(Path(name)):
+                from miner.features import chapters  # heuristics need none, nor what it imports
+
                 return ReadBook(source, split, typography, tuple(chapters(split)))
             read = ReadBook(source, split, typography, ())
             return summed_up(read, load_tagger(name, options.gap).tag(split), options)

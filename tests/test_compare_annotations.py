@@ -259,7 +259,7 @@ def test_the_command_sweep(monkeypatch):
 
 
 def test_the_command_errors():
-    words = ("gold", "errors", "--gold", ANNOTATIONS, "--split", "sample")
+    words = ("gold", "errors", "--gold", ANNOTATIONS, "--split", "sample", "--tagger", "gap")
     record = json.loads(said(*words, "--json"))
     assert list(record) == ["pairs", "right", "causes", "missed"]
     assert list(record["causes"]) == list(CAUSES)

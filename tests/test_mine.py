@@ -524,7 +524,8 @@ def test_the_table_of_many_books_ends_with_their_sum(many, tmp_path):
     assert lines[32] == ["more", "3", "in", "run.json"]
     totals = record(tmp_path / "out")["totals"]
     assert lines[33][:4] == ["all", "33", "books", f"{totals['words']:,}"]
-    assert lines[34][0] == "wrote"
+    assert lines[34] == ["tagged", "by", "gap", "(33", "books)"]
+    assert lines[35][0] == "wrote"
 
 
 def test_a_title_in_brackets_is_shown_as_it_is(tmp_path):

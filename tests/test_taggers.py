@@ -70,7 +70,7 @@ def test_standard_output_has_the_bytes_of_the_file(tags):
 
 def test_tags_that_come_back_unchanged_make_the_same_dialogues(tags, tmp_path):
     path, _ = tags
-    assert run("mine", "sample", "-q", "-o", tmp_path / "gap").exit_code == 0
+    assert run("mine", "sample", "--tagger", "gap", "-q", "-o", tmp_path / "gap").exit_code == 0
     again = mined_pairs(tmp_path, path)
     mined = (tmp_path / "gap" / "pairs.jsonl").read_bytes().splitlines()
     assert again == [json.loads(line) for line in mined]
@@ -157,7 +157,7 @@ def test_a_tagger_by_its_name(tmp_path):
     for name in ("Gap", "", str(tmp_path / "folder")):
         with pytest.raises(
             ValueError,
-            match="expected one of gap, tuned-gap, narration, a file of tags, or a checkpoint",
+            match="expected one of gap, tuned-gap, narration, auto, a file of tags, or a check",
         ):
             load_tagger(name)
 

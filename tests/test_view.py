@@ -375,7 +375,7 @@ def test_the_command_writes_one_file(tmp_path):
     assert failed("view", "sample", "-o", file).startswith(f"{file}: exists already")
     assert file.read_bytes() == page
     assert said("view", "sample", "-q", "--force", "-o", file) == ""
-    assert [layer["name"] for layer in json_of(file.read_bytes(), "book")["layers"]] == ["gap 150"]
+    assert [layer["name"] for layer in json_of(file.read_bytes(), "book")["layers"]] == ["auto"]
 
 
 @pytest.mark.parametrize(
