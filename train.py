@@ -583,7 +583,7 @@ def run(given: dict[str, Any]) -> None:
             (out / name).unlink(missing_ok=True)
     else:
         model.load_state_dict(state["model"])
-    best = {"epoch": -1, "f1": -1.0} | (state["best"] if state else {})
+    best = {"epoch": -1, "goal": -1.0} | (state["best"] if state else {})
     rows: list[dict[str, Any]] = state["rows"] if state else []
 
     def ready(examples: Sequence[Example]) -> list[Encoded]:
@@ -611,13 +611,13 @@ def run(given: dict[str, Any]) -> None:
             offset = best_start_offset(dev, of_dev, given["dev_split"])
             scores = judged(dev, of_dev, given["dev_split"], start_offset=offset)
             epoch = Epoch(stage, number, loss, seconds, tokens, losses, scores)
-            f1 = _goal(scores)
+            goal = _goal(scores)
             if accelerator.is_main_process:
                 row = epoch.to_json()
                 click.echo(" ".join(f"{k} {_short(v)}" for k, v in row.items()), err=True)
                 rows.append(row)
-            if stage == "gold" and f1 > best["f1"]:
-                best.update(epoch=number, f1=f1)
+            if stage == "gold" and goal > best["goal"]:
+                best.update(epoch=number, goal=goal)
                 if accelerator.is_main_process:
                     model.save_pretrained(out)
             return stage == "gold" and number - best["epoch"] >= options.patience

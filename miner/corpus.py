@@ -89,12 +89,14 @@ def mine_corpus(
         done = [_remembered(note) for note in folder.notes]
         todo = sources[len(done) :]
         for n, result in enumerate(chain(done, _results(todo, options, fetch, workers))):
+            encoded: dict[str, bytes] = {}
             if isinstance(result, SetAside):
                 run.set_aside.append(result)
             else:
                 run.entries.append(result.entry)
+                encoded = result.encoded
             if n >= len(done):
-                folder.add(_note(_identity(sources[n]), result), getattr(result, "encoded", None))
+                folder.add(_note(_identity(sources[n]), result), encoded)
             on_book(result)
         if run.entries:
             run.paths = folder.finish(head | _account(run))

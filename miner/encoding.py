@@ -8,7 +8,7 @@ in which it stands farthest from an edge. Or it reads each span alone, as the se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -129,7 +129,7 @@ def _shortened(paragraph: Paragraph, ends: int) -> Paragraph:
 
     A word has one token or more, and none has more for what stands on the other side of a blank.
     """
-    if not ends or len(paragraph.text) <= 4 * ends:  # a word and its blank are two characters
+    if not ends:
         return paragraph
     text, at = "", 0
     utterances: list[Range] = []
@@ -144,7 +144,7 @@ def _shortened(paragraph: Paragraph, ends: int) -> Paragraph:
 
 def _outer_words(text: str, n: int) -> str:
     """The text, or its first and last words, so many of each, with the blanks beside them."""
-    if len(text) <= 4 * n:
+    if len(text) <= 4 * n:  # a word and its blank are two characters
         return text
     after = text.split(None, n)[n:]
     before = text.rsplit(None, n)
@@ -180,6 +180,28 @@ def _windows(
         ids = _with_special(tokens[start : start + room], tokenizer)
         windows.append(Window(ids, (low - start, high - start), low))
     return tuple(windows)
+
+
+def batches(windows: Sequence[Window], step: int, tokens: int) -> Iterator[tuple[int, list[int]]]:
+    """Windows of about one length together, so that little is padded.
+
+    Args:
+        windows: of any lengths.
+        step: lengths are rounded up to a multiple of it, or to that of the longest window.
+        tokens: at once, unless a single window has more.
+
+    Yields:
+        The length to pad to, and the numbers of the windows in a batch, in order.
+    """
+    lengths: dict[int, list[int]] = {}
+    longest = max((len(window.ids) for window in windows), default=0)
+    for n, window in enumerate(windows):
+        length = min(-(-len(window.ids) // step) * step, longest)
+        lengths.setdefault(length, []).append(n)
+    for length, numbers in lengths.items():
+        rows = max(1, tokens // length)
+        for at in range(0, len(numbers), rows):
+            yield length, numbers[at : at + rows]
 
 
 def _tokenized(

@@ -158,7 +158,7 @@ def read_source(source: Source, options: Options) -> ReadBook | Summary | SetAsi
     with _collector_paused():
         try:
             split, typography = split_source(path.read_bytes(), source.id, options.quotes)
-            name = tagger_for(options.tagger, split.book)
+            name = tagger_for(options.tagger, typography.language)
             if is_checkpoint(Path(name)):
                 from miner.features import chapters  # heuristics need none, nor what it imports
 
@@ -226,7 +226,7 @@ def _entry(source: Source, mined: MinedBook, options: Options) -> dict[str, Any]
             "marks": list(mined.typography.names),
             "confidence": round(mined.typography.confidence, 4),
         },
-        "tagger": tagger_signature(tagger_for(options.tagger, book)),
+        "tagger": tagger_signature(tagger_for(options.tagger, mined.typography.language)),
         "counts": {
             "utterances": sum(span.is_utterance for span in spans),
             "quoted_not_speech": sum(span.quoted for span in spans),

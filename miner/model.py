@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
 from miner.decoding import ALLOWED, FIRST, TAGS
-from miner.encoding import Encoding, Window
+from miner.encoding import Encoding, Window, batches
 from miner.features import FEATURES, N_PLAIN, Chapter
 from miner.pooling import Pooling
 
@@ -242,16 +242,11 @@ class ConversationTagger(PreTrainedModel):
         """
         device = self.device
         pooling = Pooling(encoding, self.encoder.config.hidden_size, device)
-        lengths: dict[int, list[Window]] = {}
-        for window in encoding.windows:
-            lengths.setdefault(-(-len(window.ids) // 8) * 8, []).append(window)
         at_once = _TOKENS_AT_ONCE.get(device.type, _TOKENS_AT_ONCE["cpu"])
-        for length, windows in lengths.items():
-            rows = max(1, at_once // length)
-            for n in range(0, len(windows), rows):
-                some = windows[n : n + rows]
-                for window, vectors in zip(some, self.read(some, length), strict=True):
-                    pooling.add(window, vectors)
+        for length, numbers in batches(encoding.windows, 8, at_once):
+            some = [encoding.windows[n] for n in numbers]
+            for window, vectors in zip(some, self.read(some, length), strict=True):
+                pooling.add(window, vectors)
         return pooling.vectors()
 
     def read(self, windows: Sequence[Window], length: int) -> Tensor:

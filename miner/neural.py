@@ -18,7 +18,7 @@ from transformers import PreTrainedTokenizerFast
 
 from miner.compact import restored
 from miner.decoding import TAGS, marginals, viterbi
-from miner.encoding import Encoding, Window, encode_spans, encode_text
+from miner.encoding import Encoding, Window, batches, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, chapters
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
 from miner.model import FORMAT, ConversationTagger, TaggerConfig, pieces
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
-_TOKENS_AT_ONCE = {
-    "cpu": 4096,
-    "cuda": 65_536,
-}  # by kind of device
+# By kind of device; on a CPU the fastest of 1,024 to 8,192, on a GPU not measured.
+_TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 65_536}
 _BUCKET = 64  # tokens; windows that are not full are padded to a multiple
 _UTTERANCES_AT_ONCE = 16_384  # of the chapters that the BiLSTM reads side by side
 _NOTHING = Encoding((), 0, (), ())
@@ -47,6 +45,9 @@ class _Reading:
     chapters: list[Chapter]
     poolings: list[Pooling]
     left: int = 0
+
+
+_Waiting = tuple[Window, Pooling, _Reading]  # where what is read of a window goes to
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,28 +85,27 @@ class NeuralTagger:
             books: their chapters; they are taken in as they are needed, a batch ahead.
         """
         self.model.eval()
-        at_once = _TOKENS_AT_ONCE.get(self.model.device.type, _TOKENS_AT_ONCE["cpu"])
-        rows = max(1, at_once // self.model.config.window)
+        length = self.model.config.window
+        rows = max(1, self._tokens_at_once // length)
         under_way = deque[_Reading]()
-        waiting = deque[tuple[Window, Pooling, _Reading]]()
+        waiting = deque[_Waiting]()
         for found in books:
             under_way.append(self._begun(found, waiting))
             while len(waiting) >= rows:
-                self._read([waiting.popleft() for _ in range(rows)], rows)
+                self._read([waiting.popleft() for _ in range(rows)], length, rows)
             while under_way and not under_way[0].left:
                 yield self._finished(under_way.popleft())
         while waiting:
-            self._read([waiting.popleft() for _ in range(min(rows, len(waiting)))], rows)
+            last = [waiting.popleft() for _ in range(min(rows, len(waiting)))]
+            self._read(last, length, rows)
         for book in under_way:
             yield self._finished(book)
 
-    def _begun(
-        self, found: Iterable[Chapter], waiting: deque[tuple[Window, Pooling, _Reading]]
-    ) -> _Reading:
+    def _begun(self, found: Iterable[Chapter], waiting: deque[_Waiting]) -> _Reading:
         """A book in tokens; its full windows wait for a batch, the few shorter ones are read."""
         config = self.model.config
         book = _Reading([], [])
-        shorter: dict[int, list[tuple[Window, Pooling, _Reading]]] = {}
+        shorter: list[_Waiting] = []
         encodings: list[Future[Encoding]] = []
         with ThreadPoolExecutor(1) as pool:  # one chapter becomes tokens while the next is made
             for chapter in found:
@@ -118,19 +118,18 @@ class NeuralTagger:
             book.poolings.append(pooling)
             book.left += len(encoding.windows)
             for window in encoding.windows:
-                length = min(-(-len(window.ids) // _BUCKET) * _BUCKET, config.window)
-                full = len(window.ids) == config.window
-                queue = waiting if full else shorter.setdefault(length, [])
+                queue = waiting if len(window.ids) == config.window else shorter
                 queue.append((window, pooling, book))
-        for length, items in shorter.items():
-            rows = max(1, _TOKENS_AT_ONCE["cpu"] // length)
-            for n in range(0, len(items), rows):
-                self._read(items[n : n + rows], 0, length)
+        windows = [window for window, _, _ in shorter]
+        for length, numbers in batches(windows, _BUCKET, self._tokens_at_once):
+            self._read([shorter[n] for n in numbers], length, len(numbers))
         return book
 
-    def _read(
-        self, items: Sequence[tuple[Window, Pooling, _Reading]], rows: int, length: int = 0
-    ) -> None:
+    @property
+    def _tokens_at_once(self) -> int:
+        return _TOKENS_AT_ONCE.get(self.model.device.type, _TOKENS_AT_ONCE["cpu"])
+
+    def _read(self, items: Sequence[_Waiting], length: int, rows: int) -> None:
         """Reads windows at once; where they are fewer than `rows`, with one of them repeated.
 
         A batch of another shape may be computed in another order, with other last digits.
@@ -138,7 +137,7 @@ class NeuralTagger:
         windows = [window for window, _, _ in items]
         windows += windows[:1] * (rows - len(windows))
         with torch.inference_mode():
-            read = self.model.read(windows, length or self.model.config.window)
+            read = self.model.read(windows, length)
             for (window, pooling, book), vectors in zip(items, read, strict=False):
                 pooling.add(window, vectors)
                 book.left -= 1

@@ -74,13 +74,11 @@ class OutputFolder:
         self._exists = path.is_dir()
         self._work = (path if self._exists else path.parent) / f"{path.name}.partial"
         self._resumes = resume and self._work.is_dir()
-        if not self._resumes:
-            others = self._exists and any(item != self._work for item in path.iterdir())
-            if others or not self._exists:
-                refuse_existing(path, force)
+        others = self._exists and any(item != self._work for item in path.iterdir())
+        if not self._resumes and (others or not self._exists):
+            refuse_existing(path, force)
         if path.exists() and not self._exists:
             raise ValueError(f"{path}: found a file, expected the name of a folder")
-        others = self._exists and any(item != self._work for item in path.iterdir())
         if others and not _is_output(path):
             raise ValueError(
                 f"{path}: found files but no {RUN_RECORD} of an earlier run, "
@@ -128,9 +126,8 @@ class OutputFolder:
         Nothing, where not even the head is whole.
         """
         journal = self._work / _JOURNAL
-        head, *lines = (journal.read_bytes() if journal.is_file() else b"").splitlines(True) or [
-            b""
-        ]
+        whole = journal.read_bytes() if journal.is_file() else b""
+        head, *lines = whole.splitlines(True) or [b""]
         if not head.endswith(b"\n"):
             return []
         self._refuse_another(_read(head))
@@ -139,7 +136,8 @@ class OutputFolder:
             files: dict[str, BinaryIO] = {}
             for kind in KINDS:
                 path = self._work / f"{kind}{_ROWS}"
-                files[kind] = stack.enter_context(path.open("rb" if path.exists() else "w+b"))
+                path.touch()
+                files[kind] = stack.enter_context(path.open("rb"))
             for line in lines:
                 entry = _read(line)
                 if not entry:
@@ -183,7 +181,7 @@ class OutputFolder:
         if journal:
             self._journal.truncate(journal)
 
-    def add(self, note: Mapping[str, Any], encoded: Mapping[str, bytes] | None = None) -> None:
+    def add(self, note: Mapping[str, Any], encoded: Mapping[str, bytes]) -> None:
         """Appends what `encode` made of one book.
 
         Args:
@@ -192,7 +190,7 @@ class OutputFolder:
         """
         with writing(self._path):
             sums: dict[str, int] = dict.fromkeys(KINDS, 0)
-            for kind, data in (encoded or {}).items():
+            for kind, data in encoded.items():
                 self._files[kind].write(data)
                 self._files[kind].flush()
                 self._ends[kind] += len(data)

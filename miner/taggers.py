@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from heuristic.gap import DEFAULT_GAP, TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
-from miner.book import Book
 from miner.files import CHECKPOINT_WEIGHTS, is_checkpoint
 from miner.gold import read_tags
 from miner.reading import source_of
@@ -82,14 +81,19 @@ class AutoTagger:
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
         """As the tagger does that is chosen."""
-        return load_tagger(tagger_for(AUTO, book_spans.book), self.gap).tag(book_spans)
+        name = tagger_for(AUTO, infer_language(book_spans.book))
+        return load_tagger(name, self.gap).tag(book_spans)
 
 
-def tagger_for(name: str, book: Book) -> str:
-    """The tagger that `name` stands for with a book: another than itself for "auto" only."""
+def tagger_for(name: str, language: str) -> str:
+    """The tagger that `name` stands for with a book of a language: for "auto" another than itself.
+
+    Args:
+        name: as `load_tagger` takes it.
+        language: as `typography.infer_language` gives it.
+    """
     if name != AUTO:
         return name
-    language = infer_language(book)
     return str(CHECKPOINTS / language) if language in SHIPPED else "gap"
 
 

@@ -228,6 +228,10 @@ def prose(blocks: Iterable[Block]) -> list[Block]:
     return [block for block in blocks if block.kind in SPOKEN_KINDS]
 
 
+def _paragraphs(book: Book) -> list[Block]:
+    return [block for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
+
+
 def infer_typography(book: Book) -> Typography:
     """How the book marks speech, with the votes that say so.
 
@@ -236,7 +240,7 @@ def infer_typography(book: Book) -> Typography:
     preface set another way), and dashes beside them where they have a tenth of the votes and the
     language uses them.
     """
-    blocks = [block for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
+    blocks = _paragraphs(book)
     language = infer_language(book)
     row = CONVENTIONS.get(language, ANY_LANGUAGE)
     votes, begun = _votes(blocks, row)
@@ -305,7 +309,7 @@ def infer_language(book: Book) -> str:
     A key of `CONVENTIONS`, or "" where none fits.
     """
     declared = book.language
-    blocks = [block for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
+    blocks = _paragraphs(book)
     words = Counter[str]()
     for block in blocks[:: max(1, len(blocks) // 50)]:
         words.update(block.text.lower().split())

@@ -35,6 +35,19 @@ The "keeper" said nothing.
 """
 
 
+def interrupted_after(work, n):
+    """`work` that gets a Ctrl-C at the call after the n-th."""
+    left = [n]
+
+    def some(*args):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return work(*args)
+
+    return some
+
+
 def touch(folder, *names):
     for name in names:
         path = folder / name

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
-from miner.encoding import encode_spans, encode_text
+from miner.encoding import Window, batches, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, Paragraph, chapters
 
 WHOLE = 100_000  # a window that holds any chapter
@@ -289,3 +289,20 @@ def test_short_speech_and_narration_are_kept_whole():
 def test_no_window_of_a_long_chapter_is_shorter_than_another():
     encoding = encode_text(of_words(*[30] * 20), tokenizer_of("bert"), 64, 8)
     assert {len(window.ids) for window in encoding.windows} == {64}
+
+
+@given(
+    st.lists(st.integers(1, 70), max_size=40),
+    st.sampled_from([1, 8, 64]),
+    st.sampled_from([1, 64, 300]),
+)
+def test_batches_hold_every_window_once_and_pad_little(sizes, step, tokens):
+    windows = [Window((5,) * size, (0, max(size - 2, 0)), 0) for size in sizes]
+    seen = []
+    for length, numbers in batches(windows, step, tokens):
+        assert all(0 <= length - sizes[n] < step for n in numbers)
+        assert length <= max(sizes)
+        assert len(numbers) == 1 or length * len(numbers) <= tokens
+        assert numbers == sorted(numbers) != []
+        seen += numbers
+    assert sorted(seen) == list(range(len(sizes)))

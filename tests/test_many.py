@@ -4,6 +4,7 @@ import json
 
 import pytest
 from encoders import save_checkpoint
+from helpers import interrupted_after
 from test_mine import DATA, SAMPLE, bytes_of, record, rows, run
 
 import miner.corpus
@@ -47,17 +48,9 @@ def test_any_number_of_workers_writes_the_same_bytes(checkpoint, whole, tmp_path
 
 @pytest.mark.parametrize("after", [0, 1, 2])
 def test_a_crash_in_the_middle_is_gone_on_with(checkpoint, whole, tmp_path, monkeypatch, after):
-    out, tagged = tmp_path / "out", NeuralTagger.tagged
-    left = [after]
-
-    def some(*args):
-        if not left[0]:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        return tagged(*args)
-
+    out = tmp_path / "out"
     with monkeypatch.context() as context:
-        context.setattr(NeuralTagger, "tagged", some)
+        context.setattr(NeuralTagger, "tagged", interrupted_after(NeuralTagger.tagged, after))
         assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 130
     assert (tmp_path / "out.partial").exists() == bool(after)
     again = run(*BOOKS, "-q", "-o", out, "--resume", "--tagger", checkpoint)
@@ -68,24 +61,12 @@ def test_a_crash_in_the_middle_is_gone_on_with(checkpoint, whole, tmp_path, monk
 def test_another_checkpoint_does_not_go_on_with_it(checkpoint, tmp_path, monkeypatch):
     out = tmp_path / "out"
     with monkeypatch.context() as context:
-        context.setattr(NeuralTagger, "tagged", stop_at_the_second(NeuralTagger.tagged))
+        context.setattr(NeuralTagger, "tagged", interrupted_after(NeuralTagger.tagged, 1))
         assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 130
     other = save_checkpoint(tmp_path / "tiny", window=48, margin=4, seed=3)
     refused = run(*BOOKS, "-o", out, "--resume", "--tagger", other)
     assert refused.exit_code == 1 and "found a run with options" in refused.stderr
     assert (tmp_path / "out.partial").exists()
-
-
-def stop_at_the_second(work):
-    calls = []
-
-    def stopping(*args):
-        calls.append(args)
-        if len(calls) > 1:
-            raise KeyboardInterrupt
-        return work(*args)
-
-    return stopping
 
 
 def test_reading_stays_a_few_books_ahead(checkpoint, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from helpers import ordinary_user
+from helpers import interrupted_after, ordinary_user
 from loopback import Site
 
 import miner
@@ -444,14 +444,10 @@ def test_a_polite_kill_keeps_them_too(many, tmp_path):
 
 
 def test_ctrl_c_before_any_book_is_done_leaves_no_trace(tmp_path, monkeypatch):
-    monkeypatch.setattr("miner.mine.split_source", interrupt)
+    monkeypatch.setattr("miner.mine.split_source", interrupted_after(None, 0))
     done = run("sample", "-o", tmp_path / "deep" / "out")
     assert (done.exit_code, done.output) == (130, "miner: interrupted; nothing was written\n")
     assert list(tmp_path.iterdir()) == []
-
-
-def interrupt(*_):
-    raise KeyboardInterrupt
 
 
 def worker_of(process):

@@ -7,6 +7,7 @@ import signal
 
 import pyarrow.parquet as pq
 import pytest
+from helpers import interrupted_after
 from test_mine import DATA, SAMPLE, bytes_of, record, run, started
 
 import miner.mine
@@ -21,16 +22,9 @@ class Stop(Exception):
 
 def interrupted(out, monkeypatch, after, *words, sources=SOURCES):
     """A run that ended in the middle of a book."""
-    split, left = miner.mine.split_source, [after]
-
-    def some(*args):
-        if not left[0]:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        return split(*args)
-
     with monkeypatch.context() as context:
-        context.setattr("miner.mine.split_source", some)
+        stopping = interrupted_after(miner.mine.split_source, after)
+        context.setattr("miner.mine.split_source", stopping)
         done = run(*sources, "-q", "-o", out, *words)
     assert done.exit_code == 130
     return done

@@ -18,7 +18,6 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 DATASHEET = (ROOT / "annotations" / "DATASHEET.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"```console\n\$ miner (.+)\n((?:.*\n)*?)```", README + DATASHEET)
 FOLDERS = {"BOOKS": BOOKS, "PDNC": CORPUS, "SEED": SEED, "annotations": ROOT / "annotations"}
-RUNS = ROOT / "runs"  # of `python tests/benchmarks/rows.py test -o runs`
 
 
 def plain(text):
@@ -32,10 +31,6 @@ def test_output_shown_is_output_printed(command, shown, tmp_path):
     for name, folder in FOLDERS.items():
         if name in words and not folder.is_dir():
             pytest.skip(f"needs {name}: {folder}")
-    if "runs/the-tagger-0" in words:
-        if not RUNS.is_dir():
-            pytest.skip(f"needs a trained tagger: {RUNS / 'the-tagger-0'}")
-        (tmp_path / "runs").symlink_to(RUNS)
     words = [str(FOLDERS.get(word, word)) for word in words]
     done = subprocess.run(
         [sys.executable, "-m", "miner", *words], cwd=tmp_path, capture_output=True, text=True

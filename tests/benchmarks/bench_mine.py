@@ -60,8 +60,8 @@ def ratios(sources: list[Source]) -> list[float]:
     return found
 
 
-def run(words: list[str], workers: int) -> tuple[float, float, int]:
-    """Seconds, peak megabytes of the largest process, and words of one `miner mine`."""
+def measured(words: list[str]) -> tuple[float, float, str]:
+    """Seconds of `miner` with these words, peak megabytes of its largest process, its output."""
     # VmHWM is the process's own peak. Its ru_maxrss is not: on Linux a process starts with that of
     # the one that started it, which is this benchmark and larger.
     code = (
@@ -72,17 +72,20 @@ def run(words: list[str], workers: int) -> tuple[float, float, int]:
         "workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
         "print(max(int(own.split()[1]), workers), file=sys.stderr)"
     )
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out"
-        command = [sys.executable, "-c", code, "mine", *words, "-o", str(out), "--json"]
-        command += ["--tagger", "gap"]
-        start = time.perf_counter()
-        done = subprocess.run(
-            [*command, "--workers", str(workers)], capture_output=True, text=True, check=True
-        )
-        seconds = time.perf_counter() - start
+    command = [sys.executable, "-c", code, *words]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds = time.perf_counter() - start
     kilobytes = int(done.stderr.strip().splitlines()[-1])
-    return seconds, kilobytes / 1024, json.loads(done.stdout)["totals"]["words"]
+    return seconds, kilobytes / 1024, done.stdout
+
+
+def run(books: list[str], workers: int) -> tuple[float, float, int]:
+    """Seconds, peak megabytes of the largest process, and words of one `miner mine`."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["mine", *books, "-o", str(Path(folder) / "out"), "--json", "--tagger", "gap"]
+        seconds, megabytes, said = measured([*words, "--workers", str(workers)])
+    return seconds, megabytes, json.loads(said)["totals"]["words"]
 
 
 def main() -> int:

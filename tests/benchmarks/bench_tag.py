@@ -24,10 +24,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from bench_mine import best_of, measured
 from transformers import AutoModel
 from transformers.utils import logging
 
@@ -41,12 +41,6 @@ from miner.taggers import checkpoint_tagger
 LARGEST_OVERHEAD, LARGEST_SHARE, LARGEST_PEAK_MB = 1.25, 0.25, 1536
 BATCHES = (4, 8, 16, 32)
 TRIAL = 64  # windows to find the fastest batch by
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def forward(encoder: torch.nn.Module, windows: list[tuple[int, ...]], batch: int) -> None:
@@ -63,21 +57,8 @@ def bare(encoder: torch.nn.Module, windows: list[tuple[int, ...]]) -> float:
     """Seconds of a forward pass over windows, sorted, in the batches that are fastest."""
     some = windows[-TRIAL:]
     forward(encoder, some[:8], 8)
-    best = min(BATCHES, key=lambda n: min(seconds(lambda: forward(encoder, some, n)) for _ in "ab"))
-    return min(seconds(lambda: forward(encoder, windows, best)) for _ in "ab")
-
-
-def peak_mb(words: list[str]) -> float:
-    """Of `miner` with these words, by the process's own account."""
-    code = (
-        "import sys; from miner.__main__ import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit: pass\n"
-        "own = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
-        "print(own.split()[1], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True)
-    return int(done.stderr.split()[-1]) / 1024
+    best = min(BATCHES, key=lambda n: best_of(2, lambda: forward(encoder, some, n)))
+    return best_of(2, lambda: forward(encoder, windows, best))
 
 
 def main() -> int:
@@ -98,7 +79,7 @@ def main() -> int:
         book_spans, _ = split_source(source.path.read_bytes(), source.id, ())
         windows = windows_of(tagger, book_spans)
         tagger.tag(book_spans)
-        tagged = min(seconds(lambda book=book_spans: tagger.tag(book)) for _ in "ab")
+        tagged = best_of(2, lambda book=book_spans: tagger.tag(book))
         own, theirs = bare(tagger.model.encoder, windows), bare(plain, windows)
         overheads.append(tagged / own)
         shares.append(tagged / theirs)
@@ -117,7 +98,7 @@ def main() -> int:
         long = Path(folder) / "long.html"
         long.write_bytes(book[:start] + book[start:end] * 5 + book[end:])
         out = ["--tagger", options.tagger, "-o", str(Path(folder) / "tags")]
-        peaks = [peak_mb(["tag", str(path), *out, "--force"]) for path in (longest, long)]
+        peaks = [measured(["tag", str(path), *out, "--force"])[1] for path in (longest, long)]
     print(f"3. peak memory {peaks[0]:.0f} MB, of five times the book {peaks[1]:.0f} MB")
     with tempfile.TemporaryDirectory() as folder:
         words = ["mine", str(options.books), "--tagger", options.tagger, "--json"]
