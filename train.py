@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from transformers.utils import logging
 
 from heuristic.gap import TUNED_GAP, GapTagger
 from miner import plots
+from miner.augmentation import recut
 from miner.calibration import best_share, calibrated
 from miner.card import model_card
 from miner.compact import compacted, restored
@@ -87,6 +89,7 @@ class Options:
     encoder_layers: int
     start_weight: float
     speaker_weight: float
+    recut: float
 
 
 @dataclass(frozen=True)
@@ -250,9 +253,9 @@ def _vectors(
         pooled = model.pooled(encoding)
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}")
-        torch.save(pooled, partial)
-        partial.replace(path)
+        begun = path.with_suffix(f".{os.getpid()}")
+        torch.save(pooled, begun)
+        begun.replace(path)
     return pooled
 
 
@@ -339,7 +342,8 @@ def loss_of(parts: Sequence[Stretch], item: Encoded, options: Options) -> Tensor
 
 def train(
     model: ConversationTagger,
-    examples: Sequence[Encoded],
+    n_chapters: int,
+    items_of: Callable[[int], Sequence[Encoded]],
     options: Options,
     accelerator: Accelerator,
     epochs: int,
@@ -355,7 +359,8 @@ def train(
 
     Args:
         model: to train.
-        examples: the chapters.
+        n_chapters: of an epoch.
+        items_of: gives the chapters as an epoch has them.
         options: of the run.
         accelerator: moves gradients between processes.
         epochs: how many.
@@ -372,7 +377,7 @@ def train(
         groups.append({"params": body, "lr": options.encoder_rate})
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
     share = options.batch * accelerator.num_processes
-    steps = epochs * math.ceil(len(examples) / share)
+    steps = epochs * math.ceil(n_chapters / share)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda n: min((n + 1) / max(0.1 * steps, 1), max(0.0, 1 - n / steps))
     )
@@ -382,17 +387,18 @@ def train(
     wrapped, optimizer = accelerator.prepare(model, optimizer)
     for epoch in range(state["epoch"] if state else 0, epochs):
         set_seed(options.seed * 1000 + epoch)
-        order = list(range(len(examples)))
+        order = list(range(n_chapters))
         random.shuffle(order)
         order += order[: -len(order) % share]  # every process has as many as the others
         started, total, n_tags, n_tokens = time.monotonic(), 0.0, 0, 0
+        items = items_of(epoch)
         wrapped.train()
         model.encoder.eval()  # no dropout in there: on a CPU it doubles the time of a step
         for at in progress(range(0, len(order), share), f"epoch {epoch + 1} of {epochs}"):
             mine = order[at : at + share][accelerator.process_index :: accelerator.num_processes]
-            size = sum(len(examples[n].tags) for n in mine)
+            size = sum(len(items[n].tags) for n in mine)
             for n in mine:  # a chapter at a time: gradients add up, memory does not
-                item = examples[n]
+                item = items[n]
                 with autocast(accelerator.device.type):
                     parts = wrapped(item.encoding, item.features, item.cuts, item.pooled, [expert])
                 loss = loss_of(parts, item, options)
@@ -509,6 +515,11 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option("--context", type=click.Choice(["text", "span"]), default="text")
 @click.option("--window", type=int, default=256, help="Tokens.")
 @click.option("--margin", type=int, default=32, help="Tokens of a window that are context only.")
+@click.option(
+    "--recut",
+    type=click.FloatRange(0, 1),
+    help="Share of the places where a paragraph can be cut in training. 0.6, or 0 with --frozen.",
+)
 @click.option("--ends", type=int, default=24, help="Tokens kept of long speech; 0: all of it.")
 @click.option("--paragraphs", type=int, default=0, help="Seen at once by the BiLSTM; 0: a chapter.")
 @click.option("--features/--no-features", default=True, help="Structure beside the vectors.")
@@ -539,6 +550,10 @@ def run(given: dict[str, Any]) -> None:
         given["structure_epochs"] = min(given["structure_epochs"], 1)
     if not given["resume"]:
         refuse_existing(out, given["force"])
+    if given["recut"] is None:
+        given["recut"] = 0.0 if given["frozen"] else 0.6
+    if given["recut"] and given["frozen"]:
+        raise ValueError("found --recut with --frozen, whose vectors are made once: expected 0")
     accelerator = Accelerator()
     options = Options(**{name: given[name] for name in Options.__dataclass_fields__})
     shape_names = ("context", "window", "margin", "ends", "paragraphs", "features")
@@ -589,16 +604,25 @@ def run(given: dict[str, Any]) -> None:
     def ready(examples: Sequence[Example]) -> list[Encoded]:
         return encoded(examples, model, tokenizer, options.frozen, given["vectors"])
 
-    annotated = ready(chosen)
-    stages: list[tuple[str, Callable[[], list[Encoded]], int]] = []
+    annotated = ready(chosen) if not options.recut else []
+
+    def epoch_of(examples: Sequence[Example], epoch: int) -> list[Encoded]:
+        if not options.recut and examples is chosen:
+            return annotated
+        rngs = [random.Random(f"{options.seed} {epoch} {n}") for n in range(len(examples))]
+        return ready(
+            [recut(item, options.recut, rng) for item, rng in zip(examples, rngs, strict=True)]
+        )
+
+    stages: list[tuple[str, Sequence[Example], int]] = []
     if options.structure_epochs and model.config.features:
-        stages.append((STRUCTURE, lambda: annotated, options.structure_epochs))
-    if weak:  # which may be many books: in memory no longer than they are needed
-        stages.append(("weak", lambda: ready(weak), options.weak_epochs))
-    stages.append(("gold", lambda: annotated, options.epochs))
+        stages.append((STRUCTURE, chosen, options.structure_epochs))
+    if weak:
+        stages.append(("weak", weak, options.weak_epochs))
+    stages.append(("gold", chosen, options.epochs))
     done = [name for name, _, _ in stages].index(state["stage"]) if state else 0
     dev_items = ready(dev.examples)
-    for stage, items_of, epochs in stages[done:]:
+    for stage, examples, epochs in stages[done:]:
 
         def after_epoch(
             number: int, loss: float, seconds: float, tokens: int, stage: str = stage
@@ -624,14 +648,15 @@ def run(given: dict[str, Any]) -> None:
 
         def save(reached: dict[str, Any], stage: str = stage) -> None:
             if accelerator.is_main_process:
-                partial = out / f"{STATE}.partial"
-                torch.save(reached | {"stage": stage, "best": dict(best), "rows": rows}, partial)
-                partial.replace(out / STATE)
+                whole = out / f"{STATE}.partial"
+                torch.save(reached | {"stage": stage, "best": dict(best), "rows": rows}, whole)
+                whole.replace(out / STATE)
                 (out / METRICS).write_bytes(b"".join(map(json_line, rows)))
 
         train(
             model,
-            items_of(),
+            len(examples),
+            partial(epoch_of, examples),
             options,
             accelerator,
             epochs,

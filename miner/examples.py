@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +16,20 @@ from miner.decoding import TAGS
 from miner.editions import ReadBook, editions
 from miner.features import Chapter, chapters
 from miner.seed import Seed, read_seed
-from miner.spans import BookSpans
+from miner.spans import BookSpans, Span
 from miner.tags import Tag, TaggedBook, Tagger
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A chapter with its right tags.
+    """A chapter with its right tags, and all its spans.
 
     Per utterance, `tags` has the index in `decoding.TAGS`, and `speakers` a number, the same for
     one speaker all through the chapter, -1 where the speaker is not known; both int64.
     """
 
     chapter: Chapter
+    spans: tuple[Span, ...]
     tags: NDArray[np.int64]
     speakers: NDArray[np.int64]
 
@@ -118,6 +120,10 @@ def weak_examples(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
 def _examples(
     book_spans: BookSpans, tags: Sequence[Tag], speakers: Sequence[str] | None = None
 ) -> Iterator[Example]:
+    by_chapter = {
+        number: tuple(spans)
+        for number, spans in groupby(book_spans.spans, key=lambda span: span.chapter)
+    }
     for chapter in chapters(book_spans):
         of_chapter = _opened([tags[place] for place in chapter.places])
         names = [speakers[place] if speakers else UNKNOWN for place in chapter.places]
@@ -125,6 +131,7 @@ def _examples(
         numbers[UNKNOWN] = -1
         yield Example(
             chapter,
+            by_chapter[chapter.number],
             np.array([TAGS.index(tag) for tag in of_chapter], dtype=np.int64),
             np.array([numbers[name] for name in names], dtype=np.int64),
         )

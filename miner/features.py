@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -112,19 +112,29 @@ class Chapter:
 def chapters(book_spans: BookSpans) -> Iterator[Chapter]:
     """The chapters that hold an utterance, in order."""
     numbered = enumerate(book_spans.spans)
-    for number, group in groupby(numbered, key=lambda item: item[1].chapter):
+    for _, group in groupby(numbered, key=lambda item: item[1].chapter):
         spans = list(group)
         places = tuple(n for n, span in spans if span.is_utterance)
         if places:
-            plain = [span for _, span in spans]
-            paragraphs = tuple(_paragraphs(plain))
-            parts = [_parted(paragraph) for paragraph in paragraphs]
-            named, spoken = _named(paragraphs, parts), _spoken(paragraphs, parts)
-            features = np.hstack([_features(plain), named, spoken])
-            yield Chapter(book_spans.book.id, number, paragraphs, places, features)
+            yield chapter_of(book_spans.book.id, [span for _, span in spans], places)
 
 
-def _paragraphs(spans: list[Span]) -> Iterator[Paragraph]:
+def chapter_of(book: str, spans: Sequence[Span], places: tuple[int, ...]) -> Chapter:
+    """A chapter that holds an utterance.
+
+    Args:
+        book: its id.
+        spans: all of the chapter.
+        places: of its utterances among the spans of the book.
+    """
+    paragraphs = tuple(_paragraphs(spans))
+    parts = [_parted(paragraph) for paragraph in paragraphs]
+    named, spoken = _named(paragraphs, parts), _spoken(paragraphs, parts)
+    features = np.hstack([_features(spans), named, spoken])
+    return Chapter(book, spans[0].chapter, paragraphs, places, features)
+
+
+def _paragraphs(spans: Sequence[Span]) -> Iterator[Paragraph]:
     for _, group in groupby(spans, key=lambda span: span.paragraph):
         text = ""
         utterances: list[tuple[int, int]] = []
@@ -141,7 +151,7 @@ def _marked(text: str) -> str:
     return f"“{words_of(text)}" + ("" if is_left_open(text) else "”")
 
 
-def _features(spans: list[Span]) -> NDArray[np.float32]:
+def _features(spans: Sequence[Span]) -> NDArray[np.float32]:
     rows: list[list[float]] = []
     last: Span | None = None
     between: list[Span] = []
@@ -155,7 +165,7 @@ def _features(spans: list[Span]) -> NDArray[np.float32]:
 
 
 def _row(
-    span: Span, last: Span | None, between: list[Span], spans: list[Span], n: int
+    span: Span, last: Span | None, between: list[Span], spans: Sequence[Span], n: int
 ) -> list[float]:
     here = [item for item in between if item.paragraph == span.paragraph]
     there = [item for item in between if last and item.paragraph == last.paragraph]

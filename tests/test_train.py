@@ -360,6 +360,35 @@ def test_vectors_of_another_encoding_are_not_taken(gold, tmp_path):
     assert len(list(vectors.iterdir())) == 2 * n
 
 
+def test_a_frozen_encoder_cannot_read_other_paragraphs(whole, gold, tmp_path):
+    done = start(gold, tmp_path / "out", "--frozen", "--recut", 0.5)
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-1] == (
+        "train.py: found --recut with --frozen, whose vectors are made once: expected 0"
+    )
+    frozen = trained(gold, tmp_path / "frozen", "--frozen")
+    shares = [
+        json.loads((out / "run.json").read_bytes())["training"]["recut"]
+        for out in (whole[0], frozen)
+    ]
+    assert shares == [0.6, 0.0]
+
+
+def test_every_epoch_has_other_paragraphs_unless_none_are_cut(gold, tmp_path, monkeypatch):
+    seen = []
+    recut = train.recut
+    monkeypatch.setattr(train, "recut", lambda *given: seen.append(recut(*given)) or seen[-1])
+    trained(gold, tmp_path / "cut")
+    texts = [[paragraph.text for paragraph in item.chapter.paragraphs] for item in seen]
+    weak, first, second = texts[: len(texts) - 10], texts[-10:-5], texts[-5:]
+    assert len(weak) >= 5
+    assert [len(item.tags) for item in seen[-10:-5]] == [len(item.tags) for item in seen[-5:]]
+    assert first != second
+    seen.clear()
+    plain = trained(gold, tmp_path / "plain", "--recut", 0)
+    assert not same_weights(weights(plain), weights(tmp_path / "cut"))
+
+
 def test_a_run_begins_with_the_weights_of_another(whole, gold, tmp_path):
     out, _ = whole
     begun = trained(gold, tmp_path / "begun", "--start", out, "--head-rate", 0, "--encoder-rate", 0)
