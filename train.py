@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -389,7 +390,8 @@ def train(
         set_seed(options.seed * 1000 + epoch)
         order = list(range(n_chapters))
         random.shuffle(order)
-        order += order[: -len(order) % share]  # every process has as many as the others
+        n_more = -len(order) % accelerator.num_processes  # each has as many as the others
+        order += islice(cycle(order[:]), n_more)
         started, total, n_tags, n_tokens = time.monotonic(), 0.0, 0, 0
         items = items_of(epoch)
         wrapped.train()
@@ -404,7 +406,8 @@ def train(
                 loss = loss_of(parts, item, options)
                 accelerator.backward(loss / size)
                 total += loss.item()
-                n_tokens += sum(len(window.ids) for window in item.encoding.windows)
+                if expert is Expert.TEXT:
+                    n_tokens += sum(len(window.ids) for window in item.encoding.windows)
             n_tags += size
             accelerator.clip_grad_norm_(wrapped.parameters(), 1.0)
             optimizer.step()
@@ -552,6 +555,8 @@ def run(given: dict[str, Any]) -> None:
         refuse_existing(out, given["force"])
     if given["recut"] is None:
         given["recut"] = 0.0 if given["frozen"] else 0.6
+    if given["features"] and not (given["structure_epochs"] or given["start"]):
+        raise ValueError("found --structure-epochs 0, expected 1 or more, or --no-features")
     if given["recut"] and given["frozen"]:
         raise ValueError("found --recut with --frozen, whose vectors are made once: expected 0")
     accelerator = Accelerator()
@@ -582,13 +587,15 @@ def run(given: dict[str, Any]) -> None:
     record = {
         "command": shlex.join(["python", *sys.argv]),
         "data": f"{gold} {given['train_split']}",
+        "dev": given["dev_split"],
         "left out": " ".join(given["without"]),
         "begun with": str(given["start"] or ""),
         "chapters": len(chosen),
         "utterances": sum(len(example.tags) for example in chosen),
         "digest of the data": digest(chosen),
-        "weak books": len(given["weak"]),
-        **{name: value for name, value in asdict(options).items()},
+        "weak books": " ".join(given["weak"]),
+        **asdict(options),
+        **shape,
         "versions": {name: version(name) for name in ("torch", "transformers", "accelerate")},
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -597,6 +604,14 @@ def run(given: dict[str, Any]) -> None:
         for name in (STATE, METRICS, RUN_RECORD):
             (out / name).unlink(missing_ok=True)
     else:
+        for key in dict.fromkeys([*record, *state["record"]]):
+            was, now = state["record"].get(key, "none"), record.get(key, "none")
+            if key != "command" and was != now:
+                raise ValueError(
+                    f"{out}: found a run with {key} {was}, expected {now} to go on with it; "
+                    "--force begins anew"
+                )
+        record["command"] = state["record"]["command"]
         model.load_state_dict(state["model"])
     best = {"epoch": -1, "goal": -1.0} | (state["best"] if state else {})
     rows: list[dict[str, Any]] = state["rows"] if state else []
@@ -649,7 +664,8 @@ def run(given: dict[str, Any]) -> None:
         def save(reached: dict[str, Any], stage: str = stage) -> None:
             if accelerator.is_main_process:
                 whole = out / f"{STATE}.partial"
-                torch.save(reached | {"stage": stage, "best": dict(best), "rows": rows}, whole)
+                more = {"stage": stage, "best": dict(best), "rows": rows, "record": record}
+                torch.save(reached | more, whole)
                 whole.replace(out / STATE)
                 (out / METRICS).write_bytes(b"".join(map(json_line, rows)))
 
@@ -667,14 +683,14 @@ def run(given: dict[str, Any]) -> None:
         )
         state = None
     if accelerator.is_main_process:
-        finish(out, tokenizer, dev, dev_items, gold, read, given, record, best)
+        finish(out, tokenizer, accelerator.device, dev, gold, read, given, record, best)
 
 
 def finish(
     out: Path,
     tokenizer: Any,
+    device: torch.device,
     dev: AnnotatedExamples,
-    dev_items: Sequence[Encoded],
     gold: Path,
     read: Callable[[str], bytes],
     given: dict[str, Any],
@@ -687,17 +703,15 @@ def finish(
     weights = compacted(model.state_dict()) if given["compact"] else {}
     if weights:
         model.load_state_dict(restored(weights))  # what is judged is what is kept
-    nn.Module.to(model, dev_items[0].features.device)
-    splits = [(given["dev_split"], dev, dev_items)]
+    nn.Module.to(model, device)
+    splits = [(given["dev_split"], dev)]
     if split := given["test_split"]:
-        test = read_examples(gold, split, read)
-        frozen, kept = given["frozen"], given["vectors"]
-        items = encoded(test.examples, model, tokenizer, frozen, kept)
-        splits.append((split, test, items))
+        splits.append((split, read_examples(gold, split, read)))
     found: dict[str, Scores] = {}
     offsets: dict[str, float] = {}  # of the mixture and of each expert alone
     mixtures: list[ChapterScores] = []
-    for split, data, items in splits:
+    for split, data in splits:
+        items = encoded(data.examples, model, tokenizer, given["frozen"], given["vectors"])
         alone = by_expert(model, items)
         mixtures.append(mixture(model, alone))
         named = {"": mixtures[-1]}
@@ -737,11 +751,14 @@ def finish(
 
 
 def _state(out: Path, accelerator: Accelerator) -> dict[str, Any]:
-    """What an interrupted run had reached."""
+    """What an interrupted run had reached, and its record."""
     path = out / STATE
     if not path.is_file():
         raise ValueError(f"{out}: found no {STATE}, expected an interrupted run to go on with")
-    return torch.load(path, map_location=accelerator.device, weights_only=True)
+    state = torch.load(path, map_location=accelerator.device, weights_only=True)
+    if "record" not in state:
+        raise ValueError(f"{path}: found a state of an older version; --force begins anew")
+    return state
 
 
 def _short(value: object) -> str:

@@ -131,7 +131,10 @@ def read_book(path: Path, book_id: str) -> Book:
 
 def parse_book(data: bytes, book_id: str) -> Book:
     """The book in the bytes of a Gutenberg HTML file; raises ValueError as `read_book` does."""
-    page = read_page(data)
+    try:
+        page = read_page(data)
+    except RecursionError as error:
+        raise ValueError("its elements are nested too deeply to be read") from error
     body = strip_licence(page)
     if not body.lumps:
         raise ValueError("the file holds no text of a book, expected paragraphs below its header")

@@ -10,12 +10,13 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
 from typing import TYPE_CHECKING, Any
 
 from miner import __version__
+from miner.files import printable
 from miner.mine import Options, ReadBook, SetAside, Summary, read_source, summed_up
 from miner.output import OutputFolder
 from miner.sources import Missing, Source
@@ -44,6 +45,7 @@ class Run:
 
 
 Fetch = Callable[[str], Path]
+_MOST_WAITING = 64  # books that are read and wait for those before them; more would fill memory
 
 
 def mine_corpus(
@@ -83,12 +85,25 @@ def mine_corpus(
     load_tagger(options.tagger, options.gap)  # a wrong name is one error, not one for each book
     run = Run()
     head = _head(options)
+    identities: list[list[Any]] = []
+
+    def located(source: Source | Missing) -> Source | Missing:
+        found = _located(source, fetch)
+        identities.append(_identity(found))
+        return found
+
     with OutputFolder(out, options.format, force=force, resume=resume, head=head) as folder:
-        same = zip(folder.notes, map(_identity, sources), strict=False)
-        folder.cut(sum(1 for _ in takewhile(lambda pair: pair[0]["source"] == pair[1], same)))
+        # A download that had failed is tried again; one that fails again is done.
+        now = (_identity(_located(source, fetch)) for source in sources)
+        then = (note["source"] for note in folder.notes)
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(then, now, strict=False))
+        identities += [identity for identity, _ in same]
+        folder.cut(len(identities))
         done = [_remembered(note) for note in folder.notes]
-        todo = sources[len(done) :]
-        for n, result in enumerate(chain(done, _results(todo, options, fetch, workers))):
+        # Downloads stay in this process: one polite request at a time, whatever the workers.
+        todo = map(located, sources[len(done) :])
+        results = _results(todo, len(sources) - len(done), options, workers)
+        for n, result in enumerate(chain(done, results)):
             encoded: dict[str, bytes] = {}
             if isinstance(result, SetAside):
                 run.set_aside.append(result)
@@ -96,7 +111,7 @@ def mine_corpus(
                 run.entries.append(result.entry)
                 encoded = result.encoded
             if n >= len(done):
-                folder.add(_note(_identity(sources[n]), result), encoded)
+                folder.add(_note(identities[n], result), encoded)
             on_book(result)
         if run.entries:
             run.paths = folder.finish(head | _account(run))
@@ -107,13 +122,15 @@ def mine_corpus(
 
 def _identity(source: Source | Missing) -> list[Any]:
     """What a source is known by when a run is gone on with; another where its file changed."""
+    word = printable(source.word)
     if isinstance(source, Missing) or source.path is None:
-        return [source.word]
+        return [word]
     try:
         state = source.path.stat()
     except OSError:
-        return [source.word, source.id]
-    return [source.word, source.id, str(source.path.resolve()), state.st_size, state.st_mtime_ns]
+        return [word, source.id]
+    path = printable(source.path.resolve())
+    return [word, source.id, path, state.st_size, state.st_mtime_ns]
 
 
 def _note(identity: list[Any], result: Summary | SetAside) -> dict[str, Any]:
@@ -129,11 +146,10 @@ def _remembered(note: Mapping[str, Any]) -> Summary | SetAside:
 
 
 def _results(
-    sources: Sequence[Source | Missing], options: Options, fetch: Fetch, workers: int
+    located: Iterable[Source | Missing], n: int, options: Options, workers: int
 ) -> Iterator[Summary | SetAside]:
-    # Downloads stay in this process: one polite request at a time, whatever the workers.
-    located = (_located(source, fetch) for source in sources)
-    ahead = may_read_text(options.tagger) and len(sources) > 1
+    """The results of `n` sources, in order."""
+    ahead = may_read_text(options.tagger) and n > 1
     if workers > 1 or ahead:
         read = _in_processes(located, options, workers)
     else:
@@ -146,7 +162,7 @@ def _tagged(
 ) -> Iterator[Summary | SetAside]:
     """The results, in order; books that wait for a checkpoint are tagged, in batches across them.
 
-    What needs none is passed on at once, unless books before it wait.
+    What needs none is passed on at once, unless books before it wait; no more than a few dozen do.
     """
     waiting = deque[ReadBook | Summary | SetAside]()
     left = iter(read)
@@ -154,7 +170,7 @@ def _tagged(
     def readable(first: ReadBook) -> Iterator[tuple[Chapter, ...]]:
         waiting.append(first)
         yield first.chapters
-        for item in left:
+        for item in islice(left, _MOST_WAITING):
             waiting.append(item)
             if isinstance(item, ReadBook):
                 yield item.chapters
@@ -242,7 +258,7 @@ def _located(source: Source | Missing, fetch: Fetch) -> Source | Missing:
 
 def _result(source: Source | Missing, options: Options) -> ReadBook | Summary | SetAside:
     if isinstance(source, Missing):
-        return SetAside(source.word or repr(source.word), source.why)
+        return SetAside(printable(source.word) or repr(source.word), source.why)
     return read_source(source, options)
 
 

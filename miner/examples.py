@@ -69,8 +69,13 @@ def read_examples(
             left.
     """
     if not is_annotations(gold):
+        if without:
+            raise ValueError(f"{gold}: found one book, expected none to leave out")
         return seed_examples(read_seed(gold), split)
-    books = [b for b in read_annotations(gold).part(split) if b.card.book not in without]
+    of_split = read_annotations(gold).part(split)
+    books = [book for book in of_split if book.card.book not in without]
+    if unknown := sorted({*without}.difference(book.card.book for book in of_split)):
+        raise ValueError(f"{gold}: found no book {unknown[0]} in split {split} to leave out")
     if not books:
         raise ValueError(f"{gold}: found no book of split {split} but those left out")
     return annotated_examples(books, read)

@@ -15,6 +15,8 @@ import orjson
 
 Format = Literal["jsonl", "parquet"]
 CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
+# All that decides what a checkpoint says.
+CHECKPOINT = (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, "tokenizer.json", "tokenizer_config.json")
 RUN_RECORD = "run.json"
 CARD = "README.md"
 
@@ -22,6 +24,11 @@ CARD = "README.md"
 def json_line(row: Mapping[str, Any]) -> bytes:
     """One row of a JSON Lines file, UTF-8, newline included."""
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def printable(name: str | Path) -> str:
+    """The name of a file as output can hold it: what is no UTF-8 is replaced."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def is_checkpoint(path: Path) -> bool:

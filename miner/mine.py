@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from heuristic.gap import DEFAULT_GAP
 from miner.book import Book, parse_book
 from miner.dialogues import Dialogue, by_span, dialogues, filtered
-from miner.files import Format, is_checkpoint
+from miner.files import Format, is_checkpoint, printable
 from miner.output import encode
 from miner.records import rows_of_book
 from miner.sources import SAMPLE, Source
@@ -186,7 +186,7 @@ def summed_up(read: ReadBook, tags: Iterable[TaggedSpan], options: Options) -> S
 def _name(source: Source, path: Path) -> str:
     """The word, unless it names more than this file."""
     is_one = source.word == SAMPLE or source.word.isdecimal()
-    return source.word if is_one else str(path)
+    return source.word if is_one else printable(path)
 
 
 @contextmanager
@@ -212,7 +212,7 @@ def _entry(source: Source, mined: MinedBook, options: Options) -> dict[str, Any]
     turns = sum(len(dialogue.turns) for dialogue in mined.dialogues)
     return {
         "id": source.id,
-        "file": source.path.name,
+        "file": printable(source.path.name),
         "sha256": book.sha256,
         "title": book.title,
         "author": book.author,

@@ -20,7 +20,7 @@ from miner.compact import restored
 from miner.decoding import TAGS, marginals, viterbi
 from miner.encoding import Encoding, Window, batches, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, chapters
-from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
+from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
 from miner.model import FORMAT, ConversationTagger, TaggerConfig, pieces
 from miner.pooling import Pooling
 from miner.spans import BookSpans
@@ -29,7 +29,6 @@ from miner.tags import Tag, TaggedSpan
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 # By kind of device; on a CPU the fastest of 1,024 to 8,192, on a GPU not measured.
 _TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 65_536}
 _BUCKET = 64  # tokens; windows that are not full are padded to a multiple
@@ -243,7 +242,7 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
             that are cut short; names the file.
     """
     where = path / CHECKPOINT_CONFIG
-    for name in (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, *TOKENIZER):
+    for name in CHECKPOINT:
         if not (path / name).is_file():
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     try:

@@ -140,7 +140,7 @@ class OutputFolder:
                 files[kind] = stack.enter_context(path.open("rb"))
             for line in lines:
                 entry = _read(line)
-                if not entry:
+                if not entry or not line.endswith(b"\n"):
                     break
                 ends: dict[str, int] = entry["ends"]
                 sums = {
@@ -204,14 +204,22 @@ class OutputFolder:
         with writing(self._path):
             for file in self._files.values():
                 file.close()
-            for kind in KINDS:
-                self._write(kind)
+            if self._format == "parquet":
+                for kind in KINDS:
+                    self._write_parquet(kind)
             (self._work / RUN_RECORD).write_text(
                 json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
             (self._work / CARD).write_text(_card(self._format), encoding="utf-8")
             self._journal.close()
+            # Nothing is left to write: only now may go what an interrupted run would go on from.
             (self._work / _JOURNAL).unlink()
+            for kind in KINDS:
+                rows = self._work / f"{kind}{_ROWS}"
+                if self._format == "jsonl":
+                    os.rename(rows, rows.with_suffix(".jsonl"))
+                else:
+                    rows.unlink()
             names = sorted(path.name for path in self._work.iterdir() if path.name != _LOCK)
             for name in names:
                 os.chmod(self._work / name, 0o666 & ~umask())
@@ -223,20 +231,15 @@ class OutputFolder:
             self.notes = []
         return [self._path / name for name in names]
 
-    def _write(self, kind: str) -> None:
-        """The file that is kept of the rows of a kind."""
-        rows, path = self._work / f"{kind}{_ROWS}", self._work / f"{kind}.{self._format}"
-        if self._format == "jsonl":
-            os.rename(rows, path)
-            return
+    def _write_parquet(self, kind: str) -> None:
+        """The rows of a kind, one row group a book, so that memory stays that of one book."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        # One row group a book, so that memory stays that of one book.
+        path = self._work / f"{kind}.parquet"
         with pq.ParquetWriter(path, arrow_schemas()[kind], compression="zstd") as writer:
-            for data in self._pieces(kind, rows):
+            for data in self._pieces(kind, self._work / f"{kind}{_ROWS}"):
                 writer.write_table(pa.ipc.open_stream(data).read_all())
-        rows.unlink()
 
     def _pieces(self, kind: str, rows: Path) -> Iterator[bytes]:
         """What was added of a kind, book by book."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
+from miner.files import printable
+
 SAMPLE = "sample"
 # A Gutenberg number as a user writes it; the group is the number itself.
 NUMBER = re.compile(r"0*([1-9][0-9]{0,7})")
@@ -150,7 +152,7 @@ def _of_files(word: str, paths: Iterable[Path]) -> list[Source]:
 def _id_of(path: Path) -> str:
     """The Gutenberg number in a file's name, else its stem: 1342 of 1342-h.htm."""
     match = _NUMBERED_STEM.fullmatch(path.stem)
-    return match[1] if match else path.stem
+    return match[1] if match else printable(path.stem)
 
 
 def _sample() -> list[Source] | Missing:
@@ -178,7 +180,7 @@ def _distinct(sources: list[Source]) -> Iterator[Source]:
     taken = {source.id for source in sources if source.path is None or source.word == SAMPLE}
     for source in sources:
         if source.path is not None and source.word != SAMPLE:
-            stem = source.path.stem
+            stem = printable(source.path.stem)
             ids = chain([source.id, stem], (f"{stem}-{n}" for n in count(2)))
             source = replace(source, id=next(id for id in ids if id not in taken))
             taken.add(source.id)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from heuristic.gap import DEFAULT_GAP, TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
-from miner.files import CHECKPOINT_WEIGHTS, is_checkpoint
+from miner.files import CHECKPOINT, is_checkpoint
 from miner.gold import read_tags
 from miner.reading import source_of
 from miner.spans import BookSpans
@@ -29,8 +29,8 @@ AUTO = "auto"
 HEURISTICS = ("gap", "tuned-gap", "narration")
 TAGGER_NAMES = (*HEURISTICS, AUTO)
 CHECKPOINTS = Path(__file__).parent / "checkpoints"  # that come with the package, by language
-# SHA-256 of the weights of each; what has another is damaged, or is not what was measured.
-SHIPPED = {"en": "e11db87016cb2419f17ddb5ea7a26a1dd750333ee6b4c97a0c07ee43c6145ac6"}
+# Digest of the files of each; what has another is damaged, or is not what was measured.
+SHIPPED = {"en": "05ce13d7aec4ec47c8dfd40af1ccc3c9da095b200689a1b5fbd94b5a839705b4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +109,12 @@ def checkpoint_tagger(name: str) -> NeuralTagger:
         ValueError: if it cannot be loaded; if it is a shipped one, but not as it was shipped.
     """
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
-    weights = path / CHECKPOINT_WEIGHTS
-    changed = weights.stat().st_mtime_ns if weights.is_file() else 0
-    expected = SHIPPED[path.name] if path.parent == CHECKPOINTS else ""
-    if expected and (found := _digest(weights, changed) if changed else "none") != expected:
+    if path.parent == CHECKPOINTS and (found := _digest(path)) != (expected := SHIPPED[path.name]):
         raise ValueError(
-            f"{weights}: found weights of SHA-256 {found[:8]}, expected {expected[:8]} as they "
+            f"{path}: found a checkpoint of SHA-256 {found[:8]}, expected {expected[:8]} as it "
             "came with the package: install it again"
         )
-    return _checkpoint(path, changed)
+    return _checkpoint(path, _states(path))
 
 
 def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
@@ -148,12 +145,11 @@ def load_tagger(name: str, gap: int = DEFAULT_GAP) -> Tagger:
         raise ValueError(
             f"no tagger {name!r}: expected one of {known}, a file of tags, or a checkpoint"
         )
-    state = path.stat()
-    return _stored_tags(path, state.st_mtime_ns, state.st_size)
+    return _stored_tags(path, _states(path))
 
 
 @lru_cache(maxsize=1)
-def _checkpoint(path: Path, _changed: int) -> NeuralTagger:
+def _checkpoint(path: Path, _changed: tuple[tuple[Path, int, int], ...]) -> NeuralTagger:
     from miner.neural import load_checkpoint  # not needed by anybody else, and slow to import
 
     return load_checkpoint(path)
@@ -161,7 +157,7 @@ def _checkpoint(path: Path, _changed: int) -> NeuralTagger:
 
 # A tags file of many books is asked for once a book.
 @lru_cache(maxsize=1)
-def _stored_tags(path: Path, _changed: int, _size: int) -> StoredTags:
+def _stored_tags(path: Path, _changed: tuple[tuple[Path, int, int], ...]) -> StoredTags:
     return StoredTags(path, {book.book: book for book in read_tags(path)})
 
 
@@ -171,14 +167,27 @@ def tagger_signature(name: str) -> str:
         return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
     if name in HEURISTICS:
         return name
-    path = Path(name)
-    file = path / CHECKPOINT_WEIGHTS if path.is_dir() else path
-    return source_of(path, _digest(file, file.stat().st_mtime_ns))
+    return source_of(Path(name), _digest(Path(name)))
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file, or of all that decides what a checkpoint says, in 64 digits."""
+    return _digest_of(_states(path))
+
+
+def _states(path: Path) -> tuple[tuple[Path, int, int], ...]:
+    """The files of a tagger that are there, with what changes when they do: time and size."""
+    files = [path / name for name in CHECKPOINT] if path.is_dir() else [path]
+    states = [(file, file.stat()) for file in files if file.is_file()]
+    return tuple((file, state.st_mtime_ns, state.st_size) for file, state in states)
 
 
 @lru_cache(maxsize=4)
-def _digest(path: Path, _changed: int) -> str:
-    return sha256(path.read_bytes()).hexdigest()
+def _digest_of(states: tuple[tuple[Path, int, int], ...]) -> str:
+    found = sha256()
+    for path, _, _ in states:
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def tagger_label(name: str, gap: int = DEFAULT_GAP) -> str:

@@ -19,7 +19,7 @@ annotations locate agreement editions speakers errors tradeoff
 records files output sources fetch learning study
 labelstudio conll exchange goldset
 guesses sheet placing sheetfile
-attribution features encoding pooling compact decoding calibration model examples
+attribution features encoding pooling compact decoding calibration model examples augmentation
 neural taggers style plots study_plots
 mine corpus compare figures numbered layers viewdata view sheetpage annotate report card __main__
 """.split()

@@ -8,6 +8,7 @@ from helpers import interrupted_after
 from test_mine import DATA, SAMPLE, bytes_of, record, rows, run
 
 import miner.corpus
+from miner.mine import Options, SetAside, read_source
 from miner.neural import NeuralTagger
 from miner.sources import Source
 
@@ -80,6 +81,22 @@ def test_reading_stays_a_few_books_ahead(checkpoint, tmp_path, monkeypatch):
     assert run(tmp_path, "-q", "-o", tmp_path / "out", "--tagger", checkpoint).exit_code == 0
     ahead = [events[: n + 1].count("read") - events[: n + 1].count("tagged") for n in range(24)]
     assert len(events) == 24 and max(ahead) <= 4
+
+
+def test_no_more_than_a_few_dozen_books_wait_for_one(checkpoint):
+    options = Options(str(checkpoint))
+    events = []
+
+    def read():
+        yield read_source(Source("sample", "sample", SAMPLE), options)
+        for n in range(500):
+            events.append(n)
+            yield SetAside(str(n), "in the way")
+
+    results = miner.corpus._tagged(read(), options)
+    assert next(results).entry["id"] == "sample"
+    assert len(events) <= 64
+    assert [item.name for item in results] == [str(n) for n in range(500)]
 
 
 def noted(work, events, name):

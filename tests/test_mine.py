@@ -375,6 +375,34 @@ def test_a_number_that_the_mirror_does_not_have(tmp_path, site):
     assert [book["id"] for book in record(tmp_path / "out")["books"]] == ["sample"]
 
 
+def test_a_name_that_is_no_utf_8_stops_nothing(tmp_path):
+    name = os.fsdecode(b"M\xe9rim\xe9e.html")
+    books = tmp_path / "books"
+    books.mkdir()
+    (books / name).write_bytes(SAMPLE.read_bytes())
+    (books / os.fsdecode(b"Caf\xe9.html")).write_bytes(b"<p>Nothing.</p>")
+    done = run(books, "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"set aside: {books}/Caf\ufffd.html: ")
+    made = record(tmp_path / "out")
+    assert [(book["id"], book["file"]) for book in made["books"]] == [
+        ("M\ufffdrim\ufffde", "M\ufffdrim\ufffde.html")
+    ]
+    assert [item["file"] for item in made["set_aside"]] == ["Caf\ufffd.html"]
+    assert {row["book"] for row in rows(tmp_path / "out", "pairs")} == {"M\ufffdrim\ufffde"}
+
+
+def test_a_page_that_is_nested_without_end_is_set_aside(tmp_path):
+    deep = tmp_path / "deep.html"
+    deep.write_text("<div>" * 3000 + "<p>“Yes,” he said.</p>" + "</div>" * 3000)
+    done = run(deep, "sample", "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    said = "its elements are nested too deeply to be read"
+    assert done.stderr.splitlines() == [f"set aside: {deep}: {said}"]
+    assert [book["id"] for book in record(tmp_path / "out")["books"]] == ["sample"]
+
+
 def test_a_tagger_that_is_not_there_is_one_line_before_any_work(tmp_path):
     out = tmp_path / "out"
     done = run("sample", "sample", "gone.html", "--tagger", "gone.jsonl", "-o", out)

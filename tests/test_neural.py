@@ -26,7 +26,7 @@ from miner.neural import (
     load_checkpoint,
     read_checkpoint,
 )
-from miner.taggers import load_tagger
+from miner.taggers import load_tagger, tagger_signature
 from miner.tags import Tag, TaggedBook, legal
 
 
@@ -494,3 +494,21 @@ def test_a_heuristic_has_no_trade_to_show():
     done = run("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", "gap")
     assert done.exit_code == 1
     assert "found tags without confidence" in done.stderr
+
+
+def test_a_checkpoint_is_known_by_all_that_decides_what_it_says(tmp_path):
+    folder = save_checkpoint(tmp_path / "tiny")
+    assert load_tagger(str(folder)) is load_tagger(str(folder))
+    signatures, offsets = set(), []
+    for name in ("", "config.json", "tokenizer.json"):
+        if name == "config.json":
+            config = json.loads((folder / name).read_bytes()) | {"start_offset": 1.5}
+            (folder / name).write_text(json.dumps(config))
+        elif name:
+            (folder / name).write_bytes((folder / name).read_bytes() + b"\n")
+        signatures.add(tagger_signature(str(folder)))
+        offsets.append(load_tagger(str(folder)).model.config.start_offset)
+    assert len(signatures) == 3
+    assert offsets == [0.0, 1.5, 1.5]
+    (folder / "README.md").write_text("a card")
+    assert tagger_signature(str(folder)) in signatures

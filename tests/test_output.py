@@ -8,6 +8,7 @@ import signal
 import pyarrow.parquet as pq
 import pytest
 from helpers import interrupted_after
+from loopback import Site, answer
 from test_mine import DATA, SAMPLE, bytes_of, record, run, started
 
 import miner.mine
@@ -100,10 +101,21 @@ def test_a_run_that_was_killed_is_gone_on_with(tmp_path):
         lambda partial: (partial / "spans.rows").unlink(),
         lambda partial: append(partial / "dialogues.rows", b'{"half":'),
         lambda partial: append(partial / "journal.jsonl", b"[]\n"),
+        lambda partial: cut(partial / "journal.jsonl", 1),
         lambda partial: (partial / "journal.jsonl").write_bytes(b""),
         lambda partial: (partial / "journal.jsonl").unlink(),
     ],
-    ids=["journal cut", "rows cut", "rows changed", "rows gone", "more rows", "noise", "", "gone"],
+    ids=[
+        "journal cut",
+        "rows cut",
+        "rows changed",
+        "rows gone",
+        "more rows",
+        "noise",
+        "line",
+        "",
+        "gone",
+    ],
 )
 def test_what_is_not_whole_is_done_again(tmp_path, monkeypatch, spoil):
     whole, out = tmp_path / "whole", tmp_path / "out"
@@ -155,6 +167,53 @@ def test_a_book_that_changed_is_done_again_with_all_after_it(tmp_path, monkeypat
     assert run(*books, "-q", "-o", out, "--resume").exit_code == 0
     assert run(*books, "-q", "-o", tmp_path / "whole").exit_code == 0
     assert bytes_of(out) == bytes_of(tmp_path / "whole")
+
+
+@pytest.fixture
+def site():
+    site = Site()
+    yield site
+    site.close()
+
+
+def test_downloaded_books_are_kept_and_failed_downloads_tried_again(tmp_path, monkeypatch, site):
+    page, out = SAMPLE.read_bytes(), tmp_path / "out"
+    site.pages |= {f"/{n}.html": answer(page) for n in (11, 13)}
+    words = (*("11", "12", "13", "sample", "-q", "-o", out), "--mirror", site.mirror)
+    cache = {"MINER_CACHE": str(tmp_path / "cache")}
+    with monkeypatch.context() as context:
+        stopping = interrupted_after(miner.mine.split_source, 2)
+        context.setattr("miner.mine.split_source", stopping)
+        assert "3 books are kept" in run(*words, **cache).stderr
+    monkeypatch.setattr("miner.mine.split_source", counted(miner.mine.split_source, calls := []))
+    with monkeypatch.context() as context:  # gone on with, and stopped again at once
+        context.setattr("miner.mine.split_source", interrupted_after(None, 0))
+        assert "3 books are kept" in run(*words, "--resume", **cache).stderr
+    assert site.paths == ["/11.html", "/12.html", "/13.html", "/12.html"]
+    site.pages["/12.html"] = answer(page)
+    assert run(*words, "--resume", **cache).exit_code == 0
+    assert [book["id"] for book in record(out)["books"]] == ["11", "12", "13", "sample"]
+    assert [call[1] for call in calls] == ["12", "13", "sample"]
+    assert site.paths == ["/11.html", "/12.html", "/13.html", "/12.html", "/12.html"]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_a_disk_that_is_full_at_the_end_costs_no_book(tmp_path, monkeypatch, format):
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    words = ("-q", "--format", format)
+    assert run(*SOURCES, "-o", whole, *words).exit_code == 1
+    with monkeypatch.context() as context:
+        context.setattr("miner.output._card", full)
+        done = run(*SOURCES, "-o", out, *words)
+    assert done.exit_code == 1 and "5 books are kept" in done.stderr
+    monkeypatch.setattr("miner.mine.split_source", counted(miner.mine.split_source, calls := []))
+    assert run(*SOURCES, "-o", out, "--resume", *words).exit_code == 1
+    assert bytes_of(out) == bytes_of(whole)
+    assert calls == []
+
+
+def full(*_):
+    raise OSError(28, "No space left on device")
 
 
 def test_there_need_be_nothing_to_go_on_with(tmp_path):

@@ -13,7 +13,6 @@ from encoders import sample
 from miner import taggers
 from miner.__main__ import main
 from miner.compare import compare
-from miner.files import CHECKPOINT_WEIGHTS
 from miner.taggers import CHECKPOINTS, SHIPPED, AutoTagger, checkpoint_tagger, load_tagger
 from miner.tags import Tag, legal
 
@@ -30,8 +29,11 @@ def test_it_is_complete_and_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 32 * 1024**2
 
 
-def test_its_weights_are_those_that_were_measured():
-    assert sha256((FOLDER / CHECKPOINT_WEIGHTS).read_bytes()).hexdigest() == SHIPPED["en"]
+def test_it_is_what_was_measured():
+    found = sha256()
+    for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+        found.update((FOLDER / name).read_bytes())
+    assert found.hexdigest() == SHIPPED["en"]
     card = (FOLDER / "README.md").read_text("utf-8")
     assert "| test: B-START |" in card and "| test: turn pairs |" in card
     assert "## Limits" in card
@@ -44,19 +46,20 @@ def test_it_names_no_place_of_the_machine_it_was_trained_on():
             assert place not in text, name
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
 @pytest.mark.parametrize("spoil", ["cut", "gone"])
-def test_damaged_weights_are_refused_in_one_line(tmp_path, monkeypatch, spoil):
+def test_a_damaged_one_is_refused_in_one_line(tmp_path, monkeypatch, name, spoil):
     shutil.copytree(FOLDER, tmp_path / "en")
-    weights = tmp_path / "en" / CHECKPOINT_WEIGHTS
+    file = tmp_path / "en" / name
     if spoil == "cut":
-        weights.write_bytes(weights.read_bytes()[:-1000])
+        file.write_bytes(file.read_bytes()[:-1000])
     else:
-        weights.unlink()
+        file.unlink()
     monkeypatch.setattr(taggers, "CHECKPOINTS", tmp_path)
     done = CliRunner().invoke(main, ["mine", "sample", "-o", str(tmp_path / "out")])
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"miner: {weights}: found weights of SHA-256 ")
-    assert line.endswith("as they came with the package: install it again")
+    assert line.startswith(f"miner: {tmp_path / 'en'}: found a checkpoint of SHA-256 ")
+    assert line.endswith("as it came with the package: install it again")
     assert done.exit_code == 1 and not (tmp_path / "out").exists()
 
 

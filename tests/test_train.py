@@ -26,7 +26,8 @@ from miner.tags import legal
 
 ROOT = Path(miner.__file__).parents[1]
 SMALL = ("--window", 64, "--margin", 8, "--projection", 16, "--hidden", 8)
-SHORT = ("--batch", 2, "--resamples", 20, "--structure-epochs", 0)  # three steps an epoch
+SHORT = ("--batch", 2, "--resamples", 20)  # three steps an epoch
+STAGES = ["structure", "weak", "gold", "gold"]
 
 
 def loaded_script():
@@ -86,7 +87,7 @@ def metrics(out):
     rows = [json.loads(line) for line in (out / "metrics.jsonl").read_bytes().splitlines()]
     for row in rows:
         assert row.pop("seconds") > 0
-        assert row.pop("tokens_per_second") > 0
+        assert (row.pop("tokens_per_second") > 0) == (row["stage"] != "structure")
     return rows
 
 
@@ -112,9 +113,9 @@ def encoder_changes(out):
 
 
 def interrupt(patch, call):
-    """Ctrl-C while dev is looked at for the so manieth time: two of gold follow one of weak.
+    """Ctrl-C while dev is looked at for the so manieth time: once an epoch, as in `STAGES`.
 
-    The fourth time is after the training.
+    The fifth time is after the training.
     """
     calls = []
     best_start_offset = train.best_start_offset
@@ -152,12 +153,13 @@ def test_what_a_run_leaves_behind(whole):
 def test_metrics_of_each_epoch(whole):
     out, _ = whole
     rows = metrics(out)
-    assert [(row["stage"], row["epoch"]) for row in rows] == [("weak", 0), ("gold", 0), ("gold", 1)]
+    assert [row["stage"] for row in rows] == STAGES
+    assert [row["epoch"] for row in rows] == [0, 0, 0, 1]
     for row in rows:
         assert 0 < row["loss"] < 3
         for unit in ("B-START", "turn-pair", "span-pair"):
             assert 0 <= row[f"dev {unit}.f1"] <= 1
-    assert rows[2]["loss"] < rows[1]["loss"]
+    assert rows[3]["loss"] < rows[2]["loss"]
 
 
 def test_the_card_has_the_scores_of_the_run(whole):
@@ -207,7 +209,7 @@ def test_the_same_seed_gives_the_same_run(whole, gold, tmp_path):
     assert same_weights(weights(again), weights(out))
 
 
-@pytest.mark.parametrize("call", [2, 3, 4])
+@pytest.mark.parametrize("call", [2, 4, 5])
 def test_a_run_goes_on_to_the_same_result(whole, gold, tmp_path, call):
     out, _ = whole
     resumed = tmp_path / "resumed"
@@ -246,13 +248,90 @@ def test_a_run_interrupted_before_its_state_is_saved_has_each_epoch_once(whole, 
     assert len(metrics(tmp_path / "out")) == len(metrics(out))
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--seed", 7), "seed 0, expected 7"),
+        (("--patience", 1), "patience 3, expected 1"),
+        (("--head-rate", 0.5), "head_rate 0.002, expected 0.5"),
+        (("--hidden", 4), "hidden 8, expected 4"),
+        (("--chapters", 2), "chapters 5, expected 2"),
+    ],
+)
+def test_a_run_is_not_gone_on_with_by_other_options(gold, begun, tmp_path, options, said):
+    out = shutil.copytree(begun, tmp_path / "begun")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    done = start(gold, out, "--resume", *options)
+    assert done.exit_code == 1
+    line = f"train.py: {out}: found a run with {said} to go on with it; --force begins anew"
+    assert done.output.splitlines()[-1] == line
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.fixture(scope="module")
+def begun(gold, tmp_path_factory):
+    """An interrupted run."""
+    out = tmp_path_factory.mktemp("runs") / "begun"
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, 3)
+        assert start(gold, out).exit_code == 1
+    return out
+
+
+def test_the_command_of_a_run_is_that_which_began_it(gold, begun, tmp_path, monkeypatch):
+    out = shutil.copytree(begun, tmp_path / "begun")
+    before = torch.load(out / "state.pt")["record"]["command"]
+    monkeypatch.setattr(sys, "argv", ["train.py", "--resume"])
+    trained(gold, out, "--resume")
+    assert json.loads((out / "run.json").read_bytes())["training"]["command"] == before
+    assert "--resume" not in before
+
+
+def test_a_state_of_an_older_version_is_refused(gold, begun, tmp_path):
+    out = shutil.copytree(begun, tmp_path / "begun")
+    state = torch.load(out / "state.pt")
+    del state["record"]
+    torch.save(state, out / "state.pt")
+    done = start(gold, out, "--resume")
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-1] == (
+        f"train.py: {out / 'state.pt'}: found a state of an older version; --force begins anew"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--structure-epochs", 0), "found --structure-epochs 0, expected 1 or more, or --no-f"),
+        (("--without", "1324"), "found no book 1324 in split sample to leave out"),
+    ],
+)
+def test_options_that_would_say_what_is_not_so(gold, tmp_path, options, said):
+    done = start(gold, tmp_path / "out", *options)
+    assert done.exit_code == 1 and said in done.output.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_scored_is_what_is_kept_of_a_frozen_encoder_in_8_bits(gold, tmp_path):
+    out = trained(gold, tmp_path / "out", "--frozen", "--compact")
+    record = json.loads((out / "run.json").read_bytes())
+    tagger = load_checkpoint(out)
+    data = train.read_examples(gold, "sample", read_sample)
+    rows = [tagger.scores(item.chapter) for item in data.examples]
+    found = train.judged(data, rows, "sample", start_offset=tagger.model.config.start_offset)
+    said = record["scores"]["sample"]["total"]["end_to_end"]["scores"]
+    for unit in ("B-START", "turn-pair"):
+        value = found.total.end_to_end[f"{unit}.f1"].value
+        assert value == pytest.approx(said[f"{unit}.f1"]["value"])
+
+
 def test_a_run_that_had_stopped_does_not_train_on(gold, tmp_path):
     out = tmp_path / "out"
     with pytest.MonkeyPatch.context() as patch:
-        interrupt(patch, 3)  # of weak, of gold's only epoch, and after the training
+        interrupt(patch, 4)  # of structure, of weak, of gold's only epoch, after the training
         assert start(gold, out, "--patience", 0).exit_code == 1
     rows = metrics(out)
-    assert [row["stage"] for row in rows] == ["weak", "gold"]
+    assert [row["stage"] for row in rows] == ["structure", "weak", "gold"]
     trained(gold, out, "--patience", 0, "--resume")
     assert metrics(out) == rows
 
@@ -267,7 +346,7 @@ def test_two_processes_train_together(gold, tmp_path):
     done = subprocess.run(launch, env=os.environ | settings, **options)
     assert done.returncode == 0, done.stderr
     stages = [row["stage"] for row in metrics(out)]
-    assert stages == ["structure", "weak", "gold", "gold"]
+    assert stages == STAGES
     assert load_checkpoint(out).tag(sample())
 
 
@@ -411,7 +490,7 @@ def read_sample(book):
 def test_the_structure_is_trained_first_and_alone(gold, tmp_path):
     out = trained(gold, tmp_path / "out", "--structure-epochs", 1)
     stages = [row["stage"] for row in metrics(out)]
-    assert stages == ["structure", "weak", "gold", "gold"]
+    assert stages == STAGES
     # Of the structure alone, the scores do not depend on the encoder.
     model, tokenizer = load_checkpoint(out).model, tokenizer_of()
     examples = train.read_examples(gold, "sample", read_sample).examples
