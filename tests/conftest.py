@@ -1,6 +1,13 @@
 """Fixtures that several test files use."""
 
+import signal
+
 import pytest
+
+# A shell starts what runs in its background with Ctrl-C ignored, and so would every process that
+# the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
