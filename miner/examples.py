@@ -44,12 +44,13 @@ class AnnotatedExamples:
 
 
 def digest(examples: Iterable[Example]) -> str:
-    """8 hexadecimal digits that change with any text or tag."""
+    """8 hexadecimal digits that change with any text, tag or speaker."""
     found = hashlib.sha256()
     for example in examples:
         for paragraph in example.chapter.paragraphs:
             found.update(paragraph.text.encode())
         found.update(example.tags.tobytes())
+        found.update(example.speakers.tobytes())
     return found.hexdigest()[:8]
 
 

@@ -107,6 +107,15 @@ def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [match.span() for match in _ASIDE.finditer(text, start + 1, end - 1)]
 
 
+def tells_who_spoke(after: str) -> bool:
+    """Whether what follows speech begins with a verb of saying and its subject.
+
+    >>> tells_who_spoke(" Holmes muttered."), tells_who_spoke(" He shook out his hat.")
+    (True, False)
+    """
+    return _SAY_FOLLOWS.match(after) is not None
+
+
 def are_speech(
     block: Block,
     stretches: Sequence[tuple[int, ...]],
@@ -133,7 +142,7 @@ def are_speech(
         before, after = text[position:start], text[end:following]
         if not number and runs_on is not None:
             verdict = runs_on
-        elif verdicts and _goes_on(before) and (verdicts[-1] or not _SAY_FOLLOWS.match(after)):
+        elif verdicts and _goes_on(before) and (verdicts[-1] or not tells_who_spoke(after)):
             verdict = verdicts[-1]  # “Remember,” she wrote, “that ...”
         else:
             verdict = _is_speech(before, text[start:end].strip(_MARKS), after, thoughts)
@@ -145,7 +154,7 @@ def are_speech(
 def _goes_on(before: str) -> bool:
     """Whether the narration between two stretches is no more than a tag: both are of one kind."""
     return (len(before) < 80 or _ONE_CLAUSE.fullmatch(before) is not None) and bool(
-        _SAY_FOLLOWS.match(before) or _WRITE_FOLLOWS.match(before) or _THINK_FOLLOWS.match(before)
+        tells_who_spoke(before) or _WRITE_FOLLOWS.match(before) or _THINK_FOLLOWS.match(before)
     )
 
 
@@ -188,7 +197,7 @@ def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
         return _is_announced_without_stop(before, quoted, after, ends_as_speech, n_words)
     if not ends_as_speech and n_words <= 4:
         return bool(
-            _SAY_FOLLOWS.match(after)
+            tells_who_spoke(after)
             or _INTERRUPTED.fullmatch(after)
             or (before[-1] in ".!?:;…" and _COMMA_FOLLOWS.match(after))
         )
@@ -212,7 +221,7 @@ def _is_announced_without_stop(
     """The case of no punctuation between narration and mark: most often it is no speech."""
     if not ends_as_speech:
         return False
-    if _SAY_FOLLOWS.match(after):
+    if tells_who_spoke(after):
         return True
     if before.endswith("called") and quoted[-1] in "!?":
         return True

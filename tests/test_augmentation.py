@@ -47,6 +47,10 @@ def read(example):
             "“I am late,” said Otway. He shook out his hat. “Is she here?”",
             ["“I am late,” said Otway. ", "He shook out his hat.", "“Is she here?”"],
         ),
+        (
+            "“Am I late?” Otway muttered. He shook out his hat. “Is she here?”",
+            ["“Am I late?” Otway muttered.", "He shook out his hat.", "“Is she here?”"],
+        ),
         ("Otway shook out his hat. “I am late.”", ["Otway shook out his hat.", "“I am late.”"]),
         (
             "He rose. “No!” He sat down again. “Well,” he said, “go on.” He listened.",
@@ -84,6 +88,8 @@ def test_narration_may_stay_with_what_was_said_before_it():
     [
         "“I am late,” said Otway, “is she here?”",
         "“I am late,” said Mr. Otway. “Is she here?”",
+        "“Am I late?” Otway muttered. “Is she here?”",
+        "“I am late!” Mrs. Otway cried. “Is she here?”",
         "“I am,” Otway shook the rain from his hat, “late.”",
         "“I am late.” So. “Is she here?”",
         "Otway said, “I am late.”",
@@ -131,7 +137,7 @@ def words(example):
 def test_the_sample_has_places_of_either_kind():
     cut = [recut(item, 1.0, random.Random(0)) for item in SAMPLE]
     more = sum(len(read(b)) - len(read(a)) for a, b in zip(SAMPLE, cut, strict=True))
-    assert more >= 8
+    assert more >= 6
     apart = [
         sum(any(s.is_utterance for s in g) for _, g in groupby(item.spans, lambda s: s.paragraph))
         for item in (*SAMPLE, *cut)
