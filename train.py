@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache
 from importlib.metadata import version
 from itertools import cycle, islice
 from pathlib import Path
@@ -50,7 +50,7 @@ from miner.examples import (
 )
 from miner.features import Chapter
 from miner.fetch import find_book
-from miner.files import CHECKPOINT_WEIGHTS, RUN_RECORD, json_line, refuse_existing
+from miner.files import CHECKPOINT_WEIGHTS, RUN_RECORD, json_line, refuse_another, refuse_existing
 from miner.mine import split_source
 from miner.model import (
     ConversationTagger,
@@ -604,14 +604,8 @@ def run(given: dict[str, Any]) -> None:
         for name in (STATE, METRICS, RUN_RECORD):
             (out / name).unlink(missing_ok=True)
     else:
-        for key in dict.fromkeys([*record, *state["record"]]):
-            was, now = state["record"].get(key, "none"), record.get(key, "none")
-            if key != "command" and was != now:
-                raise ValueError(
-                    f"{out}: found a run with {key} {was}, expected {now} to go on with it; "
-                    "--force begins anew"
-                )
         record["command"] = state["record"]["command"]
+        refuse_another(out, state["record"], record)
         model.load_state_dict(state["model"])
     best = {"epoch": -1, "goal": -1.0} | (state["best"] if state else {})
     rows: list[dict[str, Any]] = state["rows"] if state else []
@@ -619,25 +613,30 @@ def run(given: dict[str, Any]) -> None:
     def ready(examples: Sequence[Example]) -> list[Encoded]:
         return encoded(examples, model, tokenizer, options.frozen, given["vectors"])
 
-    annotated = ready(chosen) if not options.recut else []
+    def epochs_of(examples: Sequence[Example]) -> Callable[[int], list[Encoded]]:
+        """Gives the examples as an epoch has them; those that are not cut are encoded once."""
+        plain = cache(lambda: ready(examples))
 
-    def epoch_of(examples: Sequence[Example], epoch: int) -> list[Encoded]:
-        if not options.recut and examples is chosen:
-            return annotated
-        rngs = [random.Random(f"{options.seed} {epoch} {n}") for n in range(len(examples))]
-        return ready(
-            [recut(item, options.recut, rng) for item, rng in zip(examples, rngs, strict=True)]
-        )
+        def of_epoch(epoch: int) -> list[Encoded]:
+            if not options.recut:
+                return plain()
+            rngs = [random.Random(f"{options.seed} {epoch} {n}") for n in range(len(examples))]
+            return ready(
+                [recut(item, options.recut, rng) for item, rng in zip(examples, rngs, strict=True)]
+            )
 
-    stages: list[tuple[str, Sequence[Example], int]] = []
+        return of_epoch
+
+    annotated = epochs_of(chosen)
+    stages: list[tuple[str, int, Callable[[int], list[Encoded]], int]] = []
     if options.structure_epochs and model.config.features:
-        stages.append((STRUCTURE, chosen, options.structure_epochs))
+        stages.append((STRUCTURE, len(chosen), annotated, options.structure_epochs))
     if weak:
-        stages.append(("weak", weak, options.weak_epochs))
-    stages.append(("gold", chosen, options.epochs))
-    done = [name for name, _, _ in stages].index(state["stage"]) if state else 0
+        stages.append(("weak", len(weak), epochs_of(weak), options.weak_epochs))
+    stages.append(("gold", len(chosen), annotated, options.epochs))
+    done = [name for name, *_ in stages].index(state["stage"]) if state else 0
     dev_items = ready(dev.examples)
-    for stage, examples, epochs in stages[done:]:
+    for stage, n_chapters, items_of, epochs in stages[done:]:
 
         def after_epoch(
             number: int, loss: float, seconds: float, tokens: int, stage: str = stage
@@ -671,8 +670,8 @@ def run(given: dict[str, Any]) -> None:
 
         train(
             model,
-            len(examples),
-            partial(epoch_of, examples),
+            n_chapters,
+            items_of,
             options,
             accelerator,
             epochs,

@@ -49,6 +49,25 @@ def refuse_existing(path: Path, force: bool) -> None:
     raise ValueError(f"{path}: exists already, expected a new name (or --force to replace it)")
 
 
+def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Stops a run from going on with what another one began.
+
+    Args:
+        place: where the interrupted run is kept.
+        was: what decided its result.
+        wanted: what decides that of the run at hand.
+
+    Raises:
+        ValueError: if the two differ; says in what first.
+    """
+    for key in dict.fromkeys([*wanted, *was]):
+        if was.get(key) != wanted.get(key):
+            raise ValueError(
+                f"{place}: found a run with {key} {was.get(key)}, expected {wanted.get(key)} "
+                "to go on with it; --force begins anew"
+            )
+
+
 @contextmanager
 def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
     """A file to write to that takes the name `path` when the block ends without an error.

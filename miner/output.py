@@ -25,6 +25,7 @@ from miner.files import (
     Format,
     json_line,
     made_folders,
+    refuse_another,
     refuse_existing,
     umask,
     writing,
@@ -130,7 +131,7 @@ class OutputFolder:
         head, *lines = whole.splitlines(True) or [b""]
         if not head.endswith(b"\n"):
             return []
-        self._refuse_another(_read(head))
+        refuse_another(self._work, _read(head), _read(json_line(self._head)))
         kept = [head]
         with ExitStack() as stack:
             files: dict[str, BinaryIO] = {}
@@ -154,15 +155,6 @@ class OutputFolder:
                 self.notes.append(entry["note"])
                 self._ends = ends
         return kept
-
-    def _refuse_another(self, was: Mapping[str, Any]) -> None:
-        wanted = _read(json_line(self._head))
-        for key in dict.fromkeys([*wanted, *was]):
-            if was.get(key) != wanted.get(key):
-                raise ValueError(
-                    f"{self._work}: found a run with {key} {was.get(key)}, expected "
-                    f"{wanted.get(key)} to go on with it; --force begins anew"
-                )
 
     def cut(self, n: int) -> None:
         """Forgets all books but the first `n`: what comes after them is to be done again."""

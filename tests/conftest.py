@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+from loopback import Site
 
 # A shell starts what runs in its background with Ctrl-C ignored, and so would every process that
 # the tests start and interrupt.
@@ -21,3 +22,11 @@ def no_settings(monkeypatch):
 def cache(tmp_path):
     """A folder for downloaded books, not made yet."""
     return tmp_path / "cache" / "books"
+
+
+@pytest.fixture
+def site():
+    """A server on this machine, whose pages a test sets."""
+    site = Site()
+    yield site
+    site.close()

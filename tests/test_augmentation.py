@@ -15,21 +15,11 @@ from miner.examples import weak_examples
 SAMPLE = weak_examples(sample(), GapTagger(150))
 
 
-class Chosen(random.Random):
-    """Cuts wherever it can, and puts the narration where it is told to."""
-
-    def __init__(self, apart):
-        super().__init__(0)
-        self.apart = apart
+class Apart(random.Random):
+    """Cuts wherever it can, and gives the narration a paragraph of its own."""
 
     def random(self):
-        return 0.999 if self.apart else 0.0
-
-
-def paragraphs(*texts, share=1.0, apart=True):
-    """Of a chapter, cut wherever it can be."""
-    (example,) = weak_examples(told(texts), GapTagger(150))
-    return read(recut(example, share, Chosen(apart)))
+        return 0.999
 
 
 def read(example):
@@ -66,7 +56,7 @@ def test_narration_that_can_stand_alone_is_cut_out(whole, parts):
     (example,) = weak_examples(
         told([whole], marks="guillemets" if "«" in whole else "double-curly"), GapTagger(150)
     )
-    found = recut(example, 1.0, Chosen(apart=True))
+    found = recut(example, 1.0, Apart())
     assert [text.strip() for text in read(found)] == [part.strip() for part in parts]
 
 
@@ -101,7 +91,7 @@ def test_narration_may_stay_with_what_was_said_before_it():
 def test_what_cannot_stand_alone_stays(whole):
     texts = ["“Is that you?”", whole, "“Yes.”"]
     (example,) = weak_examples(told(texts), GapTagger(150))
-    assert recut(example, 1.0, Chosen(apart=True)) is example
+    assert recut(example, 1.0, Apart()) is example
 
 
 def test_nothing_is_cut_where_no_place_is_asked_for():

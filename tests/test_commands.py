@@ -7,7 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 from helpers import NOVEL
-from loopback import Site, answer
+from loopback import answer
 from test_mine import DATA, SAMPLE
 
 from miner.__main__ import main
@@ -26,13 +26,6 @@ def failed(*words, **env):
     (line,) = done.stderr.splitlines()
     assert line.startswith("miner: ")
     return line.removeprefix("miner: ")
-
-
-@pytest.fixture
-def site():
-    site = Site()
-    yield site
-    site.close()
 
 
 @pytest.mark.parametrize("name", [None, *main.commands])

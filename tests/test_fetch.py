@@ -36,13 +36,6 @@ def no_proxy(monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
-@pytest.fixture
-def site():
-    site = Site()
-    yield site
-    site.close()
-
-
 def refused(site, cache, what, **limits):
     """Fetches 1342 in vain; the error is one line of the promised form, and the cache is empty."""
     with pytest.raises(FetchError) as failure:

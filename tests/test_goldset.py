@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from loopback import Site, answer
+from loopback import answer
 from test_labelstudio import ANNOTATIONS, SAMPLE
 
 import miner.fetch
@@ -302,15 +302,14 @@ def test_books_are_asked_for_one_by_one(tiny):
 
 
 @pytest.fixture
-def site(monkeypatch):
+def quick(monkeypatch):
+    """Requests to this machine's server, with next to no pause between them."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    quick = partial(miner.fetch.fetch, pause=SECONDS_OF_A_TEST)
-    monkeypatch.setattr(miner.fetch, "fetch", quick)
-    site = Site()
-    yield site
-    site.close()
+    patient = partial(miner.fetch.fetch, pause=SECONDS_OF_A_TEST)
+    monkeypatch.setattr(miner.fetch, "fetch", patient)
 
 
+@pytest.mark.usefixtures("quick")
 def test_what_can_be_had_is_downloaded_once_and_the_rest_named(tmp_path, tiny, site):
     body = page("“Go,” said Ann, “on.”")
     site.pages["/11.html"] = answer(body)
@@ -330,6 +329,7 @@ def test_what_can_be_had_is_downloaded_once_and_the_rest_named(tmp_path, tiny, s
     assert len(site.paths) == 3
 
 
+@pytest.mark.usefixtures("quick")
 def test_the_sample_needs_no_download(copied, site):
     done = gold("fetch", "--gold", copied, "--split", "sample", "--mirror", site.mirror)
     assert (done.exit_code, done.stderr, site.paths) == (0, "", [])

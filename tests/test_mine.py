@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from helpers import interrupted_after, ordinary_user
-from loopback import Site
 
 import miner
 from miner.__main__ import main
@@ -63,13 +62,6 @@ def place_of(row):
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
     return mined(tmp_path_factory.mktemp("sample"), "sample")
-
-
-@pytest.fixture
-def site():
-    site = Site()
-    yield site
-    site.close()
 
 
 def test_the_sample_from_page_to_pairs(sample):

@@ -8,7 +8,7 @@ import signal
 import pyarrow.parquet as pq
 import pytest
 from helpers import interrupted_after
-from loopback import Site, answer
+from loopback import answer
 from test_mine import DATA, SAMPLE, bytes_of, record, run, started
 
 import miner.mine
@@ -167,13 +167,6 @@ def test_a_book_that_changed_is_done_again_with_all_after_it(tmp_path, monkeypat
     assert run(*books, "-q", "-o", out, "--resume").exit_code == 0
     assert run(*books, "-q", "-o", tmp_path / "whole").exit_code == 0
     assert bytes_of(out) == bytes_of(tmp_path / "whole")
-
-
-@pytest.fixture
-def site():
-    site = Site()
-    yield site
-    site.close()
 
 
 def test_downloaded_books_are_kept_and_failed_downloads_tried_again(tmp_path, monkeypatch, site):

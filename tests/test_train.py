@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -340,7 +341,7 @@ def test_two_processes_train_together(gold, tmp_path):
     out = tmp_path / "out"
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
     launch += [str(ROOT / "train.py"), *words(gold, out)]
-    launch += ["--structure-epochs", "1", "--batch", "1"]
+    launch += ["--batch", "1"]
     settings = {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
     options = {"capture_output": True, "text": True, "timeout": 120}
     done = subprocess.run(launch, env=os.environ | settings, **options)
@@ -453,19 +454,23 @@ def test_a_frozen_encoder_cannot_read_other_paragraphs(whole, gold, tmp_path):
     assert shares == [0.6, 0.0]
 
 
-def test_every_epoch_has_other_paragraphs_unless_none_are_cut(gold, tmp_path, monkeypatch):
-    seen = []
-    recut = train.recut
-    monkeypatch.setattr(train, "recut", lambda *given: seen.append(recut(*given)) or seen[-1])
+def test_every_epoch_has_other_paragraphs_unless_none_are_cut(whole, gold, tmp_path, monkeypatch):
+    epochs = []
+    encoded = train.encoded
+    monkeypatch.setattr(train, "encoded", lambda *given: epochs.append(given[0]) or encoded(*given))
     trained(gold, tmp_path / "cut")
-    texts = [[paragraph.text for paragraph in item.chapter.paragraphs] for item in seen]
-    weak, first, second = texts[: len(texts) - 10], texts[-10:-5], texts[-5:]
-    assert len(weak) >= 5
-    assert [len(item.tags) for item in seen[-10:-5]] == [len(item.tags) for item in seen[-5:]]
-    assert first != second
-    seen.clear()
+    dev, structure, weak, first, second, _ = [
+        [[paragraph.text for paragraph in item.chapter.paragraphs] for item in examples]
+        for examples in epochs
+    ]
+    assert all(one != other for one, other in combinations([dev, first, second], 2))
+    assert structure != dev and len(weak) >= 5
+    epochs.clear()
     plain = trained(gold, tmp_path / "plain", "--recut", 0)
-    assert not same_weights(weights(plain), weights(tmp_path / "cut"))
+    assert len(epochs) == 4  # dev, the annotated chapters, the weak ones, and dev at the end
+    as_they_are = train.read_examples(gold, "sample", read_sample).examples
+    assert [item.spans for item in epochs[1]] == [item.spans for item in as_they_are]
+    assert not same_weights(weights(plain), weights(whole[0]))
 
 
 def test_a_run_begins_with_the_weights_of_another(whole, gold, tmp_path):
@@ -488,7 +493,7 @@ def read_sample(book):
 
 
 def test_the_structure_is_trained_first_and_alone(gold, tmp_path):
-    out = trained(gold, tmp_path / "out", "--structure-epochs", 1)
+    out = trained(gold, tmp_path / "out")
     stages = [row["stage"] for row in metrics(out)]
     assert stages == STAGES
     # Of the structure alone, the scores do not depend on the encoder.
@@ -508,7 +513,7 @@ def test_the_structure_is_trained_first_and_alone(gold, tmp_path):
 
 
 def test_without_features_there_is_no_structure_to_train(gold, tmp_path):
-    out = trained(gold, tmp_path / "out", "--structure-epochs", 1, "--no-features")
+    out = trained(gold, tmp_path / "out", "--no-features")
     assert [row["stage"] for row in metrics(out)] == ["weak", "gold", "gold"]
 
 
