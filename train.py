@@ -33,14 +33,14 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
-from heuristic.gap import TUNED_GAP, GapTagger
-from miner import plots
+from miner import __version__, plots
+from miner.annotations import is_annotations, read_cards
 from miner.augmentation import recut
-from miner.calibration import best_share, calibrated
+from miner.calibration import best_share, calibrated, calibration_error
 from miner.card import model_card
 from miner.compact import compacted, restored
 from miner.decoding import TAGS, viterbi
-from miner.encoding import Encoding, special_tokens
+from miner.encoding import Encoding, Window, special_tokens
 from miner.examples import (
     AnnotatedExamples,
     Example,
@@ -49,8 +49,16 @@ from miner.examples import (
     weak_examples,
 )
 from miner.features import Chapter
-from miner.fetch import find_book
-from miner.files import CHECKPOINT_WEIGHTS, RUN_RECORD, json_line, refuse_another, refuse_existing
+from miner.fetch import fetch, find_book
+from miner.files import (
+    CARD,
+    CHECKPOINT,
+    CHECKPOINT_WEIGHTS,
+    RUN_RECORD,
+    json_line,
+    refuse_another,
+    refuse_existing,
+)
 from miner.mine import split_source
 from miner.model import (
     ConversationTagger,
@@ -62,14 +70,17 @@ from miner.model import (
     sequence_loss,
     speaker_loss,
 )
-from miner.neural import autocast, decoded, encode, read_checkpoint
+from miner.neural import autocast, computes_in_bfloat16, decoded, encode, read_checkpoint
 from miner.scores import Scores, score
+from miner.sources import find_sources
+from miner.taggers import load_tagger, tagger_signature
 from miner.tags import Tag, TaggedBook
 
 ChapterScores = Sequence[NDArray[np.floating]]  # of `decoding.TAGS`, (utterances, 4) a chapter
 STRUCTURE = "structure"  # the stage that trains on structure features alone, before the text
 STATE = "state.pt"  # in the run folder until the run is done: what it goes on from
 METRICS = "metrics.jsonl"
+RELIABILITY = "reliability.png"
 
 
 @dataclass(frozen=True)
@@ -122,7 +133,7 @@ class Epoch:
 
     def to_json(self) -> dict[str, Any]:
         """A row of the metrics."""
-        row: dict[str, Any] = {"stage": self.stage, "epoch": self.number, "loss": self.loss}
+        row: dict[str, Any] = {"stage": self.stage, "epoch": self.number + 1, "loss": self.loss}
         row |= {"seconds": self.seconds, "tokens_per_second": self.tokens / self.seconds}
         row |= {f"dev loss of {name}": value for name, value in self.dev_losses.items()}
         for unit in ("B-START", "turn-pair", "span-pair"):
@@ -145,12 +156,20 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
         )
     if options.encoder_layers:
         config.num_hidden_layers = options.encoder_layers
+        if getattr(config, "layer_types", None):
+            config.layer_types = config.layer_types[: options.encoder_layers]
     if shape.get("masked") and tokenizer.mask_token_id is None:
         raise ValueError(f"{options.encoder}: found no mask token, expected one for --masked")
     hidden = {"mask": tokenizer.mask_token_id or 0, "separator": special_tokens(tokenizer)[1]}
-    plain = {name: value for name, value in config.to_dict().items() if name != "_name_or_path"}
+    # It is trained in float32, whatever it is kept in.
+    plain = {
+        name: value
+        for name, value in config.to_dict().items()
+        if name not in ("_name_or_path", "dtype", "torch_dtype")
+    }
     model = ConversationTagger(TaggerConfig(encoder=plain, **shape, **hidden))
-    limit = min(config.max_position_embeddings, tokenizer.model_max_length)
+    positions = getattr(config, "max_position_embeddings", None)
+    limit = min(positions or model.config.window, tokenizer.model_max_length)
     if model.config.window > limit:
         raise ValueError(
             f"found a window of {model.config.window} tokens, "
@@ -161,13 +180,44 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
             f"found {options.frozen_layers} layers to freeze, "
             f"expected at most {config.num_hidden_layers}, the encoder's"
         )
-    trained = AutoModel.from_pretrained(options.encoder).state_dict()
+    layers_of(model)
+    trained = AutoModel.from_pretrained(options.encoder, dtype=torch.float32).state_dict()
     model.encoder.load_state_dict(
         {name: trained[name] for name in model.encoder.state_dict()}, strict=True
     )
+    _refuse_unreadable(model, options.encoder)
     if not torch.cuda.is_available():  # the fused kernel's backward pass takes half of a step
         model.encoder.set_attn_implementation("eager")
     return model, tokenizer
+
+
+def layers_of(model: ConversationTagger) -> nn.ModuleList:
+    """The layers of the encoder.
+
+    Raises:
+        ValueError: if it has none that can be told apart.
+    """
+    n_layers: int = model.encoder.config.num_hidden_layers
+    for module in model.encoder.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == n_layers:
+            return module
+    kind = model.encoder.config.model_type
+    raise ValueError(f"found an encoder of type {kind}, expected one with {n_layers} layers apart")
+
+
+def _refuse_unreadable(model: ConversationTagger, encoder: str) -> None:
+    """Stops where the encoder cannot read a full window, before anything is trained."""
+    n = model.config.window
+    window = Window((model.config.separator,) * n, (0, n - 2), 0)
+    try:
+        with torch.no_grad():
+            model.read([window], n)
+    except Exception as error:  # whatever an encoder raises that is made for something else
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(
+            f"{encoder}: found no encoder that reads windows of {n} tokens ({reason}), "
+            "expected one of text, or a smaller --window"
+        ) from error
 
 
 def begin_with(model: ConversationTagger, run: Path) -> None:
@@ -195,14 +245,47 @@ def train_only(model: ConversationTagger, expert: Expert, options: Options) -> N
         model.structure.requires_grad_(True)
         return
     model.text.requires_grad_(True)
-    n_layers: int = model.encoder.config.num_hidden_layers
-    layers = next(
-        module
-        for module in model.encoder.modules()
-        if isinstance(module, nn.ModuleList) and len(module) == n_layers
-    )
-    for layer in layers[n_layers if options.frozen else options.frozen_layers :]:
+    layers = layers_of(model)
+    for layer in layers[len(layers) if options.frozen else options.frozen_layers :]:
         layer.requires_grad_(True)
+
+
+def weakly_tagged(
+    words: Sequence[str], tagger: str, books: Path | None, gold: Path
+) -> list[Example]:
+    """The chapters of whole books with the tags that a tagger gives them.
+
+    Books that the annotations judge by (dev, test) are left out, and so are those that cannot be
+    used; both in a line.
+
+    Args:
+        words: numbers, files and folders, as `miner mine` takes them.
+        tagger: as `miner.taggers.load_tagger` takes it.
+        books: where numbers are looked up first.
+        gold: the annotations.
+
+    Raises:
+        ValueError: if a word names no book, or the tagger does not exist.
+    """
+    judges = {"dev", "test"}
+    cards = read_cards(gold / "books.jsonl").values() if is_annotations(gold) else ()
+    kept_apart = {card.book: card.split for card in cards if card.split in judges}
+    sources, missing = find_sources(words, books)
+    if missing:
+        raise ValueError(str(missing[0]))
+    found: list[Example] = []
+    for source in progress(sources, "weak labels"):
+        if split := kept_apart.get(source.id):
+            click.echo(f"{source.id}: left out, since it is of split {split}", err=True)
+            continue
+        data = (source.path or fetch(source.id)).read_bytes()
+        try:
+            book_spans, _ = split_source(data, source.id, ())
+        except ValueError as error:
+            click.echo(f"{source.id}: left out: {error}", err=True)
+            continue
+        found += weak_examples(book_spans, load_tagger(tagger))
+    return found
 
 
 def encoded(
@@ -222,7 +305,11 @@ def encoded(
         kept: a folder of vectors that earlier runs made with the same encoder, and new ones.
     """
     device = model.device
-    encoder = _digest(model.encoder) if frozen and kept else ""
+    encoder = ""
+    if frozen and kept:
+        config = model.encoder.config.to_json_string()
+        is_short = computes_in_bfloat16(device.type)
+        encoder = f"{_digest(model.encoder)} {config} bfloat16 {is_short}"
     found = []
     for example in progress(examples, "encoding"):
         encoding = encode(example.chapter, tokenizer, model.config)
@@ -444,8 +531,10 @@ def judged(
 
 
 def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores, split: str) -> float:
-    """What to add to the scores of B-START, so that its F1 and that of turn pairs are greatest."""
+    """What to add to the scores of B-START, so that its F1 and that of turn pairs are greatest.
 
+    Of several that are alike, the one nearest to 0.
+    """
     goals: dict[tuple[Tag, ...], float] = {}
 
     def at(offset: float) -> float:
@@ -454,7 +543,7 @@ def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores, sp
             goals[tags] = _goal(judged(data, chapter_scores, split, start_offset=offset))
         return goals[tags]
 
-    return max((step / 10 for step in range(-5, 21)), key=at)
+    return max(sorted((step / 10 for step in range(-5, 21)), key=abs), key=at)
 
 
 def _goal(scores: Scores) -> float:
@@ -496,8 +585,13 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option("--dev-split", default="dev")
 @click.option("--test-split", help="Scored once, at the end; never looked at before.")
 @click.option("--without", multiple=True, help="Book (number) to leave out of the training.")
-@click.option("--chapters", type=int, help="Train on so many chapters only, chosen by the seed.")
-@click.option("--weak", multiple=True, help="Book (number or file) for weak labels by the gap.")
+@click.option(
+    "--chapters",
+    type=click.IntRange(min=1),
+    help="Train on so many chapters only, chosen by the seed.",
+)
+@click.option("--weak", multiple=True, help="Book (number, file, folder) for weak labels.")
+@click.option("--weak-tagger", default="tuned-gap", help="Who gives them; as `miner --tagger`.")
 @click.option("--weak-epochs", type=click.IntRange(min=1), default=1)
 @click.option(
     "--structure-epochs",
@@ -505,9 +599,13 @@ def progress(items: Sequence[Any], name: str) -> Any:
     default=12,
     help="On structure features alone, before the encoder is trained beside them.",
 )
-@click.option("--epochs", type=click.IntRange(min=1), default=2)
-@click.option("--patience", type=int, default=3, help="Epochs without a better dev score.")
-@click.option("--batch", type=int, default=1, help="Chapters per step and process.")
+@click.option("--epochs", type=click.IntRange(min=1), default=5)
+@click.option(
+    "--patience", type=click.IntRange(min=0), default=3, help="Epochs without a better dev score."
+)
+@click.option(
+    "--batch", type=click.IntRange(min=1), default=1, help="Chapters per step and process."
+)
 @click.option("--encoder-rate", type=float, default=1e-4, help="Learning rate.")
 @click.option("--head-rate", type=float, default=2e-3, help="Learning rate.")
 @click.option("--frozen", is_flag=True, help="Train the head only, on vectors made once.")
@@ -584,11 +682,7 @@ def run(given: dict[str, Any]) -> None:
     if given["chapters"]:
         random.Random(options.seed).shuffle(chosen)
         chosen = chosen[: given["chapters"]]
-    weak = [
-        example
-        for book in given["weak"]
-        for example in weak_examples(split_source(read(book), book, ())[0], GapTagger(TUNED_GAP))
-    ]
+    weak = weakly_tagged(given["weak"], given["weak_tagger"], given["books"], gold)
     record = {
         "command": shlex.join(["python", *sys.argv]),
         "data": f"{gold} {given['train_split']}",
@@ -598,16 +692,22 @@ def run(given: dict[str, Any]) -> None:
         "chapters": len(chosen),
         "utterances": sum(len(example.tags) for example in chosen),
         "digest of the data": digest(chosen),
-        "weak books": " ".join(given["weak"]),
+        "digest of dev": digest(dev.examples),
+        "weak books": " ".join(dict.fromkeys(item.chapter.book for item in weak)),
+        **({"weak tagger": tagger_signature(given["weak_tagger"])} if weak else {}),
+        "test": given["test_split"] or "",
         **asdict(options),
         **shape,
+        "compact": given["compact"],
+        "processes": accelerator.num_processes,
+        "miner": __version__,
         "versions": {name: version(name) for name in ("torch", "transformers", "accelerate")},
     }
     out.mkdir(parents=True, exist_ok=True)
     state = _state(out, accelerator) if given["resume"] else None
     if state is None:
-        for name in (STATE, METRICS, RUN_RECORD):
-            (out / name).unlink(missing_ok=True)
+        for name in (STATE, METRICS, RUN_RECORD, *CHECKPOINT, CARD, RELIABILITY):
+            (out / name).unlink(missing_ok=True)  # of an older run, to which nothing here belongs
     else:
         record["command"] = state["record"]["command"]
         refuse_another(out, state["record"], record)
@@ -729,21 +829,31 @@ def finish(
     dev_tags = [example.tags for example in dev.examples]
     calibration = calibrated(mixtures[0], dev_tags, model.config.start_offset)
     model.config.confidence_temperature = calibration.temperature
-    model.config.training = record | {"best epoch": best["epoch"]}
+    model.config.training = record | {"best epoch": best["epoch"] + 1}
     if weights:
         model.config.save_pretrained(out)
         save_file(weights, out / CHECKPOINT_WEIGHTS, {"format": "pt"})
     else:
         model.save_pretrained(out)
-    (out / "README.md").write_text(
-        model_card(model.config.training, found, calibration), encoding="utf-8"
+    errors = {
+        split: calibration_error(
+            rows,
+            [example.tags for example in data.examples],
+            calibration.temperature,
+            model.config.start_offset,
+        )[0]
+        for (split, data), rows in zip(splits, mixtures, strict=True)
+    }
+    (out / CARD).write_text(
+        model_card(model.config.training, found, calibration, errors), encoding="utf-8"
     )
     plots.save(
-        plots.reliability_plot(calibration.bins, given["dev_split"]), out / "reliability.png", True
+        plots.reliability_plot(calibration.bins, given["dev_split"]), out / RELIABILITY, True
     )
     result = {
         "training": model.config.training,
         "calibration": asdict(calibration),
+        "calibration errors": errors,
         "scores": {name: item.to_json() for name, item in found.items()},
     }
     (out / RUN_RECORD).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -759,7 +869,10 @@ def _state(out: Path, accelerator: Accelerator) -> dict[str, Any]:
     path = out / STATE
     if not path.is_file():
         raise ValueError(f"{out}: found no {STATE}, expected an interrupted run to go on with")
-    state = torch.load(path, map_location=accelerator.device, weights_only=True)
+    try:
+        state = torch.load(path, map_location=accelerator.device, weights_only=True)
+    except Exception as error:  # whatever the library raises at a broken file
+        raise ValueError(f"{path}: cannot be read; --force begins anew") from error
     if "record" not in state:
         raise ValueError(f"{path}: found a state of an older version; --force begins anew")
     return state

@@ -33,7 +33,8 @@ def recut(example: Example, share: float, rng: random.Random) -> Example:
     """The chapter with some of its paragraphs cut in two or three; its utterances stay as they are.
 
     A paragraph can be cut around a whole sentence of narration between two of its utterances, and
-    after sentences of narration before its first; who spoke ("Holmes muttered.") is told beside it.
+    after sentences of narration before its first. Who spoke ("Holmes muttered.") stays beside what
+    was said before it.
 
     Args:
         example: a chapter with its tags, which stay the same, too.

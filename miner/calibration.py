@@ -76,8 +76,8 @@ def calibrated(
 
     found: Any = minimize_scalar(surprise, bounds=_RANGE, method="bounded", options={"xatol": 1e-3})
     temperature = float(found.x)
-    before, _ = _error(scores, tags, 1.0, start_offset)
-    after, bins = _error(scores, tags, temperature, start_offset)
+    before, _ = calibration_error(scores, tags, 1.0, start_offset)
+    after, bins = calibration_error(scores, tags, temperature, start_offset)
     return Calibration(temperature, before, after, bins)
 
 
@@ -124,13 +124,20 @@ def best_share(
     return min((n / _SHARES for n in range(_SHARES + 1)), key=at)
 
 
-def _error(
+def calibration_error(
     scores: Sequence[NDArray[np.floating]],
     tags: Sequence[NDArray[np.int64]],
     temperature: float,
     start_offset: float,
 ) -> tuple[float, tuple[Bin, ...]]:
-    """The expected calibration error of the decoded tags, and its bins of equal width."""
+    """The expected calibration error of the decoded tags, 0..1, and its bins of equal width.
+
+    Args:
+        scores: of each sequence, (utterances, 4), of `decoding.TAGS`.
+        tags: the right ones, as indices.
+        temperature: by which the scores are divided.
+        start_offset: added to the scores of B-START before decoding.
+    """
     sure: list[float] = []
     right: list[bool] = []
     for rows, gold in zip(scores, tags, strict=True):

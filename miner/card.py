@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,11 +10,15 @@ from miner.calibration import Calibration
 from miner.report import with_interval
 from miner.scores import Scores
 
+_ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+")
 _UNITS = (("B-START", "B-START"), ("turn pairs", "turn-pair"), ("span pairs", "span-pair"))
 
 
 def model_card(
-    training: Mapping[str, Any], scores: Mapping[str, Scores], calibration: Calibration
+    training: Mapping[str, Any],
+    scores: Mapping[str, Scores],
+    calibration: Calibration,
+    errors: Mapping[str, float],
 ) -> str:
     """A README.md in the form of the Hugging Face hub.
 
@@ -21,8 +26,11 @@ def model_card(
         training: what the config records of the training: data, options, command.
         scores: of the splits, by name, on the spans of the gold.
         calibration: on the dev split.
+        errors: the expected calibration error of each split, 0..1.
     """
     lines = ["---", "library_name: transformers", "pipeline_tag: token-classification"]
+    if _ON_THE_HUB.fullmatch(encoder := str(training.get("encoder", ""))):
+        lines += [f"base_model: {encoder}"]
     lines += ["language: en", "tags:", "  - conversation-mining", "  - bilstm", "---", ""]
     lines += ["# Conversation tagger", ""]
     lines += [
@@ -42,18 +50,20 @@ def model_card(
     lines += [f"- `{one}`" for one in dict.fromkeys(item.signature for item in scores.values())]
     lines += [
         "",
-        f"Confidence is calibrated on dev: temperature {calibration.temperature:.2f}, expected "
-        f"calibration error {calibration.error_after:.3f} (before {calibration.error_before:.3f}).",
+        f"Confidence is calibrated on {training.get('dev')}: temperature "
+        f"{calibration.temperature:.2f}. Expected calibration error "
+        f"{', '.join(f'{error:.3f} on {split}' for split, error in errors.items())} "
+        f"({calibration.error_before:.3f} before).",
         "",
         "## Training",
         "",
-        *(f"- {key}: `{value}`" for key, value in training.items()),
+        *(f"- {key}: `{value}`" for key, value in training.items() if value != ""),
         "",
         "## Limits",
         "",
-        "Trained on English novels of 1749 to 1922 whose labels were made by a language model and",
-        "not checked by a human (see the datasheet of the annotations). Drama, dash dialogue and",
-        "other languages were not seen.",
+        "It knows what it was trained on. The labels of `annotations`, of English novels, were",
+        "made by a language model and not checked by a human (see their datasheet); drama, dash",
+        "dialogue and other languages are not among them.",
         "",
     ]
     return "\n".join(lines)

@@ -46,6 +46,11 @@ def compacted(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
+def is_compact(weights: Mapping[str, Tensor]) -> bool:
+    """Whether `compacted` made them."""
+    return any(name.startswith(_SCALE) for name in weights)
+
+
 def restored(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The weights that `compacted` made, float32, less what was rounded; others as they are."""
     found: dict[str, Tensor] = {}

@@ -164,13 +164,13 @@ def _tagged(
 
     What needs none is passed on at once, unless books before it wait; no more than a few dozen do.
     """
-    waiting = deque[ReadBook | Summary | SetAside]()
     left = iter(read)
 
-    def readable(first: ReadBook) -> Iterator[tuple[Chapter, ...]]:
-        waiting.append(first)
-        yield first.chapters
-        for item in islice(left, _MOST_WAITING):
+    def readable(
+        group: Iterable[ReadBook | Summary | SetAside],
+        waiting: deque[ReadBook | Summary | SetAside],
+    ) -> Iterator[tuple[Chapter, ...]]:
+        for item in group:
             waiting.append(item)
             if isinstance(item, ReadBook):
                 yield item.chapters
@@ -180,7 +180,9 @@ def _tagged(
             yield item
             continue
         tagger = checkpoint_tagger(options.tagger)
-        for scored in tagger.scored(readable(item)):
+        waiting = deque[ReadBook | Summary | SetAside]()
+        group = chain([item], islice(left, _MOST_WAITING))
+        for scored in tagger.scored(readable(group, waiting)):
             while not isinstance(book := waiting.popleft(), ReadBook):
                 yield book
             tags = tagger.tagged(book.book_spans, scored)

@@ -17,6 +17,7 @@ from miner.features import Chapter, Paragraph
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+_N_SPECIAL = 2  # tokens: before a window and after it
 Range = tuple[int, int]  # first token and the token after the last
 
 
@@ -114,7 +115,7 @@ def encode_spans(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: i
     ranges: list[Range] = []
     windows: list[Window] = []
     n_tokens = 0
-    room = window - tokenizer.num_special_tokens_to_add()
+    room = window - _N_SPECIAL
     for ids, _ in _tokenized(texts, tokenizer):
         ids = ids[:room]
         if ids:
@@ -162,7 +163,7 @@ def _windows(
     tokens: Sequence[int], tokenizer: PreTrainedTokenizerBase, window: int, margin: int
 ) -> tuple[Window, ...]:
     """Windows over all tokens, all of one length, so that none has to be padded."""
-    room = window - tokenizer.num_special_tokens_to_add()
+    room = window - _N_SPECIAL
     if room <= 2 * margin:
         raise ValueError(
             f"found a window of {window} tokens and margins of {margin}, expected room between them"

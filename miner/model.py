@@ -8,18 +8,23 @@ running text and a whole chapter; both are configurations of this code.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
+from miner.compact import is_compact, restored
 from miner.decoding import ALLOWED, FIRST, TAGS
 from miner.encoding import Encoding, Window, batches
 from miner.features import FEATURES, N_PLAIN, Chapter
+from miner.files import CHECKPOINT_WEIGHTS
 from miner.pooling import Pooling
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
@@ -216,6 +221,22 @@ class ConversationTagger(PreTrainedModel):
         self.text = TextExpert(config, 3 * encoder_config.hidden_size)
         self.structure = StructureExpert(config.dropout) if config.features else None
         self.post_init()
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        pretrained_model_name_or_path: str | os.PathLike[str] | None,
+        *args: Any,  # noqa: ANN401 - what PreTrainedModel takes
+        **kwargs: Any,  # noqa: ANN401
+    ) -> Self:
+        """As `PreTrainedModel.from_pretrained`; weights that are kept in 8 bits are restored."""
+        folder = pretrained_model_name_or_path
+        if folder is not None and (file := Path(folder) / CHECKPOINT_WEIGHTS).is_file():
+            weights = load_file(file)
+            if is_compact(weights):
+                kwargs.setdefault("config", TaggerConfig.from_pretrained(folder))
+                return super().from_pretrained(None, *args, state_dict=restored(weights), **kwargs)
+        return super().from_pretrained(folder, *args, **kwargs)
 
     def _init_weights(self, module: nn.Module) -> None:
         """PyTorch's own initial weights are kept; the encoder's are loaded over them."""

@@ -214,7 +214,7 @@ def autocast(device: str) -> torch.autocast:
 def computes_in_bfloat16(device: str) -> bool:
     """Whether a kind of device has instructions for it; a CPU without takes longer with it."""
     if device.startswith("cuda"):
-        return torch.cuda.is_bf16_supported()
+        return torch.cuda.is_bf16_supported(including_emulation=False)
     return device == "cpu" and torch.cpu._is_avx512_bf16_supported()
 
 

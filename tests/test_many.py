@@ -99,6 +99,21 @@ def test_no_more_than_a_few_dozen_books_wait_for_one(checkpoint):
     assert [item.name for item in results] == [str(n) for n in range(500)]
 
 
+def test_what_waited_at_the_end_of_a_group_comes_out_once(checkpoint, monkeypatch):
+    monkeypatch.setattr("miner.corpus._MOST_WAITING", 2)
+    options = Options(str(checkpoint))
+    names = ["a", "-1", "-2", "b", "-3", "c", "-4"]  # groups end after -2 and after c
+    read = [
+        SetAside(name, "in the way")
+        if name.startswith("-")
+        else read_source(Source(name, name, SAMPLE), options)
+        for name in names
+    ]
+    results = miner.corpus._tagged(read, options)
+    found = [item.name if isinstance(item, SetAside) else item.entry["id"] for item in results]
+    assert found == names
+
+
 def noted(work, events, name):
     def noting(*args):
         events.append(name)

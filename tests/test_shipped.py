@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from dataclasses import replace
 from hashlib import sha256
+from itertools import groupby, islice
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,15 @@ from encoders import sample
 from miner import taggers
 from miner.__main__ import main
 from miner.compare import compare
+from miner.decoding import viterbi
+from miner.encoding import encode_text
+from miner.features import chapters
+from miner.model import ConversationTagger, pieces
+from miner.neural import read_checkpoint
+from miner.spans import split_book
 from miner.taggers import CHECKPOINTS, SHIPPED, AutoTagger, checkpoint_tagger, load_tagger
 from miner.tags import Tag, legal
+from miner.typography import infer_typography
 
 FOLDER = CHECKPOINTS / "en"
 ANNOTATIONS = Path(__file__).parents[1] / "annotations"
@@ -89,6 +98,48 @@ def test_more_threads_give_the_same_tags():
     assert [item.tag for item in one] == [item.tag for item in two]
     for a, b in zip(one, two, strict=True):
         assert a.confidence == pytest.approx(b.confidence, abs=0.01)
+
+
+def test_windows_agree_with_one_pass():
+    """Of short chapters, whose tokens one window of the encoder's full size holds."""
+    tagger = checkpoint_tagger("auto")
+    n = agreed = 0
+    for chapter in chapters(short_chapters()):
+        scores = []
+        for window in (128, 256, 512):
+            encoding = encode_text(chapter, tagger.tokenizer, window, 32, tagger.model.config.ends)
+            assert (len(encoding.windows) == 1) == (window == 512)
+            with torch.no_grad():
+                parts = tagger.model(
+                    encoding, torch.from_numpy(chapter.features), pieces(chapter, 0)
+                )
+            scores.append(torch.cat([part.scores for part in parts]).float().numpy())
+        whole = viterbi(scores[-1])
+        for rows in scores[:-1]:
+            n += len(whole)
+            agreed += sum(a is b for a, b in zip(viterbi(rows), whole, strict=True))
+    assert n > 100 and agreed / n > 0.95
+
+
+def short_chapters():
+    """The sample, cut off where a chapter would not fit into one window."""
+    book = sample().book
+    kept = [
+        block
+        for _, blocks in groupby(book.blocks, key=lambda block: block.chapter)
+        for block in islice(blocks, 13)
+    ]
+    short = replace(book, blocks=tuple(kept))
+    return split_book(short, infer_typography(short))
+
+
+def test_transformers_loads_it_as_it_is():
+    loaded = ConversationTagger.from_pretrained(FOLDER)
+    expected = read_checkpoint(FOLDER)[0].state_dict()
+    assert loaded.state_dict().keys() == expected.keys()
+    for name, weight in loaded.state_dict().items():
+        assert torch.equal(weight, expected[name]), name
+    assert not loaded.training and loaded.config.start_offset != 0.0
 
 
 def test_auto_tags_as_the_checkpoint_does():

@@ -15,7 +15,7 @@ import torch
 from click.testing import CliRunner
 from encoders import KINDS, encoder, model_of, sample, tokenizer_of
 from safetensors.torch import load_file
-from transformers import AutoModel
+from transformers import AlbertConfig, AutoModel
 
 import miner
 from heuristic.gap import GapTagger
@@ -155,7 +155,7 @@ def test_metrics_of_each_epoch(whole):
     out, _ = whole
     rows = metrics(out)
     assert [row["stage"] for row in rows] == STAGES
-    assert [row["epoch"] for row in rows] == [0, 0, 0, 1]
+    assert [row["epoch"] for row in rows] == [1, 1, 1, 2]
     for row in rows:
         assert 0 < row["loss"] < 3
         for unit in ("B-START", "turn-pair", "span-pair"):
@@ -184,7 +184,7 @@ def test_the_best_epoch_is_the_one_that_is_kept(whole):
     rows = [row for row in metrics(out) if row["stage"] == "gold"]
     record = json.loads((out / "run.json").read_bytes())
     both = [row["dev turn-pair.f1"] + row["dev B-START.f1"] for row in rows]
-    assert record["training"]["best epoch"] == both.index(max(both))
+    assert record["training"]["best epoch"] == both.index(max(both)) + 1
     kept = record["scores"]["sample"]["total"]["end_to_end"]["scores"]
     now = sum(kept[f"{unit}.f1"]["value"] for unit in ("turn-pair", "B-START"))
     assert now == pytest.approx(max(both))
@@ -257,6 +257,8 @@ def test_a_run_interrupted_before_its_state_is_saved_has_each_epoch_once(whole, 
         (("--head-rate", 0.5), "head_rate 0.002, expected 0.5"),
         (("--hidden", 4), "hidden 8, expected 4"),
         (("--chapters", 2), "chapters 5, expected 2"),
+        (("--compact",), "compact False, expected True"),
+        (("--test-split", "sample"), "test , expected sample"),
     ],
 )
 def test_a_run_is_not_gone_on_with_by_other_options(gold, begun, tmp_path, options, said):
@@ -297,6 +299,17 @@ def test_a_state_of_an_older_version_is_refused(gold, begun, tmp_path):
     assert done.exit_code == 1
     assert done.output.splitlines()[-1] == (
         f"train.py: {out / 'state.pt'}: found a state of an older version; --force begins anew"
+    )
+
+
+def test_a_damaged_state_is_refused(gold, begun, tmp_path):
+    out = shutil.copytree(begun, tmp_path / "begun")
+    state = (out / "state.pt").read_bytes()
+    (out / "state.pt").write_bytes(state[: len(state) // 2])
+    done = start(gold, out, "--resume")
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-1] == (
+        f"train.py: {out / 'state.pt'}: cannot be read; --force begins anew"
     )
 
 
@@ -393,6 +406,16 @@ def test_with_force_nothing_of_the_older_run_is_gone_on_with(gold, tmp_path):
         interrupt(patch, 1)  # before the new run has a state of its own
         assert start(gold, out, "--force", "--seed", 1).exit_code == 1
     assert not (out / "state.pt").exists()
+
+
+def test_a_run_that_replaces_a_checkpoint_is_none_until_it_has_one(whole, gold, tmp_path):
+    out = shutil.copytree(whole[0], tmp_path / "copy")
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, 2)  # before it has weights to keep
+        assert start(gold, out, "--force").exit_code == 1
+    assert {path.name for path in out.iterdir()} == {"state.pt", "metrics.jsonl"}
+    with pytest.raises(ValueError, match="expected a checkpoint"):
+        load_checkpoint(out)
 
 
 def test_a_frozen_encoder_stays_as_it_was(gold, tmp_path):
@@ -600,6 +623,68 @@ def test_a_new_model_has_the_weights_of_the_encoder(kind):
     assert not torch.equal(model.text.scores.weight, other.text.scores.weight)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_an_encoder_kept_in_fewer_bits_is_trained_in_float32(tmp_path, dtype):
+    AutoModel.from_pretrained(encoder()).to(dtype).save_pretrained(tmp_path)
+    tokenizer_of().save_pretrained(tmp_path)
+    model, _ = train.new_model(options_of(encoder=str(tmp_path)), {})
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+    model.save_pretrained(tmp_path / "kept")
+    loaded = type(model).from_pretrained(tmp_path / "kept")
+    assert {weight.dtype for weight in loaded.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_lowest_layers_of_any_encoder_are_kept(kind):
+    model, _ = train.new_model(options_of(encoder=str(encoder(kind)), encoder_layers=1), {})
+    before = AutoModel.from_pretrained(encoder(kind))
+    (kept,), first = train.layers_of(model), train.layers_of(model_of(kind))[0]
+    assert kept.state_dict().keys() == first.state_dict().keys()
+    assert len(model.encoder.state_dict()) < len(before.state_dict())
+
+
+def test_an_encoder_whose_layers_are_one_is_refused(tmp_path):
+    sizes = {"embedding_size": 8, "hidden_size": 16, "num_attention_heads": 2}
+    config = AlbertConfig(vocab_size=len(tokenizer_of()), intermediate_size=16, **sizes)
+    AutoModel.from_config(config).save_pretrained(tmp_path)
+    tokenizer_of().save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="found an encoder of type albert, expected one with 12"):
+        train.new_model(options_of(encoder=str(tmp_path)), {})
+
+
+def test_a_window_that_an_encoder_cannot_read_is_refused():
+    # Its positions begin after that of padding, so that two of them are for nothing.
+    roberta = options_of(encoder=str(encoder("roberta")))
+    assert train.new_model(roberta, {"window": 512})
+    with pytest.raises(ValueError, match="found no encoder that reads windows of 513 tokens"):
+        train.new_model(roberta, {"window": 513})
+
+
+def test_weak_labels_are_those_of_the_tagger_that_is_asked(whole, gold, capsys):
+    gaps = train.weakly_tagged(["sample"], "tuned-gap", None, gold)
+    expected = weak_examples(sample(), GapTagger(300))
+    assert [item.tags.tolist() for item in gaps] == [item.tags.tolist() for item in expected]
+    own = train.weakly_tagged(["sample"], str(whole[0]), None, gold)
+    assert [item.tags.tolist() for item in own] != [item.tags.tolist() for item in gaps]
+    with pytest.raises(ValueError, match="no such file"):
+        train.weakly_tagged(["nowhere.html"], "gap", None, gold)
+
+
+def test_no_weak_labels_of_books_that_judge(gold, tmp_path, capsys):
+    page = (ROOT / "miner" / "sample.html").read_bytes()
+    for name in ("155-h.htm", "24-h.htm", "7-h.htm"):
+        (tmp_path / name).write_bytes(page)
+    shutil.copy(ROOT / "tests" / "data" / "play.html", tmp_path)
+    found = train.weakly_tagged([str(tmp_path)], "gap", None, ROOT / "annotations")
+    assert {item.chapter.book for item in found} == {"7"}
+    said = capsys.readouterr().err.splitlines()
+    assert said[:2] == [
+        "155: left out, since it is of split test",
+        "24: left out, since it is of split dev",
+    ]
+    assert len(said) == 3 and said[2].startswith("play: left out: ")
+
+
 def item_of(tags, speakers, cuts):
     numbers = torch.tensor(speakers)
     return train.Encoded(None, None, torch.tensor(tags), numbers, cuts, None)
@@ -689,6 +774,7 @@ def test_the_offset_of_starts_is_the_best_that_was_tried(gold):
         figures = train.judged(data, rows, "sample", start_offset=offset).total.end_to_end
         return figures["B-START.f1"].value + figures["turn-pair.f1"].value
 
+    assert train.best_start_offset(data, [row * 100 for row in rows], "sample") == 0.0
     found = train.best_start_offset(data, rows, "sample")
     assert 0.5 < found <= 2.0
     assert f1(found) > f1(0.0)
