@@ -7,6 +7,7 @@ trained again, and an interrupted one goes on, so a table can be made in pieces.
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ FROZEN = ("--frozen", "--epochs", "8", "--masked", "0")
 PLAIN = ("--context", "span", "--paragraphs", "4", "--no-features", "--speaker-weight", "0")
 WEAK = tuple(f"--weak={book}" for book in (215, 219, 1661))  # of no split
 SMALL = ("--epochs", "3")  # of a few chapters
-BOX = ("--encoder-layers", "4", "--epochs", "7", "--compact")  # miner/checkpoints/en
+BOX = ("--encoder-layers", "4", "--epochs", "5", "--compact")  # miner/checkpoints/en
 CURVE = (6, 12, 24, 96)
 PRETRAINED = "395 chapters without Pride and Prejudice"
 # Of the annotations: scored on test, and what was tried on dev; of the seed project's labels, on
@@ -31,7 +32,7 @@ PRETRAINED = "395 chapters without Pride and Prejudice"
 TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "test": {
         "the tagger in the box": BOX,
-        "the tagger": (),
+        "six layers": ("--epochs", "5"),
         "the seed's variant": (*FROZEN, *PLAIN),
     },
     "ablations": {
@@ -100,6 +101,7 @@ def main(
         for seed in range(seeds):
             folder = folder_of(out, name, seed, table)
             if only_print or (folder / RUN_RECORD).is_file():
+                check(folder, options, test or dev)
                 continue
             command = [sys.executable, str(TRAIN), "-o", str(folder), "--encoder", encoder]
             command += ["--vectors", str(out / "vectors"), "--dev-split", dev, "--seed", str(seed)]
@@ -125,6 +127,19 @@ def main(
         folders = [folder_of(out, name, seed) for name in names for seed in range(seeds)]
         done = [folder for folder in folders if (folder / RUN_RECORD).is_file()]
         save(learning_plot(learning_curve(done, dev), "turn-pair F1", dev), plot, force=True)
+
+
+def check(folder: Path, options: tuple[str, ...], split: str) -> None:
+    """Refuses a run that is there already, but is that of another row."""
+    record = folder / RUN_RECORD
+    if not record.is_file():
+        return
+    run = json.loads(record.read_text())
+    words = shlex.split(run["training"]["command"])
+    if missing := [option for option in options if option not in words and "{" not in option]:
+        raise click.ClickException(f"{folder}: found a run without {missing[0]}")
+    if split not in run["scores"]:
+        raise click.ClickException(f"{folder}: found a run without scores of split {split}")
 
 
 def cell(runs: list[dict], unit: str) -> str:
