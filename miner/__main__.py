@@ -662,10 +662,10 @@ def gold_fetch(gold: Path, split: str, books: Path | None, mirror: str | None, q
     They go to the cache, where every command looks. A book that cannot be had is named, the others
     go on, and the exit code is 1.
     """
-    from miner.annotations import read_annotations
+    from miner.annotations import read_part
     from miner.goldset import fetch_books
 
-    wanted = read_annotations(gold).part(split)
+    wanted = read_part(gold, split)
     failed = 0
     for book, found in fetch_books(wanted, lambda id: _file_of(id, books, mirror)[1]):
         failed += isinstance(found, str)
@@ -739,14 +739,12 @@ def gold_agreement(gold: Path, as_json: bool) -> None:
 @_mirror
 def gold_speakers(gold: Path, pdnc: Path, books: Path | None, mirror: str | None) -> None:
     """Compare our speakers with those of the Project Dialogism Novel Corpus."""
-    from miner.annotations import read_annotations
+    from miner.annotations import read_part
     from miner.pdnc import pdnc_novels
     from miner.report import speakers_tables
     from miner.speakers import speaker_pairs
 
-    pairs = speaker_pairs(
-        read_annotations(gold).part("all"), pdnc_novels(pdnc), _reader(books, mirror)
-    )
+    pairs = speaker_pairs(read_part(gold, "all"), pdnc_novels(pdnc), _reader(books, mirror))
     _show(speakers_tables(pairs))
 
 
@@ -768,13 +766,13 @@ def gold_sweep(
     as_json: bool,
 ) -> None:
     """Score the gap heuristic with gaps of 50 to 2000 characters, to tune it."""
-    from miner.annotations import read_annotations
+    from miner.annotations import read_part
     from miner.compare import sweep
     from miner.report import sweep_table
     from miner.taggers import load_tagger, swept_gaps
 
     swept = sweep(
-        read_annotations(gold).part(split),
+        read_part(gold, split),
         _reader(books, mirror),
         [(gap, load_tagger("gap", gap)) for gap in swept_gaps()],
         split=split,
@@ -806,13 +804,13 @@ def gold_errors(
     as_json: bool,
 ) -> None:
     """Of the pairs that a tagger mines, count the wrong ones, by cause."""
-    from miner.annotations import read_annotations
+    from miner.annotations import read_part
     from miner.compare import mined_pairs
     from miner.errors import pair_errors
     from miner.report import errors_table
     from miner.taggers import load_tagger, tagger_label
 
-    books_of_split = read_annotations(gold).part(split)
+    books_of_split = read_part(gold, split)
     found = pair_errors(
         mined_pairs(books_of_split, _reader(books, mirror), load_tagger(tagger, gap))
     )
@@ -850,7 +848,7 @@ def gold_confidence(
     The pairs that a checkpoint mines from the books, in the annotated chapters: how many are at
     least so sure, what share of them is right, and what share of the gold pairs they are.
     """
-    from miner.annotations import read_annotations
+    from miner.annotations import read_part
     from miner.compare import mined_pairs
     from miner.files import refuse_existing
     from miner.report import tradeoff_table
@@ -859,9 +857,7 @@ def gold_confidence(
 
     if plot:
         refuse_existing(plot, force)
-    judged = mined_pairs(
-        read_annotations(gold).part(split), _reader(books, mirror), load_tagger(tagger)
-    )
+    judged = mined_pairs(read_part(gold, split), _reader(books, mirror), load_tagger(tagger))
     found = tradeoff(judged, resamples=resamples, seed=seed)
     if plot:
         from miner.plots import save, tradeoff_plot

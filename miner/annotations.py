@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -151,18 +151,8 @@ class Annotations:
         Raises:
             ValueError: if there is no such split, or no book in it.
         """
-        names = (
-            [name for name in SPLITS if name != "sample"] if split == "all" else split.split("+")
-        )
-        if unknown := [name for name in names if name not in SPLITS]:
-            raise ValueError(
-                f"{self.folder}: found no split {unknown[0]!r}, "
-                f"expected {', '.join(SPLITS)}, all, or several with + between"
-            )
-        books = tuple(book for book in self.gold if book.card.split in names)
-        if not books:
-            raise ValueError(f"{self.folder}: found no book of split {split}")
-        return books
+        cards = _cards_of(self.folder, {book.card.book: book.card for book in self.gold}, split)
+        return tuple(book for book in self.gold if book.card.book in cards)
 
 
 def is_annotations(folder: Path) -> bool:
@@ -180,11 +170,34 @@ def read_annotations(folder: Path) -> Annotations:
         OSError: if a file cannot be read.
     """
     cards = read_cards(folder / BOOKS)
-    gold = _read_books(folder / GOLD, cards)
-    if absent := set(cards) - {book.card.book for book in gold}:
-        raise ValueError(f"{folder / GOLD}: found no {min(absent)}.jsonl, expected one per book")
-    first, second = (_read_books(folder / name, cards) for name in READINGS)
+    gold = _read_gold(folder, cards, cards)
+    first, second = (_read_books(folder / name, cards, cards) for name in READINGS)
     return Annotations(folder, gold, first, second)
+
+
+def read_part(folder: Path, split: str) -> tuple[AnnotatedBook, ...]:
+    """The gold books of a split, as `Annotations.part` gives them; the files of others stay unread.
+
+    Raises:
+        ValueError: as `read_annotations` and `Annotations.part` do.
+        OSError: if a file cannot be read.
+    """
+    cards = read_cards(folder / BOOKS)
+    return _read_gold(folder, cards, _cards_of(folder, cards, split))
+
+
+def _cards_of(folder: Path, cards: Mapping[str, BookCard], split: str) -> dict[str, BookCard]:
+    """The cards of a split, as `Annotations.part` has splits, by id."""
+    names = [name for name in SPLITS if name != "sample"] if split == "all" else split.split("+")
+    if unknown := [name for name in names if name not in SPLITS]:
+        raise ValueError(
+            f"{folder}: found no split {unknown[0]!r}, "
+            f"expected {', '.join(SPLITS)}, all, or several with + between"
+        )
+    found = {book: card for book, card in cards.items() if card.split in names}
+    if not found:
+        raise ValueError(f"{folder}: found no book of split {split}")
+    return found
 
 
 def read_cards(path: Path) -> dict[str, BookCard]:
@@ -327,8 +340,20 @@ def _occasion(fact: Annotation) -> tuple[int, int]:
     return fact.chapter, fact.conversation
 
 
-def _read_books(folder: Path, cards: dict[str, BookCard]) -> tuple[AnnotatedBook, ...]:
-    """The books of a folder, which may be missing; a file that is no book's is refused."""
+def _read_gold(
+    folder: Path, cards: Mapping[str, BookCard], chosen: Mapping[str, BookCard]
+) -> tuple[AnnotatedBook, ...]:
+    """The gold of the chosen books, which must all be there."""
+    gold = _read_books(folder / GOLD, cards, chosen)
+    if absent := set(chosen) - {book.card.book for book in gold}:
+        raise ValueError(f"{folder / GOLD}: found no {min(absent)}.jsonl, expected one per book")
+    return gold
+
+
+def _read_books(
+    folder: Path, cards: Mapping[str, BookCard], chosen: Mapping[str, BookCard]
+) -> tuple[AnnotatedBook, ...]:
+    """The chosen books of a folder, which may be missing; a file that is no book's is refused."""
     paths = {path.stem: path for path in folder.glob("*.jsonl")}
     if foreign := sorted(set(paths) - set(cards)):
         raise ValueError(f"{paths[foreign[0]]}: found no book {foreign[0]} in {BOOKS}")
@@ -336,7 +361,7 @@ def _read_books(folder: Path, cards: dict[str, BookCard]) -> tuple[AnnotatedBook
         AnnotatedBook(
             card, read_file(paths[book], book), source_of(paths[book], text_of(paths[book])[1])
         )
-        for book, card in cards.items()
+        for book, card in chosen.items()
         if book in paths
     )
 

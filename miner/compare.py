@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from miner.annotations import AnnotatedBook, is_annotations, read_annotations
+from miner.annotations import AnnotatedBook, is_annotations, read_part
 from miner.book import Block, BlockKind, Book
 from miner.calibration import Bin, reliability
 from miner.counts import Confusion, confusion
@@ -110,7 +110,7 @@ def compare(
     if is_annotations(gold):
         if read is None:
             raise ValueError(f"{gold}: found annotations but no books, expected a way to read them")
-        books = read_annotations(gold).part(split)
+        books = read_part(gold, split)
         return _compare_annotations(books, gold.name, taggers, split, read, resamples, seed)
     if gold.is_dir():
         return _compare_seed(read_seed(gold), gold.name, taggers, split, resamples, seed)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.annotations import UNKNOWN, AnnotatedBook, is_annotations, read_annotations
+from miner.annotations import UNKNOWN, AnnotatedBook, is_annotations, read_part
 from miner.decoding import TAGS
 from miner.editions import ReadBook, editions
 from miner.features import Chapter, chapters
@@ -66,14 +66,14 @@ def read_examples(
         without: ids of books to leave out.
 
     Raises:
-        ValueError: as `read_annotations`, `editions.editions` and `read_seed` do, or if nothing is
+        ValueError: as `read_part`, `editions.editions` and `read_seed` do, or if nothing is
             left.
     """
     if not is_annotations(gold):
         if without:
             raise ValueError(f"{gold}: found one book, expected none to leave out")
         return seed_examples(read_seed(gold), split)
-    of_split = read_annotations(gold).part(split)
+    of_split = read_part(gold, split)
     books = [book for book in of_split if book.card.book not in without]
     if unknown := sorted({*without}.difference(book.card.book for book in of_split)):
         raise ValueError(f"{gold}: found no book {unknown[0]} in split {split} to leave out")

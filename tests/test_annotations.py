@@ -18,6 +18,7 @@ from miner.annotations import (
     is_annotations,
     read_annotations,
     read_file,
+    read_part,
     row_of,
 )
 from miner.tags import Tag, out_of_order
@@ -185,9 +186,11 @@ def test_a_folder_is_read_in_the_order_of_its_books(tmp_path):
 
 
 def test_the_parts_of_a_folder(tmp_path):
-    found = read_annotations(write(tmp_path / "a"))
+    folder = write(tmp_path / "a")
+    found = read_annotations(folder)
 
     def part(split):
+        assert read_part(folder, split) == found.part(split)
         return [book.card.book for book in found.part(split)]
 
     assert part("train") == ["8"]
@@ -202,6 +205,19 @@ def test_the_parts_of_a_folder(tmp_path):
     ]:
         with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'a'}: {message}")):
             found.part(split)
+        with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'a'}: {message}")):
+            read_part(folder, split)
+
+
+def test_a_part_is_read_without_the_files_of_others(tmp_path):
+    folder = write(tmp_path / "a")
+    (folder / "gold" / "8.jsonl").write_text("{", encoding="utf-8")
+    assert [book.card.book for book in read_part(folder, "test")] == ["7", "9"]
+    with pytest.raises(ValueError, match="bad JSON"):
+        read_part(folder, "train")
+    (folder / "gold" / "9.jsonl").unlink()
+    with pytest.raises(ValueError, match=r"found no 9\.jsonl, expected one per book"):
+        read_part(folder, "test")
 
 
 @pytest.mark.parametrize(

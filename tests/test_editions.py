@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -484,12 +485,17 @@ def test_editions_are_read_one_at_a_time_and_poor_ones_refused():
 CARDS = [json.loads(line) for line in (ANNOTATIONS / "books.jsonl").read_text("utf-8").splitlines()]
 
 
+@cache
+def annotated_books():
+    return {book.card.book: book for book in read_annotations(ANNOTATIONS).gold}
+
+
 def annotated_in(id: str, file: str) -> Edition:
     """The repository's annotations of a book on a real file, which may be missing."""
     path = SAMPLE if id == "sample" else BOOKS / file
     if not path.is_file():
         pytest.skip(f"no {path}")
-    (book,) = (book for book in read_annotations(ANNOTATIONS).gold if book.card.book == id)
+    book = annotated_books()[id]
     return open_edition(book, path.read_bytes())
 
 
