@@ -81,6 +81,7 @@ STRUCTURE = "structure"  # the stage that trains on structure features alone, be
 STATE = "state.pt"  # in the run folder until the run is done: what it goes on from
 METRICS = "metrics.jsonl"
 RELIABILITY = "reliability.png"
+_UNREAD = Encoding((), 0, (), ())
 
 
 @dataclass(frozen=True)
@@ -294,6 +295,7 @@ def encoded(
     tokenizer: Any,
     frozen: bool,
     kept: Path | None = None,
+    text: bool = True,
 ) -> list[Encoded]:
     """The examples in tensors; a frozen encoder reads them once, here, or not at all.
 
@@ -303,6 +305,7 @@ def encoded(
         tokenizer: the encoder's.
         frozen: whether the encoder stays as it is.
         kept: a folder of vectors that earlier runs made with the same encoder, and new ones.
+        text: whether it is to be read; else there are no windows of it.
     """
     device = model.device
     encoder = ""
@@ -312,8 +315,8 @@ def encoded(
         encoder = f"{_digest(model.encoder)} {config} bfloat16 {is_short}"
     found = []
     for example in progress(examples, "encoding"):
-        encoding = encode(example.chapter, tokenizer, model.config)
-        pooled = _vectors(model, encoding, encoder, kept) if frozen else None
+        encoding = encode(example.chapter, tokenizer, model.config) if text else _UNREAD
+        pooled = _vectors(model, encoding, encoder, kept) if frozen and text else None
         found.append(
             Encoded(
                 encoding,
@@ -715,19 +718,20 @@ def run(given: dict[str, Any]) -> None:
     best = {"epoch": -1, "goal": -1.0} | (state["best"] if state else {})
     rows: list[dict[str, Any]] = state["rows"] if state else []
 
-    def ready(examples: Sequence[Example]) -> list[Encoded]:
-        return encoded(examples, model, tokenizer, options.frozen, given["vectors"])
+    def ready(examples: Sequence[Example], text: bool = True) -> list[Encoded]:
+        return encoded(examples, model, tokenizer, options.frozen, given["vectors"], text)
 
-    def epochs_of(examples: Sequence[Example]) -> Callable[[int], list[Encoded]]:
+    def epochs_of(examples: Sequence[Example], text: bool = True) -> Callable[[int], list[Encoded]]:
         """Gives the examples as an epoch has them; those that are not cut are encoded once."""
-        plain = cache(lambda: ready(examples))
+        plain = cache(lambda: ready(examples, text))
 
         def of_epoch(epoch: int) -> list[Encoded]:
             if not options.recut:
                 return plain()
             rngs = [random.Random(f"{options.seed} {epoch} {n}") for n in range(len(examples))]
             return ready(
-                [recut(item, options.recut, rng) for item, rng in zip(examples, rngs, strict=True)]
+                [recut(item, options.recut, rng) for item, rng in zip(examples, rngs, strict=True)],
+                text,
             )
 
         return of_epoch
@@ -735,7 +739,8 @@ def run(given: dict[str, Any]) -> None:
     annotated = epochs_of(chosen)
     stages: list[tuple[str, int, Callable[[int], list[Encoded]], int]] = []
     if options.structure_epochs and model.config.features:
-        stages.append((STRUCTURE, len(chosen), annotated, options.structure_epochs))
+        of_structure = epochs_of(chosen, text=False)
+        stages.append((STRUCTURE, len(chosen), of_structure, options.structure_epochs))
     if weak:
         stages.append(("weak", len(weak), epochs_of(weak), options.weak_epochs))
     stages.append(("gold", len(chosen), annotated, options.epochs))
