@@ -34,13 +34,13 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from miner import __version__, plots
-from miner.annotations import is_annotations, read_cards
+from miner.annotations import BOOKS, is_annotations, read_cards
 from miner.augmentation import recut
 from miner.calibration import best_share, calibrated, calibration_error
 from miner.card import model_card
 from miner.compact import compacted, restored
 from miner.decoding import TAGS, viterbi
-from miner.encoding import Encoding, Window, special_tokens
+from miner.encoding import NOTHING, Encoding, Window, special_tokens
 from miner.examples import (
     AnnotatedExamples,
     Example,
@@ -72,7 +72,7 @@ from miner.model import (
 )
 from miner.neural import autocast, computes_in_bfloat16, decoded, encode, read_checkpoint
 from miner.scores import Scores, score
-from miner.sources import find_sources
+from miner.sources import find_sources, id_of
 from miner.taggers import load_tagger, tagger_signature
 from miner.tags import Tag, TaggedBook
 
@@ -81,7 +81,6 @@ STRUCTURE = "structure"  # the stage that trains on structure features alone, be
 STATE = "state.pt"  # in the run folder until the run is done: what it goes on from
 METRICS = "metrics.jsonl"
 RELIABILITY = "reliability.png"
-_UNREAD = Encoding((), 0, (), ())
 
 
 @dataclass(frozen=True)
@@ -150,6 +149,10 @@ def new_model(options: Options, shape: dict[str, Any]) -> tuple[ConversationTagg
     logging.disable_progress_bar()
     tokenizer = AutoTokenizer.from_pretrained(options.encoder, use_fast=True)
     config = AutoConfig.from_pretrained(options.encoder)
+    if not hasattr(config, "num_hidden_layers"):
+        raise ValueError(
+            f"{options.encoder}: found an encoder of type {config.model_type}, expected one of text"
+        )
     if options.encoder_layers > config.num_hidden_layers:
         raise ValueError(
             f"found {options.encoder_layers} layers to keep, "
@@ -210,6 +213,7 @@ def _refuse_unreadable(model: ConversationTagger, encoder: str) -> None:
     """Stops where the encoder cannot read a full window, before anything is trained."""
     n = model.config.window
     window = Window((model.config.separator,) * n, (0, n - 2), 0)
+    model.eval()
     try:
         with torch.no_grad():
             model.read([window], n)
@@ -252,40 +256,49 @@ def train_only(model: ConversationTagger, expert: Expert, options: Options) -> N
 
 
 def weakly_tagged(
-    words: Sequence[str], tagger: str, books: Path | None, gold: Path
+    words: Sequence[str], tagger: str, books: Path | None, gold: Path, without: Sequence[str]
 ) -> list[Example]:
     """The chapters of whole books with the tags that a tagger gives them.
 
-    Books that the annotations judge by (dev, test) are left out, and so are those that cannot be
-    used; both in a line.
+    Books that the annotations judge by (dev, test; known by their number) are left out, and so are
+    those that cannot be had or used; all in a line.
 
     Args:
         words: numbers, files and folders, as `miner mine` takes them.
         tagger: as `miner.taggers.load_tagger` takes it.
         books: where numbers are looked up first.
         gold: the annotations.
+        without: ids of further books to leave out.
 
     Raises:
-        ValueError: if a word names no book, or the tagger does not exist.
+        ValueError: if a word names no book, no book is left, or the tagger does not exist.
     """
-    judges = {"dev", "test"}
-    cards = read_cards(gold / "books.jsonl").values() if is_annotations(gold) else ()
-    kept_apart = {card.book: card.split for card in cards if card.split in judges}
+    if not words:
+        return []
+    cards = read_cards(gold / BOOKS).values() if is_annotations(gold) else ()
+    reasons = dict.fromkeys(without, "as --without says")
+    reasons |= {
+        card.book: f"since it is of split {card.split}"
+        for card in cards
+        if card.split in ("dev", "test")
+    }
     sources, missing = find_sources(words, books)
     if missing:
         raise ValueError(str(missing[0]))
+    chosen = load_tagger(tagger)
     found: list[Example] = []
     for source in progress(sources, "weak labels"):
-        if split := kept_apart.get(source.id):
-            click.echo(f"{source.id}: left out, since it is of split {split}", err=True)
-            continue
-        data = (source.path or fetch(source.id)).read_bytes()
+        why = reasons.get(id_of(source.path) if source.path else source.id)
         try:
-            book_spans, _ = split_source(data, source.id, ())
-        except ValueError as error:
-            click.echo(f"{source.id}: left out: {error}", err=True)
-            continue
-        found += weak_examples(book_spans, load_tagger(tagger))
+            if not why:
+                data = (source.path or fetch(source.id)).read_bytes()
+                found += weak_examples(split_source(data, source.id, ())[0], chosen)
+        except (ValueError, OSError) as error:
+            why = str(error)
+        if why:
+            click.echo(f"{source.id}: left out, {why}", err=True)
+    if not found:
+        raise ValueError("found no book for weak labels but those left out")
     return found
 
 
@@ -315,7 +328,7 @@ def encoded(
         encoder = f"{_digest(model.encoder)} {config} bfloat16 {is_short}"
     found = []
     for example in progress(examples, "encoding"):
-        encoding = encode(example.chapter, tokenizer, model.config) if text else _UNREAD
+        encoding = encode(example.chapter, tokenizer, model.config) if text else NOTHING
         pooled = _vectors(model, encoding, encoder, kept) if frozen and text else None
         found.append(
             Encoded(
@@ -496,8 +509,7 @@ def train(
                 loss = loss_of(parts, item, options)
                 accelerator.backward(loss / size)
                 total += loss.item()
-                if expert is Expert.TEXT:
-                    n_tokens += sum(len(window.ids) for window in item.encoding.windows)
+                n_tokens += sum(len(window.ids) for window in item.encoding.windows)
             n_tags += size
             accelerator.clip_grad_norm_(wrapped.parameters(), 1.0)
             optimizer.step()
@@ -598,7 +610,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option("--weak-epochs", type=click.IntRange(min=1), default=1)
 @click.option(
     "--structure-epochs",
-    type=int,
+    type=click.IntRange(min=0),
     default=12,
     help="On structure features alone, before the encoder is trained beside them.",
 )
@@ -612,8 +624,18 @@ def progress(items: Sequence[Any], name: str) -> Any:
 @click.option("--encoder-rate", type=float, default=1e-4, help="Learning rate.")
 @click.option("--head-rate", type=float, default=2e-3, help="Learning rate.")
 @click.option("--frozen", is_flag=True, help="Train the head only, on vectors made once.")
-@click.option("--frozen-layers", type=int, default=0, help="Train all but the lowest layers.")
-@click.option("--encoder-layers", type=int, default=0, help="Keep the lowest layers; 0: all.")
+@click.option(
+    "--frozen-layers",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Train all but the lowest layers.",
+)
+@click.option(
+    "--encoder-layers",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Keep the lowest layers; 0: all.",
+)
 @click.option(
     "--vectors", type=click.Path(path_type=Path), help="Folder to keep a frozen encoder's vectors."
 )
@@ -685,7 +707,9 @@ def run(given: dict[str, Any]) -> None:
     if given["chapters"]:
         random.Random(options.seed).shuffle(chosen)
         chosen = chosen[: given["chapters"]]
-    weak = weakly_tagged(given["weak"], given["weak_tagger"], given["books"], gold)
+    weak = weakly_tagged(
+        given["weak"], given["weak_tagger"], given["books"], gold, given["without"]
+    )
     record = {
         "command": shlex.join(["python", *sys.argv]),
         "data": f"{gold} {given['train_split']}",
@@ -697,8 +721,10 @@ def run(given: dict[str, Any]) -> None:
         "digest of the data": digest(chosen),
         "digest of dev": digest(dev.examples),
         "weak books": " ".join(dict.fromkeys(item.chapter.book for item in weak)),
-        **({"weak tagger": tagger_signature(given["weak_tagger"])} if weak else {}),
-        "test": given["test_split"] or "",
+        "digest of weak labels": digest(weak) if weak else "",
+        "weak tagger": tagger_signature(given["weak_tagger"]) if weak else "",
+        "test": given["test_split"] or "none",
+        "resamples": given["resamples"],
         **asdict(options),
         **shape,
         "compact": given["compact"],
@@ -706,9 +732,9 @@ def run(given: dict[str, Any]) -> None:
         "miner": __version__,
         "versions": {name: version(name) for name in ("torch", "transformers", "accelerate")},
     }
-    out.mkdir(parents=True, exist_ok=True)
-    state = _state(out, accelerator) if given["resume"] else None
+    state = _state(out) if given["resume"] else None
     if state is None:
+        out.mkdir(parents=True, exist_ok=True)
         for name in (STATE, METRICS, RUN_RECORD, *CHECKPOINT, CARD, RELIABILITY):
             (out / name).unlink(missing_ok=True)  # of an older run, to which nothing here belongs
     else:
@@ -736,14 +762,13 @@ def run(given: dict[str, Any]) -> None:
 
         return of_epoch
 
-    annotated = epochs_of(chosen)
     stages: list[tuple[str, int, Callable[[int], list[Encoded]], int]] = []
     if options.structure_epochs and model.config.features:
-        of_structure = epochs_of(chosen, text=False)
-        stages.append((STRUCTURE, len(chosen), of_structure, options.structure_epochs))
+        unread = epochs_of(chosen, text=False)
+        stages.append((STRUCTURE, len(chosen), unread, options.structure_epochs))
     if weak:
         stages.append(("weak", len(weak), epochs_of(weak), options.weak_epochs))
-    stages.append(("gold", len(chosen), annotated, options.epochs))
+    stages.append(("gold", len(chosen), epochs_of(chosen), options.epochs))
     done = [name for name, *_ in stages].index(state["stage"]) if state else 0
     dev_items = ready(dev.examples)
     for stage, n_chapters, items_of, epochs in stages[done:]:
@@ -869,15 +894,18 @@ def finish(
             click.echo(f"{name}: {unit} F1 {_short(value)}")
 
 
-def _state(out: Path, accelerator: Accelerator) -> dict[str, Any]:
+def _state(out: Path) -> dict[str, Any]:
     """What an interrupted run had reached, and its record."""
     path = out / STATE
     if not path.is_file():
         raise ValueError(f"{out}: found no {STATE}, expected an interrupted run to go on with")
     try:
-        state = torch.load(path, map_location=accelerator.device, weights_only=True)
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError:
+        raise
     except Exception as error:  # whatever the library raises at a broken file
-        raise ValueError(f"{path}: cannot be read; --force begins anew") from error
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path}: cannot be read ({reason}); --force begins anew") from error
     if "record" not in state:
         raise ValueError(f"{path}: found a state of an older version; --force begins anew")
     return state

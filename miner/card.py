@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from miner.calibration import Calibration
@@ -29,7 +30,8 @@ def model_card(
         errors: the expected calibration error of each split, 0..1.
     """
     lines = ["---", "library_name: transformers", "pipeline_tag: token-classification"]
-    if _ON_THE_HUB.fullmatch(encoder := str(training.get("encoder", ""))):
+    encoder = str(training.get("encoder", ""))
+    if _ON_THE_HUB.fullmatch(encoder) and not Path(encoder).is_dir():
         lines += [f"base_model: {encoder}"]
     lines += ["language: en", "tags:", "  - conversation-mining", "  - bilstm", "---", ""]
     lines += ["# Conversation tagger", ""]
@@ -53,7 +55,7 @@ def model_card(
         f"Confidence is calibrated on {training.get('dev')}: temperature "
         f"{calibration.temperature:.2f}. Expected calibration error "
         f"{', '.join(f'{error:.3f} on {split}' for split, error in errors.items())} "
-        f"({calibration.error_before:.3f} before).",
+        f"({calibration.error_before:.3f} on {training.get('dev')} before).",
         "",
         "## Training",
         "",

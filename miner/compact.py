@@ -7,7 +7,7 @@ with as any other model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor
@@ -46,9 +46,9 @@ def compacted(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-def is_compact(weights: Mapping[str, Tensor]) -> bool:
-    """Whether `compacted` made them."""
-    return any(name.startswith(_SCALE) for name in weights)
+def is_compact(names: Iterable[str]) -> bool:
+    """Whether the weights of these names are what `compacted` made."""
+    return any(name.startswith(_SCALE) for name in names)
 
 
 def restored(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -164,13 +164,13 @@ def _tagged(
 
     What needs none is passed on at once, unless books before it wait; no more than a few dozen do.
     """
+    waiting = deque[ReadBook | Summary | SetAside]()
     left = iter(read)
 
-    def readable(
-        group: Iterable[ReadBook | Summary | SetAside],
-        waiting: deque[ReadBook | Summary | SetAside],
-    ) -> Iterator[tuple[Chapter, ...]]:
-        for item in group:
+    def readable(first: ReadBook) -> Iterator[tuple[Chapter, ...]]:
+        waiting.append(first)
+        yield first.chapters
+        for item in islice(left, _MOST_WAITING):
             waiting.append(item)
             if isinstance(item, ReadBook):
                 yield item.chapters
@@ -180,14 +180,13 @@ def _tagged(
             yield item
             continue
         tagger = checkpoint_tagger(options.tagger)
-        waiting = deque[ReadBook | Summary | SetAside]()
-        group = chain([item], islice(left, _MOST_WAITING))
-        for scored in tagger.scored(readable(group, waiting)):
+        for scored in tagger.scored(readable(item)):
             while not isinstance(book := waiting.popleft(), ReadBook):
                 yield book
             tags = tagger.tagged(book.book_spans, scored)
             yield summed_up(book, tags, options)
         yield from (book for book in waiting if not isinstance(book, ReadBook))
+        waiting.clear()
 
 
 def _in_processes(

@@ -48,6 +48,9 @@ class Encoding:
     narration: tuple[Range, ...]
 
 
+NOTHING = Encoding((), 0, (), ())  # a chapter that is not read
+
+
 def encode_text(
     chapter: Chapter,
     tokenizer: PreTrainedTokenizerBase,

@@ -11,14 +11,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers.utils.hub import cached_file
 
 from miner.compact import is_compact, restored
 from miner.decoding import ALLOWED, FIRST, TAGS
@@ -230,13 +231,20 @@ class ConversationTagger(PreTrainedModel):
         **kwargs: Any,  # noqa: ANN401
     ) -> Self:
         """As `PreTrainedModel.from_pretrained`; weights that are kept in 8 bits are restored."""
-        folder = pretrained_model_name_or_path
-        if folder is not None and (file := Path(folder) / CHECKPOINT_WEIGHTS).is_file():
-            weights = load_file(file)
-            if is_compact(weights):
-                kwargs.setdefault("config", TaggerConfig.from_pretrained(folder))
-                return super().from_pretrained(None, *args, state_dict=restored(weights), **kwargs)
-        return super().from_pretrained(folder, *args, **kwargs)
+        name = pretrained_model_name_or_path
+        where = {"subfolder": kwargs.get("subfolder", "")}
+        file = None
+        if name is not None:
+            optional = {"_raise_exceptions_for_missing_entries": False}
+            file = cached_file(name, CHECKPOINT_WEIGHTS, **where, **optional)
+        if name is not None and file is not None:
+            with safe_open(file, "pt") as opened:
+                compact = is_compact(opened.keys())
+            if compact:
+                kwargs.setdefault("config", TaggerConfig.from_pretrained(name, **where))
+                weights = restored(load_file(file))
+                return super().from_pretrained(None, *args, state_dict=weights, **kwargs)
+        return super().from_pretrained(name, *args, **kwargs)
 
     def _init_weights(self, module: nn.Module) -> None:
         """PyTorch's own initial weights are kept; the encoder's are loaded over them."""

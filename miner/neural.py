@@ -18,7 +18,7 @@ from transformers import PreTrainedTokenizerFast
 
 from miner.compact import restored
 from miner.decoding import TAGS, marginals, viterbi
-from miner.encoding import Encoding, Window, batches, encode_spans, encode_text
+from miner.encoding import NOTHING, Encoding, Window, batches, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, chapters
 from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
 from miner.model import FORMAT, ConversationTagger, TaggerConfig, pieces
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 65_536}
 _BUCKET = 64  # tokens; windows that are not full are padded to a multiple
 _UTTERANCES_AT_ONCE = 16_384  # of the chapters that the BiLSTM reads side by side
-_NOTHING = Encoding((), 0, (), ())
 ScoredChapters = list[tuple[Chapter, NDArray[np.float32]]]
 
 
@@ -154,7 +153,7 @@ class NeuralTagger:
             with torch.inference_mode():
                 pooled = torch.cat([pooling.vectors() for pooling in book.poolings[group]])
                 on_device = torch.from_numpy(features).to(pooled.device)
-                parts = self.model(_NOTHING, on_device, cuts, pooled)
+                parts = self.model(NOTHING, on_device, cuts, pooled)
             scores = torch.cat([part.scores for part in parts]).float().cpu().numpy()
             ends = np.cumsum([len(chapter.places) for chapter in book.chapters[group]])
             found += np.split(scores, ends[:-1])

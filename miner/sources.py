@@ -125,7 +125,7 @@ def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing
     path = Path(word)
     if path.is_file():
         if path.suffix.lower() in _SUFFIXES:
-            return [Source(word, _id_of(path), path)]
+            return [Source(word, id_of(path), path)]
         return Missing(word, "not an HTML file, expected a name ending in .htm or .html")
     if path.is_dir():
         holds, entries = "holds", path.iterdir()
@@ -142,14 +142,14 @@ def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing
 def _of_files(word: str, paths: Iterable[Path]) -> list[Source]:
     """The HTML files among the paths, sorted, each with its number or stem as id."""
     return [
-        Source(word, _id_of(path), path)
+        Source(word, id_of(path), path)
         for path in sorted(paths)
         # Hidden files are what other systems leave beside a book ("._1342-h.htm"), not books.
         if path.suffix.lower() in _SUFFIXES and not path.name.startswith(".") and path.is_file()
     ]
 
 
-def _id_of(path: Path) -> str:
+def id_of(path: Path) -> str:
     """The Gutenberg number in a file's name, else its stem: 1342 of 1342-h.htm."""
     match = _NUMBERED_STEM.fullmatch(path.stem)
     return match[1] if match else printable(path.stem)

@@ -110,6 +110,8 @@ def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def tells_who_spoke(after: str) -> bool:
     """Whether what follows speech begins with a verb of saying and its subject.
 
+    Verbs that tell of saying and of else are counted, too ("He began to pace the room.").
+
     >>> tells_who_spoke(" Holmes muttered."), tells_who_spoke(" He shook out his hat.")
     (True, False)
     """

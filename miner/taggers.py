@@ -109,7 +109,8 @@ def checkpoint_tagger(name: str) -> NeuralTagger:
         ValueError: if it cannot be loaded; if it is a shipped one, but not as it was shipped.
     """
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
-    expected = SHIPPED.get(path.name) if path.resolve().parent == CHECKPOINTS.resolve() else None
+    where = path.resolve()
+    expected = SHIPPED.get(where.name) if where.parent == CHECKPOINTS.resolve() else None
     if expected and (found := _digest(path)) != expected:
         raise ValueError(
             f"{path}: found a checkpoint of SHA-256 {found[:8]}, expected {expected[:8]} as it "

@@ -1,14 +1,18 @@
 """Examples from the seed project's labels, and what a book left out leaves."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from encoders import sample
 from helpers import SEED, needs_seed
 from test_seed import GOLD_ROWS, write_seed
 
 import miner
+from heuristic.gap import GapTagger
 from miner.decoding import TAGS
-from miner.examples import digest, read_examples
+from miner.examples import digest, read_examples, weak_examples
 from miner.tags import Tag
 
 ROOT = Path(miner.__file__).parents[1]
@@ -83,6 +87,12 @@ def test_the_seed_has_its_utterances():
         for split in ("train", "validation", "test")
     }
     assert sizes == {"train": 1404, "validation": 161, "test": 175}
+
+
+def test_a_digest_changes_with_a_speaker():
+    example, *_ = weak_examples(sample(), GapTagger(150))
+    other = replace(example, speakers=np.arange(len(example.speakers)))
+    assert digest([replace(example)]) == digest([example]) != digest([other])
 
 
 def test_a_digest_changes_with_a_tag(tmp_path):

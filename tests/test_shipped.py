@@ -72,6 +72,16 @@ def test_a_damaged_one_is_refused_in_one_line(tmp_path, monkeypatch, name, spoil
     assert done.exit_code == 1 and not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["en", "./en", "."])
+def test_a_damaged_one_is_refused_by_any_path(tmp_path, monkeypatch, name):
+    shutil.copytree(FOLDER, tmp_path / "en")
+    (tmp_path / "en" / "tokenizer_config.json").write_text("{}")
+    monkeypatch.setattr(taggers, "CHECKPOINTS", tmp_path)
+    monkeypatch.chdir(tmp_path / "en" if name == "." else tmp_path)
+    with pytest.raises(ValueError, match="install it again"):
+        checkpoint_tagger(name)
+
+
 def test_it_is_right_on_most_of_the_sample():
     named = [("auto", load_tagger("auto"))]
     made = compare(ANNOTATIONS, named, "sample", read=read_sample, resamples=10, seed=0)
@@ -134,12 +144,13 @@ def short_chapters():
 
 
 def test_transformers_loads_it_as_it_is():
-    loaded = ConversationTagger.from_pretrained(FOLDER)
-    expected = read_checkpoint(FOLDER)[0].state_dict()
-    assert loaded.state_dict().keys() == expected.keys()
-    for name, weight in loaded.state_dict().items():
-        assert torch.equal(weight, expected[name]), name
-    assert not loaded.training and loaded.config.start_offset != 0.0
+    expected = read_checkpoint(FOLDER)[0]
+    for words in ((FOLDER, {}), (CHECKPOINTS, {"subfolder": "en"})):
+        loaded = ConversationTagger.from_pretrained(words[0], **words[1])
+        assert loaded.state_dict().keys() == expected.state_dict().keys()
+        for name, weight in loaded.state_dict().items():
+            assert torch.equal(weight, expected.state_dict()[name]), name
+        assert not loaded.training and loaded.config.training == expected.config.training
 
 
 def test_auto_tags_as_the_checkpoint_does():

@@ -258,7 +258,8 @@ def test_a_run_interrupted_before_its_state_is_saved_has_each_epoch_once(whole, 
         (("--hidden", 4), "hidden 8, expected 4"),
         (("--chapters", 2), "chapters 5, expected 2"),
         (("--compact",), "compact False, expected True"),
-        (("--test-split", "sample"), "test , expected sample"),
+        (("--test-split", "sample"), "test none, expected sample"),
+        (("--resamples", 21), "resamples 20, expected 21"),
     ],
 )
 def test_a_run_is_not_gone_on_with_by_other_options(gold, begun, tmp_path, options, said):
@@ -308,9 +309,9 @@ def test_a_damaged_state_is_refused(gold, begun, tmp_path):
     (out / "state.pt").write_bytes(state[: len(state) // 2])
     done = start(gold, out, "--resume")
     assert done.exit_code == 1
-    assert done.output.splitlines()[-1] == (
-        f"train.py: {out / 'state.pt'}: cannot be read; --force begins anew"
-    )
+    line = done.output.splitlines()[-1]
+    assert line.startswith(f"train.py: {out / 'state.pt'}: cannot be read (")
+    assert line.endswith("); --force begins anew")
 
 
 @pytest.mark.parametrize(
@@ -478,10 +479,17 @@ def test_a_frozen_encoder_cannot_read_other_paragraphs(whole, gold, tmp_path):
 
 
 def test_every_epoch_has_other_paragraphs_unless_none_are_cut(whole, gold, tmp_path, monkeypatch):
-    epochs = []
+    epochs, read = [], []
     encoded = train.encoded
-    monkeypatch.setattr(train, "encoded", lambda *given: epochs.append(given[0]) or encoded(*given))
+
+    def noted(*given):
+        epochs.append(given[0])
+        read.append(given[-1] is not False)
+        return encoded(*given)
+
+    monkeypatch.setattr(train, "encoded", noted)
     trained(gold, tmp_path / "cut")
+    assert read == [True, False, True, True, True, True]  # the structure alone is not
     dev, structure, weak, first, second, _ = [
         [[paragraph.text for paragraph in item.chapter.paragraphs] for item in examples]
         for examples in epochs
@@ -642,6 +650,8 @@ def test_the_lowest_layers_of_any_encoder_are_kept(kind):
     before = AutoModel.from_pretrained(encoder(kind))
     (kept,), first = train.layers_of(model), train.layers_of(model_of(kind))[0]
     assert kept.state_dict().keys() == first.state_dict().keys()
+    for name, weight in kept.state_dict().items():
+        assert torch.equal(weight, first.state_dict()[name])
     assert len(model.encoder.state_dict()) < len(before.state_dict())
 
 
@@ -662,29 +672,36 @@ def test_a_window_that_an_encoder_cannot_read_is_refused():
         train.new_model(roberta, {"window": 513})
 
 
-def test_weak_labels_are_those_of_the_tagger_that_is_asked(whole, gold, capsys):
-    gaps = train.weakly_tagged(["sample"], "tuned-gap", None, gold)
+def test_weak_labels_are_those_of_the_tagger_that_is_asked(whole, gold):
+    gaps = train.weakly_tagged(["sample"], "tuned-gap", None, gold, ())
     expected = weak_examples(sample(), GapTagger(300))
     assert [item.tags.tolist() for item in gaps] == [item.tags.tolist() for item in expected]
-    own = train.weakly_tagged(["sample"], str(whole[0]), None, gold)
-    assert [item.tags.tolist() for item in own] != [item.tags.tolist() for item in gaps]
-    with pytest.raises(ValueError, match="no such file"):
-        train.weakly_tagged(["nowhere.html"], "gap", None, gold)
+    own = train.weakly_tagged(["sample"], str(whole[0]), None, gold, ())
+    expected = weak_examples(sample(), load_checkpoint(whole[0]))
+    assert [item.tags.tolist() for item in own] == [item.tags.tolist() for item in expected]
+    for words, tagger, without, said in [
+        (["nowhere.html"], "gap", (), "no such file"),
+        (["sample"], "gaps", (), "no tagger 'gaps'"),
+        (["sample"], "gap", ["sample"], "found no book for weak labels but those left out"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            train.weakly_tagged(words, tagger, None, gold, without)
 
 
 def test_no_weak_labels_of_books_that_judge(gold, tmp_path, capsys):
     page = (ROOT / "miner" / "sample.html").read_bytes()
-    for name in ("155-h.htm", "24-h.htm", "7-h.htm"):
+    for name in ("155-h.htm", "24-h.htm", "7-h.htm", "pg24-images.html"):
         (tmp_path / name).write_bytes(page)
     shutil.copy(ROOT / "tests" / "data" / "play.html", tmp_path)
-    found = train.weakly_tagged([str(tmp_path)], "gap", None, ROOT / "annotations")
+    found = train.weakly_tagged([str(tmp_path)], "gap", None, ROOT / "annotations", ())
     assert {item.chapter.book for item in found} == {"7"}
     said = capsys.readouterr().err.splitlines()
-    assert said[:2] == [
+    assert said[:3] == [
         "155: left out, since it is of split test",
         "24: left out, since it is of split dev",
+        "pg24-images: left out, since it is of split dev",
     ]
-    assert len(said) == 3 and said[2].startswith("play: left out: ")
+    assert len(said) == 4 and said[3].startswith("play: left out, a play: ")
 
 
 def item_of(tags, speakers, cuts):
@@ -791,6 +808,10 @@ def test_chapters_are_encoded_for_training(monkeypatch):
     chapter = example.chapter
     (plain,) = train.encoded([example], model, tokenizer_of(), False)
     (frozen,) = train.encoded([example], model, tokenizer_of(), True)
+    for is_frozen in (False, True):
+        (unread,) = train.encoded([example], model, tokenizer_of(), is_frozen, text=False)
+        assert unread.encoding.windows == () and unread.pooled is None
+        assert torch.equal(unread.features, plain.features)
     assert plain.pooled is None and plain.encoding == frozen.encoding
     assert plain.cuts == pieces(chapter, 0)
     with torch.no_grad():

@@ -130,7 +130,7 @@ def main(
 
 
 def check(folder: Path, options: tuple[str, ...], split: str) -> None:
-    """Refuses a run that is there already, but is that of another row."""
+    """Refuses a run that is there already, but lacks an option of the row, or the split."""
     record = folder / RUN_RECORD
     if not record.is_file():
         return
