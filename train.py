@@ -614,7 +614,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
     default=12,
     help="On structure features alone, before the encoder is trained beside them.",
 )
-@click.option("--epochs", type=click.IntRange(min=1), default=5)
+@click.option("--epochs", type=click.IntRange(min=1), default=4)
 @click.option(
     "--patience", type=click.IntRange(min=0), default=3, help="Epochs without a better dev score."
 )
