@@ -56,6 +56,7 @@ from miner.files import (
     CHECKPOINT_WEIGHTS,
     RUN_RECORD,
     json_line,
+    reason_of,
     refuse_another,
     refuse_existing,
 )
@@ -218,9 +219,8 @@ def _refuse_unreadable(model: ConversationTagger, encoder: str) -> None:
         with torch.no_grad():
             model.read([window], n)
     except Exception as error:  # whatever an encoder raises that is made for something else
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(
-            f"{encoder}: found no encoder that reads windows of {n} tokens ({reason}), "
+            f"{encoder}: found no encoder that reads windows of {n} tokens ({reason_of(error)}), "
             "expected one of text, or a smaller --window"
         ) from error
 
@@ -904,8 +904,9 @@ def _state(out: Path) -> dict[str, Any]:
     except OSError:
         raise
     except Exception as error:  # whatever the library raises at a broken file
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ValueError(f"{path}: cannot be read ({reason}); --force begins anew") from error
+        raise ValueError(
+            f"{path}: cannot be read ({reason_of(error)}); --force begins anew"
+        ) from error
     if "record" not in state:
         raise ValueError(f"{path}: found a state of an older version; --force begins anew")
     return state

@@ -31,6 +31,11 @@ def printable(name: str | Path) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
+def reason_of(error: Exception) -> str:
+    """What an error of a library says, in one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
 def is_checkpoint(path: Path) -> bool:
     """Whether a path is the folder of a checkpoint."""
     return (path / CHECKPOINT_CONFIG).is_file()

@@ -36,6 +36,8 @@ _STRUCTURE = 64  # size of the layer over the structure features
 # last one is, the tags before it say.
 _OUTCOMES = ("opens a conversation", "opens a turn", "goes on")
 _OUTCOME_OF_TAG = (0, 2, 1, 2)
+# What `from_pretrained` finds the files of a model by, beside its name.
+_WHERE = ("cache_dir", "force_download", "local_files_only", "revision", "subfolder", "token")
 FORMAT = 1  # of checkpoints; raised when an older one would be read wrongly
 
 
@@ -232,19 +234,19 @@ class ConversationTagger(PreTrainedModel):
     ) -> Self:
         """As `PreTrainedModel.from_pretrained`; weights that are kept in 8 bits are restored."""
         name = pretrained_model_name_or_path
-        where = {"subfolder": kwargs.get("subfolder", "")}
-        file = None
-        if name is not None:
-            optional = {"_raise_exceptions_for_missing_entries": False}
-            file = cached_file(name, CHECKPOINT_WEIGHTS, **where, **optional)
-        if name is not None and file is not None:
-            with safe_open(file, "pt") as opened:
-                compact = is_compact(opened.keys())
-            if compact:
-                kwargs.setdefault("config", TaggerConfig.from_pretrained(name, **where))
-                weights = restored(load_file(file))
-                return super().from_pretrained(None, *args, state_dict=weights, **kwargs)
-        return super().from_pretrained(name, *args, **kwargs)
+        if name is None:
+            return super().from_pretrained(name, *args, **kwargs)
+        where = {key: kwargs[key] for key in _WHERE if key in kwargs}
+        optional = {"_raise_exceptions_for_missing_entries": False}
+        file = cached_file(name, CHECKPOINT_WEIGHTS, **where, **optional)
+        if file is None:
+            return super().from_pretrained(name, *args, **kwargs)
+        with safe_open(file, "pt") as opened:
+            if not is_compact(opened.keys()):
+                return super().from_pretrained(name, *args, **kwargs)
+        kwargs.setdefault("config", TaggerConfig.from_pretrained(name, **where))
+        weights = restored(load_file(file))
+        return super().from_pretrained(None, *args, state_dict=weights, **kwargs)
 
     def _init_weights(self, module: nn.Module) -> None:
         """PyTorch's own initial weights are kept; the encoder's are loaded over them."""

@@ -20,7 +20,7 @@ from miner.compact import restored
 from miner.decoding import TAGS, marginals, viterbi
 from miner.encoding import NOTHING, Encoding, Window, batches, encode_spans, encode_text
 from miner.features import FEATURES, Chapter, chapters
-from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS
+from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.model import FORMAT, ConversationTagger, TaggerConfig, pieces
 from miner.pooling import Pooling
 from miner.spans import BookSpans
@@ -262,8 +262,7 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
         lacking = model.load_state_dict(weights, strict=False)
         tokenizer = PreTrainedTokenizerFast.from_pretrained(path)
     except Exception as error:  # whatever the libraries raise at a broken file
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"{path}: cannot be loaded: {reason}") from error
+        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
     if wrong := sorted([*lacking.missing_keys, *lacking.unexpected_keys]):
         raise ValueError(
             f"{path / CHECKPOINT_WEIGHTS}: found other weights than expected, first {wrong[0]}"

@@ -305,8 +305,8 @@ def test_books_are_asked_for_one_by_one(tiny):
 def quick(monkeypatch):
     """Requests to this machine's server, with next to no pause between them."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    patient = partial(miner.fetch.fetch, pause=SECONDS_OF_A_TEST)
-    monkeypatch.setattr(miner.fetch, "fetch", patient)
+    hurried = partial(miner.fetch.fetch, pause=SECONDS_OF_A_TEST)
+    monkeypatch.setattr(miner.fetch, "fetch", hurried)
 
 
 @pytest.mark.usefixtures("quick")

@@ -87,7 +87,7 @@ def test_it_is_right_on_most_of_the_sample():
     made = compare(ANNOTATIONS, named, "sample", read=read_sample, resamples=10, seed=0)
     (figures,) = (row.scores.total.end_to_end for row in made.rows)
     assert figures["turn-pair.f1"].value > 0.85
-    assert figures["B-START.f1"].value > 0.7  # of 20 beginnings
+    assert figures["B-START.f1"].value > 0.75  # of 20 beginnings
 
 
 def read_sample(_):
