@@ -701,7 +701,12 @@ def run(given: dict[str, Any]) -> None:
         return find_book(book, given["books"])[1].read_bytes()
 
     gold: Path = given["gold"]
-    training = read_examples(gold, given["train_split"], read, given["without"])
+
+    def leave_out(line: str) -> None:
+        if accelerator.is_main_process:
+            click.echo(f"left out, {line}", err=True)
+
+    training = read_examples(gold, given["train_split"], read, given["without"], leave_out)
     dev = read_examples(gold, given["dev_split"], read)
     chosen = list(training.examples)
     if given["chapters"]:

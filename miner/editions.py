@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from miner.annotations import AnnotatedBook
 from miner.book import parse_book
-from miner.locate import Located, locate, refuse_losses
+from miner.locate import Located, locate, losses, refuse_losses
 from miner.spans import BookSpans, split_book
 from miner.typography import infer_typography
 
@@ -33,16 +33,36 @@ class Edition:
         return self.located.is_own
 
 
-def editions(books: Iterable[AnnotatedBook], read: ReadBook) -> Iterator[Edition]:
+def editions(
+    books: Iterable[AnnotatedBook],
+    read: ReadBook,
+    leave_out: Callable[[str], object] | None = None,
+) -> Iterator[Edition]:
     """Each annotated book on the edition that `read` gives, one at a time.
 
+    Args:
+        books: annotated ones.
+        read: gives the bytes of a book by its id.
+        leave_out: is told of each chapter of which too few annotations are found
+            (`locate.losses`), which then counts as not annotated; without any other chapter the
+            book is passed over. If None, such a chapter is an error: a score is of all chapters.
+
     Raises:
-        ValueError: if a file cannot be parsed, or lacks too many annotated spans of a chapter
-            (`locate.refuse_losses`); names the book.
+        ValueError: if a file cannot be parsed, or without `leave_out` lacks too many annotated
+            spans of a chapter; names the book.
     """
     for annotated in books:
         edition = open_edition(annotated, read(annotated.card.book))
-        refuse_losses(edition.located)
+        if leave_out is None:
+            refuse_losses(edition.located)
+        elif poor := losses(edition.located):
+            for line in poor.values():
+                leave_out(line)
+            kept = tuple(fact for fact in annotated.annotations if fact.chapter not in poor)
+            if not kept:
+                continue
+            fewer = replace(annotated, annotations=kept)
+            edition = Edition(fewer, edition.book_spans, locate(fewer, edition.book_spans))
         yield edition
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -55,7 +55,11 @@ def digest(examples: Iterable[Example]) -> str:
 
 
 def read_examples(
-    gold: Path, split: str, read: ReadBook, without: Collection[str] = ()
+    gold: Path,
+    split: str,
+    read: ReadBook,
+    without: Collection[str] = (),
+    leave_out: Callable[[str], object] | None = None,
 ) -> AnnotatedExamples:
     """The examples of a split of the annotations, or of the seed project's labels (gold-v2).
 
@@ -64,6 +68,8 @@ def read_examples(
         split: as `Annotations.part` has it; of the seed "train", "validation" or "test".
         read: gives the bytes of a book by its id; the seed's files hold their own text.
         without: ids of books to leave out.
+        leave_out: is told of chapters that the editions at hand show too little of, which are left
+            out; if None they are errors (`editions.editions`).
 
     Raises:
         ValueError: as `read_part`, `editions.editions` and `read_seed` do, or if nothing is
@@ -79,10 +85,17 @@ def read_examples(
         raise ValueError(f"{gold}: found no book {unknown[0]} in split {split} to leave out")
     if not books:
         raise ValueError(f"{gold}: found no book of split {split} but those left out")
-    return annotated_examples(books, read)
+    found = annotated_examples(books, read, leave_out)
+    if not found.gold:
+        raise ValueError(f"{gold}: found no chapter of split {split} in the editions at hand")
+    return found
 
 
-def annotated_examples(books: Iterable[AnnotatedBook], read: ReadBook) -> AnnotatedExamples:
+def annotated_examples(
+    books: Iterable[AnnotatedBook],
+    read: ReadBook,
+    leave_out: Callable[[str], object] | None = None,
+) -> AnnotatedExamples:
     """The annotated chapters on their own spans.
 
     Raises:
@@ -91,7 +104,7 @@ def annotated_examples(books: Iterable[AnnotatedBook], read: ReadBook) -> Annota
     found: list[Example] = []
     spans: list[BookSpans] = []
     gold: list[TaggedBook] = []
-    for edition in editions(books, read):
+    for edition in editions(books, read, leave_out):
         located = edition.located
         spans.append(located.book_spans)
         gold.append(located.tagged())

@@ -121,8 +121,8 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     return Located(annotated, cut, tuple(map(fact_of.get, spans)), n_found, n_all, tuple(lost))
 
 
-def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
-    """Stops at a chapter of which too few annotations were found.
+def losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
+    """The chapters of which too few annotations were found, each with a line that says so.
 
     In another edition than the annotated one, which sets its marks otherwise, what was annotated as
     no utterance is not missed, nor are one or two utterances of a short chapter.
@@ -131,10 +131,11 @@ def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
         located: the annotations of a book on an edition.
         least: share of the annotations of each chapter that must be found, 0..1.
 
-    Raises:
-        ValueError: names the book, the chapter and the first spans lost.
+    Returns:
+        By chapter, a line that names the book, the chapter and the first spans lost.
     """
     annotated, is_own = located.annotated, located.is_own
+    poor: dict[int, str] = {}
     for chapter in located.n_all:
         needed, lost = (
             [f for f in facts if f.chapter == chapter and (is_own or f.is_utterance)]
@@ -147,11 +148,22 @@ def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
             f"paragraph {fact.paragraph}, {fact.speaker or 'no utterance'}, {fact.fingerprint}"
             for fact in lost[:_NAMED_LOST]
         )
-        raise ValueError(
+        poor[chapter] = (
             f"{annotated.card.book}, chapter {chapter}: found {len(needed) - len(lost)} of "
             f"{len(needed)} annotated {'spans' if is_own else 'utterances'} in this edition, "
             f"expected at least {least:.0%}; first lost: {named}"
         )
+    return poor
+
+
+def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
+    """Stops at a chapter of which too few annotations were found, see `losses`.
+
+    Raises:
+        ValueError: names the book, the chapter and the first spans lost.
+    """
+    if poor := losses(located, least):
+        raise ValueError(next(iter(poor.values())))
 
 
 def _is_own(annotated: AnnotatedBook, book_spans: BookSpans) -> bool:

@@ -482,6 +482,31 @@ def test_editions_are_read_one_at_a_time_and_poor_ones_refused():
     assert asked == ["7"] * 3
 
 
+def test_a_chapter_of_which_too_little_is_found_is_left_out_and_told():
+    long = [line for line in NOVEL[1][1].split("\n") if len(line) > 60]
+    poor = Printing(gone=tuple(long)).html()
+    none = Printing(chapters=(("Other", "\n".join(PREFACE)),)).html()
+    told = []
+    first, last = editions(
+        [GOLD, replace(GOLD, card=replace(GOLD.card, book="8")), GOLD],
+        {"7": poor, "8": none}.__getitem__,
+        told.append,
+    )
+    lines = [re.match(r"(\d), chapter (\d): found (\d+) of (\d+) ", line).groups() for line in told]
+    assert [line[:2] for line in lines] == [
+        ("7", "2"),
+        *(("8", str(n)) for n in (1, 2, 3)),
+        ("7", "2"),
+    ]
+    assert first.annotated.chapters == (1, 3) and first.located.n_all.keys() == {1, 3}
+    texts = {span.text for span in first.located.book_spans.spans}
+    kept = {span.text for span in FIRST.spans if span.chapter != 2}
+    assert texts == kept and first.located == last.located
+    refuse_losses(first.located)
+    with pytest.raises(ValueError, match=r"^7, chapter 2: "):
+        list(editions([GOLD], lambda id: poor))
+
+
 CARDS = [json.loads(line) for line in (ANNOTATIONS / "books.jsonl").read_text("utf-8").splitlines()]
 
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -818,6 +819,28 @@ def test_chapters_are_encoded_for_training(monkeypatch):
         expected = model.pooled(plain.encoding)
     assert torch.allclose(frozen.pooled, expected, atol=1e-5)
     assert not frozen.pooled.requires_grad
+
+
+def test_a_chapter_of_which_the_edition_shows_too_little_is_not_trained_on(gold, tmp_path):
+    folder, books, out = tmp_path / "gold", tmp_path / "books", tmp_path / "out"
+    shutil.copytree(gold, folder)
+    (line,) = (folder / "books.jsonl").read_text("utf-8").splitlines()
+    other = json.loads(line) | {"book": "9", "author": "B", "split": "train", "file": "9-h.htm"}
+    (folder / "books.jsonl").write_text(f"{line}\n{json.dumps(other)}\n", "utf-8")
+    rows = (folder / "gold" / "sample.jsonl").read_text("utf-8")
+    (folder / "gold" / "9.jsonl").write_text(rows.replace('"book":"sample"', '"book":"9"'), "utf-8")
+    page = (ROOT / "miner" / "sample.html").read_text("utf-8")
+    start_of, end_of = (page.index(f'<h2><a id="chap0{n}">') for n in (2, 3))
+    books.mkdir()
+    (books / "9-h.htm").write_text(page[:start_of] + page[end_of:], "utf-8")
+    given = ("--train-split", "train", "--dev-split", "sample", "--books", books, "--epochs", 1)
+    argv = ["--gold", folder, "--encoder", encoder(), "-o", out, "--structure-epochs", 1, *given]
+    done = CliRunner().invoke(train.main, [str(word) for word in (*argv, *SMALL, *SHORT)])
+    assert (done.exit_code, done.exception) == (0, None)
+    (told,) = [line for line in done.output.splitlines() if line.startswith("left out, ")]
+    assert re.match(r"left out, 9, chapter 2: found 0 of \d+ annotated utterances in this ed", told)
+    n_chapters = len({json.loads(row)["chapter"] for row in rows.splitlines()})
+    assert json.loads((out / "run.json").read_bytes())["training"]["chapters"] == n_chapters - 1
 
 
 def test_margins_without_room_are_one_line(gold, tmp_path):
