@@ -155,15 +155,12 @@ class Statistics:
 def statistics(annotations: Annotations) -> Statistics:
     """What is annotated, counted from the annotations alone; the sample is left out of "all"."""
     twice = {book.card.book: len(book.chapters) for book in annotations.second}
-    splits = []
-    for name in (*SPLITS[:-1], "all", "sample"):
-        books = [
-            book
-            for book in annotations.gold
-            if book.card.split == name or (name == "all" and book.card.split != "sample")
-        ]
-        splits.append(_counted(name, books, twice))
-    everything = [book for book in annotations.gold if book.card.split != "sample"]
+    counted = [
+        (book.card, _counted(book, twice.get(book.card.book, 0))) for book in annotations.gold
+    ]
+    everything = [(card, of_book) for card, of_book in counted if card.split != "sample"]
+    splits = {name: [of_book for card, of_book in counted if card.split == name] for name in SPLITS}
+    splits["all"] = [of_book for _, of_book in everything]
     kinds: list[tuple[str, tuple[Counted, ...]]] = []
     keys: list[tuple[str, Callable[[BookCard], str]]] = [
         ("domain", lambda card: card.domain),
@@ -172,39 +169,44 @@ def statistics(annotations: Annotations) -> Statistics:
         ("narrator", lambda card: {1: "first person", 3: "third person"}[card.person]),
     ]
     for kind, key in keys:
-        groups: defaultdict[str, list[AnnotatedBook]] = defaultdict(list)
-        for book in everything:
-            groups[key(book.card)].append(book)
-        rows = tuple(_counted(name, groups[name], twice) for name in sorted(groups))
-        kinds.append((kind, rows))
-    return Statistics(tuple(splits), tuple(kinds))
+        groups: defaultdict[str, list[Counted]] = defaultdict(list)
+        for card, of_book in everything:
+            groups[key(card)].append(of_book)
+        kinds.append((kind, tuple(_together(name, groups[name]) for name in sorted(groups))))
+    names = (*SPLITS[:-1], "all", "sample")
+    return Statistics(tuple(_together(name, splits[name]) for name in names), tuple(kinds))
 
 
-def _counted(name: str, books: Sequence[AnnotatedBook], twice: dict[str, int]) -> Counted:
-    facts = [fact for book in books for fact in book.annotations]
-    found = [dialogue for book in books for dialogue in dialogues(tagged_facts(book))]
-    tags = Counter(str(tag) for book in books for tag in derive_tags(book.annotations))
+def _counted(book: AnnotatedBook, twice: int) -> Counted:
+    """What is annotated in one book, `twice` of its chapters by two readings."""
+    facts = book.annotations
+    found = dialogues(tagged_facts(book))
+    tags = Counter(derive_tags(facts))
     return Counted(
-        name,
-        len(books),
-        sum(len(book.chapters) for book in books),
-        sum(twice.get(book.card.book, 0) for book in books),
-        len(facts),
-        sum(fact.is_utterance for fact in facts),
-        sum(fact.speaker == UNKNOWN for fact in facts),
-        len(
-            {
-                (b.card.book, f.chapter, f.conversation)
-                for b in books
-                for f in b.annotations
-                if f.is_utterance
-            }
-        ),
-        sum(len(dialogue.turns) for dialogue in found),
-        sum(len(turn_pairs(dialogue)) for dialogue in found),
-        sum(interrupted_pairs(book.annotations) for book in books),
-        {str(tag): tags[str(tag)] for tag in TAGS},
+        name=book.card.book,
+        books=1,
+        chapters=len(book.chapters),
+        twice=twice,
+        spans=len(facts),
+        utterances=sum(fact.is_utterance for fact in facts),
+        unknown=sum(fact.speaker == UNKNOWN for fact in facts),
+        conversations=len({(f.chapter, f.conversation) for f in facts if f.is_utterance}),
+        turns=sum(len(dialogue.turns) for dialogue in found),
+        pairs=sum(len(turn_pairs(dialogue)) for dialogue in found),
+        interrupted=interrupted_pairs(facts),
+        tags={str(tag): tags[tag] for tag in TAGS},
     )
+
+
+def _together(name: str, counted: Sequence[Counted]) -> Counted:
+    """The sum of what was counted in some books."""
+    numbers = {
+        field: sum(getattr(of_book, field) for of_book in counted)
+        for field in Counted.__slots__
+        if field not in ("name", "tags")
+    }
+    tags = {str(tag): sum(of_book.tags[str(tag)] for of_book in counted) for tag in TAGS}
+    return Counted(name=name, tags=tags, **numbers)
 
 
 def _plain(counted: Counted) -> dict[str, Any]:
