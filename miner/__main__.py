@@ -892,10 +892,10 @@ def gold_export(
     force: bool,
 ) -> None:
     """Write the annotated chapters, text and labels together, for other tools."""
-    from miner.annotations import read_annotations
+    from miner.annotations import read_part
     from miner.exchange import export
 
-    export(read_annotations(gold), split, _reader(books, mirror), format, out, force)
+    export(read_part(gold, split), _reader(books, mirror), format, out, force)
 
 
 @gold.command("tasks")

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from miner.annotations import Annotation, Annotations, BookCard, row_of
+from miner.annotations import AnnotatedBook, Annotation, BookCard, row_of
 from miner.conll import conll_lines
 from miner.editions import ReadBook, editions
 from miner.files import json_line, whole_file, whole_folder
@@ -22,13 +22,12 @@ FORMATS = ("labelstudio", "conll", "tags", "datasets")
 
 
 def export(
-    annotations: Annotations, split: str, read: ReadBook, format: str, out: Path, force: bool
+    books: Sequence[AnnotatedBook], read: ReadBook, format: str, out: Path, force: bool
 ) -> None:
     """The annotated chapters, text and labels together, in the form of another tool.
 
     Args:
-        annotations: all of them.
-        split: which books.
+        books: annotated ones.
         read: gives the bytes of a book by its id.
         format: "labelstudio" (a list of tasks, and the labeling interface beside it, in a file of
             the same name ending in .xml), "conll" (IOB2, see `conll.conll_lines`), "tags" (the file
@@ -41,7 +40,6 @@ def export(
         ValueError: if a book cannot be read or has too few of its spans; before any is read, if
             `out` exists, or for "labelstudio" ends in .xml.
     """
-    books = annotations.part(split)
     if format == "labelstudio":
         with tasks_file(out, force) as write:
             write([task for edition in editions(books, read) for task in tasks(edition)])

@@ -13,7 +13,7 @@ from test_conll import documents, entities, turns_by_words
 from test_goldset import copied, gold, page, write_folder
 from test_labelstudio import ANNOTATIONS, back, sample, tasks
 
-from miner.annotations import read_annotations, read_file
+from miner.annotations import read_annotations, read_file, read_part
 from miner.conll import conll_lines
 from miner.editions import open_edition
 from miner.exchange import FORMATS, export
@@ -97,7 +97,7 @@ def test_what_exists_is_refused_before_a_book_is_read(tmp_path, copied, format):
     out.write_text("mine")
     asked = []
     with pytest.raises(ValueError, match="exists already"):
-        export(read_annotations(copied), "sample", asked.append, format, out, False)
+        export(read_part(copied, "sample"), asked.append, format, out, False)
     assert (asked, out.read_text()) == ([], "mine")
 
 
