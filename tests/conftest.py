@@ -1,14 +1,30 @@
 """Fixtures that several test files use."""
 
+import os
 import signal
 
 import pytest
 from loopback import Site
 
+# Workers share the cores, and so do the commands that they start: threads of their own would only
+# stand in one another's way. Set before anything imports torch.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"
+
 # A shell starts what runs in its background with Ctrl-C ignored, and so would every process that
 # the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of one real book stand together, for which `real.py` parses it once."""
+
+    def order(item):
+        file = item.callspec.params.get("file") if hasattr(item, "callspec") else None
+        return file is None, file or ""
+
+    items.sort(key=order)
 
 
 @pytest.fixture(autouse=True)

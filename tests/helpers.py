@@ -13,12 +13,14 @@ from miner.tags import Tag, TaggedBook, TaggedSpan
 BOOK = "<!DOCTYPE html>\n<html><body><p>“My dear Mr. Otway,”</p></body></html>\n".encode()
 NAMES = {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER, "O": Tag.O}
 
+DATA = Path(__file__).parent / "data"
 SHARED = Path(__file__).parents[2] / "shared"
 SEED = SHARED / "convo-miner-gold"
 needs_seed = pytest.mark.skipif(
     not SEED.is_dir(), reason=f"the seed project's files are not at {SEED}"
 )
 BOOKS = SHARED / "books"
+needs_books = pytest.mark.skipif(not BOOKS.is_dir(), reason=f"the real books are not at {BOOKS}")
 CORPUS = SHARED / "pdnc"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the shared corpus")
 
@@ -98,8 +100,3 @@ def offsets_of(text: str, *parts: str) -> list[tuple[int, int]]:
         start = text.index(part, spans[-1][1] if spans else 0)
         spans.append((start, start + len(part)))
     return spans
-
-
-DATA = Path(__file__).parent / "data"
-BOOKS = SHARED / "books"
-needs_books = pytest.mark.skipif(not BOOKS.is_dir(), reason=f"the real books are not at {BOOKS}")

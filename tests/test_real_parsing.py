@@ -13,8 +13,9 @@ from functools import lru_cache
 
 import pytest
 from helpers import BOOKS, DATA, needs_books
+from real import real_book
 
-from miner.book import Block, BlockKind, Book, read_book
+from miner.book import Block, BlockKind, Book
 
 TABLE = DATA / "real_books.json"
 FIELDS = ("words", "chapters", "drops", "blocks")
@@ -77,11 +78,6 @@ def names() -> list[str]:
     return sorted(json.loads(TABLE.read_text(encoding="utf-8")))
 
 
-@lru_cache(maxsize=4)  # a book's checks come one after another
-def real_book(name: str) -> Book:
-    return read_book(BOOKS / name, name)
-
-
 def facts(found: Book) -> dict[str, object]:
     kinds = Counter(block.kind.value for block in found.blocks)
     numbers = (found.n_words, found.n_chapters, dict(found.drops), dict(sorted(kinds.items())))
@@ -98,19 +94,19 @@ def test_the_table_lists_every_book():
 
 
 @needs_books
-@pytest.mark.parametrize("name", names())
-def test_a_real_book(name):
-    found = real_book(name)
-    row = catalogue()[name]
-    pinned = json.loads(TABLE.read_text(encoding="utf-8"))[name]
-    assert facts(found) == pinned, f"{name} differs from {TABLE.name}"
-    least = MISCOUNTED.get(name, SHORTEST.get(name, 0.97) * int(row["words"]))
-    assert found.n_words >= least, f"{name}: words lost"
+@pytest.mark.parametrize("file", names())
+def test_a_real_book(file):
+    found = real_book(file)
+    row = catalogue()[file]
+    pinned = json.loads(TABLE.read_text(encoding="utf-8"))[file]
+    assert facts(found) == pinned, f"{file} differs from {TABLE.name}"
+    least = MISCOUNTED.get(file, SHORTEST.get(file, 0.97) * int(row["words"]))
+    assert found.n_words >= least, f"{file}: words lost"
     if row["language"]:
-        assert found.language == LANGUAGES.get(name, row["language"]), name
-    assert found.n_chapters == CHAPTERS.get(name, found.n_chapters), name
+        assert found.language == LANGUAGES.get(file, row["language"]), file
+    assert found.n_chapters == CHAPTERS.get(file, found.n_chapters), file
     left = [b.text for b in found.blocks if in_text(b) and LEFT_OVER.search(b.text)]
-    assert not left, f"{name}: {len(left)} blocks hold left-overs"
+    assert not left, f"{file}: {len(left)} blocks hold left-overs"
     assert [block.index for block in found.blocks] == list(range(len(found.blocks)))
 
 

@@ -4,19 +4,15 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from helpers import CORPUS, SHARED
+from helpers import BOOKS, CORPUS, needs_books
+from real import FILES, real_book, real_spans
 from test_spans import check
 
 from miner.book import read_book
 from miner.pdnc import pdnc_novels
 from miner.quotations import score_novel
 from miner.sources import find_sources
-from miner.spans import split_book
-from miner.typography import infer_typography
 
-BOOKS = SHARED / "books"
-FILES = sorted(path.name for path in BOOKS.glob("*.htm*"))
-needs_books = pytest.mark.skipif(not FILES, reason="needs the shared books")
 needs_both = pytest.mark.skipif(
     not (FILES and CORPUS.is_dir()), reason="needs the shared corpus and books"
 )
@@ -28,11 +24,10 @@ NEARLY_SILENT = {"31516-h.htm"}
 @pytest.mark.parametrize("file", FILES or ["no books"])
 def test_the_spans_of_a_real_book_join_back(file):
     try:
-        book = read_book(BOOKS / file, "0")
+        found = real_spans(file).spans
     except ValueError:
         pytest.skip("no book in the file")
-    found = split_book(book, infer_typography(book)).spans
-    check(book, found)
+    check(real_book(file), found)
     share = sum(len(s.text) for s in found if s.is_utterance) / sum(len(s.text) for s in found)
     assert file in NEARLY_SILENT or 0.03 < share < 0.96
 

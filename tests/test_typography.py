@@ -1,14 +1,11 @@
 """How a book marks speech: one vote a paragraph, cast by speech and by nothing else."""
 
-from pathlib import Path
-
 import pytest
-from helpers import SHARED
+from helpers import DATA, needs_books
+from real import real_book
 
 from miner.book import Block, BlockKind, Book, read_book
 from miner.typography import CONVENTIONS, MARKS, infer_typography, typography_from_names
-
-DATA = Path(__file__).parent / "data"
 
 
 def page(*texts, language="en"):
@@ -275,10 +272,10 @@ NOT_ENGLISH = {
 LANGUAGES = {f"{number}-h.htm": code for code, ns in NOT_ENGLISH.items() for number in ns}
 
 
-@pytest.mark.skipif(not (SHARED / "books").is_dir(), reason="needs the shared books")
+@needs_books
 @pytest.mark.parametrize("file", BOOKS)
 def test_real_books(file):
-    found = infer_typography(read_book(SHARED / "books" / file, "0"))
+    found = infer_typography(real_book(file))
     assert found.names == BOOKS[file]
     assert found.language == LANGUAGES.get(file, "en")
     assert found.confidence > 0.8

@@ -1,0 +1,23 @@
+"""The real books, each parsed once for the tests of it, which stand together (`conftest.py`)."""
+
+from functools import lru_cache
+
+from helpers import BOOKS
+
+from miner.book import read_book
+from miner.sources import id_of
+from miner.spans import split_book
+from miner.typography import infer_typography
+
+FILES = sorted(path.name for path in BOOKS.glob("*.htm*"))
+
+
+@lru_cache(maxsize=2)
+def real_book(file):
+    return read_book(BOOKS / file, id_of(BOOKS / file))
+
+
+@lru_cache(maxsize=2)
+def real_spans(file):
+    book = real_book(file)
+    return split_book(book, infer_typography(book))
