@@ -636,7 +636,7 @@ def annotate(
 
 @main.group(cls=_Group)
 def gold() -> None:
-    """Work with the hand annotations, which hold labels and no book text.
+    """Work with the annotations, which hold labels and no book text.
 
     They lie in the folder `annotations` of the project: who speaks and in which conversation, for
     every quoted span of some chapters of many novels. A span is known by a fingerprint of its
@@ -735,9 +735,12 @@ def gold_agreement(gold: Path, as_json: bool) -> None:
 @gold.command("speakers")
 @_annotations
 @click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index.")
+@click.option("--differences", is_flag=True, help="List them, with both names.")
 @_books
 @_mirror
-def gold_speakers(gold: Path, pdnc: Path, books: Path | None, mirror: str | None) -> None:
+def gold_speakers(
+    gold: Path, pdnc: Path, differences: bool, books: Path | None, mirror: str | None
+) -> None:
     """Compare our speakers with those of the Project Dialogism Novel Corpus."""
     from miner.annotations import read_part
     from miner.pdnc import pdnc_novels
@@ -745,7 +748,7 @@ def gold_speakers(gold: Path, pdnc: Path, books: Path | None, mirror: str | None
     from miner.speakers import speaker_pairs
 
     pairs = speaker_pairs(read_part(gold, "all"), pdnc_novels(pdnc), _reader(books, mirror))
-    _show(speakers_tables(pairs))
+    _show(speakers_tables(pairs, differences))
 
 
 @gold.command("sweep")

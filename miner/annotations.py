@@ -1,4 +1,4 @@
-"""The hand annotations: files without any book text -> facts, and the tags that follow from them.
+"""The annotations: files without any book text -> facts, and the tags that follow from them.
 
 A folder of annotations holds `books.jsonl` (a row per book: where it comes from and its split),
 `gold/` with a file per book, and `first/` and `second/` with the two independent readings of those

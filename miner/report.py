@@ -268,8 +268,8 @@ def agreement_table(agreements: Mapping[str, Agreement]) -> list[Shown]:
     return ["Readings of the same chapters, made independently of each other", table]
 
 
-def speakers_tables(pairs: Sequence[SpeakerPair]) -> list[Shown]:
-    """How many speakers agree with the corpus's, book by book, and every difference."""
+def speakers_tables(pairs: Sequence[SpeakerPair], list_differences: bool) -> list[Shown]:
+    """How many speakers agree with the corpus's, book by book, then each difference if asked."""
     table = _table(("book", "utterances of both", "same speaker", "share"))
     books = dict.fromkeys(pair.book for pair in pairs)
     for name in (*books, "all"):
@@ -281,7 +281,7 @@ def speakers_tables(pairs: Sequence[SpeakerPair]) -> list[Shown]:
         f"ours {pair.fact.speaker}, theirs {pair.theirs}"
         + (f" ({pair.fact.remark})" if pair.fact.remark else "")
         for pair in pairs
-        if not pair.agree
+        if not pair.agree and list_differences
     ]
     return ["Speakers, against the Project Dialogism Novel Corpus", table, *differences]
 

@@ -8,6 +8,7 @@ from helpers import offsets_of
 
 from miner.annotations import AnnotatedBook, Annotation, BookCard, fingerprint
 from miner.pdnc import PdncNovel, pdnc_novels
+from miner.report import speakers_tables
 from miner.speakers import speaker_pairs
 
 HTML = """<!DOCTYPE html>
@@ -111,6 +112,14 @@ def test_a_shared_word_and_a_short_form_agree(tmp_path):
         (3, "Gorse, the carter", "Abel Gorse", True),
         (4, "Hester Vane", "Wilfred Dace", False),
     ]
+
+
+def test_differences_are_listed_when_asked_for(tmp_path):
+    novels = corpus(tmp_path, ["Mrs Crowe"])
+    pairs = speaker_pairs([annotated(["Mrs Pell"])], novels, lambda _: edition())
+    assert len(speakers_tables(pairs, False)) == 2
+    (difference,) = speakers_tables(pairs, True)[2:]
+    assert difference == "99999, chapter 1, paragraph 0: ours Mrs Pell, theirs Mrs Crowe"
 
 
 @pytest.mark.parametrize(
