@@ -500,8 +500,10 @@ def train(
         wrapped.train()
         model.encoder.eval()  # no dropout in there: on a CPU it doubles the time of a step
         for at in progress(range(0, len(order), share), f"epoch {epoch + 1} of {epochs}"):
-            mine = order[at : at + share][accelerator.process_index :: accelerator.num_processes]
-            size = sum(len(items[n].tags) for n in mine)
+            of_step = order[at : at + share]
+            mine = of_step[accelerator.process_index :: accelerator.num_processes]
+            # Gradients are averaged over processes, and utterances shall count alike in all.
+            size = sum(len(items[n].tags) for n in of_step) / accelerator.num_processes
             for n in mine:  # a chapter at a time: gradients add up, memory does not
                 item = items[n]
                 with autocast(accelerator.device.type):
@@ -510,7 +512,7 @@ def train(
                 accelerator.backward(loss / size)
                 total += loss.item()
                 n_tokens += sum(len(window.ids) for window in item.encoding.windows)
-            n_tags += size
+            n_tags += sum(len(items[n].tags) for n in mine)
             accelerator.clip_grad_norm_(wrapped.parameters(), 1.0)
             optimizer.step()
             schedule.step()
@@ -616,7 +618,7 @@ def progress(items: Sequence[Any], name: str) -> Any:
 )
 @click.option("--epochs", type=click.IntRange(min=1), default=4)
 @click.option(
-    "--patience", type=click.IntRange(min=0), default=3, help="Epochs without a better dev score."
+    "--patience", type=click.IntRange(min=0), default=2, help="Epochs without a better dev score."
 )
 @click.option(
     "--batch", type=click.IntRange(min=1), default=1, help="Chapters per step and process."

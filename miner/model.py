@@ -9,12 +9,12 @@ running text and a whole chapter; both are configurations of this code.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
@@ -25,7 +25,7 @@ from miner.compact import is_compact, restored
 from miner.decoding import ALLOWED, FIRST, TAGS
 from miner.encoding import Encoding, Window, batches
 from miner.features import FEATURES, N_PLAIN, Chapter
-from miner.files import CHECKPOINT_WEIGHTS
+from miner.files import CHECKPOINT_WEIGHTS, reason_of
 from miner.pooling import Pooling
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
@@ -124,6 +124,23 @@ class TaggerConfig(PretrainedConfig):
         self.tags = [str(tag) for tag in TAGS]
         self.feature_names = list(FEATURES)
         super().__init__(**kwargs)
+
+
+def refuse_another_version(record: Mapping[str, Any], where: str | os.PathLike[str]) -> None:
+    """Stops at a checkpoint that this version would read wrongly.
+
+    Args:
+        record: its config, as the file has it.
+        where: to be named.
+
+    Raises:
+        ValueError: if it is of another format, or of other features.
+    """
+    if record.get("format") != FORMAT or record.get("feature_names") != list(FEATURES):
+        raise ValueError(
+            f"{where}: found a checkpoint of format {record.get('format')}, or of other features, "
+            f"expected format {FORMAT} with our {len(FEATURES)}: train it again with this version"
+        )
 
 
 class Stretch(NamedTuple):
@@ -232,18 +249,29 @@ class ConversationTagger(PreTrainedModel):
         *args: Any,  # noqa: ANN401 - what PreTrainedModel takes
         **kwargs: Any,  # noqa: ANN401
     ) -> Self:
-        """As `PreTrainedModel.from_pretrained`; weights that are kept in 8 bits are restored."""
+        """As `PreTrainedModel.from_pretrained`; weights that are kept in 8 bits are restored.
+
+        Raises:
+            ValueError: if the checkpoint is of another version (`refuse_another_version`), or its
+                weights are cut short; names it.
+        """
         name = pretrained_model_name_or_path
         if name is None:
             return super().from_pretrained(name, *args, **kwargs)
         where = {key: kwargs[key] for key in _WHERE if key in kwargs}
+        if kwargs.get("config") is None:
+            refuse_another_version(TaggerConfig.get_config_dict(name, **where)[0], name)
         optional = {"_raise_exceptions_for_missing_entries": False}
         file = cached_file(name, CHECKPOINT_WEIGHTS, **where, **optional)
         if file is None:
             return super().from_pretrained(name, *args, **kwargs)
-        with safe_open(file, "pt") as opened:
-            if not is_compact(opened.keys()):
-                return super().from_pretrained(name, *args, **kwargs)
+        try:
+            with safe_open(file, "pt") as opened:
+                is_whole = not is_compact(opened.keys())
+        except SafetensorError as error:
+            raise ValueError(f"{file}: cannot be loaded: {reason_of(error)}") from error
+        if is_whole:
+            return super().from_pretrained(name, *args, **kwargs)
         kwargs.setdefault("config", TaggerConfig.from_pretrained(name, **where))
         weights = restored(load_file(file))
         return super().from_pretrained(None, *args, state_dict=weights, **kwargs)

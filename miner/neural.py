@@ -19,9 +19,9 @@ from transformers import PreTrainedTokenizerFast
 from miner.compact import restored
 from miner.decoding import TAGS, marginals, viterbi
 from miner.encoding import NOTHING, Encoding, Window, batches, encode_spans, encode_text
-from miner.features import FEATURES, Chapter, chapters
+from miner.features import Chapter, chapters
 from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
-from miner.model import FORMAT, ConversationTagger, TaggerConfig, pieces
+from miner.model import ConversationTagger, TaggerConfig, pieces, refuse_another_version
 from miner.pooling import Pooling
 from miner.spans import BookSpans
 from miner.tags import Tag, TaggedSpan
@@ -251,11 +251,7 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
     kind = record.get("model_type") if isinstance(record, dict) else None
     if kind != TaggerConfig.model_type:
         raise ValueError(f"{where}: found model type {kind}, expected {TaggerConfig.model_type}")
-    if record.get("format") != FORMAT or record.get("feature_names") != list(FEATURES):
-        raise ValueError(
-            f"{where}: found a checkpoint of format {record.get('format')}, or of other features, "
-            f"expected format {FORMAT} with our {len(FEATURES)}: train it again with this version"
-        )
+    refuse_another_version(record, where)
     try:
         model = ConversationTagger(TaggerConfig.from_dict(record))
         weights = restored(load_file(path / CHECKPOINT_WEIGHTS))

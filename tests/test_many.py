@@ -83,6 +83,22 @@ def test_reading_stays_a_few_books_ahead(checkpoint, tmp_path, monkeypatch):
     assert len(events) == 24 and max(ahead) <= 4
 
 
+def test_books_are_parsed_beside_the_tagging_and_before_it(checkpoint, tmp_path, monkeypatch):
+    for n in range(5):
+        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
+    events = []
+    in_processes, tagged = miner.corpus._in_processes, NeuralTagger.tagged
+
+    def watched(located, options, workers):
+        return in_processes((events.append("asked") or it for it in located), options, workers)
+
+    monkeypatch.setattr("miner.corpus._in_processes", watched)
+    monkeypatch.setattr(NeuralTagger, "tagged", noted(tagged, events, "tagged"))
+    words = ("-o", tmp_path / "out", "--workers", 1, "--tagger", checkpoint)
+    assert run(tmp_path, "-q", *words).exit_code == 0
+    assert events.index("tagged") >= 3 and events.count("tagged") == events.count("asked") == 5
+
+
 def test_no_more_than_a_few_dozen_books_wait_for_one(checkpoint):
     options = Options(str(checkpoint))
     events = []

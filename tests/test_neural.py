@@ -13,12 +13,13 @@ from safetensors.torch import load_file, save_file
 
 from miner import neural
 from miner.__main__ import main
+from miner.compact import compacted
 from miner.decoding import TAGS, marginals
 from miner.dialogues import dialogues
 from miner.encoding import encode_spans, encode_text
 from miner.features import FEATURES, chapters
 from miner.files import is_checkpoint
-from miner.model import pieces
+from miner.model import ConversationTagger, pieces
 from miner.neural import (
     NeuralTagger,
     computes_in_bfloat16,
@@ -145,6 +146,25 @@ def test_books_are_taken_in_as_they_are_needed(checkpoint):
     next(found)
     assert len(taken) < 30
     assert len([*found]) == 39
+
+
+def test_batches_fill_across_books(checkpoint, monkeypatch):
+    tagger, sizes = load_checkpoint(checkpoint), []
+    length = tagger.model.config.window
+    read = NeuralTagger._read
+
+    def noted(self, items, window_length, rows):
+        sizes.extend([len(items)] if window_length == length else [])
+        read(self, items, window_length, rows)
+
+    monkeypatch.setattr(NeuralTagger, "_read", noted)
+    rows = 7
+    monkeypatch.setattr(neural, "_TOKENS_AT_ONCE", {"cpu": rows * length})
+    found = list(chapters(sample()))
+    n = sum(len(w.ids) == length for chapter in found for w in tagger_windows(tagger, chapter))
+    assert n % rows  # else each book fills its last batch by itself
+    assert len([*tagger.scored([found] * 3)]) == 3
+    assert sizes == [rows] * (3 * n // rows) + [3 * n % rows] * bool(3 * n % rows)
 
 
 def tagger_windows(tagger, chapter):
@@ -320,6 +340,28 @@ def test_features_in_another_order_are_refused(copy):
 def test_features_that_are_no_list_are_refused(copy, names):
     change(copy, feature_names=names)
     assert "/config.json: found" in refusal(copy)
+
+
+@pytest.mark.parametrize("values", [{"format": 99}, {"feature_names": ["asks"]}])
+@pytest.mark.parametrize("is_short", [False, True])
+def test_the_door_of_transformers_refuses_another_version_too(copy, values, is_short):
+    if is_short:
+        weights = compacted(load_file(copy / "model.safetensors"))
+        save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    ConversationTagger.from_pretrained(copy)
+    change(copy, **values)
+    with pytest.raises(ValueError) as error:
+        ConversationTagger.from_pretrained(copy)
+    assert str(error.value) == f"{copy}{refusal(copy).removeprefix('/config.json')}"
+
+
+@pytest.mark.parametrize("left", [0, 5, 5000, -100])
+def test_the_door_of_transformers_names_weights_cut_short(copy, left):
+    path = copy / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(ValueError) as error:
+        ConversationTagger.from_pretrained(copy)
+    assert str(error.value).startswith(f"{path}: cannot be loaded: ")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import socket
+import tomllib
 from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby, islice
@@ -46,6 +48,28 @@ def test_it_is_what_was_measured():
     card = (FOLDER / "README.md").read_text("utf-8")
     assert "| test: B-START |" in card and "| test: turn pairs |" in card
     assert "## Limits" in card
+
+
+def test_the_package_takes_all_its_files_along():
+    """Installed otherwise than with -e, a package has only what this list of it names."""
+    listed = tomllib.loads((ANNOTATIONS.parent / "pyproject.toml").read_text("utf-8"))
+    (globs,) = listed["tool"]["setuptools"]["package-data"].values()
+    package = CHECKPOINTS.parent
+    taken = {path for glob in globs for path in package.glob(glob) if path.is_file()}
+    files = {path for path in package.rglob("*") if path.is_file()}
+    assert {path for path in files if path.suffix not in (".py", ".pyc")} == taken != set()
+
+
+def test_it_mines_without_a_network(tmp_path, monkeypatch):
+    def refused(*_):
+        raise AssertionError("a network was asked for")
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    done = CliRunner().invoke(main, ["mine", "sample", "-o", str(tmp_path / "out")])
+    assert (done.exit_code, done.exception) == (0, None)
+    assert f"tagged by en@{SHIPPED['en'][:8]}" in done.stdout
 
 
 def test_it_names_no_place_of_the_machine_it_was_trained_on():

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from accelerate import Accelerator
 from click.testing import CliRunner
 from encoders import KINDS, encoder, model_of, sample, tokenizer_of
 from safetensors.torch import load_file
@@ -21,7 +22,7 @@ from transformers import AlbertConfig, AutoModel
 import miner
 from heuristic.gap import GapTagger
 from miner.compare import compare
-from miner.examples import weak_examples
+from miner.examples import digest, weak_examples
 from miner.model import Expert, Stretch, pieces, sequence_loss, speaker_loss
 from miner.neural import load_checkpoint
 from miner.tags import legal
@@ -60,7 +61,11 @@ def gold(tmp_path_factory):
 
 
 def words(gold, out, *options):
-    given = ["--smoke", "--gold", gold, "--encoder", encoder(), "-o", out, *SMALL, *SHORT, *options]
+    return ["--smoke", *words_without_smoke(gold, out, *options)]
+
+
+def words_without_smoke(gold, out, *options):
+    given = ["--gold", gold, "--encoder", encoder(), "-o", out, *SMALL, *SHORT, *options]
     return [str(word) for word in given]
 
 
@@ -144,6 +149,9 @@ def test_what_a_run_leaves_behind(whole):
     assert (training["chapters"], training["utterances"]) == (5, 180)
     assert (training["seed"], training["epochs"], training["weak_epochs"]) == (0, 2, 1)
     assert training["versions"]["torch"] == torch.__version__
+    found = digest(train.read_examples(ROOT / "annotations", "sample", read_sample).examples)
+    assert training["digest of the data"] == training["digest of dev"] == found
+    assert f"- digest of the data: `{found}`" in (out / "README.md").read_text(encoding="utf-8")
     config = json.loads((out / "config.json").read_bytes())
     assert config["training"] == training
     assert config["confidence_temperature"] == record["calibration"]["temperature"]
@@ -254,7 +262,7 @@ def test_a_run_interrupted_before_its_state_is_saved_has_each_epoch_once(whole, 
     ("options", "said"),
     [
         (("--seed", 7), "seed 0, expected 7"),
-        (("--patience", 1), "patience 3, expected 1"),
+        (("--patience", 1), "patience 2, expected 1"),
         (("--head-rate", 0.5), "head_rate 0.002, expected 0.5"),
         (("--hidden", 4), "hidden 8, expected 4"),
         (("--chapters", 2), "chapters 5, expected 2"),
@@ -352,17 +360,38 @@ def test_a_run_that_had_stopped_does_not_train_on(gold, tmp_path):
     assert metrics(out) == rows
 
 
-def test_two_processes_train_together(gold, tmp_path):
-    out = tmp_path / "out"
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    launch += [str(ROOT / "train.py"), *words(gold, out)]
-    launch += ["--batch", "1"]
+def test_training_stops_when_dev_has_not_been_better_for_a_while(gold, tmp_path, monkeypatch):
+    goals = iter([0.9, 0.3, 0.5, 0.4, 0.5, 0.8])  # of the structure, then of the text
+    monkeypatch.setattr(train, "_goal", lambda scores: next(goals))
+    monkeypatch.setattr(train, "best_start_offset", lambda *given: 0.0)
+    given = ("--train-split", "sample", "--dev-split", "sample", "--structure-epochs", 1)
+    given += ("--epochs", 6, "--patience", 2, "--recut", 0)
+    done = CliRunner().invoke(train.main, words_without_smoke(gold, tmp_path / "out", *given))
+    assert (done.exit_code, done.exception) == (0, None)
+    assert [row["stage"] for row in metrics(tmp_path / "out")] == ["structure", *["gold"] * 4]
+    record = json.loads((tmp_path / "out" / "run.json").read_bytes())
+    assert record["training"]["best epoch"] == 2
+
+
+def test_two_processes_train_as_one_does_on_twice_as_many_chapters(gold, tmp_path):
+    still = ("--dropout", 0, "--masked", 0, "--recut", 0, "--chapters", 4, "--epochs", 2)
+    still += ("--train-split", "sample", "--dev-split", "sample", "--structure-epochs", 1)
+    alone = words_without_smoke(gold, tmp_path / "one", *still)  # two chapters a step
+    assert CliRunner().invoke(train.main, alone).exit_code == 0
+    one, out = metrics(tmp_path / "one"), tmp_path / "out"
+    launch = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu"]
+    launch += ["--num_processes", "2", "--num_machines", "1", "--mixed_precision", "no"]
+    launch += ["--dynamo_backend", "no", str(ROOT / "train.py")]
+    launch += words_without_smoke(gold, out, *still, "--batch", 1)
     settings = {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
     options = {"capture_output": True, "text": True, "timeout": 120}
     done = subprocess.run(launch, env=os.environ | settings, **options)
     assert done.returncode == 0, done.stderr
-    stages = [row["stage"] for row in metrics(out)]
-    assert stages == STAGES
+    two = metrics(out)
+    assert [row["stage"] for row in two] == ["structure", "gold", "gold"]
+    for row, expected in zip(two, one, strict=True):
+        name = "dev loss of structure" if row["stage"] == "structure" else "dev loss of text"
+        assert row[name] == pytest.approx(expected[name], abs=0.0002)
     assert load_checkpoint(out).tag(sample())
 
 
@@ -705,6 +734,72 @@ def test_no_weak_labels_of_books_that_judge(gold, tmp_path, capsys):
     assert len(said) == 4 and said[3].startswith("play: left out, a play: ")
 
 
+class Watched(torch.optim.AdamW):
+    """Keeps the rates and the gradients of each step, in order."""
+
+    seen: list
+
+    def step(self, closure=None):
+        rates = [group["lr"] for group in self.param_groups]
+        gradients = [[p.grad.clone() for p in group["params"]] for group in self.param_groups]
+        Watched.seen.append((rates, gradients))
+        return super().step(closure)
+
+
+def watched(model, items, options, monkeypatch):
+    """Rates and gradients of each step of an epoch of training the text."""
+    monkeypatch.setattr(torch.optim, "AdamW", Watched)
+    Watched.seen = []
+    given = (options, Accelerator(cpu=True), 1, Expert.TEXT, lambda *_: False, None, lambda _: None)
+    train.train(model, len(items), lambda _: items, *given)
+    return Watched.seen
+
+
+def still_model(kind):
+    """A model without chance, and the chapters of the sample for it."""
+    model = model_of(kind, dropout=0.0)
+    examples = weak_examples(sample(), GapTagger())
+    return model, train.encoded(examples, model, tokenizer_of(kind), False)
+
+
+def test_rates_rise_and_fall_and_are_other_for_the_encoder(monkeypatch):
+    model, items = still_model("bert")
+    options = options_of(batch=1, head_rate=0.002, encoder_rate=0.0001)
+    steps = watched(model, items * 4, options, monkeypatch)
+    assert len(steps) == 20
+    rates = [head for (head, _), _ in steps]
+    assert rates[:2] == pytest.approx([0.001, 0.0019])  # the first tenth
+    assert rates[2:] == pytest.approx([0.002 * (1 - n / 20) for n in range(2, 20)])
+    assert [body for (_, body), _ in steps] == pytest.approx([rate / 20 for rate in rates])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_is_the_mean_over_its_utterances_and_is_clipped(kind, monkeypatch):
+    model, items = still_model(kind)
+    options = options_of(batch=3, speaker_weight=0.5, start_weight=20.0)
+    train.train_only(model, Expert.TEXT, options)
+    chosen = [p for p in model.parameters() if p.requires_grad]
+    head = [p for name, p in model.named_parameters() if p.requires_grad and "encoder." not in name]
+    body = [p for name, p in model.named_parameters() if p.requires_grad and "encoder." in name]
+    model.train()
+    model.encoder.eval()
+    loss = 0.0
+    for item in items[:3]:
+        with train.autocast("cpu"):
+            parts = model(item.encoding, item.features, item.cuts, item.pooled, [Expert.TEXT])
+        loss = loss + train.loss_of(parts, item, options)
+    (loss / sum(len(item.tags) for item in items[:3])).backward()
+    norm = torch.cat([p.grad.flatten() for p in chosen]).norm()
+    assert norm > 1
+    expected = [[p.grad / norm for p in group] for group in (head, body)]
+    assert all(gradient.abs().sum() > 0 for gradient in expected[1])
+    model.zero_grad()
+    ((_, found),) = watched(model, items[:3], options, monkeypatch)
+    for group, by_hand in zip(found, expected, strict=True):
+        for gradient, other in zip(group, by_hand, strict=True):
+            assert torch.allclose(gradient, other, atol=1e-3)
+
+
 def item_of(tags, speakers, cuts):
     numbers = torch.tensor(speakers)
     return train.Encoded(None, None, torch.tensor(tags), numbers, cuts, None)
@@ -834,8 +929,8 @@ def test_a_chapter_of_which_the_edition_shows_too_little_is_not_trained_on(gold,
     books.mkdir()
     (books / "9-h.htm").write_text(page[:start_of] + page[end_of:], "utf-8")
     given = ("--train-split", "train", "--dev-split", "sample", "--books", books, "--epochs", 1)
-    argv = ["--gold", folder, "--encoder", encoder(), "-o", out, "--structure-epochs", 1, *given]
-    done = CliRunner().invoke(train.main, [str(word) for word in (*argv, *SMALL, *SHORT)])
+    argv = words_without_smoke(folder, out, *given, "--structure-epochs", 1)
+    done = CliRunner().invoke(train.main, argv)
     assert (done.exit_code, done.exception) == (0, None)
     (told,) = [line for line in done.output.splitlines() if line.startswith("left out, ")]
     assert re.match(r"left out, 9, chapter 2: found 0 of \d+ annotated utterances in this ed", told)

@@ -19,10 +19,14 @@ from miner.files import RUN_RECORD
 from miner.learning import learning_curve
 from miner.plots import learning_plot, save
 
-TRAIN = Path(__file__).parents[2] / "train.py"
+ROOT = Path(__file__).parents[2]
+TRAIN = ROOT / "train.py"
+BOOKS = ROOT / "annotations" / "books.jsonl"
 FROZEN = ("--frozen", "--epochs", "8", "--masked", "0")
 PLAIN = ("--context", "span", "--paragraphs", "4", "--no-features", "--speaker-weight", "0")
-WEAK = tuple(f"--weak={book}" for book in (215, 219, 1661))  # of no split
+CARDS = [json.loads(line) for line in BOOKS.read_text(encoding="utf-8").splitlines()]
+# Whole books of the train split: English ones by other authors than those of dev and test.
+WEAK = tuple(f"--weak={card['book']}" for card in CARDS if card["split"] == "train")
 SMALL = ("--epochs", "3")  # of a few chapters
 BOX = ("--encoder-layers", "4", "--epochs", "4", "--compact")  # miner/checkpoints/en
 CURVE = (6, 12, 24, 96)
@@ -112,16 +116,26 @@ def main(
             command += ["--resume"] if (folder / "state.pt").is_file() else ["--force"]
             subprocess.run(command, check=True)
     split = test or dev
-    print(f"| {split} split | runs |" + "".join(f" {unit} P / R / F1 [95%] |" for unit in UNITS))
-    print("|---" * (2 + len(UNITS)) + "|")
+    heads = (f"{split} split", "runs", "chapters", *(f"{unit} P / R / F1 [95%]" for unit in UNITS))
+    print("| " + " | ".join(heads) + " |")
+    print("|---" * len(heads) + "|")
+    gold = ""
     for name in chosen:
         found = [folder_of(out, name, seed, table) / RUN_RECORD for seed in range(seeds)]
-        runs = [json.loads(path.read_text())["scores"] for path in found if path.is_file()]
-        for part in runs[0] if runs else ():
+        runs = [json.loads(path.read_text()) for path in found if path.is_file()]
+        for path, run in zip([path for path in found if path.is_file()], runs, strict=True):
+            gold = gold or run["scores"][split]["signature"]
+            if (signature := run["scores"][split]["signature"]) != gold:
+                raise click.ClickException(
+                    f"{path.parent}: found scores of {signature}, expected {gold}, as of the others"
+                )
+        for part in runs[0]["scores"] if runs else ():
             if part.startswith(split):
                 label = name + part.removeprefix(split)
-                cells = [cell([run[part] for run in runs], unit) for unit in UNITS]
-                print(f"| {label} | {len(runs)} | " + " | ".join(cells) + " |")
+                numbers = sorted({run["training"]["chapters"] for run in runs})
+                cells = [cell([run["scores"][part] for run in runs], unit) for unit in UNITS]
+                row = (label, len(runs), "–".join(f"{n:,}" for n in numbers), *cells)
+                print("| " + " | ".join(map(str, row)) + " |")
     if plot:
         names = ("the tagger", *(f"{n} chapters" for n in CURVE))
         folders = [folder_of(out, name, seed) for name in names for seed in range(seeds)]

@@ -1,0 +1,70 @@
+"""The tables of trained rows: which runs they take, and what they say of them."""
+
+import json
+import shlex
+
+import pytest
+from benchmarks import rows
+from click.testing import CliRunner
+
+SIGNATURE = "gold:15-files@01234567|split:test"
+UNITS = ("B-START", "turn-pair", "span-pair")
+
+
+def write_run(out, row, seed, f1, chapters=9, options=None, signature=SIGNATURE):
+    """The record of a run of a row of the table of the test split."""
+    value = {"value": f1, "low": f1 - 0.05, "high": f1 + 0.05}
+    figures = {f"{unit}.{part}": value for unit in UNITS for part in rows.PARTS}
+    words = rows.TABLES["test"][row] if options is None else options
+    record = {
+        "training": {"command": shlex.join(["python", "train.py", *words]), "chapters": chapters},
+        "scores": {
+            "dev": {},
+            "test": {"signature": signature, "total": {"end_to_end": {"scores": figures}}},
+        },
+    }
+    folder = rows.folder_of(out, row, seed)
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps(record), "utf-8")
+    return folder
+
+
+def printed(out, *words):
+    return CliRunner().invoke(rows.main, ["test", "--print", "-o", str(out), *words])
+
+
+def test_a_row_is_the_mean_of_its_runs(tmp_path):
+    write_run(tmp_path, "six layers", 0, 0.75)
+    write_run(tmp_path, "six layers", 1, 0.85, chapters=1010)
+    write_run(tmp_path, "the seed's variant", 0, 0.5)
+    done = printed(tmp_path)
+    assert done.exit_code == 0
+    means = "0.800 / 0.800 / 0.800 (0.750–0.850) [0.70–0.80]"
+    one = "0.500 / 0.500 / 0.500 [0.45–0.55]"
+    assert done.stdout.splitlines()[2:] == [
+        f"| six layers | 2 | 9–1,010 | {means} | {means} | {means} |",
+        f"| the seed's variant | 1 | 9 | {one} | {one} | {one} |",
+    ]
+
+
+def test_runs_that_are_not_of_the_row_are_refused(tmp_path):
+    folder = write_run(tmp_path, "the tagger in the box", 0, 0.75, options=("--epochs", "4"))
+    done = printed(tmp_path)
+    assert done.exit_code == 1
+    assert done.stderr == f"Error: {folder}: found a run without --encoder-layers\n"
+
+
+@pytest.mark.parametrize("row", ["six layers", "the seed's variant"])
+def test_runs_that_were_scored_on_other_gold_are_refused(tmp_path, row):
+    write_run(tmp_path, "the tagger in the box", 0, 0.75)
+    folder = write_run(tmp_path, row, 0, 0.75, signature="gold:15-files@89abcdef|split:test")
+    done = printed(tmp_path)
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"Error: {folder}: found scores of gold:15-files@89abcdef|")
+    assert "expected gold:15-files@01234567" in done.stderr
+
+
+def test_weak_labels_are_of_books_that_judge_nothing():
+    split = {card["book"]: card["split"] for card in rows.CARDS}
+    weak = [word.removeprefix("--weak=") for word in rows.WEAK]
+    assert len(weak) > 50 and {split[book] for book in weak} == {"train"}
