@@ -29,6 +29,7 @@ CARDS = [json.loads(line) for line in BOOKS.read_text(encoding="utf-8").splitlin
 # not those of dev or test.
 WEAK = tuple(f"--weak={c['book']}" for c in CARDS if c["split"] == "train")[::4]
 SMALL = ("--epochs", "3")  # of a few chapters
+SIX = ("--epochs", "4")
 BOX = ("--encoder-layers", "4", "--epochs", "4", "--compact")  # miner/checkpoints/en
 CURVE = (6, 12, 24, 96)
 PRETRAINED = "395 chapters without Pride and Prejudice"
@@ -37,11 +38,11 @@ PRETRAINED = "395 chapters without Pride and Prejudice"
 TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "test": {
         "the tagger in the box": BOX,
-        "six layers": ("--epochs", "4"),
+        "six layers": SIX,
         "the seed's variant": (*FROZEN, *PLAIN),
     },
     "ablations": {
-        "the tagger": (),
+        "six layers": SIX,
         **{f"{n} chapters": ("--chapters", str(n), *SMALL) for n in CURVE},
         "no structure features": ("--no-features",),
         "frozen": FROZEN,
@@ -57,8 +58,8 @@ TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "seed": {
         "the seed's variant": (*FROZEN, *PLAIN),
-        "the tagger, on its labels alone": SMALL,
-        "the tagger, on ours first": (*SMALL, "--start", f"{{{PRETRAINED}}}"),
+        "six layers, on its labels alone": SMALL,
+        "six layers, on ours first": (*SMALL, "--start", f"{{{PRETRAINED}}}"),
     },
     "pretraining": {PRETRAINED: ("--without", "1342", "--chapters", "395")},
 }
@@ -140,7 +141,7 @@ def main(
                 row = (label, len(runs), "–".join(f"{n:,}" for n in numbers), *cells)
                 print("| " + " | ".join(map(str, row)) + " |")
     if plot:
-        names = ("the tagger", *(f"{n} chapters" for n in CURVE))
+        names = ("six layers", *(f"{n} chapters" for n in CURVE))
         folders = [folder_of(out, name, seed) for name in names for seed in range(seeds)]
         done = [folder for folder in folders if (folder / RUN_RECORD).is_file()]
         save(learning_plot(learning_curve(done, dev), "turn-pair F1", dev), plot, force=True)
