@@ -704,12 +704,18 @@ def run(given: dict[str, Any]) -> None:
 
     gold: Path = given["gold"]
 
+    left_out: list[str] = []
+
     def leave_out(line: str) -> None:
+        left_out.append(line)
         if accelerator.is_main_process:
             click.echo(f"left out, {line}", err=True)
 
     training = read_examples(gold, given["train_split"], read, given["without"], leave_out)
     dev = read_examples(gold, given["dev_split"], read)
+    judges = [(given["dev_split"], dev)]
+    if given["test_split"]:  # read now, so that what cannot be scored is known before hours of work
+        judges.append((given["test_split"], read_examples(gold, given["test_split"], read)))
     chosen = list(training.examples)
     if given["chapters"]:
         random.Random(options.seed).shuffle(chosen)
@@ -722,6 +728,7 @@ def run(given: dict[str, Any]) -> None:
         "data": f"{gold} {given['train_split']}",
         "dev": given["dev_split"],
         "left out": " ".join(given["without"]),
+        "chapters left out": " | ".join(left_out),
         "begun with": str(given["start"] or ""),
         "chapters": len(chosen),
         "utterances": sum(len(example.tags) for example in chosen),
@@ -824,34 +831,40 @@ def run(given: dict[str, Any]) -> None:
         )
         state = None
     if accelerator.is_main_process:
-        finish(out, tokenizer, accelerator.device, dev, gold, read, given, record, best)
+        finish(out, tokenizer, accelerator.device, judges, given, record, best)
 
 
 def finish(
     out: Path,
     tokenizer: Any,
     device: torch.device,
-    dev: AnnotatedExamples,
-    gold: Path,
-    read: Callable[[str], bytes],
+    judges: Sequence[tuple[str, AnnotatedExamples]],
     given: dict[str, Any],
     record: dict[str, Any],
     best: dict[str, Any],
 ) -> None:
-    """Calibrates the best epoch on dev, scores it, and writes what belongs into a run folder."""
+    """Calibrates the best epoch on dev, scores it, and writes what belongs into a run folder.
+
+    Args:
+        out: the run folder, with the weights of the best epoch.
+        tokenizer: the encoder's.
+        device: where to score.
+        judges: the splits to score, by name, dev first.
+        given: the options of the command line.
+        record: of the training.
+        best: the epoch that is kept.
+    """
+    dev = judges[0][1]
     tokenizer.save_pretrained(out)
     model, _ = read_checkpoint(out)
     weights = compacted(model.state_dict()) if given["compact"] else {}
     if weights:
         model.load_state_dict(restored(weights))  # what is judged is what is kept
     nn.Module.to(model, device)
-    splits = [(given["dev_split"], dev)]
-    if split := given["test_split"]:
-        splits.append((split, read_examples(gold, split, read)))
     found: dict[str, Scores] = {}
     offsets: dict[str, float] = {}  # of the mixture and of each expert alone
     mixtures: list[ChapterScores] = []
-    for split, data in splits:
+    for split, data in judges:
         items = encoded(data.examples, model, tokenizer, given["frozen"], given["vectors"])
         alone = by_expert(model, items)
         mixtures.append(mixture(model, alone))
@@ -879,7 +892,7 @@ def finish(
             calibration.temperature,
             model.config.start_offset,
         )[0]
-        for (split, data), rows in zip(splits, mixtures, strict=True)
+        for (split, data), rows in zip(judges, mixtures, strict=True)
     }
     (out / CARD).write_text(
         model_card(model.config.training, found, calibration, errors), encoding="utf-8"

@@ -43,27 +43,26 @@ def editions(
     Args:
         books: annotated ones.
         read: gives the bytes of a book by its id.
-        leave_out: is told of each chapter of which too few annotations are found
+        leave_out: is told of each chapter that is not found as it was annotated
             (`locate.losses`), which then counts as not annotated; without any other chapter the
             book is passed over. If None, such a chapter is an error: a score is of all chapters.
 
     Raises:
-        ValueError: if a file cannot be parsed, or without `leave_out` lacks too many annotated
-            spans of a chapter; names the book.
+        ValueError: if a file cannot be parsed, or without `leave_out` a chapter is not found as it
+            was annotated; names the book.
     """
     for annotated in books:
         edition = open_edition(annotated, read(annotated.card.book))
         if leave_out is None:
             refuse_losses(edition.located)
-        elif poor := losses(edition.located):
+        while leave_out and (poor := losses(edition.located)):
             for line in poor.values():
                 leave_out(line)
-            kept = tuple(fact for fact in annotated.annotations if fact.chapter not in poor)
-            if not kept:
-                continue
-            fewer = replace(annotated, annotations=kept)
+            kept = [fact for fact in edition.annotated.annotations if fact.chapter not in poor]
+            fewer = replace(annotated, annotations=tuple(kept))
             edition = Edition(fewer, edition.book_spans, locate(fewer, edition.book_spans))
-        yield edition
+        if edition.annotated.annotations or not annotated.annotations:
+            yield edition
 
 
 def open_edition(annotated: AnnotatedBook, data: bytes) -> Edition:

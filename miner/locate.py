@@ -54,7 +54,8 @@ class Located:
     utterance for each annotated one, narration between; narration is `quoted` where something
     quoted was annotated as no utterance. `facts` has, per span, the annotation that it stands for,
     None for plain narration. `n_found` and `n_all` count annotations per annotated chapter; `lost`
-    has those not found.
+    has those not found. `n_others` counts, per annotated chapter, utterances that the miner finds
+    in the same chapters of the edition and no annotation speaks of.
     """
 
     annotated: AnnotatedBook
@@ -62,6 +63,7 @@ class Located:
     facts: tuple[Annotation | None, ...]
     n_found: Mapping[int, int]
     n_all: Mapping[int, int]
+    n_others: Mapping[int, int]
     lost: tuple[Annotation, ...]
 
     @property
@@ -100,6 +102,8 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     lost: list[Annotation] = []
     n_found: dict[int, int] = {}
     n_all: dict[int, int] = {}
+    stands_in: dict[int, set[int]] = {}  # chapters of the edition, by annotated chapter
+    chapter_of = {span.paragraph: span.chapter for span in book_spans.spans}
     for chapter in annotated.chapters:
         facts = [fact for fact in annotated.annotations if fact.chapter == chapter]
         places = _found({n: r for n, r in regions.items() if n == chapter}, facts) if is_own else {}
@@ -112,20 +116,34 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
             if not any(_overlap(offsets, other) for other in taken.get(offsets[0], ()))
         }
         n_all[chapter], n_found[chapter] = len(facts), len(found)
+        stands_in[chapter] = {chapter_of[offsets[0]] for offsets in found.values()}
         placed |= {offsets: facts[n] for n, offsets in found.items()}
         for offsets in found.values():
             taken.setdefault(offsets[0], []).append(offsets)
         lost += [fact for n, fact in enumerate(facts) if n not in found]
+    others = Counter(
+        span.chapter
+        for span in book_spans.spans
+        if span.is_utterance
+        and not any(
+            _overlap((span.paragraph, span.start, span.end), offsets)
+            for offsets in taken.get(span.paragraph, ())
+        )
+    )
+    n_others = {chapter: sum(others[n] for n in held) for chapter, held in stands_in.items()}
     spans, fact_of = _cut(book_spans, placed)
     cut = BookSpans(book_spans.book, spans)
-    return Located(annotated, cut, tuple(map(fact_of.get, spans)), n_found, n_all, tuple(lost))
+    facts_of_spans = tuple(map(fact_of.get, spans))
+    return Located(annotated, cut, facts_of_spans, n_found, n_all, n_others, tuple(lost))
 
 
 def losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
-    """The chapters of which too few annotations were found, each with a line that says so.
+    """The chapters that were not found as they were annotated, each with a line that says so.
 
-    In another edition than the annotated one, which sets its marks otherwise, what was annotated as
-    no utterance is not missed, nor are one or two utterances of a short chapter.
+    Too few of their annotations were found, or the edition does not part them from other text,
+    whose speech would be taken for narration. In another edition than the annotated one, which sets
+    its marks otherwise, what was annotated as no utterance is not missed, nor are one or two
+    utterances of a short chapter.
 
     Args:
         located: the annotations of a book on an edition.
@@ -143,6 +161,12 @@ def losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
         )
         spared = 0 if is_own else min(_FEW_LOST, len(needed) // 10)
         if len(lost) <= max(spared, (1 - least) * len(needed) + 1e-9):
+            if not is_own and located.n_others[chapter] > (_SURPLUS - 1) * len(needed) + _FEW_LOST:
+                poor[chapter] = (
+                    f"{annotated.card.book}, chapter {chapter}: found {len(needed) - len(lost)} "
+                    f"annotated utterances among {located.n_others[chapter]} others, expected a "
+                    "chapter by itself in this edition"
+                )
             continue
         named = "; ".join(
             f"paragraph {fact.paragraph}, {fact.speaker or 'no utterance'}, {fact.fingerprint}"

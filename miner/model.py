@@ -134,8 +134,10 @@ def refuse_another_version(record: Mapping[str, Any], where: str | os.PathLike[s
         where: to be named.
 
     Raises:
-        ValueError: if it is of another format, or of other features.
+        ValueError: if it is none of ours, of another format, or of other features.
     """
+    if (kind := record.get("model_type")) != TaggerConfig.model_type:
+        raise ValueError(f"{where}: found model type {kind}, expected {TaggerConfig.model_type}")
     if record.get("format") != FORMAT or record.get("feature_names") != list(FEATURES):
         raise ValueError(
             f"{where}: found a checkpoint of format {record.get('format')}, or of other features, "
@@ -259,8 +261,8 @@ class ConversationTagger(PreTrainedModel):
         if name is None:
             return super().from_pretrained(name, *args, **kwargs)
         where = {key: kwargs[key] for key in _WHERE if key in kwargs}
-        if kwargs.get("config") is None:
-            refuse_another_version(TaggerConfig.get_config_dict(name, **where)[0], name)
+        record, _ = TaggerConfig.get_config_dict(name, **where)
+        refuse_another_version(record, os.path.join(name, where.get("subfolder", "")))
         optional = {"_raise_exceptions_for_missing_entries": False}
         file = cached_file(name, CHECKPOINT_WEIGHTS, **where, **optional)
         if file is None:
@@ -272,7 +274,8 @@ class ConversationTagger(PreTrainedModel):
             raise ValueError(f"{file}: cannot be loaded: {reason_of(error)}") from error
         if is_whole:
             return super().from_pretrained(name, *args, **kwargs)
-        kwargs.setdefault("config", TaggerConfig.from_pretrained(name, **where))
+        if kwargs.get("config") is None:
+            kwargs["config"] = TaggerConfig.from_dict(record)
         weights = restored(load_file(file))
         return super().from_pretrained(None, *args, state_dict=weights, **kwargs)
 

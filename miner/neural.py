@@ -248,10 +248,7 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
         record = json.loads(where.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{where}: found bad JSON ({error}), expected a config") from error
-    kind = record.get("model_type") if isinstance(record, dict) else None
-    if kind != TaggerConfig.model_type:
-        raise ValueError(f"{where}: found model type {kind}, expected {TaggerConfig.model_type}")
-    refuse_another_version(record, where)
+    refuse_another_version(record if isinstance(record, dict) else {}, where)
     try:
         model = ConversationTagger(TaggerConfig.from_dict(record))
         weights = restored(load_file(path / CHECKPOINT_WEIGHTS))

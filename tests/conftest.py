@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items):
 
     def order(item):
         file = item.callspec.params.get("file") if hasattr(item, "callspec") else None
-        return file is None, file or ""
+        return file is None, str(file)
 
     items.sort(key=order)
 

@@ -508,6 +508,35 @@ def test_a_chapter_of_which_too_little_is_found_is_left_out_and_told():
         list(editions([GOLD], lambda id: poor))
 
 
+def test_what_shares_the_text_of_a_chapter_that_is_left_out_is_left_out_too():
+    lines = [chapter.split("\n") for _, chapter in NOVEL]
+    long = [line for line in lines[1] if len(line) > 60]
+    merged = (NOVEL[0], (NOVEL[1][0], "\n".join([*lines[1], *lines[2]])))
+    page = Printing(chapters=merged, gone=tuple(long)).html()
+    told = []
+    (found,) = editions([GOLD], lambda id: page, told.append)
+    assert found.annotated.chapters == (1,)
+    assert {span.chapter for span in found.located.book_spans.spans} == {1}
+    assert [line[:12] for line in told] == ["7, chapter 2", "7, chapter 3"]
+    with pytest.raises(ValueError, match=r"^7, chapter 2: "):
+        list(editions([GOLD], lambda id: page))
+
+
+def test_a_chapter_that_the_edition_does_not_part_from_another_is_refused():
+    gold = replace(GOLD, annotations=tuple(f for f in GOLD.annotations if f.chapter != 2))
+    merged = (NOVEL[0], (NOVEL[1][0], f"{NOVEL[1][1]}\n{NOVEL[2][1]}"))
+    located = locate(gold, split(Printing(chapters=merged)))
+    assert located.n_found[3] >= 7 and located.n_others[1] == 0 and located.n_others[3] > 15
+    with pytest.raises(ValueError) as error:
+        refuse_losses(located, 0.5)
+    assert re.fullmatch(
+        r"7, chapter 3: found \d annotated utterances among \d+ others, expected a chapter by "
+        "itself in this edition",
+        str(error.value),
+    )
+    assert locate(GOLD, split(Printing(chapters=merged))).n_others[3] < 3  # all is annotated
+
+
 CARDS = [json.loads(line) for line in (ANNOTATIONS / "books.jsonl").read_text("utf-8").splitlines()]
 
 

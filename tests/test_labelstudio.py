@@ -61,7 +61,7 @@ def edition_of(*chapters):
     facts = tuple(fact for fact in of_span if fact)
     annotated = AnnotatedBook(CARD, facts)
     book_spans = BookSpans(Book("7", "The Tide", "N. N.", "en", (), (), "0" * 64), tuple(spans))
-    located = Located(annotated, book_spans, tuple(of_span), {}, {}, ())
+    located = Located(annotated, book_spans, tuple(of_span), {}, {}, {}, ())
     return Edition(annotated, book_spans, located)
 
 

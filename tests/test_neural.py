@@ -342,17 +342,26 @@ def test_features_that_are_no_list_are_refused(copy, names):
     assert "/config.json: found" in refusal(copy)
 
 
-@pytest.mark.parametrize("values", [{"format": 99}, {"feature_names": ["asks"]}])
+@pytest.mark.parametrize(
+    "values", [{"format": 99}, {"feature_names": ["asks"]}, {"model_type": "bert"}]
+)
 @pytest.mark.parametrize("is_short", [False, True])
-def test_the_door_of_transformers_refuses_another_version_too(copy, values, is_short):
+@pytest.mark.parametrize("subfolder", ["", "kept"])
+def test_the_door_of_transformers_refuses_another_version_too(
+    copy, tmp_path, values, is_short, subfolder
+):
     if is_short:
         weights = compacted(load_file(copy / "model.safetensors"))
         save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
-    ConversationTagger.from_pretrained(copy)
-    change(copy, **values)
-    with pytest.raises(ValueError) as error:
-        ConversationTagger.from_pretrained(copy)
-    assert str(error.value) == f"{copy}{refusal(copy).removeprefix('/config.json')}"
+    folder = copy.rename(tmp_path / subfolder) if subfolder else copy
+    name, where = (tmp_path, {"subfolder": subfolder}) if subfolder else (copy, {})
+    config = ConversationTagger.from_pretrained(name, config=None, **where).config
+    change(folder, **values)
+    for given in ({}, {"config": config}):
+        with pytest.raises(ValueError) as error:
+            ConversationTagger.from_pretrained(name, **where, **given)
+        line = str(error.value).removeprefix(str(folder)).removeprefix("/")
+        assert line == refusal(folder).removeprefix("/config.json")
 
 
 @pytest.mark.parametrize("left", [0, 5, 5000, -100])

@@ -25,7 +25,7 @@ def plain(text):
 
 
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
-def test_output_shown_is_output_printed(command, shown, tmp_path, monkeypatch):
+def test_output_shown_is_output_printed(command, shown, tmp_path, monkeypatch, recwarn):
     words = command.split()
     for name, folder in FOLDERS.items():
         if name in words and not folder.is_dir():
@@ -33,6 +33,7 @@ def test_output_shown_is_output_printed(command, shown, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, [str(FOLDERS.get(word, word)) for word in words])
     assert (done.stderr, done.exit_code) == ("", 0)
+    assert not [warning for warning in recwarn if issubclass(warning.category, UserWarning)]
     printed = done.stdout
     for name, folder in FOLDERS.items():
         printed = printed.replace(folder.name + ",", f"{name},") if name == "SEED" else printed

@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from helpers import BOOKS, CORPUS, needs_books
+from helpers import BOOKS, CORPUS
 from real import FILES, real_book, real_spans
 from test_spans import check
 
@@ -13,6 +13,7 @@ from miner.pdnc import pdnc_novels
 from miner.quotations import score_novel
 from miner.sources import find_sources
 
+needs_books = pytest.mark.skipif(not FILES, reason="needs the shared books")
 needs_both = pytest.mark.skipif(
     not (FILES and CORPUS.is_dir()), reason="needs the shared corpus and books"
 )
@@ -24,10 +25,11 @@ NEARLY_SILENT = {"31516-h.htm"}
 @pytest.mark.parametrize("file", FILES or ["no books"])
 def test_the_spans_of_a_real_book_join_back(file):
     try:
-        found = real_spans(file).spans
+        book = real_book(file)
     except ValueError:
         pytest.skip("no book in the file")
-    check(real_book(file), found)
+    found = real_spans(file).spans
+    check(book, found)
     share = sum(len(s.text) for s in found if s.is_utterance) / sum(len(s.text) for s in found)
     assert file in NEARLY_SILENT or 0.03 < share < 0.96
 

@@ -48,10 +48,27 @@ def test_a_row_is_the_mean_of_its_runs(tmp_path):
 
 
 def test_runs_that_are_not_of_the_row_are_refused(tmp_path):
-    folder = write_run(tmp_path, "the tagger in the box", 0, 0.75, options=("--epochs", "4"))
+    other = ("--encoder-layers", "4", "--epochs", "7", "--compact")
+    folder = write_run(tmp_path, "the tagger in the box", 0, 0.75, options=other)
     done = printed(tmp_path)
     assert done.exit_code == 1
-    assert done.stderr == f"Error: {folder}: found a run without --encoder-layers\n"
+    assert done.stderr == f"Error: {folder}: found a run without --epochs 4\n"
+
+
+def test_a_run_without_a_flag_is_refused(tmp_path):
+    options = rows.BOX[:-1]
+    folder = write_run(tmp_path, "the tagger in the box", 0, 0.75, options=options)
+    assert printed(tmp_path).stderr == f"Error: {folder}: found a run without {rows.BOX[-1]}\n"
+
+
+def test_rows_of_one_name_are_one_run(tmp_path, monkeypatch):
+    commands = []
+    monkeypatch.setattr(rows.subprocess, "run", lambda command, check: commands.append(command))
+    for table, words in [("test", ()), ("ablations", rows.SCORED)]:
+        given = [f"--row={name}" for name in words] + ["--seeds", "2"]
+        done = CliRunner().invoke(rows.main, [table, "-o", str(tmp_path), *given])
+        assert done.exit_code == 0
+    assert commands[: len(commands) // 2] == commands[len(commands) // 2 :] != []
 
 
 @pytest.mark.parametrize("row", ["six layers", "the seed's variant"])
