@@ -534,7 +534,8 @@ def test_a_chapter_that_the_edition_does_not_part_from_another_is_refused():
         "itself in this edition",
         str(error.value),
     )
-    assert locate(GOLD, split(Printing(chapters=merged))).n_others[3] < 3  # all is annotated
+    whole = locate(GOLD, split(Printing(chapters=merged)))  # but for what stands at their seam
+    assert whole.n_others[3] < located.n_others[3] / 3
 
 
 CARDS = [json.loads(line) for line in (ANNOTATIONS / "books.jsonl").read_text("utf-8").splitlines()]
