@@ -821,13 +821,14 @@ def run(given: dict[str, Any]) -> None:
                 row = epoch.to_json()
                 click.echo(" ".join(f"{k} {_short(v)}" for k, v in row.items()), err=True)
                 rows.append(row)
-            if stage == "gold" and is_better(goal, losses["mixture"], best):
+            if stage != "gold":
+                return False
+            if is_better(goal, losses["mixture"], best):
                 best.update(epoch=number, goal=goal, loss=losses["mixture"])
                 if accelerator.is_main_process:
                     model.save_pretrained(out)
-            if stage == "gold":
-                best["highest"] = max(goal, best["highest"])
-            return stage == "gold" and number - best["epoch"] >= options.patience
+            best["highest"] = max(goal, best["highest"])
+            return number - best["epoch"] >= options.patience
 
         def save(reached: dict[str, Any], stage: str = stage) -> None:
             if accelerator.is_main_process:

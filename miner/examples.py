@@ -68,8 +68,7 @@ def read_examples(
         split: as `Annotations.part` has it; of the seed "train", "validation" or "test".
         read: gives the bytes of a book by its id; the seed's files hold their own text.
         without: ids of books to leave out.
-        leave_out: is told of chapters that the editions at hand show too little of, which are left
-            out; if None they are errors (`editions.editions`).
+        leave_out: as `editions.editions` has it.
 
     Raises:
         ValueError: as `read_part`, `editions.editions` and `read_seed` do, or if nothing is

@@ -25,7 +25,7 @@ from miner.compact import is_compact, restored
 from miner.decoding import ALLOWED, FIRST, TAGS
 from miner.encoding import Encoding, Window, batches
 from miner.features import FEATURES, N_PLAIN, Chapter
-from miner.files import CHECKPOINT_WEIGHTS, reason_of
+from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.pooling import Pooling
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
@@ -262,7 +262,8 @@ class ConversationTagger(PreTrainedModel):
             return super().from_pretrained(name, *args, **kwargs)
         where = {key: kwargs[key] for key in _WHERE if key in kwargs}
         record, _ = TaggerConfig.get_config_dict(name, **where)
-        refuse_another_version(record, os.path.join(name, where.get("subfolder", "")))
+        file = os.path.join(name, where.get("subfolder", ""), CHECKPOINT_CONFIG)
+        refuse_another_version(record, file)
         optional = {"_raise_exceptions_for_missing_entries": False}
         file = cached_file(name, CHECKPOINT_WEIGHTS, **where, **optional)
         if file is None:

@@ -14,7 +14,8 @@ FILES = sorted(path.name for path in BOOKS.glob("*.htm*"))
 
 @lru_cache(maxsize=2)
 def real_book(file):
-    return read_book(BOOKS / file, id_of(BOOKS / file))
+    path = BOOKS / file
+    return read_book(path, id_of(path))
 
 
 @lru_cache(maxsize=2)

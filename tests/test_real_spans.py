@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from helpers import BOOKS, CORPUS
+from helpers import BOOKS, CORPUS, needs_books
 from real import FILES, real_book, real_spans
 from test_spans import check
 
@@ -13,7 +13,6 @@ from miner.pdnc import pdnc_novels
 from miner.quotations import score_novel
 from miner.sources import find_sources
 
-needs_books = pytest.mark.skipif(not FILES, reason="needs the shared books")
 needs_both = pytest.mark.skipif(
     not (FILES and CORPUS.is_dir()), reason="needs the shared corpus and books"
 )

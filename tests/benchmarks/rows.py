@@ -10,35 +10,36 @@ import json
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import mean
 
 import click
 
+from miner.annotations import BOOKS, read_cards
 from miner.files import RUN_RECORD
 from miner.learning import learning_curve
 from miner.plots import learning_plot, save
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ROOT / "train.py"
-BOOKS = ROOT / "annotations" / "books.jsonl"
 FROZEN = ("--frozen", "--epochs", "8", "--masked", "0")
 PLAIN = ("--context", "span", "--paragraphs", "4", "--no-features", "--speaker-weight", "0")
-CARDS = [json.loads(line) for line in BOOKS.read_text(encoding="utf-8").splitlines()]
+CARDS = read_cards(ROOT / "annotations" / BOOKS)
 # Whole books of the train split, every fourth: no other English ones are at hand whose authors are
 # not those of dev or test.
-WEAK = tuple(f"--weak={c['book']}" for c in CARDS if c["split"] == "train")[::4]
+WEAK = tuple(f"--weak={book}" for book, card in CARDS.items() if card.split == "train")[::4]
 SMALL = ("--epochs", "3")  # of a few chapters
 BOX = ("--encoder-layers", "4", "--epochs", "4", "--compact")  # miner/checkpoints/en
 CURVE = (6, 12, 24, 96)
 PRETRAINED = "395 chapters without Pride and Prejudice"
-# Of the annotations: scored on test, and what was tried on dev; of the seed project's labels, on
-# its test split. A row in braces begins with the first run of another.
 SCORED = {
     "the tagger in the box": BOX,
     "six layers": ("--epochs", "4"),
     "the seed's variant": (*FROZEN, *PLAIN),
 }
+# Of the annotations: scored on test, and what was tried on dev; of the seed project's labels, on
+# its test split. A row in braces begins with the first run of another.
 TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "test": SCORED,
     "ablations": {
@@ -76,6 +77,12 @@ def folder_of(out: Path, row: str, seed: int, table: str = "test") -> Path:
     """Rows of one name are one run in all tables of the same gold."""
     gold = "seed-" if table == "seed" else ""
     return out / f"{gold}{row.replace(' ', '-').replace(',', '')}-{seed}"
+
+
+def finished(out: Path, rows: Iterable[str], seeds: int, table: str = "test") -> list[Path]:
+    """The folders of the runs of rows that are done."""
+    folders = (folder_of(out, row, seed, table) for row in rows for seed in range(seeds))
+    return [folder for folder in folders if (folder / RUN_RECORD).is_file()]
 
 
 @click.command()
@@ -125,8 +132,7 @@ def main(
     print("|---" * len(heads) + "|")
     expected = ""
     for name in chosen:
-        folders = [folder_of(out, name, seed, table) for seed in range(seeds)]
-        folders = [folder for folder in folders if (folder / RUN_RECORD).is_file()]
+        folders = finished(out, [name], seeds, table)
         runs = [json.loads((folder / RUN_RECORD).read_text()) for folder in folders]
         for folder, run in zip(folders, runs, strict=True):
             signature = run["scores"][split]["signature"]
@@ -144,9 +150,8 @@ def main(
                 print("| " + " | ".join(map(str, row)) + " |")
     if plot:
         names = ("six layers", *(f"{n} chapters" for n in CURVE))
-        folders = [folder_of(out, name, seed) for name in names for seed in range(seeds)]
-        done = [folder for folder in folders if (folder / RUN_RECORD).is_file()]
-        save(learning_plot(learning_curve(done, dev), "turn-pair F1", dev), plot, force=True)
+        folders = finished(out, names, seeds)
+        save(learning_plot(learning_curve(folders, dev), "turn-pair F1", dev), plot, force=True)
 
 
 def check(folder: Path, options: tuple[str, ...], split: str) -> None:
