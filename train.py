@@ -39,6 +39,7 @@ from miner.augmentation import recut
 from miner.calibration import best_share, calibrated, calibration_error
 from miner.card import model_card
 from miner.compact import compacted, restored
+from miner.counts import Statistics, counted, window
 from miner.decoding import TAGS, viterbi
 from miner.encoding import NOTHING, Encoding, Window, special_tokens
 from miner.examples import (
@@ -48,7 +49,6 @@ from miner.examples import (
     read_examples,
     weak_examples,
 )
-from miner.features import Chapter
 from miner.fetch import fetch, find_book
 from miner.files import (
     CARD,
@@ -71,9 +71,17 @@ from miner.model import (
     sequence_loss,
     speaker_loss,
 )
-from miner.neural import autocast, computes_in_bfloat16, decoded, encode, read_checkpoint
-from miner.scores import Scores, score
+from miner.neural import (
+    ScoredChapters,
+    autocast,
+    computes_in_bfloat16,
+    decoded,
+    encode,
+    read_checkpoint,
+)
+from miner.scores import Scores, measures, score
 from miner.sources import find_sources, id_of
+from miner.spans import BookSpans
 from miner.taggers import load_tagger, tagger_signature
 from miner.tags import Tag, TaggedBook
 
@@ -528,49 +536,63 @@ def train(
 
 def judged(
     data: AnnotatedExamples,
-    chapter_scores: Sequence[NDArray[np.floating]],
+    chapter_scores: ChapterScores,
     split: str,
     resamples: int = 0,
     start_offset: float = 0.0,
 ) -> Scores:
     """The scores of what the model's scores of the chapters are decoded to, against the gold."""
-    by_book: dict[str, list[tuple[Chapter, NDArray[np.floating]]]] = {}
-    for example, rows in zip(data.examples, chapter_scores, strict=True):
-        by_book.setdefault(example.chapter.book, []).append((example.chapter, rows))
-    predicted = [
-        TaggedBook(
-            spans.book.id,
-            tuple(decoded(spans, by_book.get(spans.book.id, ()), start_offset)),
-            "checkpoint",
-        )
-        for spans in data.book_spans
-    ]
+    predicted = [_predicted(*book, start_offset) for book in _by_book(data, chapter_scores)]
     return score(data.gold, predicted, split=split, resamples=resamples, seed=0)
 
 
-def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores, split: str) -> float:
+def _by_book(
+    data: AnnotatedExamples, chapter_scores: ChapterScores
+) -> list[tuple[BookSpans, ScoredChapters]]:
+    """The books, each with the scores of its chapters, in the order of their gold."""
+    chapters: dict[str, ScoredChapters] = {}
+    for example, rows in zip(data.examples, chapter_scores, strict=True):
+        chapters.setdefault(example.chapter.book, []).append((example.chapter, rows))
+    return [(spans, chapters.get(spans.book.id, [])) for spans in data.book_spans]
+
+
+def _predicted(spans: BookSpans, scored: ScoredChapters, start_offset: float) -> TaggedBook:
+    return TaggedBook(spans.book.id, tuple(decoded(spans, scored, start_offset)), "checkpoint")
+
+
+def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores) -> float:
     """What to add to the scores of B-START, so that its F1 and that of turn pairs are greatest.
 
     Of several that are alike, the one nearest to 0.
     """
-    goals: dict[tuple[Tag, ...], float] = {}
+    books = list(zip(data.gold, _by_book(data, chapter_scores), strict=True))
+    k = window(data.gold)
+    # Counting takes longest, and from one offset to the next most books have the same tags.
+    counts: dict[tuple[str, tuple[Tag, ...]], Statistics] = {}
 
     def at(offset: float) -> float:
-        tags = tuple(tag for rows in chapter_scores for tag in viterbi(rows, offset))
-        if tags not in goals:  # scoring takes longest, and few offsets change a tag
-            goals[tags] = _goal(judged(data, chapter_scores, split, start_offset=offset))
-        return goals[tags]
+        rows: list[Statistics] = []
+        for gold, (spans, scored) in books:
+            key = gold.book, tuple(tag for _, scores in scored for tag in viterbi(scores, offset))
+            if key not in counts:
+                counts[key], _ = counted(gold, _predicted(spans, scored, offset), k)
+            rows.append(counts[key])
+        total = np.concatenate(rows).sum(axis=0)
+        return _goal({name: float(of[0]) for name, of in measures(total[None, :]).items()})
 
     return max(sorted((step / 10 for step in range(-5, 21)), key=abs), key=at)
 
 
-def _goal(scores: Scores) -> float:
+def _goal(measured: Mapping[str, float | None]) -> float:
     """What an epoch, and how sure one must be of a beginning, are chosen by: both F1, in the mean.
 
     Turn pairs alone differ less between epochs than by chance, and say little of beginnings.
+
+    Args:
+        measured: the measures of `scores`, by name; None or NaN where one is not defined.
     """
-    figures = scores.total.end_to_end
-    return sum(figures[f"{unit}.f1"].value or 0.0 for unit in ("B-START", "turn-pair")) / 2
+    both = [measured[f"{unit}.f1"] or 0.0 for unit in ("B-START", "turn-pair")]
+    return float(np.nan_to_num(both).mean())
 
 
 def is_better(goal: float, loss: float, best: Mapping[str, float]) -> bool:
@@ -813,10 +835,10 @@ def run(given: dict[str, Any]) -> None:
             of_dev = mixture(model, alone)
             losses = {str(e): loss_over(dev, found) for e, found in alone.items()}
             losses["mixture"] = loss_over(dev, of_dev)
-            offset = best_start_offset(dev, of_dev, given["dev_split"])
+            offset = best_start_offset(dev, of_dev)
             scores = judged(dev, of_dev, given["dev_split"], start_offset=offset)
             epoch = Epoch(stage, number, loss, seconds, tokens, losses, scores)
-            goal = _goal(scores)
+            goal = _goal({item.name: item.value for item in scores.total.end_to_end.scores})
             if accelerator.is_main_process:
                 row = epoch.to_json()
                 click.echo(" ".join(f"{k} {_short(v)}" for k, v in row.items()), err=True)
@@ -894,7 +916,7 @@ def finish(
             named |= {f", {expert} alone": rows for expert, rows in alone.items()}
         for name, rows in named.items():
             if data is dev:
-                offsets[name] = best_start_offset(data, rows, split)
+                offsets[name] = best_start_offset(data, rows)
             found[split + name] = judged(data, rows, split, given["resamples"], offsets[name])
     model.config.start_offset = offsets[""]
     dev_tags = [example.tags for example in dev.examples]

@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import accumulate, chain
+from itertools import accumulate
 
 _RUNS = (8, 5, 3)  # words in an anchor, longest first; shorter ones pair by chance in large gaps
 _SMALL_GAP = 10_000  # words of the one times words of the other; beyond it difflib is too slow
@@ -47,11 +47,11 @@ class Letters:
         return bisect_left(self.offsets, start), bisect_left(self.offsets, end)
 
 
-class _Folding(dict[str, str]):
-    """What each character becomes: letters, nothing (an accent) or a space (all else)."""
+class _Folding(dict[int, str]):
+    """What each code point becomes: letters, nothing (an accent) or a space (all else)."""
 
-    def __missing__(self, character: str) -> str:
-        folded = self[character] = _fold(character)
+    def __missing__(self, code: int) -> str:
+        folded = self[code] = _fold(chr(code))
         return folded
 
 
@@ -66,25 +66,26 @@ def _fold(character: str) -> str:
 _FOLDING = _Folding()
 
 
-def letters(text: str) -> Letters:
-    """The letters and digits of a text, case and accents taken off, and where each came from.
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text in letters and digits, case and accents taken off.
 
     Compatibility decomposition (NFKD) without combining marks, then full case folding, so that
     "É" is "e", "ß" is "ss" and "½" is "12". NFKD leaves "æ", "œ", "ø", "ł" and "đ" whole; they
     become "ae", "oe", "o", "l" and "d". All else, the underscore included, parts two words, save
     accents and invisible characters (soft hyphen, joiner), which part nothing.
 
-    >>> letters("Phœbe’s _café_").words
+    >>> words("Phœbe’s _café_")
     ('phoebe', 's', 'cafe')
     """
-    pieces = list(map(_FOLDING.__getitem__, text))
-    words = tuple("".join(pieces).split())
-    spread = chain.from_iterable(
-        (i,) if len(piece) == 1 else (i,) * len(piece)
-        for i, piece in enumerate(pieces)
-        if piece != " "
-    )
-    return Letters("".join(words), array("q", spread), words)
+    return tuple(text.translate(_FOLDING).split())
+
+
+def letters(text: str) -> Letters:
+    """The letters and digits of a text, folded as by `words`, and where each came from."""
+    folded = words(text)
+    pieces = map(_FOLDING.__getitem__, map(ord, text))
+    offsets = array("q", [i for i, piece in enumerate(pieces) if piece != " " for _ in piece])
+    return Letters("".join(folded), offsets, folded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from miner.align import letters
-from miner.matching import fingerprint as letters_of
+from miner.align import words
 from miner.reading import json_rows, source_of, text_of
 from miner.tags import GOES_ON, Tag
 
@@ -55,7 +54,7 @@ class Fingerprint:
     """What is kept of the letters of a span: enough to find it, too little to read it.
 
     `initials` has the first letter of each word, `n_letters` counts all letters and `digest` has
-    the first 8 hexadecimal digits of their SHA-256; letters are folded by `align.letters`. Of a
+    the first 8 hexadecimal digits of their SHA-256; letters are folded by `align.words`. Of a
     span without letters ("——!") the digest is of all its characters but the quotation marks.
     """
 
@@ -73,10 +72,11 @@ def fingerprint(text: str) -> Fingerprint:
     >>> str(fingerprint("“Don't _you_?”"))
     'dty.7.1ec0df8c'
     """
-    folded = letters(text)
-    unquoted = letters_of("".join(c for c in text if c not in QUOTES))
-    digest = hashlib.sha256(unquoted.encode()).hexdigest()[:8]
-    return Fingerprint("".join(word[0] for word in folded.words), len(folded.text), digest)
+    folded = words(text)
+    letters = "".join(folded)
+    digested = letters or "".join(c for c in text if c not in QUOTES).strip()
+    digest = hashlib.sha256(digested.encode()).hexdigest()[:8]
+    return Fingerprint("".join([word[0] for word in folded]), len(letters), digest)
 
 
 @dataclass(frozen=True, slots=True)

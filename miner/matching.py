@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
-from miner.align import letters
+from miner.align import words
 from miner.spans import Span
 from miner.tags import TaggedBook, TaggedSpan
 
@@ -52,12 +52,12 @@ def matched_tags(
 
 
 def fingerprint(text: str) -> str:
-    """The letters and digits of a text, folded as by `align.letters`; the text where it has none.
+    """The letters and digits of a text, folded as by `align.words`; the text where it has none.
 
     >>> fingerprint("“Don't _you_?”")
     'dontyou'
     """
-    return letters(text).text or text.strip()
+    return "".join(words(text)) or text.strip()
 
 
 def same_paragraphs(gold: TaggedBook, predicted: TaggedBook) -> bool:

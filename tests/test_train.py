@@ -956,8 +956,8 @@ def test_the_offset_of_starts_is_the_best_that_was_tried(gold):
         figures = train.judged(data, rows, "sample", start_offset=offset).total.end_to_end
         return figures["B-START.f1"].value + figures["turn-pair.f1"].value
 
-    assert train.best_start_offset(data, [row * 100 for row in rows], "sample") == 0.0
-    found = train.best_start_offset(data, rows, "sample")
+    assert train.best_start_offset(data, [row * 100 for row in rows]) == 0.0
+    found = train.best_start_offset(data, rows)
     assert 0.5 < found <= 2.0
     assert f1(found) > f1(0.0)
     assert f1(found) == max(f1(step / 10) for step in range(-5, 21))
