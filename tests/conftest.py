@@ -2,9 +2,12 @@
 
 import os
 import signal
+from functools import partial
 
 import pytest
 from loopback import Site
+
+import miner.fetch
 
 # Workers share the cores, and so do the commands that they start: threads of their own would only
 # stand in one another's way. Set before anything imports torch.
@@ -38,6 +41,13 @@ def no_settings(monkeypatch):
 def cache(tmp_path):
     """A folder for downloaded books, not made yet."""
     return tmp_path / "cache" / "books"
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Requests to this machine's server, with next to no pause; users get the polite one."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(miner.fetch, "fetch", partial(miner.fetch.fetch, pause=0.01))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,10 @@ from click.testing import CliRunner
 from loopback import answer
 from test_labelstudio import ANNOTATIONS, SAMPLE
 
-import miner.fetch
 from miner.__main__ import main
 from miner.annotations import Annotation, fingerprint, read_annotations, row_of
 from miner.files import json_line
 from miner.goldset import check, fetch_books, statistics
-
-SECONDS_OF_A_TEST = 0.01  # between two requests; users get the polite pause
 
 
 def gold(*words, **env):
@@ -299,14 +295,6 @@ def test_books_are_asked_for_one_by_one(tiny):
     assert next(found) == ("12", "no such number")
     assert "Permission denied" in next(found)[1]
     assert next(found, None) is None
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Requests to this machine's server, with next to no pause between them."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    hurried = partial(miner.fetch.fetch, pause=SECONDS_OF_A_TEST)
-    monkeypatch.setattr(miner.fetch, "fetch", hurried)
 
 
 @pytest.mark.usefixtures("quick")

@@ -169,6 +169,7 @@ def test_a_book_that_changed_is_done_again_with_all_after_it(tmp_path, monkeypat
     assert bytes_of(out) == bytes_of(tmp_path / "whole")
 
 
+@pytest.mark.usefixtures("quick")
 def test_downloaded_books_are_kept_and_failed_downloads_tried_again(tmp_path, monkeypatch, site):
     page, out = SAMPLE.read_bytes(), tmp_path / "out"
     site.pages |= {f"/{n}.html": answer(page) for n in (11, 13)}
