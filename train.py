@@ -79,7 +79,7 @@ from miner.neural import (
     encode,
     read_checkpoint,
 )
-from miner.scores import Scores, measures, score
+from miner.scores import Figure, Scores, figure, score
 from miner.sources import find_sources, id_of
 from miner.spans import BookSpans
 from miner.taggers import load_tagger, tagger_signature
@@ -577,22 +577,17 @@ def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores) ->
             if key not in counts:
                 counts[key], _ = counted(gold, _predicted(spans, scored, offset), k)
             rows.append(counts[key])
-        total = np.concatenate(rows).sum(axis=0)
-        return _goal({name: float(of[0]) for name, of in measures(total[None, :]).items()})
+        return _goal(figure(np.concatenate(rows)))
 
     return max(sorted((step / 10 for step in range(-5, 21)), key=abs), key=at)
 
 
-def _goal(measured: Mapping[str, float | None]) -> float:
+def _goal(measured: Figure) -> float:
     """What an epoch, and how sure one must be of a beginning, are chosen by: both F1, in the mean.
 
     Turn pairs alone differ less between epochs than by chance, and say little of beginnings.
-
-    Args:
-        measured: the measures of `scores`, by name; None or NaN where one is not defined.
     """
-    both = [measured[f"{unit}.f1"] or 0.0 for unit in ("B-START", "turn-pair")]
-    return float(np.nan_to_num(both).mean())
+    return sum(measured[f"{unit}.f1"].value or 0.0 for unit in ("B-START", "turn-pair")) / 2
 
 
 def is_better(goal: float, loss: float, best: Mapping[str, float]) -> bool:
@@ -838,7 +833,7 @@ def run(given: dict[str, Any]) -> None:
             offset = best_start_offset(dev, of_dev)
             scores = judged(dev, of_dev, given["dev_split"], start_offset=offset)
             epoch = Epoch(stage, number, loss, seconds, tokens, losses, scores)
-            goal = _goal({item.name: item.value for item in scores.total.end_to_end.scores})
+            goal = _goal(scores.total.end_to_end)
             if accelerator.is_main_process:
                 row = epoch.to_json()
                 click.echo(" ".join(f"{k} {_short(v)}" for k, v in row.items()), err=True)

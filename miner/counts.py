@@ -124,9 +124,10 @@ def counted(gold: TaggedBook, predicted: TaggedBook, k: int) -> tuple[Statistics
         _restricted(legal, {j for _, j in comparison.pairs}),
     )
     figures: list[Statistics] = []
-    sides = [(gold, predicted, legal), (kept[0], kept[1], kept[1])]
-    if kept == (_utterances(gold), _utterances(predicted)):
-        del sides[1]  # they have the same utterances: one figure is both, and it takes long
+    sides = [(gold, predicted, legal)]
+    # Where both have the same utterances, one figure is both, and it takes long.
+    if kept != (_utterances(gold), _utterances(predicted)):
+        sides.append((kept[0], kept[1], kept[1]))
     for right, as_given, as_mended in sides:
         things = _tags(right, ours) | _built(right, ours)
         found = _tags(as_given, theirs) | _built(as_mended, theirs)

@@ -233,17 +233,23 @@ def _part(
         matched + spurious,
         matched,
         int(end_to_end[:, MENDED].sum()),
-        _figure(end_to_end, resamples, seed),
-        _figure(on_gold, resamples, seed),
+        figure(end_to_end, resamples, seed),
+        figure(on_gold, resamples, seed),
     )
 
 
-def _figure(statistics: Statistics, resamples: int, seed: int) -> Figure:
-    """The scores of the summed statistics, and their intervals from resampled sums."""
+def figure(statistics: Statistics, resamples: int = 0, seed: int = 0) -> Figure:
+    """The scores of the summed statistics, and their intervals from resampled sums.
+
+    Args:
+        statistics: as `counts.counted` gives them, of one way of counting.
+        resamples: draws of the bootstrap; 0 for no intervals.
+        seed: of the bootstrap.
+    """
     total = statistics.sum(axis=0)
-    drawn = measures(resampled(statistics, resamples, seed))
-    found = measures(total[None, :])
-    scores = [scored(name, values[0], drawn[name]) for name, values in found.items()]
+    drawn = _measures(resampled(statistics, resamples, seed))
+    measures = _measures(total[None, :])
+    scores = [scored(name, values[0], drawn[name]) for name, values in measures.items()]
     counts = total[:MENDED].reshape(-1, 3).tolist()
     return Figure(tuple(scores), tuple((u, Counts(*c)) for u, c in zip(UNITS, counts, strict=True)))
 
@@ -282,7 +288,7 @@ def scored(name: str, value: float, drawn: _Values) -> Score:
     return Score(name, float(value), float(low), float(high))
 
 
-def measures(totals: Statistics) -> dict[str, _Values]:
+def _measures(totals: Statistics) -> dict[str, _Values]:
     """Every measure, by name, of each row of summed statistics; NaN where it is not defined.
 
     `accuracy` is right tags among the utterances that either side has. The macro average is over
@@ -291,21 +297,21 @@ def measures(totals: Statistics) -> dict[str, _Values]:
     """
     counts = totals[:, :MENDED].reshape(len(totals), len(UNITS), 3).astype(np.float64)
     tags = counts[:, _TAG_COLUMNS]
-    values_of: dict[str, _Values] = {}
+    measures: dict[str, _Values] = {}
     with np.errstate(divide="ignore", invalid="ignore"):
         for name, sums in [
             *((unit, counts[:, n]) for n, unit in enumerate(UNITS)),
             ("micro", tags.sum(axis=1)),
         ]:
             for rate, values in zip(("precision", "recall", "f1"), _rates(sums), strict=True):
-                values_of[f"{name}.{rate}"] = values
+                measures[f"{name}.{rate}"] = values
         n_tags = (tags.sum(axis=2) > 0).sum(axis=1)
         for rate, values in zip(("precision", "recall", "f1"), _rates(tags), strict=True):
-            values_of[f"macro.{rate}"] = np.nan_to_num(values).sum(axis=1) / n_tags
-        values_of["accuracy"] = tags[:, :, 0].sum(axis=1) / counts[:, 0].sum(axis=1)
-        values_of["pk"] = totals[:, PK] / totals[:, WINDOWS]
-        values_of["windowdiff"] = totals[:, WINDOWDIFF] / totals[:, WINDOWS]
-    return values_of
+            measures[f"macro.{rate}"] = np.nan_to_num(values).sum(axis=1) / n_tags
+        measures["accuracy"] = tags[:, :, 0].sum(axis=1) / counts[:, 0].sum(axis=1)
+        measures["pk"] = totals[:, PK] / totals[:, WINDOWS]
+        measures["windowdiff"] = totals[:, WINDOWDIFF] / totals[:, WINDOWS]
+    return measures
 
 
 def _rates(counts: _Values) -> tuple[_Values, _Values, _Values]:
