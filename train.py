@@ -33,23 +33,16 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
-from miner import __version__, plots
-from miner.annotations import BOOKS, is_annotations, read_cards
-from miner.augmentation import recut
-from miner.calibration import best_share, calibrated, calibration_error
-from miner.card import model_card
-from miner.compact import compacted, restored
-from miner.counts import Statistics, counted, window
-from miner.decoding import TAGS, viterbi
-from miner.encoding import NOTHING, Encoding, Window, special_tokens
-from miner.examples import (
-    AnnotatedExamples,
-    Example,
-    digest,
-    read_examples,
-    weak_examples,
-)
-from miner.fetch import fetch, find_book
+from miner import __version__
+from miner.annotation.annotations import BOOKS, is_annotations, read_cards
+from miner.app.plots import evaluation as plots
+from miner.books.download import fetch, find_book
+from miner.books.sources import find_sources, id_of
+from miner.dialogue.read import read_spans
+from miner.dialogue.spans import BookSpans
+from miner.dialogue.tags import Tag, TaggedBook
+from miner.evaluation.counts import CountTable, counted, window
+from miner.evaluation.scores import Figure, Scores, figure, score
 from miner.files import (
     CARD,
     CHECKPOINT,
@@ -60,18 +53,31 @@ from miner.files import (
     refuse_another,
     refuse_existing,
 )
-from miner.mine import split_source
-from miner.model import (
+from miner.models.load import load_tagger, tagger_signature
+from miner.models.tagger.augmentation import augment
+from miner.models.tagger.calibration import calibration_error, fit_temperature, fit_weight
+from miner.models.tagger.decoding import TAGS, viterbi
+from miner.models.tagger.encoding import NOTHING, Encoding, Window, special_tokens
+from miner.models.tagger.examples import (
+    AnnotatedExamples,
+    Example,
+    digest,
+    read_examples,
+    weak_examples,
+)
+from miner.models.tagger.model import (
     ConversationTagger,
     Expert,
-    Stretch,
+    SequenceScores,
     TaggerConfig,
     log_odds,
-    pieces,
     sequence_loss,
+    sequence_slices,
     speaker_loss,
 )
-from miner.neural import (
+from miner.models.tagger.model_card import model_card
+from miner.models.tagger.quantization import dequantize, quantize
+from miner.models.tagger.tagger import (
     ScoredChapters,
     autocast,
     computes_in_bfloat16,
@@ -79,11 +85,6 @@ from miner.neural import (
     encode,
     read_checkpoint,
 )
-from miner.scores import Figure, Scores, figure, score
-from miner.sources import find_sources, id_of
-from miner.spans import BookSpans
-from miner.taggers import load_tagger, tagger_signature
-from miner.tags import Tag, TaggedBook
 
 ChapterScores = Sequence[NDArray[np.floating]]  # of `decoding.TAGS`, (utterances, 4) a chapter
 STRUCTURE = "structure"  # the stage that trains on structure features alone, before the text
@@ -274,7 +275,7 @@ def weakly_tagged(
 
     Args:
         words: numbers, files and folders, as `miner mine` takes them.
-        tagger: as `miner.taggers.load_tagger` takes it.
+        tagger: as `miner.models.load.load_tagger` takes it.
         books: where numbers are looked up first.
         gold: the annotations.
         without: ids of further books to leave out.
@@ -301,7 +302,7 @@ def weakly_tagged(
         try:
             if not why:
                 data = (source.path or fetch(source.id)).read_bytes()
-                found += weak_examples(split_source(data, source.id, ())[0], chosen)
+                found += weak_examples(read_spans(data, source.id, ()), chosen)
         except (ValueError, OSError) as error:
             why = str(error)
         if why:
@@ -345,7 +346,7 @@ def encoded(
                 torch.from_numpy(example.chapter.features).to(device),
                 torch.from_numpy(example.tags).to(device),
                 torch.from_numpy(example.speakers).to(device),
-                pieces(example.chapter, model.config.paragraphs),
+                sequence_slices(example.chapter, model.config.paragraphs),
                 pooled,
             )
         )
@@ -428,12 +429,12 @@ def fit_shares(
     right = np.concatenate(tags)
     opens = right == TAGS.index(Tag.B_START)
     later = np.concatenate([np.arange(len(item)) > 0 for item in tags])  # the first always opens
-    model.config.start_share = best_share(text[0][later], structure[0][later], opens[later])
+    model.config.start_share = fit_weight(text[0][later], structure[0][later], opens[later])
     goes_on, rest = right != TAGS.index(Tag.B_OTHER), ~opens
-    model.config.turn_share = best_share(text[1][rest], structure[1][rest], goes_on[rest])
+    model.config.turn_share = fit_weight(text[1][rest], structure[1][rest], goes_on[rest])
 
 
-def loss_of(parts: Sequence[Stretch], item: Encoded, options: Options) -> Tensor:
+def loss_of(parts: Sequence[SequenceScores], item: Encoded, options: Options) -> Tensor:
     """The loss of a chapter, summed over its utterances.
 
     Args:
@@ -568,10 +569,10 @@ def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores) ->
     books = list(zip(data.gold, _by_book(data, chapter_scores), strict=True))
     k = window(data.gold)
     # Counting takes longest, and from one offset to the next most books have the same tags.
-    counts: dict[tuple[str, tuple[Tag, ...]], Statistics] = {}
+    counts: dict[tuple[str, tuple[Tag, ...]], CountTable] = {}
 
     def at(offset: float) -> float:
-        rows: list[Statistics] = []
+        rows: list[CountTable] = []
         for gold, (spans, scored) in books:
             key = gold.book, tuple(tag for _, scores in scored for tag in viterbi(scores, offset))
             if key not in counts:
@@ -805,7 +806,10 @@ def run(given: dict[str, Any]) -> None:
                 return plain()
             rngs = [random.Random(f"{options.seed} {epoch} {n}") for n in range(len(examples))]
             return ready(
-                [recut(item, options.recut, rng) for item, rng in zip(examples, rngs, strict=True)],
+                [
+                    augment(item, options.recut, rng)
+                    for item, rng in zip(examples, rngs, strict=True)
+                ],
                 text,
             )
 
@@ -895,9 +899,9 @@ def finish(
     dev = judges[0][1]
     tokenizer.save_pretrained(out)
     model, _ = read_checkpoint(out)
-    weights = compacted(model.state_dict()) if given["compact"] else {}
+    weights = quantize(model.state_dict()) if given["compact"] else {}
     if weights:
-        model.load_state_dict(restored(weights))  # what is judged is what is kept
+        model.load_state_dict(dequantize(weights))  # what is judged is what is kept
     nn.Module.to(model, device)
     found: dict[str, Scores] = {}
     offsets: dict[str, float] = {}  # of the mixture and of each expert alone
@@ -915,7 +919,7 @@ def finish(
             found[split + name] = judged(data, rows, split, given["resamples"], offsets[name])
     model.config.start_offset = offsets[""]
     dev_tags = [example.tags for example in dev.examples]
-    calibration = calibrated(mixtures[0], dev_tags, model.config.start_offset)
+    calibration = fit_temperature(mixtures[0], dev_tags, model.config.start_offset)
     model.config.confidence_temperature = calibration.temperature
     model.config.training = record | {"best epoch": best["epoch"] + 1}
     if weights:

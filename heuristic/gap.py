@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heuristic.paragraphs import tag_by_paragraph
-from miner.spans import BookSpans, Span
-from miner.tags import TaggedSpan
+from miner.dialogue.spans import BookSpans, Span
+from miner.dialogue.tags import TaggedSpan
 
 # Characters; "The Gutenberg Dialogue Dataset", section 3.2 (Extracting): "is high (above 150)".
 DEFAULT_GAP = 150
@@ -23,6 +23,12 @@ class GapTagger:
     """
 
     gap: int = DEFAULT_GAP
+    name: str = "gap"
+
+    @property
+    def label(self) -> str:
+        """The name with the gap, for tables."""
+        return f"{self.name} {self.gap}"
 
     def __post_init__(self) -> None:
         """Refuses a negative gap."""
@@ -35,3 +41,19 @@ class GapTagger:
 
     def _begins(self, narration: list[Span]) -> bool:
         return sum(len(span.text.strip()) for span in narration) > self.gap
+
+
+def gap_tagger(gap: str = "") -> GapTagger:
+    """The gap heuristic, with a gap in characters; the published one where none is given.
+
+    Raises:
+        ValueError: if `gap` is no whole number from 0.
+    """
+    if gap and not gap.isdecimal():
+        raise ValueError(f"found a gap of {gap!r}, expected a number of characters, as in gap:300")
+    return GapTagger(int(gap) if gap else DEFAULT_GAP)
+
+
+def tuned_gap_tagger() -> GapTagger:
+    """The gap heuristic with the gap that was tuned on our annotations."""
+    return GapTagger(TUNED_GAP, "tuned-gap")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heuristic.paragraphs import tag_by_paragraph
-from miner.spans import BookSpans, Span
-from miner.tags import TaggedSpan
+from miner.dialogue.spans import BookSpans, Span
+from miner.dialogue.tags import TaggedSpan
 
 N_NARRATION_SPANS = 3
 

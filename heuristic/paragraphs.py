@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from miner.spans import BookSpans, Span, is_blank
-from miner.tags import GOES_ON, Tag, TaggedSpan
+from miner.dialogue.spans import BookSpans, Span, is_blank
+from miner.dialogue.tags import CONTINUATION, Tag, TaggedSpan
 
 # Given the narration since the last utterance: does a conversation begin?
 Begins = Callable[[list[Span]], bool]
@@ -39,7 +39,7 @@ def tag_by_paragraph(book_spans: BookSpans, begins: Begins) -> list[TaggedSpan]:
         if last is None or span.chapter != last.chapter:
             last_tag = Tag.B_START
         elif span.paragraph == last.paragraph or span.continues:
-            last_tag = GOES_ON[last_tag]
+            last_tag = CONTINUATION[last_tag]
         else:
             last_tag = Tag.B_START if begins(narration) else Tag.B_OTHER
         tagged.append(TaggedSpan(span, last_tag))

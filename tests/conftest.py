@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from loopback import Site
 
-import miner.fetch
+import miner.books.download
 
 # Workers share the cores, and so do the commands that they start: threads of their own would only
 # stand in one another's way. Set before anything imports torch.
@@ -47,7 +47,9 @@ def cache(tmp_path):
 def quick(monkeypatch):
     """Requests to this machine's server, with next to no pause; users get the polite one."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(miner.fetch, "fetch", partial(miner.fetch.fetch, pause=0.01))
+    monkeypatch.setattr(
+        miner.books.download, "fetch", partial(miner.books.download.fetch, pause=0.01)
+    )
 
 
 @pytest.fixture

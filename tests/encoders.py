@@ -32,11 +32,11 @@ from transformers import (
 )
 
 import miner
-from miner.book import Block, BlockKind, Book
-from miner.mine import split_source
-from miner.model import ConversationTagger, TaggerConfig
-from miner.spans import BookSpans, split_book
-from miner.typography import typography_from_names
+from miner.books.book import Block, BlockKind, Book
+from miner.dialogue.read import read_spans
+from miner.dialogue.spans import BookSpans, split_book
+from miner.dialogue.typography import typography_from_names
+from miner.models.tagger.model import ConversationTagger, TaggerConfig
 
 torch.set_num_threads(1)
 
@@ -50,8 +50,8 @@ _VOCABULARY = 600
 @cache
 def sample() -> BookSpans:
     """The spans of the sample book."""
-    data = Path(miner.__file__).with_name("sample.html").read_bytes()
-    return split_source(data, "sample", ())[0]
+    data = (Path(miner.__file__).parent / "books" / "sample.html").read_bytes()
+    return read_spans(data, "sample", ())
 
 
 def told(*chapters, marks="double-curly", name="0"):

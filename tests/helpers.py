@@ -6,15 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from miner.scores import Counts
-from miner.spans import Span
-from miner.tags import Tag, TaggedBook, TaggedSpan
+from miner.dialogue.spans import Span
+from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.evaluation.scores import Counts
 
 BOOK = "<!DOCTYPE html>\n<html><body><p>“My dear Mr. Otway,”</p></body></html>\n".encode()
 NAMES = {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER, "O": Tag.O}
 
-DATA = Path(__file__).parent / "data"
-SHARED = Path(__file__).parents[2] / "shared"
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent  # of the project
+DATA = TESTS / "data"
+SAMPLE = ROOT / "miner" / "books" / "sample.html"
+SHARED = ROOT.parent / "shared"
 SEED = SHARED / "convo-miner-gold"
 needs_seed = pytest.mark.skipif(
     not SEED.is_dir(), reason=f"the seed project's files are not at {SEED}"

@@ -4,10 +4,10 @@ from functools import lru_cache
 
 from helpers import BOOKS
 
-from miner.book import read_book
-from miner.sources import id_of
-from miner.spans import split_book
-from miner.typography import infer_typography
+from miner.books.book import read_book
+from miner.books.sources import id_of
+from miner.dialogue.spans import split_book
+from miner.dialogue.typography import infer_typography
 
 FILES = sorted(path.name for path in BOOKS.glob("*.htm*"))
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from miner.__main__ import main
+from miner.app.cli.main import main
+from miner.corpus.schema import KINDS
+from miner.corpus.writer import OutputFolder, encode
 from miner.files import json_line, whole_file
-from miner.output import OutputFolder, encode
-from miner.records import KINDS
 
 ROWS = {"spans": [], "dialogues": [], "pairs": []}
 EXISTS = "exists already, expected a new name (or --force to replace it)"
@@ -31,7 +31,7 @@ def test_an_existing_output_is_refused_before_any_work_and_unchanged(tmp_path):
     out = tmp_path / "out"
     assert mine(out) == (0, "")
     before = state(out)
-    assert mine(out, "gone.html", "--gap", "9") == (1, f"miner: {out}: {EXISTS}\n")
+    assert mine(out, "gone.html", "--tagger", "gap:9") == (1, f"miner: {out}: {EXISTS}\n")
     assert state(out) == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -42,7 +42,7 @@ def test_force_replaces_all_of_an_earlier_run_and_nothing_else(tmp_path):
     (out / "notes.txt").write_text("mine")
     (out / "other.jsonl").write_text("mine, too")
     before = state(out)
-    assert mine(out, "--force", "--gap", "9") == (0, "")
+    assert mine(out, "--force", "--tagger", "gap:9") == (0, "")
     after = state(out)
     assert json.loads(after["run.json"])["options"]["gap"] == 9
     assert after["pairs.jsonl"] != before["pairs.jsonl"]

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from helpers import BOOKS, CORPUS, SEED
 
 import train
-from miner.__main__ import main
+from miner.app.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -24,9 +24,9 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
-from miner.corpus import mine_source
-from miner.mine import Options, Summary
-from miner.sources import Source, find_sources
+from miner.books.sources import Source, find_sources
+from miner.corpus.build import mine_source
+from miner.corpus.pipeline import Options, Summary
 
 LARGEST_RATIO = 3.0
 LARGEST_PEAK_MB = 700
@@ -65,7 +65,7 @@ def measured(words: list[str]) -> tuple[float, float, str]:
     # VmHWM is the process's own peak. Its ru_maxrss is not: on Linux a process starts with that of
     # the one that started it, which is this benchmark and larger.
     code = (
-        "import resource, sys; from miner.__main__ import main\n"
+        "import resource, sys; from miner.app.cli.main import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
         "own = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"

@@ -31,12 +31,12 @@ from bench_mine import best_of, measured
 from transformers import AutoModel
 from transformers.utils import logging
 
-from miner.features import chapters
-from miner.mine import split_source
-from miner.neural import NeuralTagger, encode
-from miner.sources import find_sources
-from miner.spans import BookSpans
-from miner.taggers import checkpoint_tagger
+from miner.books.sources import find_sources
+from miner.dialogue.read import read_spans
+from miner.dialogue.spans import BookSpans
+from miner.models.load import checkpoint_tagger
+from miner.models.tagger.features import chapters
+from miner.models.tagger.tagger import NeuralTagger, encode
 
 LARGEST_OVERHEAD, LARGEST_SHARE, LARGEST_PEAK_MB = 1.25, 0.25, 1536
 BATCHES = (4, 8, 16, 32)
@@ -76,7 +76,7 @@ def main() -> int:
     overheads, shares = [], []
     print(f"1, 2. tagging over bare forward passes ({torch.get_num_threads()} threads)")
     for source in sized[len(sized) // 3 :: max(1, len(sized) // (2 * options.n))][: options.n]:
-        book_spans, _ = split_source(source.path.read_bytes(), source.id, ())
+        book_spans = read_spans(source.path.read_bytes(), source.id, ())
         windows = windows_of(tagger, book_spans)
         tagger.tag(book_spans)
         tagged = best_of(2, lambda book=book_spans: tagger.tag(book))

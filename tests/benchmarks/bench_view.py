@@ -21,12 +21,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from browser import chromium, opened, seconds_to_first_chapter
 
-from miner.layers import layered
-from miner.mine import split_source
-from miner.sources import find_sources
-from miner.spans import BookSpans
-from miner.taggers import load_tagger
-from miner.view import view_html
+from miner.app.viewer.layers import layered
+from miner.app.viewer.page import view_html
+from miner.books.sources import find_sources
+from miner.dialogue.read import read_spans
+from miner.dialogue.spans import BookSpans
+from miner.models.load import load_tagger
 
 LONGEST_SECONDS = 2.0
 SLOWEST = """() => {
@@ -95,7 +95,7 @@ def main() -> None:
     worst = 0.0
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         for path in paths[: args.largest]:
-            book_spans, _ = split_source(path.read_bytes(), path.stem, ())
+            book_spans = read_spans(path.read_bytes(), path.stem, ())
             title = book_spans.book.title
             worst = max(worst, measure(browser, Path(folder), title, book_spans))
             one = in_one_chapter(book_spans)

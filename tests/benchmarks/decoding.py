@@ -17,11 +17,11 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 
-from miner.decoding import TAGS, viterbi
-from miner.examples import read_examples
-from miner.fetch import find_book
-from miner.taggers import checkpoint_tagger
-from miner.tags import Tag
+from miner.books.download import find_book
+from miner.dialogue.tags import Tag
+from miner.models.load import checkpoint_tagger
+from miner.models.tagger.decoding import TAGS, viterbi
+from miner.models.tagger.examples import read_examples
 from train import judged
 
 ANNOTATIONS = Path(__file__).parents[2] / "annotations"
@@ -58,8 +58,8 @@ def others_than_most_probable(scores: np.ndarray, offset: float) -> int:
     raised = scores + offset * np.array([tag is Tag.B_START for tag in TAGS])
     goes_on = TAGS.index(Tag.I_START)
     best = [OUTCOMES.get(TAGS[n], goes_on) for n in raised.argmax(axis=1)]
-    legal = [OUTCOMES.get(tag, goes_on) for tag in viterbi(scores, offset)]
-    return sum(a != b for a, b in zip(best, legal, strict=True))
+    repair_tags = [OUTCOMES.get(tag, goes_on) for tag in viterbi(scores, offset)]
+    return sum(a != b for a, b in zip(best, repair_tags, strict=True))
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ from statistics import mean
 
 import click
 
-from miner.annotations import BOOKS, read_cards
+from miner.annotation.annotations import BOOKS, read_cards
+from miner.app.plots.evaluation import learning_plot, save
 from miner.files import RUN_RECORD
-from miner.learning import learning_curve
-from miner.plots import learning_plot, save
+from miner.models.tagger.learning_curve import learning_curve
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ROOT / "train.py"
@@ -30,7 +30,7 @@ CARDS = read_cards(ROOT / "annotations" / BOOKS)
 # not those of dev or test.
 WEAK = tuple(f"--weak={book}" for book, card in CARDS.items() if card.split == "train")[::4]
 SMALL = ("--epochs", "3")  # of a few chapters
-BOX = ("--encoder-layers", "4", "--epochs", "4", "--compact")  # miner/checkpoints/en
+BOX = ("--encoder-layers", "4", "--epochs", "4", "--compact")  # miner/models/tagger/checkpoints/en
 CURVE = (6, 12, 24, 96)
 PRETRAINED = "395 chapters without Pride and Prejudice"
 SCORED = {

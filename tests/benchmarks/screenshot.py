@@ -17,12 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from browser import chromium, opened
 
-from miner.annotations import read_annotations
-from miner.fetch import find_book
-from miner.layers import layered
-from miner.mine import split_source
-from miner.taggers import load_tagger, tagger_label
-from miner.view import view_html
+from miner.annotation.annotations import read_annotations
+from miner.app.viewer.layers import layered
+from miner.app.viewer.page import view_html
+from miner.books.download import find_book
+from miner.dialogue.read import read_spans
+from miner.models.load import load_tagger, tagger_label
 
 ANNOTATIONS = Path(__file__).parents[2] / "annotations"
 
@@ -30,7 +30,7 @@ ANNOTATIONS = Path(__file__).parents[2] / "annotations"
 def sample_page(taggers=("gap", "narration")) -> bytes:
     """The page of the sample, the gold and the taggers as its layers."""
     source, path = find_book("sample")
-    book_spans, _ = split_source(path.read_bytes(), source.id, ())
+    book_spans = read_spans(path.read_bytes(), source.id, ())
     named = [(tagger_label(name), load_tagger(name)) for name in taggers]
     return view_html(layered(book_spans, named, read_annotations(ANNOTATIONS)))
 

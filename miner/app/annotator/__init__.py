@@ -1,0 +1,1 @@
+"""The page on which a chapter is annotated by hand, and the server behind it."""

@@ -1,0 +1,1 @@
+"""The command line: a file a command. A command reads words, calls the library, shows what came back."""

@@ -1,0 +1,42 @@
+"""`miner gold check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from miner.app.cli.books import book_reader
+from miner.app.cli.errors import Failure
+from miner.app.cli.options import (
+    books_option,
+    gold_option,
+    mirror_option,
+    quiet_option,
+    split_option,
+)
+from miner.app.cli.terminal import show
+
+
+@click.command("check")
+@gold_option
+@split_option
+@books_option
+@mirror_option
+@quiet_option
+def command(gold: Path, split: str, books: Path | None, mirror: str | None, quiet: bool) -> None:
+    """Check the annotations: their form, splits and tags, and every span against its book.
+
+    What is wrong is listed, a line each; the exit code is 1 if anything is.
+    """
+    from miner.annotation.annotations import read_annotations
+    from miner.annotation.validation import check
+    from miner.app.tables import check_table
+
+    checked = check(read_annotations(gold), split, book_reader(books, mirror))
+    if not quiet:
+        show(check_table(checked))
+    for problem in checked.problems:
+        click.echo(problem, err=True)
+    if checked.problems:
+        raise Failure(f"{len(checked.problems)} problems found in {gold}")

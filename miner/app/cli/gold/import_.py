@@ -1,0 +1,25 @@
+"""`miner gold import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from miner.app.cli.options import (
+    PATH,
+    force_option,
+    out_option,
+)
+
+
+@click.command("import")
+@click.argument("exported", type=PATH)
+@out_option("Folder for the files, one per book, as in annotations/gold.", required=True)
+@force_option
+def command(exported: Path, out: Path, force: bool) -> None:
+    """Turn what Label Studio exported (JSON) into files of annotations without book text."""
+    from miner.annotation.exchange import import_labelstudio
+
+    for path in import_labelstudio(exported, out, force):
+        click.echo(path)

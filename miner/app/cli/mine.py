@@ -1,0 +1,152 @@
+"""`miner mine`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from miner.app.cli.books import mark_names
+from miner.app.cli.options import (
+    books_option,
+    force_option,
+    json_option,
+    mirror_option,
+    out_option,
+    quiet_option,
+    quotes_option,
+    tagger_option,
+)
+from miner.app.cli.terminal import console, progress, show
+
+
+@click.command("mine")
+@click.argument("words", metavar="SOURCE...", nargs=-1, required=True)
+@out_option("Folder for the files; it must not exist yet.", required=True)
+@tagger_option
+@quotes_option
+@click.option(
+    "--format",
+    type=click.Choice(["jsonl", "parquet"]),
+    default="jsonl",
+    show_default=True,
+    help="Of the three files.",
+)
+@click.option(
+    "--pairs",
+    type=click.Choice(["turn", "span"]),
+    default="turn",
+    show_default=True,
+    help="Pair turns, or spans as the seed work does.",
+)
+@click.option(
+    "--max-utterance-words",
+    type=click.IntRange(min=1),
+    help="Leave out longer turns; the dialogue is divided there. The dialogue paper uses 100.",
+)
+@click.option(
+    "--min-turns",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Leave out dialogues of fewer turns.",
+)
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Leave out pairs less sure; the dialogue is divided there. Heuristics are sure of none.",
+)
+@books_option
+@mirror_option
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes; the output is the same with any number.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with an interrupted run into OUT, if there is one, to the same files.",
+)
+@force_option
+@quiet_option
+@json_option
+def command(
+    words: tuple[str, ...],
+    out: Path,
+    tagger: str,
+    quotes: str | None,
+    format: str,
+    pairs: str,
+    max_utterance_words: int | None,
+    min_turns: int,
+    min_confidence: float,
+    books: Path | None,
+    mirror: str | None,
+    workers: int,
+    resume: bool,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Mine conversations from books into OUT.
+
+    \b
+    spans       every utterance and every stretch of narration, in order, tagged
+    dialogues   conversations with their turns and the narration around them
+    pairs       a turn and the next turn of the same conversation
+    run.json    versions, options, sources with their digests, counts, what was dropped and why
+
+    Open them with datasets.load_dataset(OUT, "pairs"). A book that cannot be mined is set aside
+    with its reason, the others go on, and the exit code is 1.
+
+    \b
+    miner mine 1342 84 --books DIR -o mined
+    miner mine DIR --workers 4 --format parquet -o mined
+    miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
+    """  # noqa: D301 - click's mark for lines that are to stay as they are
+    from miner.books.download import DEFAULT_MIRROR, fetch
+    from miner.books.sources import find_sources
+    from miner.corpus.build import mine_corpus
+    from miner.corpus.pipeline import MiningOptions as Options
+
+    options = Options(
+        tagger=tagger,
+        quotes=mark_names(quotes),
+        pairs_by_span=pairs == "span",
+        max_utterance_words=max_utterance_words,
+        min_turns=min_turns,
+        min_confidence=min_confidence,
+        format="parquet" if format == "parquet" else "jsonl",
+    )
+    sources, missing = find_sources(words, books)
+    with progress([*sources, *missing], quiet or as_json) as on_book:
+        run = mine_corpus(
+            [*sources, *missing],
+            out,
+            options,
+            fetch=lambda id: fetch(id, mirror=mirror or DEFAULT_MIRROR),
+            workers=workers,
+            force=force,
+            resume=resume,
+            on_book=on_book,
+        )
+    from miner.app.tables import run_table, tagged_by
+
+    if as_json:
+        record = {"totals": run.totals, "files": [str(path) for path in run.paths]}
+        record["set_aside"] = [[item.name, item.why] for item in run.set_aside]
+        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+    elif not quiet and run.entries:
+        show(run_table(run, console().width))
+        click.echo(f"tagged by {tagged_by(run)}")
+        click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")
+    for item in run.set_aside:
+        click.echo(f"{click.style('set aside', fg='yellow')}: {item.name}: {item.why}", err=True)
+    if run.set_aside:
+        raise SystemExit(1)

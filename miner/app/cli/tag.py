@@ -1,0 +1,59 @@
+"""`miner tag`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from miner.app.cli.books import mark_names, naming, one_book
+from miner.app.cli.options import (
+    books_option,
+    force_option,
+    mirror_option,
+    out_option,
+    quotes_option,
+    tagger_option,
+)
+
+
+@click.command("tag")
+@click.argument("word", metavar="SOURCE")
+@tagger_option
+@quotes_option
+@out_option("File for the tags (JSON Lines); standard output without it.")
+@books_option
+@mirror_option
+@force_option
+def command(
+    word: str,
+    tagger: str,
+    quotes: str | None,
+    out: Path | None,
+    books: Path | None,
+    mirror: str | None,
+    force: bool,
+) -> None:
+    """Tag every span of a book: one JSON row each.
+
+    B-START opens a conversation, I-START goes on with its first turn, B-OTHER is the turn of
+    another speaker, I-OTHER goes on with it, O is narration. Quoted text that was judged not to be
+    speech is narration with "quoted" true.
+    """
+    from miner.dialogue.read import read_spans
+    from miner.dialogue.tag_files import tags_row
+    from miner.files import json_line, refuse_existing, whole_file
+    from miner.models.load import load_tagger
+
+    if out:
+        refuse_existing(out, force)
+    loaded = load_tagger(tagger)
+    source, data = one_book(word, books, mirror)
+    with naming(word):
+        book_spans = read_spans(data, source.id, mark_names(quotes))
+        rows = [json_line(tags_row(source.id, item)) for item in loaded.tag(book_spans)]
+    if out is None:
+        click.echo(b"".join(rows), nl=False)
+    else:
+        with whole_file(out, force) as file:
+            file.write(b"".join(rows))

@@ -1,0 +1,1 @@
+"""The pictures: scores, reliability, learning curves, dialogue in fiction."""

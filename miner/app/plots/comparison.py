@@ -1,0 +1,53 @@
+"""A comparison of taggers -> the figures that show it, by the names of their files."""
+
+from __future__ import annotations
+
+import re
+
+from matplotlib.figure import Figure
+
+from miner.app.plots.evaluation import confusion_plot, reliability_plot, scores_plot
+from miner.app.plots.fiction import lengths_plot
+from miner.evaluation.compare import Comparison
+
+
+def comparison_figures(comparison: Comparison) -> dict[str, Figure]:
+    """The figures of a comparison, each by the name of its file without ending.
+
+    "scores": the taggers side by side. "lengths": the conversations of the gold and of each
+    tagger. "confusion-..." of each tagger, and "reliability-..." of each that claims confidence;
+    the rest of the name is the tagger's, with a count where two would have the same.
+    """
+    where = f"{comparison.gold}, {comparison.split} split"
+    rows = comparison.rows
+    figures = {
+        "scores": scores_plot(
+            [(row.name, row.scores) for row in rows],
+            f"Taggers compared ({where})",
+            [(row.name, row.from_book) for row in rows if row.from_book],
+        ),
+        "lengths": lengths_plot(
+            [row.lengths for row in rows],
+            f"Length of conversations ({where})",
+            comparison.lengths,
+        ),
+    }
+    taken: set[str] = set()
+    for row in rows:
+        stem = _stem(row.name, taken)
+        taken.add(stem)
+        figures[f"confusion-{stem}"] = confusion_plot(row.confusion, row.name, comparison.split)
+        if row.bins:
+            plot = reliability_plot(row.bins, comparison.split, row.name)
+            figures[f"reliability-{stem}"] = plot
+    return figures
+
+
+def _stem(name: str, taken: set[str]) -> str:
+    """The name in letters and digits with hyphens between, unlike those that are taken."""
+    plain = re.sub(r"\W+", "-", name).strip("-").lower() or "tagger"
+    stem, n = plain, 1
+    while stem in taken:
+        n += 1
+        stem = f"{plain}-{n}"
+    return stem

@@ -1,0 +1,1 @@
+"""The page that shows a book with its conversations marked."""

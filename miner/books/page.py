@@ -1,0 +1,377 @@
+"""Bytes of an HTML file -> the lumps of text on the page, in order, with their surroundings.
+
+This stage knows HTML and twenty years of Gutenberg's class names; it does not know what a licence,
+a chapter or a conversation is. Page numbers and footnote anchors are taken out here, because they
+stand inside sentences; everything else is handed on with what is known about it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import cast
+
+from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
+from bs4.dammit import EncodingDetector
+from bs4.element import NavigableString, Tag
+
+# A <br> or a line of verse, until the lump's whitespace is settled; private use, and not a space.
+BREAK = "\ue000"
+# The end of a drop cap, until the word that it begins is put together.
+_CAP = "\ue001"
+
+# What an element's class or id says about the text in it, tried in this order; the first that
+# matches wins and an outer element's region holds for all it contains. The names are those that
+# Gutenberg's producers and ebookmaker use.
+_REGIONS = tuple(
+    (region, re.compile(pattern))
+    for region, pattern in (
+        ("licence", r"pg-boilerplate|pg_boilerplate|pg-?header|pg-?footer"),
+        ("note", r"trans-?note\w*|tnotes?|tn|trn|transcrib[\w-]*|mynote|notebox|fbox"),
+        ("contents", r"toc[\w-]*|contents?|tableofcontents|table-of-contents|loi|illustrlist"),
+        ("footnote", r"foot-?notes?\d*|foot|fn|fnote|endnotes?"),
+        ("caption", r"caption[\w-]*|fig(?:ure|center|centre|left|right|c)?|illus\w*|figcaption"),
+        ("verse", r"poem\w*|poetry[\w-]*|stanza\w*|verse\d*|line-block|lg|song|canto|line"),
+        ("letter", r"letter\d*|epistle|telegram|correspondence"),
+    )
+)
+_CAPTION = dict(_REGIONS)["caption"]
+_REGION_OF_TAG = {"blockquote": "blockquote", "figure": "caption", "figcaption": "caption"}
+_BLOCK_TAGS = frozenset(
+    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure"
+    " footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody"
+    " tfoot thead tr ul".split()
+)
+_SKIPPED_TAGS = frozenset("head style script title noscript template object map svg".split())
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_PAGE_CLASS = re.compile(
+    r"page-?nu?m\w*|pageno|page|pb|pagebreak|pgnum|folionum|foliono|indexpageno|versenum|verseno|linenum"
+)
+_PAGE_TEXT = re.compile(r"\[(?:Pg|Page|p\.)\s*[\divxlc]+\]|\{[\divxlc]+\}", re.IGNORECASE)
+_ANCHOR_CLASS = re.compile(r"fn-?anchor\w*|citation|footnote-?ref\w*|fn-?ref|noteref|pginternal")
+_ANCHOR_TEXT = re.compile(r"\s*[\[({]?(?:\d{1,4}|[*†‡§]+|[A-Za-z])[\])}]?\s*")
+_PLAIN_ANCHOR = re.compile(r"(?<=[^\s\ue000([])\[\d{1,3}\]")  # "cetacean.[1]", without a link
+_NOTE_TEXT = re.compile(r"(?<=\S)\s*(\[Footnote\b[^]]*\])")  # a note set within its sentence
+_DROP_CAP_CLASS = re.compile(r"drop-?cap\w*|dcap|letra|initial|firstletter|first-letter")
+# White space after a drop cap is the page's, not the text's, unless the letter may be a word by
+# itself and what follows may be another: "T HE" is one word, "I T" too, "I HAVE" and "A MAN" two.
+_GAP_IN_WORD = re.compile(rf"(?<![AIO]){_CAP}\s*|{_CAP}\s*(?=[B-DF-HJ-NP-TV-XZ]{{1,4}}\b)")
+_BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two paragraphs
+_INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
+_LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
+
+
+@dataclass(slots=True)
+class TextBlock:
+    """A stretch of text between two block boundaries of the page.
+
+    `text` has single spaces; a line break of verse or <br> is a newline. `level` is 1 to 6 in a
+    heading, else 0. `region` is what the surroundings say ("licence", "note", "contents",
+    "footnote", "caption", "verse", "letter", "blockquote" or ""). `link_share` is the part of the
+    letters that stand in links within the page, `bold` whether all of it is set to stand out.
+    """
+
+    text: str
+    level: int
+    region: str
+    tag: str
+    link_share: float
+    bold: bool
+    preformatted: bool
+
+
+@dataclass(slots=True)
+class Page:
+    """All lumps of a page; `title` and `language` are what <title> and <html lang> say, or "".
+
+    `drops` counts the words taken out inside lumps, by reason.
+    """
+
+    lumps: list[TextBlock]
+    title: str
+    language: str
+    drops: Counter[str]
+
+
+def count_words(text: str) -> int:
+    r"""Words of a lump's text, or a block's: of text with single spaces and newlines, that is.
+
+    >>> count_words("So it was.\nSo it is."), count_words("")
+    (6, 0)
+    """
+    return text.count(" ") + text.count("\n") + bool(text)
+
+
+def decode(data: bytes) -> str:
+    """The text of an HTML file, in composed form (NFC).
+
+    UTF-8 wins where the bytes are valid UTF-8, whatever is declared: no real latin-1 text with
+    accents or quotation marks is valid UTF-8 by accident. Otherwise the declared encoding (byte
+    order mark, XML declaration or meta element) is used, with latin-1 and ASCII read as
+    windows-1252, as the HTML standard has it.
+
+    Raises:
+        ValueError: if the file is empty, or holds NUL bytes as binary files do.
+    """
+    if not data.strip():
+        raise ValueError("the file is empty, expected HTML")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        text = data.decode("utf-16", errors="replace")
+    elif b"\0" in data:
+        raise ValueError("the file is binary, expected HTML")
+    else:
+        text = _decode_bytes(data)
+    text = text.removeprefix("\ufeff")
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _decode_bytes(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        declared = EncodingDetector.find_declared_encoding(data, is_html=True) or "windows-1252"
+    if declared.lower().replace("_", "-") in (
+        *("utf-8", "utf8", "iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"),
+    ):
+        declared = "windows-1252"
+    try:
+        return data.decode(declared)
+    except (UnicodeDecodeError, LookupError):
+        # The five bytes that windows-1252 leaves undefined are control characters in HTML.
+        return data.decode("latin-1").translate(
+            {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
+        )
+
+
+def read_page(data: bytes) -> Page:
+    """The page of an HTML file.
+
+    Raises:
+        ValueError: if the bytes are empty, binary, or hold no HTML element of a text page.
+    """
+    text = decode(data)
+    if not re.search(r"<(?:html|body|p|div|pre|br|h[1-6])\b", text, re.IGNORECASE):
+        start = " ".join(text[:40].split())
+        raise ValueError(f"the file is not HTML: it starts {start!r}, expected tags such as <p>")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
+        # Encoded again because lxml reads bytes faster, and trusts no declaration that way.
+        soup = BeautifulSoup(text.encode("utf-8"), "lxml", from_encoding="utf-8")
+    try:
+        walk = _Walk()
+        walk.visit(soup, "", 0, 0, 0, False)
+        walk.flush("", 0, "", False)
+        html = cast("Tag | None", soup.find("html"))
+        title = cast("Tag | None", soup.find("title"))
+        return Page(
+            lumps=walk.lumps,
+            title=" ".join(title.get_text().split()) if title else "",
+            language=str(html.get("lang") or html.get("xml:lang") or "") if html else "",
+            drops=walk.drops,
+        )
+    finally:
+        soup.decompose()  # the tree is full of cycles; freed now, memory stays flat over many books
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One pass over the tree. Text gathers in `parts` until a block boundary makes it a lump."""
+
+    lumps: list[TextBlock] = field(default_factory=list)
+    drops: Counter[str] = field(default_factory=Counter)
+    parts: list[str] = field(default_factory=list)
+    linked: int = 0
+    plain: bool = False
+
+    def visit(
+        self, element: Tag, region: str, level: int, link: int, bold: int, preformatted: bool
+    ) -> None:
+        for child in element.contents:
+            if type(child) is NavigableString:
+                if self.parts or not child.isspace():  # blanks between blocks are nothing
+                    self.add(child, link, bold, preformatted)
+                continue
+            if not isinstance(child, Tag):
+                continue  # comments, declarations and their like
+            name = child.name
+            if name == "br":
+                self.parts.append(BREAK)
+            elif name == "img":
+                self._add_drop_cap_image(child)
+            elif name in _SKIPPED_TAGS:
+                continue
+            elif name in ("td", "th"):  # the cells of a row are one lump
+                self.parts.append(" ")
+                self.visit(child, region, level, link, bold, preformatted)
+                self.parts.append(" ")
+            elif name in _BLOCK_TAGS:
+                self._visit_block(child, name, region, level, link, bold, preformatted)
+            else:
+                self._visit_inline(child, name, region, level, link, bold, preformatted)
+
+    def _visit_block(
+        self, tag: Tag, name: str, region: str, level: int, link: int, bold: int, preformatted: bool
+    ) -> None:
+        outer = tag.parent.name if tag.parent is not None else ""
+        inner = _region(tag, name, region)
+        if inner == region == "verse" and name not in _HEADINGS:
+            # The lines of a stanza are one block of verse, whatever elements they are in.
+            if "stanza" not in (tag.get("class") or ()) and tag.find("br") is None:
+                self._visit_line(tag, inner, level, link, bold, preformatted)
+                return
+        if self.parts:
+            self.flush(region, level, outer, preformatted)
+        inner_level = _HEADINGS.get(name, level)
+        inner_preformatted = preformatted or name == "pre"
+        self.visit(tag, inner, inner_level, link, bold, inner_preformatted)
+        if self.parts:
+            self.flush(inner, inner_level, name, inner_preformatted)
+
+    def _visit_line(
+        self, tag: Tag, region: str, level: int, link: int, bold: int, preformatted: bool
+    ) -> None:
+        self._end_line()
+        n_parts = len(self.parts)
+        self.visit(tag, region, level, link, bold, preformatted)
+        if not "".join(self.parts[n_parts:]).strip():
+            self.parts.append(BREAK + BREAK)  # an empty line divides stanzas
+        self._end_line()
+
+    def _end_line(self) -> None:
+        last = next((part for part in reversed(self.parts) if not part.isspace()), BREAK)
+        if not last.endswith(BREAK):
+            self.parts.append(BREAK)
+
+    def _visit_inline(
+        self, tag: Tag, name: str, region: str, level: int, link: int, bold: int, preformatted: bool
+    ) -> None:
+        classes = tag.get("class") or ()
+        if classes or name in ("a", "sup") or tag.get("role"):
+            reason = _inline_drop(tag, name, classes)
+            if reason:
+                self.drops[reason] += len(tag.get_text().split()) or 1
+                after = tag.next_sibling
+                if reason == "footnote anchors" and after and after.get_text()[:1].isalpha():
+                    self.parts.append(" ")  # a page may end in a word, a note stands behind one
+                return
+            if any(_DROP_CAP_CLASS.fullmatch(word) for word in classes) and tag.string:
+                self._add_drop_cap(tag.string)
+                return
+            if region in ("", "blockquote") and _is_caption(tag, classes):
+                self.flush(region, level, name, preformatted)
+                self.visit(tag, "caption", level, link, bold, preformatted)
+                self.flush("caption", level, name, preformatted)
+                return
+        if name == "a" and str(tag.get("href") or "").startswith("#"):
+            link += 1
+        if name in ("b", "strong", "big"):
+            bold += 1
+        self.visit(tag, region, level, link, bold, preformatted)
+
+    def add(self, text: str, link: int, bold: int, preformatted: bool) -> None:
+        self.parts.append(text.replace("\n", BREAK) if preformatted else text)
+        if link:
+            self.linked += len(text)
+        if not (bold or self.plain or text.isspace()):
+            self.plain = True
+
+    def _add_drop_cap(self, letters: str) -> None:
+        letters = letters.strip()
+        is_letter = sum(character.isalpha() for character in letters) == 1 and letters[-1].isupper()
+        self.parts.append(letters + _CAP * is_letter)
+
+    def _add_drop_cap_image(self, image: Tag) -> None:
+        alt = str(image.get("alt") or "").strip()
+        if 0 < len(alt) <= 2 and alt[-1].isalpha() and alt[-1].isupper():
+            self._add_drop_cap(alt)
+
+    def flush(self, region: str, level: int, tag: str, preformatted: bool) -> None:
+        parts, linked, plain = self.parts, self.linked, self.plain
+        if not parts:
+            return
+        self.parts, self.linked, self.plain = [], 0, False
+        text = "".join(parts)
+        if not text or text.isspace():
+            return
+        notes: list[str] = []
+        if "[" in text or "{" in text:
+            text, n_pages = _PAGE_TEXT.subn("", text)
+            if n_pages:
+                self.drops["page numbers"] += n_pages
+            text, n_anchors = _PLAIN_ANCHOR.subn("", text)
+            if n_anchors:
+                self.drops["footnote anchors"] += n_anchors
+            if "[Footnote" in text:
+                notes = _NOTE_TEXT.findall(text)
+                text = _NOTE_TEXT.sub("", text)
+        if _CAP in text:
+            text = _GAP_IN_WORD.sub("", text).replace(_CAP, "")
+        if not text.isascii():
+            text = _INVISIBLE.sub("", text)
+        text = " ".join(text.split())
+        share = min(linked / len(text), 1.0) if text else 0.0
+        if text and BREAK not in text:
+            pieces = [text]
+        else:
+            pieces = []
+            for piece in _BREAKS.split(text):
+                lines = [line.strip() for line in piece.split(BREAK)]
+                pieces.append("\n".join(line for line in lines if line))
+        for clean in pieces:
+            if clean:
+                self.lumps.append(
+                    TextBlock(clean, level, region, tag, share, not plain, preformatted)
+                )
+        region = region if region in ("licence", "note") else "footnote"
+        for note in notes:
+            clean = " ".join(note.replace(BREAK, " ").split())
+            self.lumps.append(TextBlock(clean, 0, region, tag, 0.0, False, False))
+
+
+def _region(tag: Tag, name: str, region: str) -> str:
+    if region and region not in ("blockquote", "letter"):
+        return region
+    identity = tag.get("id")
+    for word in (*(tag.get("class") or ()), *((str(identity),) if identity else ())):
+        found = _region_of_word(word)
+        if found:
+            return found
+    return _REGION_OF_TAG.get(name, region)
+
+
+@lru_cache(maxsize=4096)  # ids are many, classes few
+def _region_of_word(word: str) -> str:
+    """What a class or id says about the text in its element, or ""."""
+    word = word.lower()
+    return next((region for region, pattern in _REGIONS if pattern.fullmatch(word)), "")
+
+
+def _is_caption(tag: Tag, classes: object) -> bool:
+    """Whether an inline element is a caption: by its class, or a link to the picture's file."""
+    if any(_CAPTION.fullmatch(str(word).lower()) for word in cast("list[str]", classes)):
+        return True
+    target = str(tag.get("href") or "").lower()
+    return target.endswith((".jpg", ".jpeg", ".png", ".gif")) and bool(tag.get_text().strip())
+
+
+def _inline_drop(tag: Tag, name: str, classes: object) -> str:
+    """Why an inline element is not part of the sentence it stands in, or ""."""
+    words = [str(word).lower() for word in cast("list[str]", classes)]
+    text: str | None = None
+    if tag.get("role") == "doc-pagebreak" or any(_PAGE_CLASS.fullmatch(word) for word in words):
+        text = tag.get_text()
+        if len(text.strip()) <= _LONGEST_PAGE_NUMBER:
+            return "page numbers"
+    href = str(tag.get("href") or "")
+    anchor = any(_ANCHOR_CLASS.fullmatch(word) for word in words)
+    if anchor or (name == "a" and "#" in href) or name == "sup":
+        text = tag.get_text() if text is None else text
+        noted = anchor or name == "sup" or re.search(r"#\D*(?:f(oot)?n|note)", href, re.IGNORECASE)
+        digits = any(character.isdigit() or character in "*†‡§[" for character in text)
+        if noted and digits and _ANCHOR_TEXT.fullmatch(text):
+            return "footnote anchors"
+    return ""

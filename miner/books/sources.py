@@ -1,0 +1,187 @@
+"""Words of the command line -> the HTML files of books, without any network.
+
+A Gutenberg number found neither in the local folder nor in the cache has no file yet, and
+`fetch.fetch` downloads it when its turn comes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from pathlib import Path
+
+from miner.files import printable
+
+SAMPLE = "sample"
+# A Gutenberg number as a user writes it; the group is the number itself.
+NUMBER = re.compile(r"0*([1-9][0-9]{0,7})")
+_SUFFIXES = (".htm", ".html")
+_NUMBERED_STEM = re.compile(r"(?:pg)?0*([1-9][0-9]{0,7})(?:-h|-images)?", re.IGNORECASE)
+_LOCAL_NAMES = (
+    "{id}-h.htm",
+    "{id}-h.html",
+    "pg{id}-images.html",
+    "pg{id}.html",
+    "{id}.html",
+    "{id}/{id}-h.htm",
+    "{id}-h/{id}-h.htm",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One book to read: the word that named it, the id it has in the output, its file.
+
+    `path` is None for a Gutenberg number found on no disk: `fetch.fetch` downloads it.
+    """
+
+    word: str
+    id: str
+    path: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A word that names no book, and why; as text, the line to show: `emma.htm: no such file`."""
+
+    word: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.word or repr(self.word)}: {self.why}"
+
+
+def cache_folder() -> Path:
+    """The folder of downloaded books: the variable MINER_CACHE, else this system's cache."""
+    if folder := os.environ.get("MINER_CACHE"):
+        return Path(folder)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("conversation-miner") / "books"
+
+
+def cached_file(cache: Path, id: str) -> Path:
+    """Where the cache keeps a book, whether it is there or not."""
+    return cache / f"{id}.html"
+
+
+def find_sources(
+    words: Iterable[str], books: Path | None = None, cache: Path | None = None
+) -> tuple[list[Source], list[Missing]]:
+    """The books that words name, in the order of the words, and the words that name none.
+
+    A word is `sample` (the packaged file), a Gutenberg number, an HTML file, a folder (its .htm
+    and .html files by name, subfolders left out) or a glob pattern; it is tried in that order, so
+    a folder called 1342 is written `./1342`. Nothing is downloaded.
+
+    A file named twice is one source, under the first word. Ids are distinct: of several files of
+    one number the first keeps the number, a later one has its full stem ("pg1342-images"), and
+    where that is taken too a count is added ("emma-2"). A book still to be downloaded always
+    keeps its number, and the sample its name.
+
+    Args:
+        words: what the user wrote.
+        books: a local folder of Gutenberg files, where numbers are looked up first.
+        cache: the folder `fetch.fetch` writes to, where they are looked up next; None:
+            `cache_folder()`.
+
+    Returns:
+        The sources, and one `Missing` for each word that names nothing.
+
+    Raises:
+        ValueError: if `books` is no folder; names it.
+    """
+    if books is not None and not books.is_dir():
+        raise ValueError(f"{books}: no such folder, expected a folder of Gutenberg books")
+    cache = cache_folder() if cache is None else cache
+    found: dict[Path | str, Source] = {}
+    missing: list[Missing] = []
+    for word in words:
+        try:
+            named = _named(word, books, cache)
+            if isinstance(named, Missing):
+                missing.append(named)
+                continue
+            for source in named:
+                found.setdefault(source.path.resolve() if source.path else source.id, source)
+        except (FileNotFoundError, NotADirectoryError):
+            missing.append(Missing(word, "no such file"))
+        except OSError as error:
+            missing.append(Missing(word, f"cannot be read: {error.strerror}"))
+    return list(_distinct(list(found.values()))), missing
+
+
+def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing:
+    """The sources of one word; ids may still repeat."""
+    if not word.strip():
+        return Missing(word, "an empty word, expected a file, a folder or a Gutenberg number")
+    if word == SAMPLE:
+        return _sample()
+    if word.isdecimal():
+        return _numbered(word, books, cache)
+    path = Path(word)
+    if path.is_file():
+        if path.suffix.lower() in _SUFFIXES:
+            return [Source(word, id_of(path), path)]
+        return Missing(word, "not an HTML file, expected a name ending in .htm or .html")
+    if path.is_dir():
+        holds, entries = "holds", path.iterdir()
+    elif any(sign in word for sign in "*?["):
+        from glob import glob
+
+        holds, entries = "matches", map(Path, glob(word, recursive=True))
+    else:
+        path.stat()  # raises, with the reason, unless the word names something of another kind
+        return Missing(word, "neither a file nor a folder")
+    return _of_files(word, entries) or Missing(word, f"{holds} no .htm or .html file")
+
+
+def _of_files(word: str, paths: Iterable[Path]) -> list[Source]:
+    """The HTML files among the paths, sorted, each with its number or stem as id."""
+    return [
+        Source(word, id_of(path), path)
+        for path in sorted(paths)
+        # Hidden files are what other systems leave beside a book ("._1342-h.htm"), not books.
+        if path.suffix.lower() in _SUFFIXES and not path.name.startswith(".") and path.is_file()
+    ]
+
+
+def id_of(path: Path) -> str:
+    """The Gutenberg number in a file's name, else its stem: 1342 of 1342-h.htm."""
+    match = _NUMBERED_STEM.fullmatch(path.stem)
+    return match[1] if match else printable(path.stem)
+
+
+def _sample() -> list[Source] | Missing:
+    from importlib.resources import files
+
+    path = Path(str(files("miner.books") / "sample.html"))
+    if path.is_file():
+        return [Source(SAMPLE, SAMPLE, path)]
+    return Missing(SAMPLE, f"{path} is not there, expected it to be installed with the package")
+
+
+def _numbered(word: str, books: Path | None, cache: Path) -> list[Source] | Missing:
+    """The book of a Gutenberg number: in the local folder, in the cache, or on no disk yet."""
+    match = NUMBER.fullmatch(word)
+    if not match:
+        return Missing(word, "not a Gutenberg number, expected 1 to 99999999")
+    id = match[1]
+    local = [books / name.format(id=id) for name in _LOCAL_NAMES] if books else []
+    paths = (path for path in [*local, cached_file(cache, id)] if path.is_file())
+    return [Source(word, id, next(paths, None))]
+
+
+def _distinct(sources: list[Source]) -> Iterator[Source]:
+    """The sources with the ids that repeat made different, as `find_sources` says."""
+    taken = {source.id for source in sources if source.path is None or source.word == SAMPLE}
+    for source in sources:
+        if source.path is not None and source.word != SAMPLE:
+            stem = printable(source.path.stem)
+            ids = chain([source.id, stem], (f"{stem}-{n}" for n in count(2)))
+            source = replace(source, id=next(id for id in ids if id not in taken))
+            taken.add(source.id)
+        yield source

@@ -1,0 +1,6 @@
+"""Many books -> a data set on disk.
+
+In: sources, a tagger and options.
+Out: `MinedBook`s; a folder of spans, dialogues and pairs with a record of the run.
+Imported by: `app`, and the package's own `mine` and `mine_corpus`.
+"""

@@ -1,0 +1,317 @@
+"""Where quotation marks open and close in one block of text.
+
+Three kinds of marks need three ways of reading. Curly and angled marks say which way they face; a
+straight mark is read by what stands beside it; and a closing single mark is also an apostrophe, so
+that the whole block has a say in which of them closes. Dashes open a paragraph of speech and,
+in many languages, close and open it again around "he said".
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Protocol
+
+from miner.dialogue.typography import Conventions, Marks
+
+_DASHES = "\u2014\u2013\u2015-"
+_OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
+_CLOSES_BEFORE = frozenset(" \n\t)]},.;:!?\u2014\u2013\u2015-\u201d\u2019\u00bb\"'_*/")
+_PAUSES = frozenset(",;:.!?\u2014\u2013-)")
+_ENDS_SPEECH = frozenset(',.!?;:\u2026\u2014\u2013\u2015-)]_*\u201d"\u00bb')
+
+# Words that begin with an apostrophe. After an opening mark they look like quoted speech. Those of
+# the second list are words without it, too, and are doubted only in small letters.
+_ELISIONS = re.compile(
+    r"(?:t(?:is|was|were|will|would|wixt|wasn|isn|ain|ween|other)|em|un|cause|cos|coz|bout|cept|"
+    r"fraid|gainst|mid|mong|neath|nother|nough|nuff|pon|scuse|spose|specially|spect|ud|ome|ole|"
+    r"ouse|orse|ope|ead|eart|eaven|ands|andsome|ard|ave|ell|ow|n|d|s|ll|re|ve|ee|bus|rickshaws?|"
+    r"lection|pinion|(?:twen|thir|for|fif|six|seven|eigh|nine)ty-\w+)\b|\d",
+    re.IGNORECASE,
+)
+_SMALL_ELISIONS = re.compile(
+    r"(?:im|er|ere|ad|as|fore|gin|long|most|round|self|stead|way|vise|old|and|is|m|o|a|i|t)\b"
+)
+# Words that end in an apostrophe: "t' sound o' t' gospel", "goin' on".
+_CLIPPED = re.compile(
+    r"(?:.*[\s\u201c\u2018\"\u2014])?(?:th?|o|i|an?|wi|ha|fro|yo|d|ol|mo|\w{2,}in)$", re.I | re.S
+)
+_SHORT_QUOTE = 60  # characters: the longest phrase lifted out by single marks, as in 'good will'
+
+
+class Scanner(Protocol):
+    """Finds one kind of marks in the text of a block."""
+
+    def open(self, text: str, position: int) -> int:
+        """Where the next quoted stretch opens, or -1."""
+        ...
+
+    def close(self, text: str, position: int) -> tuple[int, bool]:
+        """End of the stretch that is open at `position`, exclusive, and whether a mark ends it."""
+        ...
+
+    def continuation(self, text: str) -> int:
+        """Length of the mark at the start of the text that shows speech runs on, or 0."""
+        ...
+
+    def first_mark(self, text: str) -> str:
+        """Whether the first mark of the text is one to "open" or to "close"; "" without marks."""
+        ...
+
+
+@cache
+def scanner_for(marks: Marks) -> Scanner:
+    """The scanner that reads these marks."""
+    return _ApostropheScanner(marks) if marks.is_apostrophe else _PlainScanner(marks)
+
+
+def _beside(text: str, index: int) -> tuple[str, str]:
+    """The characters before and after a mark; a space stands for the block's edge."""
+    before = text[index - 1] if index else " "
+    after = text[index + 1] if index + 1 < len(text) else " "
+    return before, after
+
+
+class _PlainScanner:
+    """Marks that are nothing but marks: curly or straight double ones, guillemets.
+
+    A directed mark is believed unless its neighbours contradict it plainly: scanned books have
+    closing marks at the start of a word, and the reverse. A straight mark is read by its
+    neighbours, and where they do not tell it opens outside of speech and closes inside.
+    """
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+        opener, closer = re.escape(marks.opener), re.escape(marks.closer)
+        # The mark comes first in each pattern, and what stands before it is looked back at: so
+        # the search skips from mark to mark instead of asking at every character.
+        if marks.has_direction:
+            misprint = rf"(?<=\S{opener})(?=[\s,.;:!?)]|$)"
+            opens = rf"(?<={opener})(?!{misprint})|(?<!\S{closer})(?<={closer})(?=\w)"
+            self._events = re.compile(rf"[{opener}{closer}](?:(?P<open>{opens})|(?P<close>))")
+        else:
+            before = r"\s(\[{\u201c\u2018\u00ab\u201e/_*"
+            after = r"\s)\]},.;:!?\u2014\u2013\u2015\u201d\u2019\u00bb'_*/-"
+            opens = rf"(?:(?<=[{before}]{opener})|(?<!.{opener}))(?=\S)"
+            closes = rf"(?<=[^{before}]{opener})(?=$|[{after}])"
+            dashed = rf"(?<=[\u2014\u2013\u2015-]{opener})(?!\s|$|[,.;:!?)])"
+            self._events = re.compile(
+                rf"{opener}(?:(?P<either>{dashed})|(?P<open>{opens})|(?P<close>{closes})|)",
+                re.DOTALL,
+            )
+
+    def open(self, text: str, position: int) -> int:
+        for match in self._events.finditer(text, position):
+            if match.lastgroup != "close":
+                return match.start()
+        return -1
+
+    def close(self, text: str, position: int) -> tuple[int, bool]:
+        depth = 1
+        reopened = -1
+        for match in self._events.finditer(text, position):
+            if match.lastgroup == "open":
+                if not self._marks.has_direction:
+                    return _cut_before(text, match.start())
+                if depth == 1:
+                    reopened = match.start()
+                depth += 1
+            else:
+                depth -= 1
+                if depth == 0:
+                    return match.end(), True
+        if reopened >= 0:
+            return _cut_before(text, reopened)
+        return len(text), False
+
+    def continuation(self, text: str) -> int:
+        return 1 if text[0] in self._marks.continues else 0
+
+    def first_mark(self, text: str) -> str:
+        match = self._events.search(text)
+        return "" if match is None else "close" if match.lastgroup == "close" else "open"
+
+
+def _cut_before(text: str, index: int) -> tuple[int, bool]:
+    """The printer forgot the closing mark: speech ends where the next mark opens, at latest."""
+    return len(text[:index].rstrip()), False
+
+
+class _ApostropheScanner:
+    """Single marks, whose closing mark is also the apostrophe of "don't", "boys'" and "'tis"."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+        self._opener = re.compile(re.escape(marks.opener))
+        closer = re.escape(marks.closer)
+        self._closer = re.compile(closer)
+        self._ended_word = re.compile(rf"\w\w{closer}(?=[\s,.;:)\u2014])")
+
+    def open(self, text: str, position: int) -> int:
+        for match in self._opener.finditer(text, position):
+            if self._opens(text, match.start()):
+                return match.start()
+        return -1
+
+    def close(self, text: str, position: int) -> tuple[int, bool]:
+        limit = self._next_clear_opener(text, position)
+        weak = -1
+        for match in self._closer.finditer(text, position, limit):
+            index = match.start()
+            before, after = _beside(text, index)
+            if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
+                return index + 1, True
+            if before.isalnum() and after in _CLOSES_BEFORE:
+                if after.isspace() and _is_clipped(text, position, index):
+                    continue
+                # Not the first but the last can be meant, past "goin'" and "the boys'"; in a
+                # paragraph that opens no more marks, only a phrase is closed without a stop.
+                if limit < len(text) or (weak < 0 and index - position <= _SHORT_QUOTE):
+                    weak = index
+        if weak >= 0:
+            return weak + 1, True
+        if limit < len(text):
+            return _cut_before(text, limit)
+        return len(text), False
+
+    def continuation(self, text: str) -> int:
+        return 1 if text[0] in self._marks.continues and self._opens(text, 0) else 0
+
+    def first_mark(self, text: str) -> str:
+        opening = self.open(text, 0)
+        if self._closes_within(text, 0, opening if opening >= 0 else len(text)):
+            return "close"
+        return "open" if opening >= 0 else ""
+
+    def _opens(self, text: str, index: int) -> bool:
+        before, after = _beside(text, index)
+        if before not in _OPENS_AFTER or not (
+            after.isalnum()
+            or after in '\u201c"\u2014\u2013-\u2026.[_('
+            or (after in "'\u2019" and text[index + 2 : index + 3].isalpha())  # "''Tis he,' said I"
+        ):
+            return False
+        if before == "-" and text[index - 2 : index] != "--" and not after.isupper():
+            return False  # "rock-'n'-roll"
+        if _is_elision(text, index + 1):
+            # "'Tis true,' said he" opens speech, "'Tis true." does not.
+            limit = self._next_clear_opener(text, index + 1)
+            return self._closes_within(text, index + 1, limit)
+        if _is_mid(text, index):
+            return self.close(text, index + 1)[1]  # in mid-sentence: "in the 'rigging of"
+        return True
+
+    def _closes_within(self, text: str, position: int, limit: int) -> bool:
+        for match in self._closer.finditer(text, position, limit):
+            before, after = _beside(text, match.start())
+            if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
+                return True
+        return False
+
+    def _next_clear_opener(self, text: str, position: int) -> int:
+        """The next mark that must open: before a word, and no elision; else the text's length."""
+        for match in self._opener.finditer(text, position):
+            index = match.start()
+            before, after = _beside(text, index)
+            if not after.isalnum() or _is_elision(text, index + 1):
+                continue
+            if self._marks.has_direction and before in _OPENS_AFTER:
+                if not _is_mid(text, index) or self._ended_word.search(text, position, index):
+                    return index
+                continue
+            pauses = before.isspace() and text[:index].rstrip()[-1:] in _PAUSES
+            if pauses or (before.isspace() and after.isupper()) or before in "\u2014\u2013":
+                return index
+        return len(text)
+
+
+def _is_clipped(text: str, position: int, index: int) -> bool:
+    """Whether the word before a mark is one that drops its last letter, and no quoted word."""
+    inside = text[position:index]
+    return bool(_CLIPPED.match(inside)) and not (inside.isalpha() and inside.lower() != "t")
+
+
+def _is_mid(text: str, index: int) -> bool:
+    """Whether a mark stands in mid-sentence, before a small letter: "in the 'rigging"."""
+    between = index > 1 and text[index - 1] == " " and text[index - 2].isalnum()
+    return between and text[index + 1 : index + 2].islower()
+
+
+def _is_elision(text: str, position: int) -> bool:
+    return bool(_ELISIONS.match(text, position) or _SMALL_ELISIONS.match(text, position))
+
+
+_DASH_START = re.compile(r"(?:--|[\u2014\u2013\u2015-])\s?(?=\S)")
+_CLOSES_SCENE = re.compile("[^\u00ab\u00bb]*\u00bb")
+_CLOSING_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])[.,;:!?]?\s?")
+_INNER_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])\s?(?=[^\W\d_])")
+
+
+def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]:
+    """Start and end of the speech in a paragraph that a dash opens; empty without such a dash.
+
+    Where the language closes speech with a second dash (`dash_closes`), a dash before a small
+    letter opens narration and the next dash ends it. Otherwise a tag is known by its verb: it runs
+    from there to the end of the clause.
+    """
+    opening = _DASH_START.match(text)
+    if opening is None or not text[opening.end()].isprintable():
+        return []
+    narration = _dash_tags(text, opening.end()) if conventions.dash_closes else []
+    if not narration:
+        narration = verb_tags(text, conventions)
+        # In French the marks open a scene and dashes change the speaker: the closing one ends it.
+        closing = _CLOSES_SCENE.match(text)
+        if closing and text[closing.end() :].strip(" .,;:!?"):
+            narration = [tag for tag in narration if tag[1] <= closing.end()]
+            narration.append((closing.end(), _next_scene(text, closing.end())))
+    stretches = []
+    position = 0
+    for start, end in narration:
+        if text[position:start].strip():
+            stretches.append((position, start))
+        position = end
+    if text[position:].strip(" .,;:!?\u2014\u2013-"):
+        stretches.append((position, len(text)))
+    return stretches
+
+
+def _next_scene(text: str, position: int) -> int:
+    opening = text.find("\u00ab", position)
+    return opening if opening >= 0 else len(text)
+
+
+def _dash_tags(text: str, position: int) -> list[tuple[int, int]]:
+    tags = []
+    while True:
+        match = _INNER_DASH.search(text, position)
+        if match is None:
+            return tags
+        if not text[match.end()].islower():
+            position = match.end()
+            continue
+        closing = _CLOSING_DASH.search(text, match.end())
+        end = closing.end() if closing else len(text)
+        tags.append((match.start(), end))
+        position = end
+
+
+@cache
+def _tag_pattern(verbs: str, tails: str) -> re.Pattern[str]:
+    subject = r"(?:he|she|they|I|the \w+(?: \w+)?|[A-Z]\w+(?: [A-Z]\w+)?)"
+    tail = rf"(?:, (?={tails})[^.;:!?\u2014]*)?" if tails else ""
+    return re.compile(
+        rf"(?<=[,.!?\u2026\u2014]) (?:(?:{verbs})\b|{subject} (?:{verbs})\b)"
+        rf"(?:\b(?:M|Mme|Mr|Mrs|Dr|St|D|Sr)\.|[^,.;:!?\u2014\u00ab\u00bb]){{0,80}}"
+        rf"{tail}(?:[,.;:] ?|$)"
+    )
+
+
+def verb_tags(
+    text: str, conventions: Conventions, start: int = 0, end: int | None = None
+) -> list[tuple[int, int]]:
+    """Start and end of each "said he" that its verb and the stops around it give away."""
+    pattern = _tag_pattern(conventions.tag_verbs, conventions.tag_tails)
+    return [
+        match.span() for match in pattern.finditer(text, start, len(text) if end is None else end)
+    ]

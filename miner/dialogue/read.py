@@ -1,0 +1,61 @@
+"""The bytes of a book's file -> its spans: the one way there."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from miner.books.book import Book, parse_book
+from miner.dialogue.spans import BookSpans, split_book
+from miner.dialogue.typography import infer_typography, prose, typography_from_names
+
+# Blocks that begin with the same name and a stop, as in a play: so many make a name a speaker's,
+# and such a share of all blocks makes a book a play.
+_LINES_OF_A_SPEAKER = 3
+_SHARE_OF_A_PLAY = 0.3
+_DOUBTFUL = 0.5  # confidence in a book's typography below which it may be a play
+_SPEAKER = re.compile(r"([A-Z\u00c0-\u00dd][\w\u2019'. -]{0,28}?)[.:\u2014](?:\s|$)")
+
+
+def read_spans(
+    data: bytes, book_id: str, quotes: Sequence[str] = (), *, thoughts: bool = False
+) -> BookSpans:
+    """The spans of a book file, in reading order.
+
+    Args:
+        data: the bytes of a Gutenberg HTML file.
+        book_id: what the book is to be called in everything made from it.
+        quotes: names of the marks that open speech; without any they are inferred.
+        thoughts: whether thoughts in quotation marks count as utterances, see `split_book`.
+
+    Raises:
+        ValueError: if the file cannot be parsed, or holds no dialogue; one line.
+    """
+    book = parse_book(data, book_id)
+    typography = infer_typography(book)
+    if quotes:
+        typography = typography_from_names(quotes, typography.language)
+    book_spans = split_book(book, typography, thoughts=thoughts)
+    if not any(span.is_utterance for span in book_spans.spans):
+        raise ValueError(_why_no_dialogue(book))
+    if typography.confidence < _DOUBTFUL and _is_play(book):
+        raise ValueError(_why_no_dialogue(book))
+    return book_spans
+
+
+def _why_no_dialogue(book: Book) -> str:
+    if _is_play(book):
+        return "a play: lines are headed by their speakers' names, not set in quotation marks"
+    return (
+        "no dialogue: found no speech between quotation marks or after dashes "
+        f"in {book.n_words:,} words"
+    )
+
+
+def _is_play(book: Book) -> bool:
+    blocks = prose(book.blocks)
+    labels = [match[1] for block in blocks if (match := _SPEAKER.match(block.text))]
+    counts = Counter(labels)
+    lines = sum(count for count in counts.values() if count >= _LINES_OF_A_SPEAKER)
+    return bool(blocks) and lines >= _SHARE_OF_A_PLAY * len(blocks)

@@ -1,0 +1,181 @@
+"""Mined pairs against gold -> how many are wrong, and why: what a user pays for a tagger."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from miner.dialogue.dialogues import Pair, Turn, dialogues, repair_book, turn_pairs
+from miner.dialogue.spans import Span
+from miner.dialogue.tags import TaggedBook
+
+# Causes of a wrong pair, in the order in which they are asked; the first that holds is counted.
+CAUSES = {
+    "not speech": "a span of it is narration, a title, a letter, a thought",
+    "span cut wrongly": "a span of it is speech but begins or ends elsewhere",
+    "two conversations": "the answer is of another conversation than what it answers",
+    "one turn taken for two": "the same speaker goes on in the answer",
+    "speakers merged": "one of its turns holds the words of more than one speaker",
+    "half a turn": "the speaker of a turn goes on, or began, in another mined turn",
+    "speech missed": "a span of a turn, or a turn between the two, was not found",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PairErrors:
+    """The mined turn pairs of some books: all, the right ones, and the wrong ones by cause.
+
+    `missed` counts the gold pairs that were not mined.
+    """
+
+    n_pairs: int
+    n_right: int
+    causes: tuple[tuple[str, int], ...]
+    n_missed: int
+
+    @property
+    def n_wrong(self) -> int:
+        """Mined pairs that gold has not."""
+        return self.n_pairs - self.n_right
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        return {
+            "pairs": self.n_pairs,
+            "right": self.n_right,
+            "causes": dict(self.causes),
+            "missed": self.n_missed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """A mined pair, its chapter, and what is wrong with it: one of `CAUSES`, "" where it is right.
+
+    `confidence` is the pair's, None where the tagger claims none.
+    """
+
+    book: str
+    chapter: int
+    confidence: float | None
+    cause: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether gold has the pair."""
+        return not self.cause
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPairs:
+    """The mined turn pairs of the annotated chapters; `gold` counts the gold pairs by chapter."""
+
+    mined: tuple[JudgedPair, ...]
+    gold: Mapping[tuple[str, int], int]
+
+
+def judged_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> JudgedPairs:
+    """The turn pairs of predicted books in the chapters of the gold, right or wrong by cause.
+
+    Args:
+        gold: legal sequences; each with spans of its annotated chapters only.
+        predicted: the same books in the same order, of the same edition: spans are compared by
+            their place.
+    """
+    mined: list[JudgedPair] = []
+    n_gold: Counter[tuple[str, int]] = Counter()
+    for truth, guess in zip(gold, predicted, strict=True):
+        chapters = {item.span.chapter for item in truth.spans}
+        judge = _Judge(truth, {_place(item.span) for item in guess.spans if item.span.is_utterance})
+        n_gold.update({(truth.book, chapter): 0 for chapter in chapters})
+        for dialogue in dialogues(truth):
+            for pair in turn_pairs(dialogue):
+                n_gold[truth.book, pair.context.spans[0].chapter] += 1
+        for dialogue in dialogues(repair_book(guess)):
+            for pair in turn_pairs(dialogue):
+                if not {span.chapter for span in _spans(pair)} <= chapters:
+                    continue
+                cause = "" if judge.is_right(pair) else judge.cause(pair)
+                chapter = pair.context.spans[0].chapter
+                mined.append(JudgedPair(truth.book, chapter, pair.confidence, cause))
+    return JudgedPairs(tuple(mined), n_gold)
+
+
+def pair_errors(judged: JudgedPairs) -> PairErrors:
+    """The mined pairs, counted by cause."""
+    causes = Counter(pair.cause for pair in judged.mined)
+    n_right = causes.pop("", 0)
+    by_cause = tuple((name, causes[name]) for name in CAUSES)
+    return PairErrors(len(judged.mined), n_right, by_cause, sum(judged.gold.values()) - n_right)
+
+
+_Place = tuple[int, int, int]  # paragraph, start, end
+_Places = tuple[_Place, ...]
+
+
+class _Judge:
+    """The gold of one book, asked about mined pairs."""
+
+    def __init__(self, gold: TaggedBook, found: set[_Place]) -> None:
+        self.found = found
+        self.pairs: set[tuple[_Places, _Places]] = set()
+        self.turn_of: dict[_Place, tuple[int, int]] = {}  # conversation, and turn in it
+        self.places_of: dict[tuple[int, int], _Places] = {}
+        self.speech: dict[int, list[tuple[int, int]]] = {}
+        for dialogue in dialogues(gold):
+            self.pairs |= {
+                (_places(pair.context), _places(pair.response)) for pair in turn_pairs(dialogue)
+            }
+            for number, turn in enumerate(dialogue.turns):
+                key = dialogue.index, number
+                self.places_of[key] = _places(turn)
+                for paragraph, start, end in self.places_of[key]:
+                    self.turn_of[paragraph, start, end] = key
+                    self.speech.setdefault(paragraph, []).append((start, end))
+
+    def is_right(self, pair: Pair) -> bool:
+        """Whether gold has the pair, made of the same spans."""
+        return (_places(pair.context), _places(pair.response)) in self.pairs
+
+    def cause(self, pair: Pair) -> str:
+        """The first of `CAUSES` that makes the pair wrong."""
+        places = (*_places(pair.context), *_places(pair.response))
+        unknown = [place for place in places if place not in self.turn_of]
+        if unknown:
+            spoken = all(self._overlaps(place) for place in unknown)
+            return "span cut wrongly" if spoken else "not speech"
+        asked, answered = (
+            [self.turn_of[place] for place in _places(turn)]
+            for turn in (pair.context, pair.response)
+        )
+        if asked[-1][0] != answered[0][0]:
+            return "two conversations"
+        if asked[-1] == answered[0]:
+            return "one turn taken for two"
+        if len(set(asked)) > 1 or len(set(answered)) > 1:
+            return "speakers merged"
+        missing = [
+            place
+            for turn in (asked[0], answered[0])
+            for place in self.places_of[turn]
+            if place not in places
+        ]
+        return "half a turn" if missing and self.found.issuperset(missing) else "speech missed"
+
+    def _overlaps(self, place: _Place) -> bool:
+        paragraph, start, end = place
+        return any(low < end and start < high for low, high in self.speech.get(paragraph, ()))
+
+
+def _places(turn: Turn) -> _Places:
+    return tuple(map(_place, turn.spans))
+
+
+def _place(span: Span) -> _Place:
+    return span.paragraph, span.start, span.end
+
+
+def _spans(pair: Pair) -> list[Span]:
+    return [*pair.context.spans, *pair.response.spans]

@@ -1,0 +1,163 @@
+"""What a tagger is trained and judged on: chapters with their right tags."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from miner.annotation.annotations import UNKNOWN, AnnotatedBook, is_annotations, read_split
+from miner.annotation.editions import BookReader, editions
+from miner.annotation.mcn import McnData, read_mcn
+from miner.dialogue.spans import BookSpans, Span
+from miner.dialogue.tags import Tag, TaggedBook, Tagger
+from miner.models.tagger.decoding import TAGS
+from miner.models.tagger.features import Chapter, chapters
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A chapter with its right tags, and all its spans.
+
+    Per utterance, `tags` has the index in `decoding.TAGS`, and `speakers` a number, the same for
+    one speaker all through the chapter, -1 where the speaker is not known; both int64.
+    """
+
+    chapter: Chapter
+    spans: tuple[Span, ...]
+    tags: NDArray[np.int64]
+    speakers: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedExamples:
+    """The examples of some annotated books, and the gold they come from, to score against."""
+
+    examples: tuple[Example, ...]
+    book_spans: tuple[BookSpans, ...]
+    gold: tuple[TaggedBook, ...]
+
+
+def digest(examples: Iterable[Example]) -> str:
+    """8 hexadecimal digits that change with any text, tag or speaker."""
+    found = hashlib.sha256()
+    for example in examples:
+        for paragraph in example.chapter.paragraphs:
+            found.update(paragraph.text.encode())
+        found.update(example.tags.tobytes())
+        found.update(example.speakers.tobytes())
+    return found.hexdigest()[:8]
+
+
+def read_examples(
+    gold: Path,
+    split: str,
+    read: BookReader,
+    without: Collection[str] = (),
+    leave_out: Callable[[str], object] | None = None,
+) -> AnnotatedExamples:
+    """The examples of a split of the annotations, or of the seed project's labels (gold-v2).
+
+    Args:
+        gold: a folder of annotations, or the seed project's folder.
+        split: as `Annotations.part` has it; of the seed "train", "validation" or "test".
+        read: gives the bytes of a book by its id; the seed's files hold their own text.
+        without: ids of books to leave out.
+        leave_out: as `editions.editions` has it.
+
+    Raises:
+        ValueError: as `read_split`, `editions.editions` and `read_mcn` do, or if nothing is
+            left.
+    """
+    if not is_annotations(gold):
+        if without:
+            raise ValueError(f"{gold}: found one book, expected none to leave out")
+        return mcn_examples(read_mcn(gold), split)
+    of_split = read_split(gold, split)
+    books = [book for book in of_split if book.card.book not in without]
+    if unknown := sorted({*without}.difference(book.card.book for book in of_split)):
+        raise ValueError(f"{gold}: found no book {unknown[0]} in split {split} to leave out")
+    if not books:
+        raise ValueError(f"{gold}: found no book of split {split} but those left out")
+    found = annotated_examples(books, read, leave_out)
+    if not found.gold:
+        raise ValueError(f"{gold}: found no chapter of split {split} in the editions at hand")
+    return found
+
+
+def annotated_examples(
+    books: Iterable[AnnotatedBook],
+    read: BookReader,
+    leave_out: Callable[[str], object] | None = None,
+) -> AnnotatedExamples:
+    """The annotated chapters on their own spans.
+
+    Raises:
+        ValueError: as `editions.editions` does.
+    """
+    found: list[Example] = []
+    spans: list[BookSpans] = []
+    gold: list[TaggedBook] = []
+    for edition in editions(books, read, leave_out):
+        located = edition.located
+        spans.append(located.book_spans)
+        gold.append(located.tagged())
+        speakers = [fact.speaker if fact else UNKNOWN for fact in located.facts]
+        found += _examples(located.book_spans, [item.tag for item in gold[-1].spans], speakers)
+    return AnnotatedExamples(tuple(found), tuple(spans), tuple(gold))
+
+
+def mcn_examples(mcn: McnData, split: str) -> AnnotatedExamples:
+    """The chapters of a split of the seed project's gold-v2, on its own rows.
+
+    A conversation that goes on over the end of a chapter, which its labels know and ours do not,
+    begins anew there in the examples; in `gold` it goes on.
+
+    Raises:
+        ValueError: if there is no such split.
+    """
+    gold = mcn.of_split(mcn.gold_v2, split)
+    if not gold.spans:
+        known = sorted({name for _, name in mcn.splits})
+        raise ValueError(f"{gold.source}: found no split {split!r}, expected one of {known}")
+    spans = BookSpans(mcn.book_spans.book, tuple(item.span for item in gold.spans))
+    examples = _examples(spans, [item.tag for item in gold.spans])
+    return AnnotatedExamples(tuple(examples), (spans,), (gold,))
+
+
+def weak_examples(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
+    """Every chapter of a book with the tags that a tagger, such as the gap heuristic, gives it."""
+    return list(_examples(book_spans, [item.tag for item in tagger.tag(book_spans)]))
+
+
+def _examples(
+    book_spans: BookSpans, tags: Sequence[Tag], speakers: Sequence[str] | None = None
+) -> Iterator[Example]:
+    by_chapter = {
+        number: tuple(spans)
+        for number, spans in groupby(book_spans.spans, key=lambda span: span.chapter)
+    }
+    for chapter in chapters(book_spans):
+        of_chapter = _opened([tags[place] for place in chapter.places])
+        names = [speakers[place] if speakers else UNKNOWN for place in chapter.places]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        numbers[UNKNOWN] = -1
+        yield Example(
+            chapter,
+            by_chapter[chapter.number],
+            np.array([TAGS.index(tag) for tag in of_chapter], dtype=np.int64),
+            np.array([numbers[name] for name in names], dtype=np.int64),
+        )
+
+
+def _opened(tags: list[Tag]) -> list[Tag]:
+    """The tags of a chapter, whose first turn opens a conversation."""
+    end = next((n for n, tag in enumerate(tags) if n and tag is not Tag.I_OTHER), len(tags))
+    if tags[0] is Tag.B_OTHER:
+        return [Tag.B_START, *[Tag.I_START] * (end - 1), *tags[end:]]
+    return tags

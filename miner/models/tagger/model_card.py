@@ -1,0 +1,70 @@
+"""The model card of a checkpoint: what it is, what it was trained on, and its real scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from miner.evaluation.scores import Scores, with_interval
+from miner.models.tagger.calibration import Calibration
+
+_ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+")
+_UNITS = (("B-START", "B-START"), ("turn pairs", "turn-pair"), ("span pairs", "span-pair"))
+
+
+def model_card(
+    training: Mapping[str, Any],
+    scores: Mapping[str, Scores],
+    calibration: Calibration,
+    errors: Mapping[str, float],
+) -> str:
+    """A README.md in the form of the Hugging Face hub.
+
+    Args:
+        training: what the config records of the training: data, options, command.
+        scores: of the splits, by name, on the spans of the gold.
+        calibration: on the dev split.
+        errors: the expected calibration error of each split, 0..1.
+    """
+    lines = ["---", "library_name: transformers", "pipeline_tag: token-classification"]
+    encoder = str(training.get("encoder", ""))
+    if _ON_THE_HUB.fullmatch(encoder) and not Path(encoder).is_dir():
+        lines += [f"base_model: {encoder}"]
+    lines += ["language: en", "tags:", "  - conversation-mining", "  - bilstm", "---", ""]
+    lines += ["# Conversation tagger", ""]
+    lines += [
+        "Tags each utterance of a novel B-START, I-START, B-OTHER or I-OTHER: where conversations",
+        "begin and who goes on speaking. Use it with `miner mine BOOK --tagger FOLDER`.",
+        "",
+        "| | precision [95%] | recall [95%] | F1 [95%] |",
+        "|---|---|---|---|",
+    ]
+    for split, of_split in scores.items():
+        figure = of_split.total.end_to_end
+        for label, unit in _UNITS:
+            cells = (figure[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
+            row = " | ".join(with_interval(cell) for cell in cells)
+            lines.append(f"| {split}: {label} | {row} |")
+    lines += ["", "On the annotated spans; intervals from resampled chapters. Signatures:", ""]
+    lines += [f"- `{one}`" for one in dict.fromkeys(item.signature for item in scores.values())]
+    lines += [
+        "",
+        f"Confidence is calibrated on {training.get('dev')}: temperature "
+        f"{calibration.temperature:.2f}. Expected calibration error "
+        f"{', '.join(f'{error:.3f} on {split}' for split, error in errors.items())} "
+        f"({calibration.error_before:.3f} on {training.get('dev')} before).",
+        "",
+        "## Training",
+        "",
+        *(f"- {key}: `{value}`" for key, value in training.items() if value != ""),
+        "",
+        "## Limits",
+        "",
+        "It knows what it was trained on. The labels of `annotations`, of English novels, were",
+        "made by a language model and not checked by a human (see their datasheet); drama, dash",
+        "dialogue and other languages are not among them.",
+        "",
+    ]
+    return "\n".join(lines)

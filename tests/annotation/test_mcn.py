@@ -1,0 +1,190 @@
+"""The seed project's CSV files: small ones, what is refused and where, and the real ones."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from helpers import SEED, needs_seed
+
+from miner.annotation.mcn import read_mcn, read_mcn_tags, read_tagged_file
+from miner.books.book import BlockKind
+from miner.dialogue.dialogues import dialogues, repair_book
+from miner.dialogue.tags import Tag, TaggedBook
+
+GOLD_ROWS = [
+    # paragraph, text, tag, split
+    ("0", "The Lamp", "O", "train"),
+    ("1", "Chapter 1", "O", "train"),
+    ("4", '"Who   is\n there?"', "B-START", "train"),
+    ("4", '"Answer me."', "I-START", "train"),
+    ("6", '"A friend,"', "B-OTHER", "train"),
+    ("6", " said the other.", "O", "train"),
+    ("7", "Chapter 2", "O", "test"),
+    ("8", '"Come in."', "B-START", "test"),
+    ("9", '"I will."', "B-OTHER", "test"),
+]
+
+
+def write_seed(path: Path, rows, names=("para_index", "sent", "label", "split_tag")) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["", *names])
+        writer.writerows([i, *row[: len(names)]] for i, row in enumerate(rows))
+    return path
+
+
+def test_rows_of_a_paragraph_join_with_one_space(tmp_path):
+    (book,) = read_mcn_tags(write_seed(tmp_path / "g.csv", GOLD_ROWS)).books
+    found = [
+        (s.span.chapter, s.span.paragraph, s.span.index, s.span.start, s.span.end, s.span.text)
+        for s in book.spans
+    ]
+    assert found == [
+        (0, 0, 0, 0, 8, "The Lamp"),
+        (1, 1, 0, 0, 9, "Chapter 1"),
+        (1, 2, 0, 0, 16, '"Who is there?" '),
+        (1, 2, 1, 16, 28, '"Answer me."'),
+        (1, 3, 0, 0, 12, '"A friend," '),
+        (1, 3, 1, 12, 27, "said the other."),
+        (2, 4, 0, 0, 9, "Chapter 2"),
+        (2, 5, 0, 0, 10, '"Come in."'),
+        (2, 6, 0, 0, 9, '"I will."'),
+    ]
+    assert [item.span.is_utterance for item in book.spans] == [row[2] != "O" for row in GOLD_ROWS]
+
+
+def test_a_split_keeps_whole_chapters_and_their_places(tmp_path):
+    path = write_seed(tmp_path / "g.csv", GOLD_ROWS)
+    (all_of_it,) = read_tagged_file(path).books
+    (test,) = read_tagged_file(path, split="test").books
+    assert test.spans == all_of_it.spans[6:]
+    assert test.book == "1342"
+
+
+def test_a_conversation_cut_by_the_split_is_mended_and_counted(tmp_path):
+    rows = [*GOLD_ROWS[:7], ("8", '"Come in."', "B-OTHER", "test"), GOLD_ROWS[8]]
+    path = write_seed(tmp_path / "g.csv", rows)
+    assert read_tagged_file(path).n_repaired == 0
+    reading = read_tagged_file(path, split="test")
+    assert [item.tag for item in reading.books[0].spans] == [Tag.O, Tag.B_START, Tag.B_OTHER]
+    assert reading.n_repaired == 1
+
+
+def test_the_column_names_of_the_model_are_known(tmp_path):
+    rows = [(text, tag, paragraph) for paragraph, text, tag, _ in GOLD_ROWS]
+    path = write_seed(tmp_path / "m.csv", rows, ("para", "pred_label", "para_index"))
+    gold = read_mcn_tags(write_seed(tmp_path / "g.csv", GOLD_ROWS)).books[0]
+    assert read_mcn_tags(path).books[0].spans == gold.spans
+    with pytest.raises(ValueError, match=r"m\.csv: found no rows of split test, .*no split_tag"):
+        read_mcn_tags(path, split="test")
+
+
+@pytest.mark.parametrize(
+    ("row", "cells", "message"),
+    [
+        (4, ("6", "x", "B_OTHER", "train"), r"g\.csv:7: found tag 'B_OTHER', expected B-START"),
+        (4, ("6", "x", "I-OTHER", "train"), r"g\.csv:7: found I-OTHER after I-START, expected"),
+        (4, ("6", "  ", "O", "train"), r"g\.csv:7: found an empty cell"),
+        (
+            8,
+            ("9", "x", "O", "train"),
+            r"g\.csv:11: found split 'train' in chapter 2, expected 'tes",
+        ),
+    ],
+)
+def test_a_wrong_seed_row_is_refused_with_file_and_line(tmp_path, row, cells, message):
+    # Line numbers are one more from the fifth row on: the text of the third has a line break.
+    rows = [*GOLD_ROWS]
+    rows[row] = cells
+    with pytest.raises(ValueError, match=message):
+        read_mcn_tags(write_seed(tmp_path / "g.csv", rows), split="test")
+
+
+def test_missing_columns_are_refused(tmp_path):
+    path = write_seed(tmp_path / "g.csv", GOLD_ROWS, ("para_index", "sentence", "label"))
+    with pytest.raises(ValueError, match=r"g\.csv:1: found columns , para_index, sentence, label"):
+        read_tagged_file(path)
+
+
+def write_folder(folder: Path, **changed) -> Path:
+    """A seed folder in small; the model misses the last utterance and begins with I-OTHER."""
+    model = [(t, tag, p) for p, t, tag, _ in GOLD_ROWS[6:]]
+    model[1], model[2] = (model[1][0], "I-OTHER", "8"), (model[2][0], "O", "9")
+    files = {
+        "gold-v1": GOLD_ROWS,
+        "gold-v2": GOLD_ROWS,
+        "heuristic-predictions": GOLD_ROWS,
+    } | changed
+    for stem, rows in files.items():
+        write_seed(folder / f"{stem}.csv", rows)
+    names = ("para", "pred_label", "para_index")
+    write_seed(folder / "model-predictions-test.csv", model, names)
+    return folder
+
+
+def test_the_seed_folder_is_read_on_the_spans_of_the_gold(tmp_path):
+    seed = read_mcn(write_folder(tmp_path))
+    assert seed.splits == ((0, "train"), (1, "train"), (2, "test"))
+    assert seed.heuristic.spans == seed.gold_v2.spans
+    test = seed.of_split(seed.gold_v2, "test")
+    assert [item.span.start for item in seed.model.spans] == [s.span.start for s in test.spans]
+    assert [item.tag for item in seed.model.spans] == [Tag.O, Tag.I_OTHER, Tag.O]
+    assert [item.span.is_utterance for item in seed.model.spans] == [False, True, False]
+    assert dict(seed.n_repaired)["model-predictions-test"] == 1
+    kinds = [block.kind for block in seed.book_spans.book.blocks]
+    assert [i for i, kind in enumerate(kinds) if kind is BlockKind.HEADING] == [1, 4]
+
+
+def test_seed_files_with_other_rows_are_refused(tmp_path):
+    short = write_folder(tmp_path, **{"gold-v1": GOLD_ROWS[:-1]})
+    with pytest.raises(ValueError, match=r"gold-v1\.csv: found 8 rows, expected 9"):
+        read_mcn(short)
+    other = [*GOLD_ROWS[:-1], ("9", '"I shall."', "B-OTHER", "test")]
+    with pytest.raises(ValueError, match=r"predictions\.csv:11: found '\"I shall\.\"', expected"):
+        read_mcn(write_folder(tmp_path, **{"heuristic-predictions": other}))
+
+
+def assert_spans_join(blocks, tagged: TaggedBook) -> None:
+    joined: Counter[int] = Counter()
+    texts: dict[int, str] = {}
+    for item in tagged.spans:
+        span = item.span
+        assert blocks[span.paragraph].text[span.start : span.end] == span.text
+        assert span.index == joined[span.paragraph]
+        joined[span.paragraph] += 1
+        texts[span.paragraph] = texts.get(span.paragraph, "") + span.text
+    assert all(blocks[n].text == text for n, text in texts.items())
+
+
+@needs_seed
+def test_the_files_of_the_seed():
+    seed = read_mcn(SEED)
+    blocks = seed.book_spans.book.blocks
+    assert [block.index for block in blocks] == list(range(len(blocks)))
+    for tagged, n_spans, n_utterances in (
+        (seed.gold_v1, 2747, 1740),
+        (seed.gold_v2, 2747, 1740),
+        (seed.heuristic, 2747, 1740),
+        (seed.model, 281, 173),
+    ):
+        assert len(tagged.spans) == n_spans
+        assert sum(item.span.is_utterance for item in tagged.spans) == n_utterances
+        assert_spans_join(blocks, tagged)
+        dialogues(repair_book(tagged))
+    assert len(dialogues(seed.gold_v2)) == 229
+    assert seed.book_spans.spans == tuple(item.span for item in seed.gold_v2.spans)
+    assert dict(seed.n_repaired) == {
+        "gold-v1": 41,
+        "gold-v2": 0,
+        "heuristic-predictions": 13,
+        "model-predictions-test": 1,
+    }
+
+
+@needs_seed
+def test_the_splits_of_the_seed_are_whole_chapters():
+    splits = dict(read_mcn(SEED).splits)
+    assert len(splits) == 62
+    assert [c for c, split in splits.items() if split == "test"] == list(range(19, 27))
+    assert [c for c, split in splits.items() if split == "validation"] == list(range(27, 34))

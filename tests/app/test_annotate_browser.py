@@ -1,0 +1,492 @@
+"""The page of `miner annotate` in a browser: a chapter by keyboard, two windows, a phone."""
+
+import json
+import threading
+from contextlib import contextmanager
+
+import pytest
+from app.test_annotate import GOLD, SAMPLE
+from app.test_viewer_browser import CONTRASTS, NAMELESS
+from browser import CHROMIUM, DESKTOP, PHONE, chromium
+
+from miner.annotation.annotations import derive_tags, read_file
+from miner.app.annotator.server import AnnotationServer
+from miner.app.annotator.sheet_file import SheetFile
+from miner.dialogue.read import read_spans
+from miner.dialogue.tags import TaggedSpan
+from miner.models.load import load_tagger
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.is_file(), reason=f"needs a browser at {CHROMIUM}")
+BOOK = read_spans(SAMPLE, "sample", ())
+GOLD_ROWS = [row for row in read_file(GOLD, "sample") if row.chapter == 1]
+
+
+# Whether the place that is worked on stands below the bar and above the desk.
+IN_SIGHT = """() => {
+    const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+    const isBelow = getComputedStyle(document.querySelector("#desk")).position === "fixed";
+    const mark = box("#chapter .here .mark");
+    const end = isBelow ? box("#desk").top : innerHeight;
+    return mark.top > box(".bar").bottom && mark.bottom < end - 20;
+}"""
+
+
+class Server:
+    """Of the first chapter of the sample; can be ended and started anew at the same port."""
+
+    def __init__(self, path, tagged=()):
+        self.path, self.tagged = path, tagged
+        self.port, self.token = 0, None
+        self.start()
+
+    def start(self):
+        self.server = AnnotationServer(SheetFile(self.path, BOOK, 1, self.tagged), self.port)
+        self.server.token = self.token or self.server.token
+        self.port, self.token, self.url = self.server.port, self.server.token, self.server.url
+        self.thread = threading.Thread(target=self.server.run)
+        self.thread.start()
+
+    def stop(self):
+        if self.thread.is_alive():
+            self.server.stop()
+        self.thread.join(5)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "sample.jsonl"
+
+
+@contextmanager
+def serving(path, tagged=()):
+    server = Server(path, tagged)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def server(path):
+    with serving(path) as server:
+        yield server
+
+
+@pytest.fixture
+def guessing(path):
+    with serving(path, load_tagger("gap").tag(BOOK)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def started():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(started):
+    """Opens windows, closed with the test; `said` has what their consoles said."""
+    contexts = []
+
+    def window(url, size=DESKTOP, scheme="light"):
+        context = started.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.said = []
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        page.set_default_timeout(10_000)
+        page.goto(url)
+        page.wait_for_selector("#chapter .here")
+        return page
+
+    yield window
+    for context in contexts:
+        context.close()
+
+
+def text(page, selector):
+    return " ".join(page.locator(selector).inner_text().split())
+
+
+def status(page):
+    return page.locator("#status").text_content()
+
+
+def press(page, *keys):
+    """Keys, and the end of what they began."""
+    for key in keys:
+        page.keyboard.press(key)
+    page.evaluate("inTurn(() => {})")
+
+
+def answer(page, key, words):
+    """A question that a key opens, and its answer."""
+    page.keyboard.press(key)
+    page.wait_for_selector("#ask[open]")
+    page.keyboard.type(words)
+    press(page, "Enter")
+    page.wait_for_selector("#ask:not([open])", state="attached")
+    page.evaluate("inTurn(() => {})")
+
+
+def facts(path):
+    return [
+        (row.paragraph, str(row.fingerprint), row.speaker, row.conversation)
+        for row in read_file(path, "sample")
+    ]
+
+
+def key_and_name(page, name):
+    """Says who speaks: by digit where the list has the name, else typed."""
+    listed = page.locator("#speakers button span").all_inner_texts()
+    if name in listed[:9]:
+        press(page, str(listed.index(name) + 1))
+    else:
+        answer(page, "w", name)
+
+
+def annotate(page, rows):
+    """The rows of a chapter by keys, from an empty sheet."""
+    seen, last = set(), 0
+    for row in rows:
+        if not row.conversation:
+            press(page, "x")
+            continue
+        if row.conversation not in seen:
+            press(page, "n")
+        elif row.conversation != last:
+            answer(page, "r", str(row.conversation))
+        key_and_name(page, row.speaker)
+        seen.add(row.conversation)
+        last = row.conversation
+
+
+def test_a_chapter_is_annotated_by_keyboard_alone(server, browser, path):
+    page = browser(server.url)
+    assert text(page, "#progress-text") == "0 of 38 decided"
+    assert page.locator("#chapter .undecided").count() == 38
+    annotate(page, GOLD_ROWS)
+    assert text(page, "#progress-text") == "38 of 38 decided"
+    assert status(page).endswith("All are decided.") and text(page, "#saved") == "saved"
+    wanted = [
+        (row.paragraph, str(row.fingerprint), row.speaker, row.conversation) for row in GOLD_ROWS
+    ]
+    assert facts(path) == wanted
+    page.reload()
+    page.wait_for_selector("#chapter .here")
+    assert text(page, "#progress-text") == "38 of 38 decided"
+    tags = [tag.value for tag in derive_tags(GOLD_ROWS)]
+    names = page.locator("#chapter .mark").evaluate_all("marks => marks.map(m => m.ariaLabel)")
+    for n, (row, tag) in enumerate(zip(GOLD_ROWS, tags, strict=True), 1):
+        fact = f"{row.speaker}, conversation {row.conversation}, {tag}"
+        assert names[n - 1] == f"{n}: {fact if row.conversation else 'not speech'}"
+    labels = page.locator("#chapter .number").evaluate_all("e => e.map(n => n.dataset.label)")
+    assert labels == ["1", "2", "3", "4", "3"]  # the last one goes on after an interruption
+    assert page.said == []
+
+
+def test_an_answer_is_announced_with_its_tag_and_the_next_place_follows(server, browser):
+    page = browser(server.url)
+    assert text(page, "#now") == "1 of 38 undecided “drowned a customer.”"
+    press(page, "x")
+    assert status(page) == "1: not speech"
+    press(page, "n")
+    assert status(page) == "2: A, conversation 1, B-START"
+    assert text(page, "#now-place") == "2 of 38"  # who speaks may follow
+    answer(page, "w", "Amos Bunce")
+    assert status(page) == "2: Amos Bunce, conversation 1, B-START"
+    assert text(page, "#now-place") == "3 of 38"
+    assert page.evaluate("document.activeElement.closest('.here') !== null")
+    press(page, "s", "o")
+    assert status(page) == "4: A, conversation 1, B-OTHER"
+    press(page, "u")
+    assert status(page) == "5: unknown speaker, conversation 1, B-OTHER"
+    press(page, "k", "k")
+    answer(page, "R", "Josiah Tarrant")
+    assert status(page) == "4: Josiah Tarrant, conversation 1, B-OTHER"
+    press(page, "c")
+    assert status(page) == "4: undecided" and text(page, "#progress-text") == "4 of 38 decided"
+    press(page, "l")
+    assert text(page, "#now-place") == "6 of 38"
+    press(page, "ArrowUp", "ArrowDown", "ArrowDown", "j")
+    assert text(page, "#now-place") == "8 of 38"
+
+
+def test_without_going_on_an_answer_stays_where_it_is(server, browser):
+    page = browser(server.url)
+    page.get_by_label("Go on after each answer").uncheck()
+    press(page, "x")
+    assert text(page, "#now") == "1 of 38 not speech “drowned a customer.”"
+
+
+def test_keys_typed_ahead_are_done_in_order(server, browser, path):
+    page = browser(server.url)
+    page.route("**/edit", lambda route: (page.wait_for_timeout(30), route.continue_()))
+    press(page, "x", "n", "j", "s", "o", "o", "j", "z")
+    page.wait_for_function("document.querySelector('#progress-text').textContent[0] === '4'")
+    assert [(row.speaker, row.conversation) for row in read_file(path, "sample")] == [
+        *(("", 0), ("A", 1), ("A", 1), ("B", 1))
+    ]
+
+
+def test_a_key_that_is_held_down_decides_once(server, browser):
+    page = browser(server.url)
+    for _ in range(5):
+        page.keyboard.down("x")
+    page.keyboard.up("x")
+    press(page)
+    assert text(page, "#progress-text") == "1 of 38 decided"
+    for _ in range(5):
+        page.keyboard.down("j")
+    page.keyboard.up("j")
+    press(page)
+    assert text(page, "#now-place") == "7 of 38"
+
+
+def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
+    page = browser(guessing.url)
+    guesses = page.locator("#chapter .guess")
+    assert guesses.count() == 38 and path.read_bytes() == b""
+    first = guesses.first
+    assert first.evaluate("e => getComputedStyle(e).borderBottomStyle") == "dashed"
+    mark = first.locator(".mark")
+    assert mark.get_attribute("data-label") == "guess: 1 A"
+    assert mark.get_attribute("aria-label") == "1: guess: A, conversation 1, B-START"
+    press(page, "a")
+    assert text(page, "#progress-text") == "1 of 38 decided" and guesses.count() == 37
+    press(page, *["a"] * 37)
+    assert guesses.count() == 0 and status(page).endswith("All are decided.")
+    guessed = [item.tag.value for item in guessing.tagged if item.span.chapter == 1]
+    rows = read_file(path, "sample")
+    said = [tag.value for tag in derive_tags(rows) if tag.value != "O"]
+    assert said == [tag for tag in guessed if tag != "O"] and len(rows) == 38
+    press(page, "a")
+    assert "expected a guess to accept" in text(page, "#notice")
+
+
+def test_the_least_sure_come_first(path, browser):
+    tagged = load_tagger("gap").tag(BOOK)
+    said = [item.span for item in tagged if item.span.chapter == 1 and item.span.is_utterance]
+    sure = {said[20]: 0.2, said[3]: 0.4}
+    tagged = [
+        TaggedSpan(item.span, item.tag, sure.get(item.span, 0.9) if item.span in said else None)
+        for item in tagged
+    ]
+    with serving(path, tagged) as server:
+        page = browser(server.url)
+        assert said[20].text.strip() == page.locator("#now-text").text_content()
+        assert text(page, "#now-fact").endswith("confidence 0.20")
+        press(page, "a")
+        assert said[3].text.strip() == page.locator("#now-text").text_content()
+
+
+def test_undo_goes_back_to_what_was_done(server, browser, path):
+    page = browser(server.url)
+    states = [path.read_bytes()]
+    for key in ("x", "n", "j", "s", "o"):
+        press(page, key)
+        states.append(path.read_bytes())
+    states = list(dict.fromkeys(states))
+    assert len(states) == 5
+    for n, before in reversed(list(enumerate(states[:-1], 1))):
+        press(page, "z")
+        assert path.read_bytes() == before
+        assert status(page) == f"Undone. {n}: undecided"
+        assert text(page, "#now-place") == f"{n} of 38"
+    press(page, "z")
+    assert "found no action" in text(page, "#notice")
+
+
+def test_what_makes_no_sense_is_said_and_changes_nothing(server, browser, path):
+    page = browser(server.url)
+    press(page, "s")
+    assert text(page, "#notice").startswith("1: found no utterance before it")
+    press(page, "r")
+    assert text(page, "#notice") == "No conversation has begun yet: n begins one."
+    press(page, "1", "k")
+    assert text(page, "#notice") == "This is the first one."
+    assert path.read_bytes() == b"" and not page.locator("#trouble").is_visible()
+    press(page, "n")
+    assert not page.locator("#notice").is_visible()
+    answer(page, "r", "seven")
+    assert "no number of a conversation" in text(page, "#notice")
+    page.keyboard.press("w")
+    press(page, "Escape", "x")
+    assert text(page, "#now-place") == "2 of 38" and status(page) == "1: not speech"
+
+
+def test_the_second_window_is_refused_and_recovers(server, browser, path):
+    first, second = browser(server.url), browser(server.url)
+    press(first, "x", "n")
+    saved = path.read_bytes()
+    press(second, "x")
+    trouble = second.get_by_role("alert")
+    assert "This chapter was changed elsewhere." in trouble.inner_text()
+    assert "Not saved: 1: not speech." in trouble.inner_text()
+    assert text(second, "#saved") == "not saved" and path.read_bytes() == saved
+    press(second, "n")  # nothing is done before that is seen to
+    assert "Not done: new conversation" in text(second, "#notice")
+    assert path.read_bytes() == saved
+    assert text(second, ":focus") == "Show what is there now"
+    press(second, "Enter")
+    assert not trouble.is_visible() and text(second, "#saved") == "saved"
+    assert text(second, "#progress-text") == "2 of 38 decided"
+    press(second, "j", "j", "s")
+    assert len(facts(path)) == 3
+    press(first, "l")
+    assert "changed elsewhere" in text(first, "#trouble")
+    conflicts = [line for line in second.said if "409" not in line]
+    assert conflicts == []
+
+
+def test_a_file_that_was_edited_by_hand_is_not_written_over(server, browser, path):
+    page = browser(server.url)
+    press(page, "x", "n")
+    rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+    rows[1]["speaker"] = "Ada"
+    by_hand = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(by_hand)
+    answer(page, "w", "Amos Bunce")
+    assert "Not saved: 2: Amos Bunce." in text(page, "#trouble")
+    assert path.read_bytes() == by_hand
+    page.get_by_role("button", name="Show what is there now").click()
+    press(page)
+    assert text(page, "#speakers") == "1 Ada" and path.read_bytes() == by_hand
+    path.write_bytes(b"gone wrong\n")
+    press(page, "j", "s")
+    assert "sample.jsonl:1: found bad JSON" in text(page, "#notice")
+    assert path.read_bytes() == b"gone wrong\n"
+
+
+def test_while_the_server_is_gone_nothing_is_lost(server, browser, path):
+    page = browser(server.url)
+    press(page, "x", "n")
+    server.stop()
+    press(page, "j", "s")
+    assert text(page, "#trouble") == "The server does not answer. Not saved: 3: same speaker. " + (
+        "Try again"
+    )
+    assert text(page, "#saved") == "not saved"
+    page.get_by_role("button", name="Try again").click()
+    press(page, "k")  # one may look around
+    assert page.locator("#trouble").is_visible()
+    assert text(page, "#now-place") == "2 of 38"
+    server.start()
+    page.get_by_role("button", name="Try again").click()
+    press(page)
+    assert not page.locator("#trouble").is_visible() and text(page, "#saved") == "saved"
+    assert [row.speaker for row in read_file(path, "sample")] == ["", "A", "A"]
+
+
+def test_rows_of_the_file_that_are_found_nowhere_are_listed(path, browser):
+    lines = [line for line in GOLD.read_bytes().splitlines(True) if b'"chapter":1' in line]
+    lost = json.loads(lines[3]) | {"fingerprint": "zzzz.21.00000000"}
+    lines[3] = json.dumps(lost).encode() + b"\n"
+    path.write_bytes(b"".join(lines))
+    with serving(path) as server:
+        page = browser(server.url)
+        assert "1 row of the file found on no span" in text(page, "#lost")
+        assert "zzzz.21.00000000" in text(page, "#lost")
+        assert text(page, "#progress-text") == "37 of 38 decided"
+        assert text(page, "#now-place") == "4 of 38"
+
+
+def test_finishing_says_where_the_file_is(server, browser, path):
+    page = browser(server.url)
+    press(page, "x", "f")
+    assert "1 of 38 are decided. The 37 others" in text(page, "#finish")
+    press(page, "Escape", "n", "f")
+    page.locator("#finish-now").click()
+    page.wait_for_selector("#finish-title:text('Finished')")
+    assert f"2 of 38 are decided and saved in {path}." in text(page, "#finish")
+    server.thread.join(5)
+    assert not server.thread.is_alive() and len(facts(path)) == 2
+    press(page, "Escape", "s")
+    assert "finished" in text(page, "#notice") and not page.locator("#trouble").is_visible()
+    assert page.said == []
+
+
+def test_the_token_is_in_no_address_and_a_reload_finds_its_way(server, browser):
+    page = browser(server.url)
+    assert page.url == f"http://127.0.0.1:{server.port}/"
+    page.reload()
+    page.wait_for_selector("#chapter .here")
+    assert page.url == f"http://127.0.0.1:{server.port}/" and page.said == []
+    other = page.context.new_page()
+    other.goto(page.url)
+    assert "Open the whole address" in other.locator("main").inner_text()
+    other.goto(f"{page.url}?token=wrong")
+    assert "Open the whole address" in other.locator("main").inner_text()
+
+
+def test_a_button_does_what_its_key_does_and_keeps_the_focus(server, browser, path):
+    page = browser(server.url)
+    for name in ("Not speech", "New conversation", "Next", "Same speaker", "Other speaker"):
+        page.get_by_role("button", name=name, exact=True).click()
+        press(page)
+        assert page.evaluate("document.activeElement.ariaLabel") == name
+    page.locator("#speakers button").first.click()
+    press(page)
+    assert [row.speaker for row in read_file(path, "sample")] == ["", "A", "A", "B", "A"]
+    for key, name in (("w", "who speaks?"), ("r", "which conversation"), ("R", "Rename")):
+        page.keyboard.press("k")
+        page.keyboard.press(key)
+        page.wait_for_selector("#ask[open]")
+        assert name in text(page, "#ask-title")
+        page.get_by_role("button", name="Cancel").click()
+    page.keyboard.press("?")
+    listed = page.locator("#keys th").all_inner_texts()
+    for key in ("j ↓", "k ↑", "l", "s", "o", "n", "r", "w", "R", "x", "u", "a", "c", "z", "1–9"):
+        assert key in listed
+
+
+def test_a_place_is_chosen_in_the_text(server, browser):
+    page = browser(server.url)
+    page.locator("#chapter .undecided").nth(6).click()
+    assert text(page, "#now-place") == "7 of 38"
+    press(page, "x")
+    assert status(page) == "7: not speech"
+
+
+def test_the_place_that_is_worked_on_stays_in_sight(guessing, browser):
+    page = browser(guessing.url)
+    for _ in range(37):
+        press(page, "a")
+        page.wait_for_function(IN_SIGHT)
+
+
+@pytest.mark.parametrize("size", [(360, 740), PHONE, (820, 1100), (1100, 800), DESKTOP], ids=str)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_the_screen_and_can_be_read(guessing, browser, size, scheme):
+    page = browser(guessing.url, size, scheme)
+    press(page, "a", "n", "x", "c", "c", "s")
+    for _ in range(3):
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        press(page, "j", "j", "l")
+    page.wait_for_function(IN_SIGHT)
+    assert page.evaluate(CONTRASTS) == [] and page.evaluate(NAMELESS) == []
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_on_a_phone_a_chapter_is_annotated_by_taps(server, browser, path):
+    page = browser(server.url, PHONE)
+    desk = page.locator("#desk").bounding_box()
+    assert desk["height"] < 0.4 * PHONE[1]
+    for name in ("Not speech", "New conversation", "Who…"):
+        page.get_by_role("button", name=name, exact=True).click()
+    page.get_by_label("Name", exact=True).fill("Amos Bunce")
+    page.get_by_role("button", name="OK").click()
+    press(page)
+    page.locator("#speakers button", has_text="Amos Bunce").click()
+    press(page)
+    assert [row.speaker for row in read_file(path, "sample")] == ["", *["Amos Bunce"] * 2]
+    for box in page.locator("#desk button").evaluate_all("e => e.map(b => b.offsetHeight)"):
+        assert box >= 40

@@ -1,0 +1,260 @@
+"""The commands as a user meets them: help, start, errors, and the numbers that come back."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from corpus.test_mine import DATA, SAMPLE
+from helpers import NOVEL
+from loopback import answer
+
+from miner.app.cli.main import main
+
+HEAVY = ("torch", "transformers", "numpy", "seqeval", "sklearn", "pyarrow", "requests", "datasets")
+
+
+def run(*words, **env):
+    return CliRunner().invoke(main, [str(word) for word in words], env=env)
+
+
+def failed(*words, **env):
+    """The one line of a command that failed."""
+    done = run(*words, **env)
+    assert (done.exit_code, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("miner: ")
+    return line.removeprefix("miner: ")
+
+
+@pytest.mark.parametrize("name", [None, *main.commands])
+def test_help_teaches(name):
+    words = [name] if name else []
+    done = run(*words, "--help")
+    assert done.exit_code == 0
+    command = main.commands[name] if name else main
+    assert len((command.help or "").split()) > 25
+    assert "\\b" not in done.output and "\b" not in done.output
+    for parameter in command.params:
+        if parameter.param_type_name == "option" and parameter.name != "help":
+            assert parameter.help or parameter.name == "resamples", parameter.name
+            assert parameter.opts[0] in done.output
+    assert run(*words, "-h").output == done.output
+
+
+def test_the_help_of_examples_keeps_its_lines():
+    lines = [line.strip() for line in run("--help").output.splitlines()]
+    assert "miner mine sample -o mined          the whole way, in one step" in lines
+    assert [line.split()[0] for line in lines[-len(main.commands) :]] == list(main.commands)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["mine", "--help"],
+        ["mine", "sample", "--tagger", "gap", "-q", "-o", "out"],
+        ["mine", "sample", "-o", "out", "--tagger", "narration"],
+        ["tag", "sample", "--tagger", "gap", "-o", "out.jsonl"],
+        ["profile", "sample"],
+        ["view", "sample", "--tagger", "gap", "-q", "-o", "out.html"],
+    ],
+    ids=" ".join,
+)
+def test_what_needs_no_model_loads_none(tmp_path, words):
+    code = (
+        "import sys\nfrom miner.app.cli.main import main\n"
+        "main(sys.argv[1:], standalone_mode=False)\n"
+        f"print('\\nloaded', [name for name in {HEAVY} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1] == "loaded []"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mine"],
+        ["mine", "sample"],
+        ["mine", "sample", "-o", "x", "--workers", "0"],
+        ["mine", "sample", "-o", "x", "--format", "csv"],
+        ["tag"],
+        ["score", "--gold", "x"],
+        ["brew"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_use_is_told_from_a_failure(words):
+    done = run(*words)
+    assert done.exit_code == 2
+    assert "Error: " in done.stderr and "--help" in done.stderr
+
+
+def test_profile_as_a_table_and_as_json():
+    shown = run("profile", DATA / "single_curly.html").stdout
+    assert shown.startswith("single_curly: speech is opened by single-curly (confidence 0.")
+    row = next(line.split() for line in shown.splitlines() if line.startswith("single-curly "))
+    assert row[2:] == [row[2], "yes"] and row[2].endswith("%")
+    said = json.loads(run("profile", DATA / "single_curly.html", "--json").stdout)
+    assert (said["book"], said["language"], said["marks"]) == (
+        "single_curly",
+        "en",
+        ["single-curly"],
+    )
+    assert said["evidence"]["single-curly"] == int(row[1])
+    assert 0.5 < said["confidence"] < 1
+
+
+def test_profile_of_pages_that_have_none(tmp_path):
+    shown = run("profile", DATA / "play.html")
+    assert shown.exit_code == 0
+    empty = tmp_path / "empty.html"
+    empty.write_bytes(b"")
+    assert failed("profile", empty) == f"{empty}: the file is empty, expected HTML"
+    assert failed("profile", DATA).startswith(f"{DATA}: found ")
+    silent = tmp_path / "silent.html"
+    silent.write_text("<html><body><p>It rained.</p><p>It went on.</p></body></html>")
+    assert "no paragraph votes for any mark" in run("profile", silent).stdout
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Tags of the sample by either heuristic."""
+    paths = [tmp_path / f"{name}.jsonl" for name in ("gap", "narration")]
+    for path in paths:
+        assert run("tag", "sample", "--tagger", path.stem, "-o", path).exit_code == 0
+    return paths
+
+
+def test_score_of_one_tagging_by_another(two):
+    gold, predicted = two
+    shown = run("score", "--gold", gold, "--predicted", predicted, "--resamples", 30)
+    assert shown.exit_code == 0
+    lines = shown.stdout.splitlines()
+    assert lines[0] == "End to end: missed utterances and spurious ones count"
+    assert any(line.startswith("On gold spans: the 1") for line in lines)
+    signature = lines[-1]
+    assert signature.startswith("unit:span|gold:gap.jsonl@")
+    assert "|predicted:narration.jsonl@" in signature and "|split:all|" in signature
+    said = json.loads(
+        run("score", "--gold", gold, "--predicted", predicted, "--resamples", 30, "--json").stdout
+    )
+    assert said["signature"] == signature
+    itself = run("score", "--gold", gold, "--predicted", gold, "--resamples", 5).stdout
+    table = itself.split("On gold spans")[0].splitlines()
+    rows = {line[:26].strip(): line[26:].split() for line in table if line[:1].isalnum()}
+    for name in ("B-START", "turn pairs", "dialogues, exact", "utterances found"):
+        assert rows[name] == ["1.000", "1.000", "1.000", "[1.00–1.00]"]
+    assert rows["Pk, 0 is best"] == ["0.000", "[0.00–0.00]"]
+
+
+def test_score_mends_predicted_tags_and_refuses_gold_ones(two):
+    gold, predicted = two
+    rows = [json.loads(line) for line in predicted.read_bytes().splitlines()]
+    first = next(n for n, row in enumerate(rows) if row["tag"] == "B-START")
+    rows[first]["tag"] = "I-OTHER"
+    bad = predicted.with_name("bad.jsonl")
+    bad.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    shown = run("score", "--gold", gold, "--predicted", bad, "--resamples", 5)
+    assert "1 predicted tags may not follow the tag before; repaired for pairs" in shown.stdout
+    assert failed("score", "--gold", bad, "--predicted", gold) == (
+        f"{bad}:{first + 1}: found I-OTHER after no tag, expected B-START"
+    )
+
+
+def test_score_of_what_is_not_there(two, tmp_path):
+    gold, _ = two
+    gone = tmp_path / "gone.jsonl"
+    assert failed("score", "--gold", gold, "--predicted", gone).endswith(
+        f"{gone}: No such file or directory"
+    )
+    line = failed("score", "--gold", gold, "--predicted", gold, "--split", "test")
+    assert "which has no splits" in line
+    assert failed("score", "--gold", gold, "--predicted", tmp_path).endswith(
+        "found no ending, expected .jsonl or .csv"
+    )
+
+
+def corpus(folder):
+    """The corpus of one short novel, and its edition in HTML: (corpus, books)."""
+    novel, books = folder / "pdnc" / "Lighthouse", folder / "books"
+    novel.mkdir(parents=True)
+    books.mkdir()
+    (novel.parent / "PDNC-Novel-Index.csv").write_text(
+        "Novel Title,Source,Folder Name\n"
+        "The Lighthouse,https://www.gutenberg.org/ebooks/7,Lighthouse\n"
+    )
+    (novel / "novel_text.txt").write_text(NOVEL, encoding="utf-8")
+    parts = ["Is the lamp lit?"], ["It was,", "until the oil\nran out."]
+    table = ["quoteID,subQuotationList,quoteByteSpans,speaker,addressees,quoteType"]
+    for number, texts in enumerate(parts):
+        spans = [[NOVEL.index(text), NOVEL.index(text) + len(text)] for text in texts]
+        table.append(f'Q{number},"{texts!r}","{spans!r}",Mara,[],Explicit')
+    (novel / "quotation_info.csv").write_text("\n".join(table) + "\n", encoding="utf-8")
+    page = "".join(f"<p>{paragraph}</p>\n" for paragraph in NOVEL.split("\n\n"))
+    (books / "7-h.htm").write_text(f"<html><body>{page}</body></html>", encoding="utf-8")
+    return novel.parent, books
+
+
+def test_quotations_of_a_small_corpus(tmp_path):
+    pdnc, books = corpus(tmp_path)
+    (novel,) = json.loads(run("quotations", "--pdnc", pdnc, "--books", books, "--json").stdout)
+    assert (novel["novel"], novel["id"], novel["right"]) == ("The Lighthouse", "7", 3)
+    assert (novel["precision"], novel["recall"]) == (1.0, 1.0)
+    assert novel["regex_f1"] == pytest.approx(6 / 7)  # it takes the "keeper" for speech
+    shown = run("quotations", "--pdnc", pdnc, MINER_BOOKS=str(books)).stdout
+    row = next(line for line in shown.splitlines() if line.startswith("The Lighthouse"))
+    assert row.split()[2:] == ["1.000", "1.000", "1.000", "1.000", "1.000", "0.857", "0.857"]
+    assert "mean of 1" in shown
+    assert "0 spans missed, 0 spurious" in shown
+
+
+def test_quotations_of_no_corpus(tmp_path):
+    assert failed("quotations", "--pdnc", tmp_path).endswith(
+        "PDNC-Novel-Index.csv: No such file or directory"
+    )
+
+
+def test_a_number_is_downloaded_once_and_kept(tmp_path, site):
+    site.pages["/11.html"] = answer(SAMPLE.read_bytes())
+    env = {"MINER_CACHE": str(tmp_path / "cache"), "MINER_MIRROR": site.mirror}
+    for n in range(2):
+        out = tmp_path / f"out{n}"
+        assert run("mine", "11", "-q", "-o", out, **env).exit_code == 0
+    assert site.paths == ["/11.html"]
+    record = json.loads((tmp_path / "out1" / "run.json").read_bytes())
+    assert record["books"][0]["id"] == "11"
+    assert record["books"][0]["title"] == "The Lock-Keeper’s Winter"
+    assert (tmp_path / "out0" / "run.json").read_bytes() == (
+        tmp_path / "out1" / "run.json"
+    ).read_bytes()
+    assert run("tag", "11", **env).exit_code == 0
+    assert len(site.paths) == 1
+
+
+def test_workers_do_not_multiply_the_requests(tmp_path, site):
+    for id in (11, 12):
+        site.pages[f"/{id}.html"] = answer(SAMPLE.read_bytes())
+    words = ["mine", "11", "sample", "12", "-q", "-o", tmp_path / "out", "--workers", 2]
+    done = run(*words, "--mirror", site.mirror, MINER_CACHE=str(tmp_path / "cache"))
+    assert (done.exit_code, done.output) == (0, "")
+    assert site.paths == ["/11.html", "/12.html"]
+    assert site.most_open == 1
+    assert site.times[1] - site.times[0] >= 2  # seconds between two requests to a host
+    record = json.loads((tmp_path / "out" / "run.json").read_bytes())
+    assert [book["id"] for book in record["books"]] == ["11", "sample", "12"]
+
+
+def test_a_mirror_that_is_none(tmp_path):
+    line = failed("profile", "11", "--mirror", "http://127.0.0.1/x", MINER_CACHE=str(tmp_path))
+    assert "found no {id}" in line
+
+
+def test_whoever_reads_the_output_may_stop_reading():
+    command = f"{sys.executable} -m miner tag sample | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("", "")

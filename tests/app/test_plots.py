@@ -1,0 +1,305 @@
+"""What is drawn is what was counted: values in the pictures, and the pictures of a comparison."""
+
+import json
+from pathlib import Path
+
+import matplotlib
+import pytest
+from click.testing import CliRunner
+from encoders import save_checkpoint, told
+from helpers import book
+
+import miner
+from miner.annotation.statistics import Company, company_sizes
+from miner.app.cli.main import main
+from miner.app.plots.comparison import comparison_figures
+from miner.app.plots.evaluation import (
+    confusion_plot,
+    learning_plot,
+    reliability_plot,
+    save_all,
+    scores_plot,
+)
+from miner.app.plots.fiction import company_plot, lengths_plot, talk_plot, talks_plot
+from miner.app.plots.style import COLOURS, looks
+from miner.dialogue.statistics import Lengths, talk_by_chapter
+from miner.dialogue.tags import TAGS, TaggedBook, TaggedSpan
+from miner.evaluation.compare import compare
+from miner.evaluation.counts import Confusion, confusion
+from miner.evaluation.matching import matched_tags
+from miner.evaluation.reliability import Bin, reliability
+from miner.evaluation.scores import Score, score
+from miner.models.load import load_tagger
+from miner.models.tagger.learning_curve import Learned
+
+ANNOTATIONS = Path(miner.__file__).parents[1] / "annotations"
+SAMPLE = Path(miner.__file__).parent / "books" / "sample.html"
+COUNTS = Confusion(((3, 0, 1, 0), (0, 0, 0, 0), (0, 0, 5, 5), (1, 1, 1, 1)))
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def points(line):
+    x, y = line.get_data()
+    return list(zip(map(float, x), map(float, y), strict=True))
+
+
+def labelled(axes, label):
+    (line,) = [line for line in axes.lines if line.get_label() == label]
+    return points(line)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return save_checkpoint(tmp_path_factory.mktemp("runs") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def comparison(checkpoint):
+    named = [(name, load_tagger(name)) for name in ("gap", "narration")]
+    named.append(("runs/tiny", load_tagger(str(checkpoint))))
+    read = {"sample": SAMPLE.read_bytes()}
+    return compare(ANNOTATIONS, named, "sample", read=read.__getitem__, resamples=20)
+
+
+def test_tags_are_counted_where_both_sides_have_the_utterance():
+    gold, predicted = book("SRrR|S"), book("SSrR|S")
+    counts = dict(zip(TAGS, confusion(matched_tags([gold], [predicted])).counts, strict=True))
+    assert {str(tag): dict(zip(map(str, TAGS), row, strict=True)) for tag, row in counts.items()}[
+        "B-OTHER"
+    ] == {"B-START": 1, "I-START": 0, "B-OTHER": 1, "I-OTHER": 0}
+    assert sum(map(sum, counts.values())) == 5
+    fewer = TaggedBook("7", predicted.spans[1:])
+    found = confusion(matched_tags([gold, book("S", "8")], [fewer, book("S", "9")]))
+    assert sum(map(sum, found.counts)) == 4  # neither a missed span nor a book without prediction
+    assert found.to_json()["B-START"] == {"B-START": 1, "I-START": 0, "B-OTHER": 0, "I-OTHER": 0}
+
+
+def test_the_diagonal_of_the_confusion_is_what_the_scores_call_right(comparison):
+    for row in comparison.rows:
+        right = [n[i] for i, n in enumerate(row.confusion.counts)]
+        counts = dict(row.scores.total.end_to_end.counts)
+        assert right == [counts[tag].tp for tag in TAGS]
+        for place, tag in enumerate(TAGS):
+            assert sum(row.confusion.counts[place]) == counts[tag].tp + counts[tag].fn
+            assert sum(n[place] for n in row.confusion.counts) == counts[tag].tp + counts[tag].fp
+
+
+def test_how_sure_and_how_often_right():
+    gold, guess = book("SRRR"), book("SSRR")
+    sure = (0.95, 0.35, 0.91, None)
+    spans = (TaggedSpan(item.span, item.tag, c) for item, c in zip(guess.spans, sure, strict=True))
+    bins = reliability(matched_tags([gold], [TaggedBook("7", tuple(spans))]))
+    assert bins == (Bin(0.3, 0.4, 1, 0.35, 0.0), Bin(0.9, 1.0, 2, pytest.approx(0.93), 1.0))
+    assert reliability(matched_tags([gold], [guess])) == ()
+
+
+def test_cells_of_the_confusion_say_counts_and_shares():
+    (axes,) = confusion_plot(COUNTS, "gap", "dev").axes
+    assert [text.get_text() for text in axes.texts[:4]] == ["3\n75%", "0\n0%", "1\n25%", "0\n0%"]
+    assert [text.get_text() for text in axes.texts[4:8]] == ["—"] * 4  # gold has no I-START
+    shades = axes.images[0].get_array()
+    assert shades[2].tolist() == [0, 0, 0.5, 0.5] and shades.mask[1].all()
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(TAGS)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("predicted tag", "gold tag")
+
+
+def luminance(colour):
+    """As WCAG 2 has it."""
+    parts = matplotlib.colors.to_rgb(colour)
+    r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+@pytest.mark.parametrize("n", range(0, 51, 5))
+def test_what_stands_in_a_cell_can_be_read(n):
+    rows = [(share, 100 - share, 0, 0) for share in (n, n + 1, n + 2, n + 3)]
+    (axes,) = confusion_plot(Confusion(tuple(rows)), "gap", "dev").axes
+    shades = axes.images[0].get_array().ravel()
+    for text, shade in zip(axes.texts, shades, strict=True):
+        pair = (luminance(axes.images[0].cmap(shade)), luminance(text.get_color()))
+        assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 4.5, text.get_text()  # level AA
+
+
+def test_scores_stand_where_they_are_with_their_intervals(comparison):
+    rows = [(row.name, row.scores) for row in comparison.rows]
+    from_book = [(row.name, row.from_book) for row in comparison.rows]
+    figure = scores_plot(rows, "Taggers compared", from_book)
+    for axes, measure in zip(figure.axes, ("B-START.f1", "turn-pair.f1"), strict=True):
+        drawn = [points(line) for line in axes.lines]
+        ends, values = drawn[::2], drawn[1::2]
+        found = [scores.total.end_to_end[measure] for _, scores in (*rows, *from_book)]
+        assert [point[0] for (point,) in values] == [item.value for item in found]
+        assert [(low[0], high[0]) for low, high in ends] == [(s.low, s.high) for s in found]
+        assert [t.get_text() for t in axes.texts] == [f"{item.value:.2f}" for item in found]
+        hollow = [line.get_markerfacecolor() == "white" for line in axes.lines[1::2]]
+        assert hollow == [False] * 3 + [True] * 3
+        # A tagger stands beside itself, above the next one.
+        heights = [point[1] for (point,) in values]
+        assert heights[:3] == sorted(heights[:3])
+        assert all(0 < low - high < 0.5 for high, low in zip(heights, heights[3:], strict=False))
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["gap", "narration", "runs/tiny"]
+
+
+def test_a_score_that_is_not_defined_is_a_dash():
+    nothing = score([book("S")], [book("S")], resamples=0)  # no pair on either side
+    figure = scores_plot([("gap", nothing)], "one utterance")
+    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1.00", "—"]
+
+
+def test_lines_fall_as_the_conversations_do():
+    lengths = Lengths("gap", (1, 3, 3, 6))
+    gold = Lengths("gold", (2,))
+    (axes,) = lengths_plot([lengths, Lengths("none", ())], "Lengths", gold).axes
+    black, blue = axes.lines
+    assert points(black) == [(1, 100), (2, 100)]
+    assert points(blue) == [(1, 100), (2, 75), (3, 75), (4, 25), (5, 25), (6, 25)]
+    assert (blue.get_label(), black.get_label()) == (
+        "gap: 4 conversations, median 3",
+        "gold: 1 conversations, median 2",
+    )
+    assert [int(n) for n in axes.get_xticks()] == [1, 2, 3, 4, 6]
+
+
+def test_chapters_of_a_learning_curve():
+    runs = [Score("f1", 0.4, 0.3, 0.5), Score("f1", 0.6, 0.5, 0.7)]
+    curve = [Learned(6, tuple(runs)), Learned(24, (Score("f1", 0.8, 0.7, 0.9),))]
+    (axes,) = learning_plot(curve, "turn-pair F1", "dev").axes
+    assert labelled(axes, "mean of the runs") == [(6, 0.5), (24, 0.8)]
+    assert labelled(axes, "one run") == [(6, 0.4), (6, 0.6), (24, 0.8)]
+    corners = {(float(x), float(y)) for x, y in axes.collections[0].get_paths()[0].vertices}
+    assert corners == {(6, 0.3), (6, 0.7), (24, 0.7), (24, 0.9)}
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["6", "24"]
+
+
+def test_bins_of_confidence():
+    bins = [Bin(0.5, 0.6, 2, 0.55, 0.5), Bin(0.9, 1.0, 1200, 0.97, 0.9)]
+    above, below = reliability_plot(bins, "dev", "runs/a").axes
+    assert labelled(above, "tags") == [(0.55, 0.5), (0.97, 0.9)]
+    assert [bar.get_height() for bar in below.patches] == [2, 1200]
+    assert [text.get_text() for text in below.texts] == ["2", "1,200"]
+    assert above.get_title() == "Confidence of tags\nruns/a, dev split"
+
+
+def test_talk_of_a_book_and_of_books():
+    short = talk_by_chapter("short", told(["“Yes,” he said."], ["He left."]))
+    long = talk_by_chapter("long", told(["“Yes, yes, yes,” he said."]))
+    (axes,) = talk_plot(short).axes
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx([100 / 3, 0])
+    assert axes.lines[0].get_ydata()[0] == pytest.approx(20)
+    (axes,) = talks_plot([short, long, talk_by_chapter("none", told())]).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["long", "short"]
+    assert labelled(axes, "the book") == [(pytest.approx(60), 0), (pytest.approx(20), 1)]
+    chapters = labelled(axes, "a chapter")
+    assert chapters == [(pytest.approx(60), 0), (pytest.approx(100 / 3), 1), (0, 1)]
+
+
+def test_bars_of_companies():
+    two = Company("7", 1, 1, (("A", 3), ("B", 1)), 0)
+    sizes = company_sizes([two, Company("7", 1, 2, (("A", 1),), 0)])
+    above, below = company_plot(sizes, "Who talks").axes
+    heights = [bar.get_height() for bar in above.patches]
+    assert heights == [50, 50, 0, 0, 0, 20, 80, 0, 0, 0]
+    first, second = ([bars[0].get_height(), bars[1].get_height()] for bars in below.containers[:2])
+    assert (first, second) == ([100, 75], [0, 25])
+    assert below.containers[1][1].get_y() == 75  # stacked
+    labels = [label.get_text() for label in below.get_xticklabels()]
+    assert labels == ["1\n(1)", "2\n(1)", "3\n(0)", "4\n(0)", "5 or more\n(0)"]
+
+
+def test_no_two_series_differ_in_colour_alone():
+    drawn = looks(30)
+    assert {look.colour for look in drawn} == set(COLOURS)
+    assert len({(look.marker, look.line) for look in drawn}) == 30
+    for one, other in zip(drawn, drawn[1:], strict=False):
+        assert one.marker != other.marker and one.line != other.line and one.hatch != other.hatch
+
+
+def test_pictures_need_no_global_state(comparison):
+    import matplotlib.pyplot as plt
+
+    comparison_figures(comparison)
+    assert plt.get_fignums() == []
+
+
+def test_the_figures_of_a_comparison(comparison):
+    figures = comparison_figures(comparison)
+    assert list(figures) == [
+        "scores",
+        "lengths",
+        "confusion-gap",
+        "confusion-narration",
+        "confusion-runs-tiny",
+        "reliability-runs-tiny",
+    ]
+    gold = figures["lengths"].axes[0].lines[0]
+    assert gold.get_label() == "gold: 20 conversations, median 6"
+    tiny = comparison.rows[2]
+    n_tags = sum(item.n for item in tiny.bins)
+    assert n_tags == tiny.scores.total.n_matched
+    (axes,) = figures["confusion-gap"].axes
+    assert axes.texts[0].get_text().startswith(f"{comparison.rows[0].confusion.counts[0][0]}\n")
+
+
+def test_taggers_of_one_name_have_a_picture_each(comparison):
+    from dataclasses import replace
+
+    gap = comparison.rows[0]
+    rows = tuple(replace(gap, name=name) for name in ("runs/a", "runs-a", "../runs/A", "→"))
+    stems = list(comparison_figures(replace(comparison, rows=rows)))[2:]
+    assert stems == [f"confusion-{s}" for s in ("runs-a", "runs-a-2", "runs-a-3", "tagger")]
+
+
+def test_the_record_of_a_comparison_has_what_is_drawn(comparison):
+    record = json.loads(json.dumps(comparison.to_json()))
+    assert sum(record["conversations_by_turns"].values()) == 20
+    for row, of_row in zip(comparison.rows, record["rows"], strict=True):
+        assert of_row["confusion"] == row.confusion.to_json()
+        by_turns = {int(n): k for n, k in of_row["conversations_by_turns"].items()}
+        assert by_turns == row.lengths.counts
+
+
+def test_compare_draws_into_a_new_folder(tmp_path, checkpoint):
+    out = tmp_path / "new" / "figures"
+    words = ["compare", "--gold", ANNOTATIONS, "--split", "sample", "--resamples", 5]
+    words += ["--tagger", "gap", "--tagger", checkpoint, "--plots", out]
+    done = run(*words)
+    assert (done.exit_code, done.stderr) == (0, "")
+    names = {path.name for path in out.iterdir()}
+    stem = next(name for name in names if name.startswith("reliability-"))
+    rest = stem.removeprefix("reliability-")
+    assert names == {
+        "scores.png",
+        "lengths.png",
+        "confusion-gap-150.png",
+        f"confusion-{rest}",
+        f"reliability-{rest}",
+    }
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in out.iterdir())
+    assert done.stdout.splitlines()[-1].startswith("wrote scores.png, lengths.png, ")
+
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    again = run(*words)
+    assert (again.exit_code, again.stdout) == (1, "")
+    assert again.stderr == (
+        f"miner: {out}: exists already, expected a new name (or --force to replace it)\n"
+    )
+    forced = run(*words, "--force", "--json")
+    assert forced.exit_code == 0 and json.loads(forced.stdout)["split"] == "sample"
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_pictures_are_written_all_or_none(tmp_path, comparison):
+    figures = comparison_figures(comparison)
+    figures["broken"] = None
+    with pytest.raises(AttributeError):
+        save_all(figures, tmp_path / "out", False)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(ValueError, match="file: exists already"):
+        save_all({}, tmp_path / "file", False)
+    with pytest.raises(ValueError, match="file: found a file, expected the name of a folder"):
+        save_all({}, tmp_path / "file", True)

@@ -1,0 +1,400 @@
+"""A chapter under annotation: what the actions do, what is guessed, and what the file holds."""
+
+import re
+from pathlib import Path
+
+import pytest
+from helpers import NAMES, ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import miner
+from miner.annotation.annotations import derive_tags, fingerprint, read_file, row_of
+from miner.app.annotator.guesses import guesses
+from miner.app.annotator.sheet import ACTIONS, Sheet, act
+from miner.app.annotator.sheet_file import SheetFile
+from miner.books.book import parse_book
+from miner.dialogue.spans import split_book
+from miner.dialogue.tags import Tag, TaggedSpan, repair_tags
+from miner.dialogue.typography import infer_typography
+from miner.files import json_line
+from miner.models.load import load_tagger
+
+FOLDER = ROOT / "annotations"
+SAMPLE = (Path(miner.__file__).parent / "books" / "sample.html").read_bytes()
+
+FERRY = (
+    "“Is the ferry in?” asked Ruth. “I heard a bell.”",
+    "“Yes,” said Tom.",
+    "“And the soup?” asked Ruth.",
+    "“Yes.”",
+    "He turned to the door of the “Marigold” and rapped on it. “Boy! Two coffees!”",
+    "“Yes.”",
+    "“Then when does it go?” Ruth asked.",
+    "“Not today,” said a voice, “not in this wind.”",
+)
+# The facts of each quoted span: paragraph of the chapter, speaker, conversation.
+TALK = [
+    *((0, "Ruth", 1), (0, "Ruth", 1), (1, "Tom", 1), (2, "Ruth", 1), (3, "Tom", 1), (4, "", 0)),
+    *((4, "Tom", 2), (5, "boy", 2), (6, "Ruth", 1), (7, "?", 1), (7, "?", 1)),
+]
+STEPS = [
+    ("new", "Ruth"),
+    ("same",),
+    ("other", "Tom"),
+    ("other",),
+    ("other",),
+    ("nothing",),
+    ("new", "Tom"),
+    ("other", "boy"),
+    ("resume", 1, "Ruth"),
+    ("other", "?"),
+    ("same",),
+]
+
+
+def story(*chapters, id="7"):
+    """The spans of a book with these paragraphs."""
+    parts = [
+        f"<h2>CHAPTER {n}</h2>\n" + "".join(f"<p>{text}</p>\n" for text in chapter)
+        for n, chapter in enumerate(chapters, 1)
+    ]
+    page = f"<html><head><title>The Quay</title></head><body>{''.join(parts)}</body></html>"
+    book = parse_book(page.encode(), id)
+    return split_book(book, infer_typography(book))
+
+
+BEFORE = ("“Who is it?” said Ruth.", "“Nobody.”", "She let the latch fall.")
+AFTER = ("“Yes,” said Tom. “There she is.”", "“Then come.”")
+BOOK = story(BEFORE, FERRY, AFTER)
+
+
+def tagged_as(letters, book=BOOK, chapter=2, sure=None):
+    """The utterances of a chapter with these tags, of others as the gap has them."""
+    left, sures = iter(letters), iter(sure or ())
+    return [
+        TaggedSpan(item.span, NAMES[next(left)], next(sures, None))
+        if item.span.chapter == chapter and item.span.is_utterance
+        else item
+        for item in load_tagger("gap").tag(book)
+    ]
+
+
+def opened(path, chapter=2, tagged=(), book=BOOK):
+    return SheetFile(path, book, chapter, tagged)
+
+
+def edit(file, action, place=None, *more):
+    """The sheet after an action on the newest version, saved."""
+    conversation, speaker = arguments(action, more)
+    revision = file.current().revision
+    return file.edit(revision, action, place, speaker, conversation).sheet
+
+
+def arguments(action, more):
+    conversation = more[0] if action == "resume" else None
+    names = more[1:] if action == "resume" else more
+    return conversation, names[0] if names else None
+
+
+def do(sheet, action, place=None, *more):
+    conversation, speaker = arguments(action, more)
+    return act(sheet, action, place, speaker, conversation)
+
+
+def blank(tmp_path_factory, tagged=()):
+    path = tmp_path_factory.mktemp("sheet") / "7.jsonl"
+    return opened(path, tagged=tagged).current().sheet
+
+
+@pytest.fixture
+def sheet(tmp_path_factory):
+    """Of the ferry, nothing decided or guessed."""
+    return blank(tmp_path_factory)
+
+
+@pytest.fixture
+def done(sheet):
+    for place, (action, *more) in enumerate(STEPS):
+        sheet = do(sheet, action, place, *more)
+    return sheet
+
+
+def shown(sheet: Sheet):
+    """Speaker and conversation of each place; ? after it where it is only guessed."""
+    return [
+        ""
+        if (fact := entry.fact) is None
+        else f"{fact.speaker}{fact.conversation}{'' if entry.is_decided else '?'}"
+        for entry in sheet.spans
+    ]
+
+
+def saved(sheet, path):
+    """What `read_file` reads of the rows."""
+    path.write_bytes(b"".join(json_line(row_of("7", row)) for row in sheet.rows()))
+    return read_file(path, "7")
+
+
+def facts_of(rows):
+    first = min(span.paragraph for span in BOOK.spans if span.chapter == 2) + 1
+    return [(row.paragraph - first, row.speaker, row.conversation) for row in rows]
+
+
+def test_a_chapter_is_annotated_from_its_beginning_to_its_end(done, tmp_path):
+    rows = saved(done, tmp_path / "x.jsonl")
+    assert facts_of(rows) == TALK
+    texts = [entry.span.text for entry in done.spans]
+    assert [row.fingerprint for row in rows] == [fingerprint(text) for text in texts]
+    letters = {None: "-", Tag.O: "O", Tag.B_START: "S", Tag.I_START: "s", Tag.B_OTHER: "R"}
+    letters[Tag.I_OTHER] = "r"
+    assert "".join(letters[tag] for tag in done.tags()) == "SsRRROSRSRr"
+    assert done.speakers == ["Ruth", "Tom", "boy"]
+    assert (done.n_decided, len(done.spans), done.next_place()) == (11, 11, None)
+
+
+def test_other_is_the_one_who_spoke_before_the_last(sheet):
+    sheet = do(do(do(sheet, "new", 0, "Ruth"), "other", 1, "Tom"), "other", 2, "Ines")
+    assert shown(do(sheet, "other", 3))[3] == "Tom1"
+    assert shown(do(do(sheet, "same", 3), "other", 4))[3:5] == ["Ines1", "Tom1"]
+    unknown = do(do(sheet, "unknown", 2), "other", 3)
+    assert shown(unknown)[1:4] == ["Tom1", "?1", "Tom1"]
+
+
+def test_who_has_no_name_yet_has_a_letter_that_nobody_has(sheet):
+    sheet = do(do(sheet, "new", 0), "other", 1)
+    assert shown(sheet)[:2] == ["A1", "B1"]
+    assert shown(do(sheet, "new", 2))[:3] == ["A1", "B1", "C2"]
+    assert shown(do(do(sheet, "rename", 0, "C"), "new", 2))[:3] == ["C1", "B1", "A2"]
+    assert shown(do(sheet, "new", 1))[:2] == ["A1", "B2"]  # its own letter is free
+    for place in range(2, 11):
+        sheet = do(sheet, "new", place)
+    assert sheet.speakers == list("ABCDEFGHIJK")
+
+
+def test_conversations_are_counted_in_the_order_of_the_book(sheet):
+    sheet = do(do(sheet, "new", 6, "Tom"), "new", 3, "Ruth")
+    assert (shown(sheet)[3], shown(sheet)[6]) == ("Ruth1", "Tom2")
+    sheet = do(do(sheet, "new", 0, "Tom"), "resume", 8, 3)
+    assert [shown(sheet)[n] for n in (0, 3, 6)] == ["Tom1", "Ruth2", "Tom3"]
+    assert shown(sheet)[8] == "A3"  # Tom spoke last in it, and nobody else
+    sheet = do(sheet, "clear", 0)
+    assert [shown(sheet)[n] for n in (0, 3, 6, 8)] == ["", "Ruth1", "Tom2", "A2"]
+
+
+def test_a_speaker_is_renamed_all_through_the_chapter(done):
+    renamed = do(done, "rename", 3, "Ruth Amory")
+    assert shown(renamed) == [name.replace("Ruth", "Ruth Amory") for name in shown(done)]
+    one = do(done, "rename", 7, "Tom")  # the boy was Tom
+    assert one.speakers == ["Ruth", "Tom"]
+    only = do(done, "speaker", 3, "  Ruth \n Amory ")
+    assert shown(only)[3] == "Ruth Amory1"
+    assert [shown(only)[n] for n in (0, 8)] == ["Ruth1", "Ruth1"]
+
+
+def test_a_name_alone_goes_on_with_the_conversation_before(sheet):
+    sheet = do(do(do(sheet, "speaker", 0, "Ruth"), "nothing", 1), "speaker", 2, "Tom")
+    assert shown(sheet)[:4] == ["Ruth1", "0", "Tom1", ""]
+    begun = do(do(sheet, "new", 5), "unknown", 6)
+    assert shown(begun)[5:7] == ["A2", "?2"]
+    before = do(begun, "speaker", 8, "Tom")
+    assert shown(before)[8] == "Tom2"
+
+
+def test_what_is_no_utterance_is_no_answer(done):
+    cleared = do(do(done, "nothing", 6), "clear", 7)
+    assert shown(cleared)[6:8] == ["0", ""]
+    assert shown(do(cleared, "same", 7))[7] == "Tom1"
+
+
+def test_an_action_that_changes_nothing_is_no_action(done):
+    assert do(done, "nothing", 5) is done
+    assert do(done, "same", 10) is done
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ([("same", 0)], "place 0: found no utterance before it, expected new instead of same"),
+        ([("nothing", 0), ("other", 1)], "place 1: found no utterance before it, expected new"),
+        ([("new", 11)], "found no place 11, expected 0 to 10"),
+        ([("new", -1)], "found no place -1, expected 0 to 10"),
+        ([("new", 0, "  ")], "found no name, expected one, or ? where the text does not tell"),
+        ([("new", 0, "x" * 101)], "expected at most 100 characters that can be printed"),
+        ([("new", 0, "a\x00b")], "found 'a\\x00b' as a name, expected at most"),
+        ([("new", 0, "\ud800")], "found '\\ud800' as a name, expected at most"),
+        ([("new", 0, "Tom"), ("other", 1, " Tom ")], "place 1: found Tom as the other speaker"),
+        ([("resume", 0, 1)], "place 0: found no conversation 1 to resume, expected one that has"),
+        ([("new", 0), ("resume", 1, 2)], "found no conversation 2 to resume, expected 1 to 1"),
+        ([("new", 0), ("resume", 1, 0)], "found no conversation 0 to resume, expected 1 to 1"),
+        ([("speaker", 3, "\n")], "found no name, expected one, or ? where the text does not tell"),
+        ([("nothing", 3), ("unknown", 3)], "place 3: found no utterance, expected same, other"),
+        ([("new", 0, "?"), ("rename", 0, "Tom")], "found an unknown speaker, expected a decided"),
+        ([("accept", 3)], "place 3: found no guess, expected a guess to accept"),
+        ([("clear", 3)], "place 3: found it undecided, expected a decision to clear"),
+        ([("undo",)], "found no action, expected one to undo"),
+        ([("sing", 3)], "found action 'sing', expected one of same, other, new, resume"),
+        ([("settled", 3)], "found action 'settled', expected one of same, other"),
+        ([("same", 3, "Tom")], "same: found a speaker, expected none"),
+        ([("new",)], "new: found no place, expected one"),
+        ([("rename", 3)], "rename: found no speaker, expected one"),
+        ([("resume", 3, None)], "resume: found no conversation, expected one"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(sheet, steps, message):
+    *first, last = steps
+    for step in first:
+        sheet = do(sheet, *step)
+    with pytest.raises(ValueError, match=re.escape(message)) as raised:
+        do(sheet, *last)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_guess_is_saved_when_it_is_accepted(tmp_path):
+    path = tmp_path / "7.jsonl"
+    file = opened(path, tagged=tagged_as("SsRRRSRSRr"))
+    wanted = ["A1?", "A1?", "B1?", "A1?", "B1?", "0?", "C2?", "D2?", "E3?", "F3?", "F3?"]
+    assert shown(file.current().sheet) == wanted
+    assert path.read_bytes() == b""
+    edit(file, "accept", 2)
+    assert [(row.speaker, row.conversation) for row in read_file(path, "7")] == [("B", 1)]
+    again = opened(path, tagged=tagged_as("SsRRRSRSRr")).current().sheet
+    wanted[2] = "B1"
+    assert shown(again) == shown(file.current().sheet) == wanted
+    for place in [n for n in range(11) if n != 2]:
+        edit(file, "accept", place)
+    assert shown(file.current().sheet) == [name.strip("?") for name in wanted]
+    assert len(read_file(path, "7")) == 11
+
+
+def test_guesses_follow_what_is_decided(tmp_path_factory):
+    sheet = blank(tmp_path_factory, tagged_as("SsRRRSRSRr"))
+    named = do(do(sheet, "speaker", 3, "Ruth"), "speaker", 2, "Tom")
+    assert shown(named)[:6] == ["Ruth1?", "Ruth1?", "Tom1", "Ruth1", "Tom1?", "0?"]
+    joined = do(named, "resume", 6, 1, "Ruth")  # where the tagger has a conversation begin
+    assert shown(joined)[6:9] == ["Ruth1", "Tom1?", "A2?"]
+    parted = do(named, "new", 3, "Ines")
+    assert shown(parted)[1:6] == ["A1?", "Tom1", "Ines2", "B2?", "0?"]
+    gone = do(named, "nothing", 3)
+    assert shown(gone)[2:5] == ["Tom1", "0", "A1?"]
+    assert shown(do(do(named, "accept", 4), "clear", 4)) == shown(named)
+
+
+def test_a_guess_takes_what_is_decided_later_in_the_same_conversation(tmp_path):
+    """As after a restart, when what was unsure was decided first."""
+    path = tmp_path / "7.jsonl"
+    file = opened(path, tagged=tagged_as("SsRRRSRSRr"))
+    edit(file, "speaker", 10, "Tom")
+    sheet = opened(path, tagged=tagged_as("SsRRRSRSRr")).current().sheet
+    assert shown(sheet)[8:] == ["E3?", "Tom3?", "Tom3"]
+
+
+def test_what_begins_is_not_joined_to_a_guess_before(tmp_path_factory):
+    """Nor has it the letter of one; and what follows goes on with it."""
+    sheet = blank(tmp_path_factory, tagged_as("SsRRRSRSRr"))
+    begun = do(sheet, "new", 2)
+    assert shown(begun)[:5] == ["A1?", "A1?", "B2", "C2?", "B2?"]
+    assert begun.tags()[:4] == [Tag.B_START, Tag.I_START, Tag.B_START, Tag.B_OTHER]
+    named = do(begun, "speaker", 2, "Tom")
+    assert shown(named)[:5] == ["A1?", "A1?", "Tom2", "B2?", "Tom2?"]
+    assert shown(do(named, "other", 2))[:3] == ["A1?", "A1?", "B1"]
+    assert shown(do(do(named, "clear", 2), "accept", 2))[:3] == ["A1?", "A1?", "B1"]
+
+
+def test_guesses_count_as_right_in_the_tags_shown(tmp_path_factory):
+    letters = "SsRRRSRSRr"
+    sheet = blank(tmp_path_factory, tagged_as(letters))
+    spoken = [item.tag for item in tagged_as(letters) if item.span.chapter == 2]
+    assert [tag for tag in sheet.tags() if tag is not Tag.O] == [
+        t for t in spoken if t is not Tag.O
+    ]
+    assert sheet.tags()[5] is Tag.O
+
+
+def test_what_a_chapter_begins_with_begins_a_conversation():
+    tagged = [item for item in tagged_as("RrRSsSsRRr")]
+    found = list(guesses(tagged, 2).values())
+    assert [(guess.dialogue, guess.turn) for guess in found if guess.tag is not Tag.O] == [
+        *((0, 0), (0, 0), (0, 1), (1, 0), (1, 0), (2, 0), (2, 0), (2, 1), (2, 2), (2, 2))
+    ]
+
+
+def test_work_goes_on_in_reading_order_or_where_a_tagger_is_least_sure(tmp_path_factory):
+    sheet = do(blank(tmp_path_factory), "nothing", 4)
+    assert [sheet.next_place(n) for n in (None, 0, 3, 10)] == [0, 1, 5, 0]
+    sure = [0.9, 0.8, 0.95, 0.4, 0.6, 0.4, 0.7, 0.99, 0.5, 0.9]
+    unsure = blank(tmp_path_factory, tagged_as("SsRRRSRSRr", sure=sure))
+    order = []
+    while (place := unsure.next_place(order[-1] if order else None)) is not None:
+        unsure = do(unsure, "accept", place)
+        order.append(place)
+    assert order == [3, 6, 9, 4, 7, 1, 0, 10, 2, 8, 5]  # last what no tagger speaks of
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    letters=st.lists(st.sampled_from("SsRRr"), min_size=10, max_size=10),
+    order=st.permutations(range(11)),
+    again=st.booleans(),
+)
+def test_guesses_accepted_in_any_order_give_the_tags_of_the_tagger(
+    tmp_path_factory, letters, order, again
+):
+    """Also where the page is opened anew after each, and only what was saved is known."""
+    wanted = repair_tags([NAMES[letter] for letter in letters])
+    tagged = tagged_as([next(key for key in NAMES if NAMES[key] is tag) for tag in wanted])
+    path = tmp_path_factory.mktemp("sheet") / "7.jsonl"
+    file = opened(path, tagged=tagged)
+    for place in order:
+        sheet = edit(file, "accept", place)
+        assert [tag for tag in sheet.tags() if tag is not Tag.O] == wanted
+        file = opened(path, tagged=tagged) if again else file
+    assert [tag for tag in derive_tags(read_file(path, "7")) if tag is not Tag.O] == wanted
+
+
+names = st.sampled_from([None, "Ruth", "Tom", "?", "B", "Zoë “Zo”"])
+any_step = st.tuples(
+    st.sampled_from(list(ACTIONS)),
+    st.integers(0, 10),
+    names,
+    st.sampled_from([None, 1, 2, 3]),
+)
+
+
+def taking(action, place, speaker, conversation):
+    """The step with what its action takes, and no more."""
+    needed, optional = ACTIONS[action]
+    given = {"place": place, "speaker": speaker, "conversation": conversation}
+    return {key: value for key, value in given.items() if key in (*needed, *optional)}
+
+
+@pytest.mark.parametrize("letters", [None, "SsRRRSRSRr", "SSSSSSSSSS"])
+@settings(max_examples=60, deadline=None)
+@given(steps=st.lists(any_step, max_size=30))
+def test_whatever_is_done_the_file_is_valid_and_can_be_undone(tmp_path_factory, letters, steps):
+    tagged = tagged_as(letters) if letters else ()
+    first = sheet = blank(tmp_path_factory, tagged)
+    path = tmp_path_factory.getbasetemp() / "any.jsonl"
+    for step in steps:
+        before = sheet
+        try:
+            sheet = act(sheet, step[0], **taking(*step))
+        except ValueError:
+            continue
+        if step[0] == "undo":
+            assert sheet.entries == before.before[-1]
+        elif sheet is not before:
+            assert sheet.undo() == before
+    rows = saved(sheet, path)
+    assert list(rows) == sheet.rows()
+    decided = [entry.span.text for entry in sheet.spans if entry.is_decided]
+    assert [row.fingerprint for row in rows] == [fingerprint(text) for text in decided]
+    known = [tag for tag in sheet.tags() if tag is not None]
+    if not letters or sheet.n_decided == len(sheet.spans):
+        assert known == derive_tags(rows)
+    numbers = [entry.fact.conversation for entry in sheet.spans if entry.fact]
+    begun = list(dict.fromkeys(number for number in numbers if number))
+    assert begun == list(range(1, len(begun) + 1))
+    while sheet.before:
+        sheet = sheet.undo()
+    assert sheet == first

@@ -1,0 +1,474 @@
+"""Pages as producers of twenty years made them: bytes to text, and what stands in the sentences."""
+
+import codecs
+import unicodedata
+
+import pytest
+from helpers import DATA
+from hypothesis import given
+from hypothesis import strategies as st
+
+from miner.books.page import count_words, decode, read_page
+
+
+def lumps(body: str):
+    return read_page(f"<html><body>{body}</body></html>".encode()).lumps
+
+
+def texts(body: str) -> list[str]:
+    return [lump.text for lump in lumps(body)]
+
+
+def drops(body: str) -> dict[str, int]:
+    return dict(read_page(f"<html><body>{body}</body></html>".encode()).drops)
+
+
+CAFE = "<p>“Two cafés—no more,” said René.</p>"
+META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
+
+
+@pytest.mark.parametrize(
+    ("declaration", "encoding"),
+    [
+        (META.format("iso-8859-1"), "cp1252"),
+        (META.format("ISO-8859-1"), "utf-8"),
+        (META.format("us-ascii"), "cp1252"),
+        (META.format("utf-8"), "cp1252"),
+        (META.format("windows-1252"), "cp1252"),
+        (META.format("x-nonesuch"), "cp1252"),
+        (META.format("utf-16"), "utf-8"),
+        (META.format("macintosh"), "macintosh"),
+        ('<meta charset="utf-8">', "utf-8"),
+        ("<?xml version='1.0' encoding='iso-8859-1'?>", "cp1252"),
+        ('<?xml version="1.0" encoding="macintosh"?>', "macintosh"),
+        ("", "cp1252"),
+        ("", "utf-8"),
+        ("", "utf-8-sig"),
+        (META.format("iso-8859-1"), "utf-8-sig"),
+    ],
+)
+def test_decoding_finds_what_was_meant(declaration, encoding):
+    text = f"{declaration}\n{CAFE}"
+    assert decode(text.encode(encoding)) == text
+
+
+def test_declared_latin_2_is_latin_2():
+    text = META.format("iso-8859-2") + "<p>– Csók! – mondta az őrmester.</p>".replace("–", "-")
+    assert decode(text.encode("iso-8859-2")) == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_byte_order_mark_of_utf_16_is_followed(encoding):
+    mark = codecs.BOM_UTF16_LE if encoding == "utf-16-le" else codecs.BOM_UTF16_BE
+    assert decode(mark + CAFE.encode(encoding)) == CAFE
+
+
+def test_bytes_that_windows_1252_leaves_undefined_lose_no_other():
+    assert decode(b"<p>\x93Caf\xe9\x81\x94</p>") == "<p>“Café”</p>"
+
+
+@pytest.mark.parametrize("data", [b"", b" \r\n\t"])
+def test_an_empty_file_is_refused(data):
+    with pytest.raises(ValueError, match=r"^the file is empty, expected HTML$"):
+        decode(data)
+
+
+@pytest.mark.parametrize("data", [b"PK\x03\x04\0\0<p>", b"<p>Ink\0</p>", b"\x89PNG\r\n\x1a\n\0"])
+def test_a_binary_file_is_refused(data):
+    with pytest.raises(ValueError, match=r"^the file is binary, expected HTML$"):
+        decode(data)
+
+
+def test_plain_text_is_refused_with_its_first_words():
+    with pytest.raises(ValueError) as caught:
+        read_page(b"It was late,\r\nand 3 < 4, and <nobody> had asked who was still awake.")
+    assert str(caught.value) == (
+        "the file is not HTML: it starts 'It was late, and 3 < 4, and <nobody> ha', "
+        "expected tags such as <p>"
+    )
+
+
+def test_a_page_without_html_and_body_is_a_page():
+    assert [lump.text for lump in read_page(b"One.<br><br>Two.").lumps] == ["One.", "Two."]
+
+
+def test_letters_are_composed():
+    assert decode("<p>Rene\u0301 a\u0302ge</p>".encode()) == "<p>René âge</p>"
+    assert texts("<p>Ren&#101;&#769;</p>") == ["Rene\u0301"]  # entities stay as they were written
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
+def test_utf_8_is_read_back_whatever_the_text(text):
+    data = f"<p>{text}".encode()
+    assert decode(data) == unicodedata.normalize("NFC", f"<p>{text}")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<p>A won\u00adder\u00adful hat</p>", "A wonderful hat"),
+        ("<p>A won&shy;derful hat</p>", "A wonderful hat"),
+        ("<p>Half\u200bway, \ufeffsaid\u2060 he\u200d</p>", "Halfway, said he"),
+        ("<p>A \u200b hat \ufeff </p>", "A hat"),
+        ("<p>« Oui&nbsp;! »&#160;dit-il\u202f: rien.</p>", "« Oui ! » dit-il : rien."),
+        ("<p>&ldquo;Don&rsquo;t&mdash;&rdquo; &amp; so on&hellip;</p>", "“Don’t—” & so on…"),
+        ("<p>It&apos;s &quot;so&quot; &lt;far&gt;</p>", 'It\'s "so" <far>'),
+        ("<p>&#8220;Yes&#8221; &#x2018;no&#x2019;</p>", "“Yes” ‘no’"),
+        ("<p>&#147;Yes,&#148; he said&#151;</p>", "“Yes,” he said—"),
+        ("<p>\r\n  Two\tlines\r\n  of it \f</p>", "Two lines of it"),
+    ],
+)
+def test_characters(body, expected):
+    assert texts(body) == [expected]
+
+
+@pytest.mark.parametrize(
+    "nothing", ["", " ", "&nbsp;", "\u200b", "<br>", "<br> <br>", "<a id='x'></a>"]
+)
+def test_an_element_that_shows_nothing_is_no_lump(nothing):
+    assert texts(f"<p>One.</p><p>{nothing}</p><p>Two.</p>") == ["One.", "Two."]
+
+
+PAGE_NUMBERS = [
+    '<span class="pagenum">[Pg 12]</span>',
+    '<span class="pagenum"><a name="Page_12" id="Page_12">12</a></span>',
+    '<span class="PageNum" title="12">[12]</span>',
+    '<span class="pageno">{xii}</span>',
+    '<a class="page" id="p12">12</a>',
+    '<span class="pb">[p. lxxxviii]</span>',
+    '<span class="x-small folionum">12</span>',
+    '<span class="linenum">15</span>',
+    '<span role="doc-pagebreak" id="p12">12</span>',
+    '<a role="doc-pagebreak" aria-label="12">[Page 12]</a>',
+    "[Pg 12]",
+    "[pg xii]",
+    "[Page 12]",
+    "[p. 12]",
+    "{12}",
+    "{xii}",
+]
+
+
+@pytest.mark.parametrize("number", PAGE_NUMBERS)
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("“Is it late", " at last?”", "“Is it late at last?”"),
+        ("“Is it late ", "at last?”", "“Is it late at last?”"),
+        ("“Is it late ", " at last?”", "“Is it late at last?”"),
+        ("“Is it late\n", "\nat last?”", "“Is it late at last?”"),
+        ("“Is it late at la", "st?”", "“Is it late at last?”"),
+        ("“Is it late at last?", "”", "“Is it late at last?”"),
+        ("", "“Is it late at last?”", "“Is it late at last?”"),
+        ("", " <i>So</i> late.", "So late."),
+    ],
+)
+def test_page_numbers_never_stand_in_a_sentence(number, before, after, expected):
+    body = f"<p>{before}{number}{after}</p>"
+    assert texts(body) == [expected]
+    assert list(drops(body)) == ["page numbers"]
+
+
+def test_dropped_page_numbers_are_counted_in_words():
+    body = '<p>One<span class="pagenum">[Pg 12]</span> two {13} three [Pg 14] four</p>'
+    body += '<p><span class="pagenum"><a id="p15"></a></span>Five.</p>'
+    assert drops(body) == {"page numbers": 2 + 1 + 1 + 1}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<p class="page">A page was a boy who carried things.</p>',
+        '<p><span class="page">A page was a boy who carried things.</span></p>',
+        "<p>See {the book} and [Page] and [p. of it].</p>",
+        '<p class="pagenum">12</p>',
+    ],
+)
+def test_text_under_a_page_numbers_name_is_kept(body):
+    assert drops(body) == {}
+    assert len(texts(body)) == 1
+
+
+@pytest.mark.parametrize(
+    ("anchor", "n_words"),
+    [
+        ('<a href="#Footnote_1_1" class="fnanchor">[1]</a>', 1),
+        ('<a name="FNanchor_1_1" id="FNanchor_1_1"></a><a href="#Footnote_1_1">[1]</a>', 1),
+        ('<a href="#fn2"><sup>2</sup></a>', 1),
+        ("<sup>12</sup>", 1),
+        ('<a class="noteref" href="#n3">*</a>', 1),
+        ('<a class="pginternal" href="#note-4">[D4]</a>', 0),
+        ('<a href="notes.html#note4">{4}</a>', 1),
+        ("[1]", 1),
+    ],
+)
+def test_footnote_anchors(anchor, n_words):
+    body = f"<p>“He had heard of the lady,{anchor} and of the bell.{anchor}”</p>"
+    if n_words:
+        assert texts(body) == ["“He had heard of the lady, and of the bell.”"]
+        assert drops(body) == {"footnote anchors": 2 * n_words}
+    else:
+        assert "D4" in texts(body)[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<p>On the 4<sup>th</sup> of May, M<sup>r</sup> Ash</p>", "On the 4th of May, Mr Ash"),
+        ('<p>See <a href="#chap2">Chapter 2</a> again.</p>', "See Chapter 2 again."),
+        ('<p>See <a href="#p12">12</a> there.</p>', "See 12 there."),
+        ("<p>Rows [1] and [2] of the table.</p>", "Rows [1] and [2] of the table."),
+        ("<p>[1] A note begins so.</p>", "[1] A note begins so."),
+    ],
+)
+def test_what_only_looks_like_an_anchor_is_kept(body, expected):
+    assert (texts(body), drops(body)) == ([expected], {})
+
+
+def test_an_anchor_between_two_words_glues_them_not():
+    anchor = '<a href="#Footnote_2" class="fnanchor">[2]</a>'
+    assert texts(f"<p>the lady{anchor}before, and him{anchor}.</p>") == [
+        "the lady before, and him."
+    ]
+
+
+def test_a_note_within_a_sentence_comes_after_it():
+    found = lumps(
+        "<p>The house [Footnote: Now an\ninn.] was cold. [Footnote 2: Very.]</p><p>On.</p>"
+    )
+    assert [(lump.text, lump.region) for lump in found] == [
+        ("The house was cold.", ""),
+        ("[Footnote: Now an inn.]", "footnote"),
+        ("[Footnote 2: Very.]", "footnote"),
+        ("On.", ""),
+    ]
+
+
+@pytest.mark.parametrize("name", ["dropcap", "drop-cap", "dropcap2", "dcap", "letra", "initial"])
+@pytest.mark.parametrize(
+    ("cap", "rest", "expected"),
+    [
+        ("T", "HE cat", "THE cat"),
+        ("T", "\nHE cat", "THE cat"),
+        ("T", " he cat", "The cat"),
+        (" W\n", " ell, then", "Well, then"),
+        ("“W", "ell,” he said", "“Well,” he said"),
+        ("“W", " ell,” he said", "“Well,” he said"),
+        ("I", "T is a truth", "IT is a truth"),
+        ("I", " T is a truth", "IT is a truth"),
+        ("“I", "\nT is so”", "“IT is so”"),
+        ("I", " HAVE been here", "I HAVE been here"),
+        ("I", " am here", "I am here"),
+        ("A", " man was here", "A man was here"),
+        ("A", "LL men", "ALL men"),
+        ("A", " LL men", "ALL men"),
+        ("O", " Lord, he said", "O Lord, he said"),
+        ("O", "NCE upon a time", "ONCE upon a time"),
+        ("‘O", " H, no", "‘OH, no"),
+        ("É", " mile entra", "Émile entra"),
+        ("It", " was late", "It was late"),
+        ("Once", " upon a time", "Once upon a time"),
+        ("y", " luego salió", "y luego salió"),
+    ],
+)
+def test_drop_caps_as_spans(name, cap, rest, expected):
+    assert texts(f'<p><span class="{name}">{cap}</span>{rest}</p>') == [expected]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ('<p><img src="i.png" alt="I">T was late</p>', "IT was late"),
+        ('<p><img src="i.png" alt="I"> T was late</p>', "IT was late"),
+        ('<p>\n<img src="w.png" alt="W">\nHEN it was late</p>', "WHEN it was late"),
+        ('<p>“<img src="w.png" alt="W">hen?” he said</p>', "“When?” he said"),
+        ('<p><img src="w.png" alt="“W">hen?” he said</p>', "“When?” he said"),
+        (
+            '<p><span class="letra"><img alt="W" src="w.png"></span>HEN it was late</p>',
+            "WHEN it was late",
+        ),
+        ('<p><img src="x.png" alt="A ship at sea">It was late</p>', "It was late"),
+        ('<p><img src="x.png" alt="*">It was late</p>', "It was late"),
+        ('<p><img src="x.png" alt="">It was late</p>', "It was late"),
+        (
+            '<p><span class="dropcap">T</span><span class="dropspan">wo</span><span> men</span>',
+            "Two men",
+        ),
+        (
+            '<p><span class="dropcap">“O</span><span class="dropspan">n</span><span> it</span></p>',
+            "“On it",
+        ),
+        ('<p>“<span class="dropcap">Y</span>es,” she said</p>', "“Yes,” she said"),
+        ('<p><span class="dropcap">S</span><span class="sc">he</span> came</p>', "She came"),
+        ('<p><span class="dropcap">S</span> <span class="sc">he</span> came</p>', "She came"),
+    ],
+)
+def test_drop_caps_of_other_makes(body, expected):
+    assert texts(body) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<p>One,<br>two,<br/>three.</p>", ["One,\ntwo,\nthree."]),
+        ("<p>One.<br><br>Two.<br />\n<br />\nThree.</p>", ["One.", "Two.", "Three."]),
+        ("<p><br>One.<br></p>", ["One."]),
+        ("<p><br><br>One.<br><br><br></p>", ["One."]),
+        ("One.<br><br>\n<i>Two</i> of it.<br>\n<br>Three.", ["One.", "Two of it.", "Three."]),
+        ("<div>One.<p>Two.</p>Three.</div>", ["One.", "Two.", "Three."]),
+        (
+            "<div><div>One.</div><div>Two <b>of</b> it.</div></div>Three.",
+            ["One.", "Two of it.", "Three."],
+        ),
+        ("<p>One<p>Two<p>Three", ["One", "Two", "Three"]),
+        ("<p>One <i>and <b>two</i> and</b> three</p>", ["One and two and three"]),
+        ("<center>One<hr>Two</center>", ["One", "Two"]),
+        ("<ul><li>One<li>Two</ul>", ["One", "Two"]),
+        ("<dl><dt>One<dd>Two</dl>", ["One", "Two"]),
+        ("<section><article><p>One</p></article></section>", ["One"]),
+        ("<p>One<!-- not this --> two<script>not()</script></p>", ["One two"]),
+        ("<style>p { }</style><p>One</p><noscript>No</noscript>", ["One"]),
+        ("<p>He said<i> no</i>thing.</p>", ["He said nothing."]),
+        ("<p>vor<em>stellen</em>?</p>", ["vorstellen?"]),
+    ],
+)
+def test_paragraphs_however_they_are_set(body, expected):
+    assert texts(body) == expected
+
+
+def test_preformatted_lines_are_lines_and_white_lines_divide():
+    found = lumps(
+        "<pre>\n  Gold for the head,\n     and milk\n\n  Long may he reign\n</pre><p>So.</p>"
+    )
+    assert [(lump.text, lump.preformatted) for lump in found] == [
+        ("Gold for the head,\nand milk", True),
+        ("Long may he reign", True),
+        ("So.", False),
+    ]
+
+
+def test_an_unclosed_pre_does_not_eat_the_page():
+    page = read_page((DATA / "unclosed_pre.htm").read_bytes())
+    assert all(lump.text for lump in page.lumps)
+    assert "At the second turnpike the basket moved." in [lump.text for lump in page.lumps]
+    assert [lump.level for lump in page.lumps if lump.level] == [1, 3, 3]
+
+
+VERSE = ["Half the world goes by my door,\nAnd none of it is mine."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<div class="poem">Half the world goes by my door,<br>And none of it is mine.</div>',
+        '<div class="poem"><div class="stanza"><span>Half the world goes by my door,<br></span>'
+        '<span class="i2">And none of it is mine.<br></span></div></div>',
+        '<div class="poetry"><div class="stanza"><div class="verse indent0">Half the world goes by'
+        ' my door,</div><div class="verse indent2">And none of it is mine.</div></div></div>',
+        '<div class="line-block"><div class="line"><span>Half the world goes by my door,</span>'
+        '</div><div class="line"><span>    And none of it is mine.</span></div></div>',
+        '<p class="poem">Half the world goes by my door,<br/>And none of it is mine.</p>',
+    ],
+)
+def test_the_lines_of_a_stanza_are_one_lump(body):
+    found = lumps(f"<p>He sang:</p>{body}<p>So he sang.</p>")
+    assert [lump.text for lump in found] == ["He sang:", *VERSE, "So he sang."]
+    assert [lump.region for lump in found] == ["", "verse", ""]
+
+
+def test_stanzas_are_lumps_of_their_own():
+    stanza = (
+        '<div class="stanza"><div class="line">Ring {},</div><div class="line">ring.</div></div>'
+    )
+    body = f'<div class="poem">{stanza.format("loud")}{stanza.format("low")}</div>'
+    assert texts(body) == ["Ring loud,\nring.", "Ring low,\nring."]
+
+
+def test_paragraphs_of_several_lines_in_a_poem_are_stanzas():
+    body = '<div class="poem"><h4>THE BELL</h4><p>Ring loud,<br>ring.</p><p>Ring low,<br>ring.</p>'
+    found = lumps(body + "</div>")
+    assert [lump.text for lump in found] == ["THE BELL", "Ring loud,\nring.", "Ring low,\nring."]
+    assert [lump.level for lump in found] == [4, 0, 0]
+
+
+def test_the_cells_of_a_row_are_one_lump():
+    body = (
+        "<table><tr><th>I.</th><th>The Gate</th></tr><tr><td>II.</td><td>The <i>Bees</i></td></tr>"
+    )
+    found = lumps(body + "</table><p>On.</p>")
+    assert [(lump.text, lump.tag) for lump in found] == [
+        ("I. The Gate", "tr"),
+        ("II. The Bees", "tr"),
+        ("On.", "p"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "region"),
+    [
+        ('<div class="figcenter"><img src="a.png" alt=""><p>“Who’s there?”</p></div>', "caption"),
+        ('<p class="caption">“Who’s there?”</p>', "caption"),
+        ("<figure><img src='a.png'><figcaption>“Who’s there?”</figcaption></figure>", "caption"),
+        ('<p><a href="images/a.jpg">“Who’s there?”</a></p>', "caption"),
+        ('<p><span class="caption">“Who’s there?”</span></p>', "caption"),
+        ('<div class="illustration"><p>“Who’s there?”</p></div>', "caption"),
+        ('<div class="footnote"><p>“Who’s there?”</p></div>', "footnote"),
+        ('<div class="footnotes"><div><p>“Who’s there?”</p></div></div>', "footnote"),
+        ('<blockquote><p class="toc">“Who’s there?”</p></blockquote>', "contents"),
+        ('<ul class="toc-list"><li>“Who’s there?”</li></ul>', "contents"),
+        ('<div class="transnote"><p>“Who’s there?”</p></div>', "note"),
+        ('<div class="TN"><p>“Who’s there?”</p></div>', "note"),
+        ('<div class="letter"><p>“Who’s there?”</p></div>', "letter"),
+        ('<section class="pg-boilerplate"><p>“Who’s there?”</p></section>', "licence"),
+        ('<div id="pg-footer"><div class="poem">“Who’s there?”</div></div>', "licence"),
+        ("<blockquote><p>“Who’s there?”</p></blockquote>", "blockquote"),
+        ('<div class="chapter" id="top"><p class="nind">“Who’s there?”</p></div>', ""),
+    ],
+)
+def test_the_surroundings_name_the_region(body, region):
+    found = lumps(f"<p>Before.</p>{body}<p>After.</p>")
+    assert [(lump.text, lump.region) for lump in found] == [
+        ("Before.", ""),
+        ("“Who’s there?”", region),
+        ("After.", ""),
+    ]
+
+
+def test_a_caption_in_a_paragraph_is_a_lump_of_its_own():
+    body = '<p>The bell rang.<span class="caption">“The Bell.”</span> Nobody came.</p>'
+    found = lumps(body + '<h2><span class="caption">“The Bell.”</span><br><br>CHAPTER II</h2>')
+    assert [(lump.text, lump.region, lump.level) for lump in found] == [
+        ("The bell rang.", "", 0),
+        ("“The Bell.”", "caption", 0),
+        ("Nobody came.", "", 0),
+        ("“The Bell.”", "caption", 2),
+        ("CHAPTER II", "", 2),
+    ]
+
+
+def test_links_bold_and_levels_are_reported():
+    body = (
+        '<h3>I</h3><p><a href="#c1">The Gate</a></p><p>See <a href="#c1">it</a></p><p><b>II</b></p>'
+    )
+    heading, entry, mention, bold = lumps(body)
+    assert (heading.level, entry.level) == (3, 0)
+    assert (entry.link_share, mention.link_share) == (1.0, 2 / len("See it"))
+    assert (bold.bold, entry.bold) == (True, False)
+
+
+def test_title_and_language_of_the_page():
+    page = read_page(b"<html lang='en-GB'><head><title> The\n Gate, by A. B. </title></head><p>x")
+    assert (page.title, page.language) == ("The Gate, by A. B.", "en-GB")
+    assert read_page(b"<html xml:lang='fr'><p>x").language == "fr"
+    page = read_page(b"<p>x")
+    assert (page.title, page.language) == ("", "")
+
+
+words = st.text(alphabet="ab“”—é", min_size=1, max_size=4)
+
+
+@given(st.lists(st.lists(words, min_size=1, max_size=5), min_size=1, max_size=5))
+def test_no_word_is_lost_or_glued(paragraphs):
+    body = "".join(f"<p>{'<i> </i>'.join(paragraph)}</p>" for paragraph in paragraphs)
+    assert texts(body) == [" ".join(paragraph) for paragraph in paragraphs]
+    assert sum(map(count_words, texts(body))) == sum(map(len, paragraphs))

@@ -1,0 +1,218 @@
+"""Words to files on a real disk."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from helpers import ordinary_user, touch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import miner
+from miner.books.sources import Missing, Source, cache_folder, find_sources
+
+
+@pytest.mark.parametrize(
+    "name, id",
+    [
+        ("1342-h.htm", "1342"),
+        ("1342-h.html", "1342"),
+        ("pg1342-images.html", "1342"),
+        ("pg1342.html", "1342"),
+        ("1342.html", "1342"),
+        ("PG1342-IMAGES.HTML", "1342"),
+        ("01342-h.htm", "1342"),
+        ("emma.htm", "emma"),
+        ("emma-1342-h.htm", "emma-1342-h"),
+        ("1342-h-old.htm", "1342-h-old"),
+        ("0.html", "0"),
+        (".emma.htm", ".emma"),
+    ],
+)
+def test_id_of_a_file(tmp_path, cache, name, id):
+    path = touch(tmp_path / "in", name) / name
+    assert find_sources([str(path)], cache=cache) == ([Source(str(path), id, path)], [])
+
+
+def test_folder_is_its_html_files_in_order_without_subfolders(tmp_path, cache):
+    folder = touch(
+        tmp_path / "in", "b.html", "a.htm", "C.HTM", "notes.txt", "._a.htm", "deep/d.html"
+    )
+    (folder / "saved.html").mkdir()
+    sources, missing = find_sources([f"{folder}/"], cache=cache)
+    assert [source.path.name for source in sources] == ["C.HTM", "a.htm", "b.html"]
+    assert {source.word for source in sources} == {f"{folder}/"}
+    assert missing == []
+
+
+def test_glob_is_expanded_in_order(tmp_path, cache):
+    folder = touch(tmp_path / "in", "2-h.htm", "10-h.htm", "x.html", "2-h.txt", "deep/3-h.htm")
+    sources, missing = find_sources([f"{folder}/*-h.*"], cache=cache)
+    assert ([source.id for source in sources], missing) == (["10", "2"], [])
+    deep, _ = find_sources([f"{folder}/**/*-h.htm"], cache=cache)
+    assert [source.id for source in deep] == ["10", "2", "3"]
+
+
+def test_a_file_whose_name_looks_like_a_glob_is_that_file(tmp_path, cache):
+    folder = touch(tmp_path / "in", "emma[1].htm", "emma1.htm")
+    sources, _ = find_sources([f"{folder}/emma[1].htm"], cache=cache)
+    assert [source.path.name for source in sources] == ["emma[1].htm"]
+
+
+def test_words_keep_their_order_and_a_file_comes_once(tmp_path, cache, monkeypatch):
+    folder = touch(tmp_path / "in", "a.htm", "b.htm", "c.htm")
+    (tmp_path / "link.htm").symlink_to(folder / "b.htm")
+    monkeypatch.chdir(tmp_path)
+    words = ["in/c.htm", "in", "in/../in/a.htm", "link.htm", f"{folder}/*.htm", "7", "7", "007"]
+    sources, missing = find_sources(words, cache=cache)
+    assert [(source.word, source.id) for source in sources] == [
+        ("in/c.htm", "c"),
+        ("in", "a"),
+        ("in", "b"),
+        ("7", "7"),
+    ]
+    assert missing == []
+
+
+def test_two_files_of_one_number_keep_ids_apart(tmp_path, cache):
+    folder = touch(tmp_path / "in", "1342-h.htm", "pg1342-images.html", "1342.html")
+    sources, _ = find_sources([str(folder)], cache=cache)
+    assert [(source.id, source.path.name) for source in sources] == [
+        ("1342", "1342-h.htm"),
+        ("1342-2", "1342.html"),
+        ("pg1342-images", "pg1342-images.html"),
+    ]
+
+
+def test_two_files_of_one_stem_keep_ids_apart(tmp_path, cache):
+    touch(tmp_path, "a/emma.htm", "b/emma.htm", "b/emma.html")
+    sources, _ = find_sources([f"{tmp_path}/a", f"{tmp_path}/b"], cache=cache)
+    assert [source.id for source in sources] == ["emma", "emma-2", "emma-3"]
+
+
+def test_a_book_to_download_and_the_sample_keep_their_names(tmp_path, cache):
+    touch(tmp_path, "a/1342-h.htm", "a/sample.html")
+    sources, _ = find_sources([f"{tmp_path}/a", "1342", "sample"], cache=cache)
+    assert [source.id for source in sources] == ["1342-h", "sample-2", "1342", "sample"]
+    assert sources[2].path is None
+
+
+NAMES = ["1-h.htm", "pg1.html", "1.html", "1-h.html", "1-2.htm", "1-2.html", "sample.html"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    names=st.sets(st.sampled_from([f"{folder}/{name}" for folder in "ab" for name in NAMES])),
+    words=st.permutations(["a", "b", "1", "sample"]),
+)
+def test_no_file_is_lost_and_ids_are_distinct(names, words):
+    with tempfile.TemporaryDirectory() as folder:
+        for half in "ab":
+            (Path(folder) / half).mkdir()
+        touch(Path(folder), *names)
+        given_words = [
+            word if len(word) > 1 or word == "1" else f"{folder}/{word}" for word in words
+        ]
+        sources, _ = find_sources(given_words, cache=Path(folder) / "none")
+        found = {str(s.path.relative_to(folder)) for s in sources if s.word.startswith(folder)}
+    assert found == names
+    assert len({source.id for source in sources}) == len(sources)
+
+
+def test_sample_is_the_packaged_file(cache):
+    path = Path(miner.__file__).parent / "books" / "sample.html"
+    assert find_sources(["sample"], cache=cache) == ([Source("sample", "sample", path)], [])
+
+
+def test_words_that_name_nothing_are_reported_and_lose_no_other(tmp_path, cache, monkeypatch):
+    monkeypatch.chdir(touch(tmp_path, "good.htm", "notes.txt", "novels/readme.txt"))
+    words = ["emma.htm", "novels/", "good.htm", "notes.txt", "x*.htm", "0", "123456789", "", "٣"]
+    words += ["good.htm/a.htm", os.devnull]
+    sources, missing = find_sources(words, cache=cache)
+    assert [source.id for source in sources] == ["good"]
+    assert [str(line) for line in missing] == [
+        "emma.htm: no such file",
+        "novels/: holds no .htm or .html file",
+        "notes.txt: not an HTML file, expected a name ending in .htm or .html",
+        "x*.htm: matches no .htm or .html file",
+        "0: not a Gutenberg number, expected 1 to 99999999",
+        "123456789: not a Gutenberg number, expected 1 to 99999999",
+        "'': an empty word, expected a file, a folder or a Gutenberg number",
+        "٣: not a Gutenberg number, expected 1 to 99999999",
+        "good.htm/a.htm: no such file",
+        f"{os.devnull}: neither a file nor a folder",
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no Unix permissions here")
+def test_unreadable_folder_is_reported_and_loses_no_other(cache):
+    with tempfile.TemporaryDirectory() as name:
+        folder = touch(Path(name), "good.htm", "shut/a.htm")
+        folder.chmod(0o755)
+        (folder / "shut").chmod(0)
+        words = [f"{folder}/shut", f"{folder}/shut/a.htm", f"{folder}/good.htm"]
+        with ordinary_user():
+            sources, missing = find_sources(words, cache=folder)
+        (folder / "shut").chmod(0o755)
+    assert [source.id for source in sources] == ["good"]
+    assert missing == [Missing(word, "cannot be read: Permission denied") for word in words[:2]]
+
+
+def test_a_name_too_long_for_the_disk_is_reported(cache):
+    _, missing = find_sources(["x" * 5000], cache=cache)
+    assert missing == [Missing("x" * 5000, "cannot be read: File name too long")]
+
+
+LOCAL = [
+    "1342-h.htm",
+    "1342-h.html",
+    "pg1342-images.html",
+    "pg1342.html",
+    "1342.html",
+    "1342/1342-h.htm",
+    "1342-h/1342-h.htm",
+]
+
+
+@pytest.mark.parametrize("n", range(len(LOCAL)))
+def test_number_is_looked_up_locally_in_order_of_names(tmp_path, cache, n):
+    touch(cache, "1342.html")
+    books = touch(tmp_path / "books", *LOCAL[n:])
+    sources, missing = find_sources(["1342"], books, cache)
+    assert (sources, missing) == ([Source("1342", "1342", books / LOCAL[n])], [])
+
+
+def test_number_is_looked_up_in_the_cache_next_and_else_left_to_fetch(tmp_path, cache):
+    books = touch(tmp_path / "books", "13420-h.htm")
+    assert find_sources(["01342"], books, cache)[0] == [Source("01342", "1342", None)]
+    touch(cache, "1342.html")
+    assert find_sources(["01342"], books, cache)[0] == [
+        Source("01342", "1342", cache / "1342.html")
+    ]
+
+
+def test_a_books_folder_that_is_none_is_refused(tmp_path, cache):
+    with pytest.raises(ValueError, match=r"nowhere: no such folder, expected a folder of"):
+        find_sources(["1342"], tmp_path / "nowhere", cache)
+
+
+def test_cache_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    touch(tmp_path, "1342.html")
+    assert find_sources(["1342"])[0][0].path == tmp_path / "1342.html"
+    monkeypatch.delenv("MINER_CACHE")
+    assert cache_folder().parts[-2:] == ("conversation-miner", "books")
+    assert cache_folder().is_absolute()
+
+
+def test_import_is_cheap():
+    code = "import sys, miner.books.sources; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "miner.books.sources" in loaded.stdout.split()
+    assert not {"requests", "urllib3", "platformdirs"} & set(loaded.stdout.split())

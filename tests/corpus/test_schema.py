@@ -1,0 +1,135 @@
+"""Rows of files: what they say of a book worked by hand."""
+
+import pytest
+from helpers import NAMES
+
+from miner.corpus.schema import KINDS, arrow_schemas, rows_of_book
+from miner.dialogue.dialogues import Turn, dialogues, filter_dialogues
+from miner.dialogue.spans import Span
+from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+
+PAGE = [  # letter of the tag, paragraph, text
+    ("O", 0, "CHAPTER I"),
+    ("S", 1, "“Is the lamp lit?”"),
+    ("O", 1, " asked Mara."),
+    ("O", 2, "She waited."),
+    ("R", 3, "“It was,”"),
+    ("O", 3, " said Tobin, "),
+    ("r", 3, "“until the oil ran out.”"),
+    ("R", 4, "“Then fill it.”"),
+    ("O", 5, "The oil was gone."),
+    ("S", 6, "“Good night!”"),
+]
+
+
+def page():
+    spans, ends = [], {}
+    for letter, paragraph, text in PAGE:
+        index, start = ends.get(paragraph, (0, 0))
+        ends[paragraph] = (index + 1, start + len(text))
+        is_said = letter != "O"
+        span = Span(1, paragraph, index, start, start + len(text), text, is_said)
+        spans.append(TaggedSpan(span, NAMES[letter], 0.25 if is_said else None))
+    return TaggedBook("7", tuple(spans))
+
+
+def made(found=None, by_span=False):
+    book = page()
+    rows = rows_of_book(book, dialogues(book) if found is None else found, by_span)
+    return {kind: list(rows[kind]) for kind in KINDS}
+
+
+def test_columns_of_a_span():
+    row = made()["spans"][6]
+    assert list(row.items()) == [
+        ("book", "7"),
+        ("chapter", 1),
+        ("paragraph", 3),
+        ("span", 2),
+        ("start", 22),
+        ("end", 46),
+        ("kind", "utterance"),
+        ("text", "“until the oil ran out.”"),
+        ("tag", "I-OTHER"),
+        ("confidence", 0.25),
+        ("quoted", False),
+        ("continues", False),
+        ("dialogue", 0),
+        ("part", 0),
+        ("turn", 1),
+    ]
+
+
+def test_turns_carry_the_narration_since_the_turn_before():
+    first, second = made()["dialogues"]
+    assert [(turn["text"], turn["narration"]) for turn in first["turns"]] == [
+        ("Is the lamp lit?", ""),
+        ("It was, until the oil ran out.", "asked Mara. She waited. said Tobin,"),
+        ("Then fill it.", ""),
+    ]
+    assert (first["n_turns"], first["n_words"], first["paragraph"]) == (3, 14, 1)
+    assert (second["dialogue"], second["n_turns"], second["chapter"]) == (1, 1, 1)
+
+
+def test_pairs_are_of_neighbours_in_one_dialogue():
+    assert [(row["context"], row["response"]) for row in made()["pairs"]] == [
+        ("Is the lamp lit?", "It was, until the oil ran out."),
+        ("It was, until the oil ran out.", "Then fill it."),
+    ]
+    by_span = made(by_span=True)["pairs"]
+    assert [(row["context"], row["narration"], row["response"]) for row in by_span] == [
+        ("Is the lamp lit?", "asked Mara. She waited.", "It was,"),
+        ("It was,", "said Tobin,", "until the oil ran out."),
+        ("until the oil ran out.", "", "Then fill it."),
+    ]
+
+
+def test_what_a_filter_took_out_is_in_no_dialogue_and_parts_are_told_apart():
+    found = filter_dialogues(dialogues(page()), max_utterance_words=4)
+    rows = made(found.kept)
+    places = {row["text"]: (row["dialogue"], row["part"], row["turn"]) for row in rows["spans"]}
+    assert places["“Is the lamp lit?”"] == (0, 0, 0)
+    assert places["“It was,”"] == places["“until the oil ran out.”"] == (None, None, None)
+    assert places["“Then fill it.”"] == (0, 1, 0)
+    assert [(row["dialogue"], row["part"]) for row in rows["dialogues"]] == [(0, 0), (0, 1), (1, 0)]
+    assert rows["pairs"] == []
+
+
+def test_the_schemas_of_parquet_have_the_columns_of_the_rows():
+    for kind, rows in made().items():
+        assert arrow_schemas()[kind].names == list(rows[0])
+    turn = arrow_schemas()["dialogues"].field("turns").type.value_type
+    assert [field.name for field in turn] == list(made()["dialogues"][0]["turns"][0])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("“Come!”", "Come!"),
+        ("“’Tis true,", "’Tis true,"),
+        ("'’Tis true,'", "’Tis true,"),
+        ("''Tis true,'", "'Tis true,"),
+        ("“It’s the boys’”", "It’s the boys’"),
+        ("“It’s the boys’", "It’s the boys’"),
+        ("‘The boys’ dinners,’", "The boys’ dinners,"),
+        ("“‘No’ is what he said”", "‘No’ is what he said"),
+        ("“I never—”", "I never—"),
+        ("—Come in,", "Come in,"),
+        ("--Come in--", "Come in--"),
+        ("« Entrez ! »", "Entrez !"),
+        ("»Herein!«", "Herein!"),
+        ("„Herein!“", "Herein!"),
+        ("and so it was.”", "and so it was."),
+        ("and so it was.’", "and so it was."),
+        ("and all the boys’", "and all the boys’"),
+        ("“", ""),
+        ("—", ""),
+        ("”", ""),
+    ],
+)
+def test_what_is_said_leaves_out_the_marks_around_it_and_nothing_else(text, said):
+    assert Turn((Span(1, 7, 0, 0, len(text), text, True),)).text == said
+
+
+def test_tags_are_written_as_the_field_writes_them():
+    assert {row["tag"] for row in made()["spans"]} == {str(tag) for tag in Tag} - {"I-START"}

@@ -1,0 +1,146 @@
+"""The tags file: round trips, what is refused and where."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from miner.annotation.mcn import read_tagged_file
+from miner.dialogue.spans import Span
+from miner.dialogue.tag_files import read_tags, tags_row
+from miner.dialogue.tags import Tag, TaggedSpan
+
+
+def make_spans() -> list[TaggedSpan]:
+    """Two paragraphs: “Is it you?” he said. “Speak.” / “It is.” And a sign that nobody says."""
+    return [
+        TaggedSpan(Span(1, 0, 0, 0, 12, "“Is it you?”", True), Tag.B_START, 0.123456),
+        TaggedSpan(Span(1, 0, 1, 12, 22, " he said. ", False), Tag.O, None),
+        TaggedSpan(Span(1, 0, 2, 22, 30, "“Speak.”", True), Tag.I_START, 1.0),
+        TaggedSpan(Span(1, 1, 0, 0, 8, "“It is.”", True), Tag.B_OTHER, 0.5),
+        TaggedSpan(Span(2, 2, 0, 0, 9, "“No\u2028exit”", False, True), Tag.O, 0.25),
+    ]
+
+
+def write_rows(path: Path, rows: list[dict]) -> Path:
+    path.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
+    return path
+
+
+def rows_of(book: str = "11") -> list[dict]:
+    return [tags_row(book, item) for item in make_spans()]
+
+
+def test_a_row_has_the_keys_of_the_file_in_their_order():
+    assert list(rows_of()[0].items()) == [
+        ("book", "11"),
+        ("chapter", 1),
+        ("paragraph", 0),
+        ("span", 0),
+        ("start", 0),
+        ("end", 12),
+        ("kind", "utterance"),
+        ("text", "“Is it you?”"),
+        ("tag", "B-START"),
+        ("confidence", 0.1235),
+        ("quoted", False),
+        ("continues", False),
+    ]
+    assert rows_of()[1]["kind"] == "narration"
+    assert rows_of()[1]["confidence"] is None
+
+
+def test_tags_come_back_as_they_were_written(tmp_path):
+    path = write_rows(tmp_path / "two.jsonl", rows_of("b") + rows_of("a"))
+    books = read_tags(path)
+    assert [book.book for book in books] == ["b", "a"]
+    assert [tags_row("a", item) for item in books[1].spans] == rows_of("a")
+    assert [item.span for item in books[0].spans] == [item.span for item in make_spans()]
+    # The name of the file and the beginning of its digest, as sha256sum gives it.
+    assert (
+        books[0].source.startswith("two.jsonl@") and len(books[0].source) == len("two.jsonl@") + 8
+    )
+
+
+def test_books_may_be_interleaved(tmp_path):
+    rows = [row for pair in zip(rows_of("x"), rows_of("y"), strict=True) for row in pair]
+    books = read_tags(write_rows(tmp_path / "t.jsonl", rows))
+    assert [(book.book, len(book.spans)) for book in books] == [("x", 5), ("y", 5)]
+
+
+@pytest.mark.parametrize(
+    ("row", "changes", "message"),
+    [
+        (0, {"tag": "B-STRT"}, ":1: found tag 'B-STRT', expected B-START, I-START, B-OTHER"),
+        (0, {"tag": None}, ":1: found tag None, expected"),
+        (0, {"kind": "speech"}, ":1: found kind 'speech', expected utterance or narration"),
+        (2, {"tag": "O"}, ":3: paragraph 0, span 2: found O on utterance, expected one of"),
+        (1, {"tag": "I-START"}, ":2: paragraph 0, span 1: found I-START on narration, expected O"),
+        (0, {"tag": "B-OTHER"}, ":1: found B-OTHER after no tag, expected B-START"),
+        (3, {"tag": "I-OTHER"}, ":4: found I-OTHER after I-START, expected B-START, I-START, B-OT"),
+        (0, {"start": "0"}, ":1: found '0' as start, expected int"),
+        (0, {"chapter": True}, ":1: found True as chapter, expected int"),
+        (0, {"paragraph": -1}, ":1: found -1 as paragraph, expected int"),
+        (0, {"text": 5}, ":1: found 5 as text, expected str"),
+        (0, {"quoted": 0}, ":1: found 0 as quoted, expected bool"),
+        (0, {"end": 13}, ":1: found 12 characters of text, expected 13, from start to end"),
+        (0, {"confidence": 1.5}, ":1: found confidence 1.5, expected 0 to 1, or null"),
+        (0, {"confidence": float("nan")}, ":1: found confidence nan, expected 0 to 1, or null"),
+        (2, {"start": 0, "end": 8}, ":3: found paragraph 0, start 0 after paragraph 0, start 12"),
+    ],
+)
+def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, changes, message):
+    rows = rows_of()
+    rows[row] |= changes
+    path = write_rows(tmp_path / "bad.jsonl", rows)
+    with pytest.raises(ValueError) as error:
+        read_tags(path)
+    assert str(error.value).startswith(f"{path}{message}")
+    assert "\n" not in str(error.value)
+
+
+def test_missing_keys_are_named(tmp_path):
+    rows = rows_of()
+    del rows[1]["kind"], rows[1]["quoted"]
+    with pytest.raises(ValueError, match=r"bad\.jsonl:2: found no kind, quoted, expected book, "):
+        read_tags(write_rows(tmp_path / "bad.jsonl", rows))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("{", "bad.jsonl:1: found bad JSON"), ("[1]", "bad.jsonl:1: found list, expected an object")],
+)
+def test_what_is_no_object_is_refused(tmp_path, line, message):
+    (tmp_path / "bad.jsonl").write_text(line + "\n")
+    with pytest.raises(ValueError, match=message):
+        read_tags(tmp_path / "bad.jsonl")
+
+
+def test_other_encodings_are_refused_with_the_line(tmp_path):
+    (tmp_path / "bad.jsonl").write_bytes(b"{}\n\xe9\n")
+    with pytest.raises(ValueError, match=r"bad\.jsonl:2: found bytes that are no UTF-8"):
+        read_tags(tmp_path / "bad.jsonl")
+
+
+def test_mending_changes_the_illegal_tags_and_counts_them(tmp_path):
+    rows = rows_of()
+    rows[0]["tag"], rows[3]["tag"] = "I-OTHER", "I-OTHER"
+    path = write_rows(tmp_path / "ill.jsonl", rows)
+    reading = read_tagged_file(path, repair=True)
+    # I-OTHER at the beginning: B-START. I-OTHER after I-START: B-OTHER.
+    assert [str(item.tag) for item in reading.books[0].spans] == [
+        *("B-START", "O", "I-START", "B-OTHER", "O")
+    ]
+    assert [str(item.tag) for item in reading.as_read[0].spans] == [row["tag"] for row in rows]
+    assert reading.n_repaired == 2
+    assert read_tags(path, repair=True) == reading.books
+
+
+def test_unknown_endings_are_refused(tmp_path):
+    for name, found in (("tags.json", ".json"), ("tags", "no ending")):
+        with pytest.raises(ValueError, match=f"found {found}, expected .jsonl or .csv"):
+            read_tagged_file(tmp_path / name)
+    with pytest.raises(ValueError, match="no splits"):
+        read_tagged_file(tmp_path / "tags.jsonl", split="test")

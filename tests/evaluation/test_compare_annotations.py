@@ -1,0 +1,280 @@
+"""Taggers against the annotations of the repository: scores, the sweep of gaps, wrong pairs."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+import pytest
+from click.testing import CliRunner
+from corpus.test_mine import SAMPLE
+from helpers import ROOT
+
+from heuristic.gap import TUNED_GAP
+from miner import __version__
+from miner.annotation.annotations import read_annotations
+from miner.annotation.editions import open_edition
+from miner.app.cli.main import main
+from miner.dialogue.dialogues import dialogues, turn_pairs
+from miner.dialogue.spans import BookSpans
+from miner.dialogue.tags import Tag, TaggedSpan
+from miner.evaluation.compare import SWEPT_GAPS, compare, mined_pairs, sweep
+from miner.evaluation.pair_errors import CAUSES, pair_errors
+from miner.models.load import load_tagger
+
+ANNOTATIONS = ROOT / "annotations"
+FILE = ANNOTATIONS / "gold" / "sample.jsonl"
+ROWS = [json.loads(line) for line in FILE.read_bytes().splitlines()]
+N_CHAPTERS = len({row["chapter"] for row in ROWS})
+BOOKS = read_annotations(ANNOTATIONS).of_split("sample")
+SOURCE = f"sample.jsonl@{hashlib.sha256(FILE.read_bytes()).hexdigest()[:8]}"
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def said(*words):
+    done = run(*words)
+    assert (done.exit_code, done.stderr) == (0, "")
+    return done.stdout
+
+
+def failed(*words):
+    """The one line of a command that failed."""
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("miner: ")
+    return line.removeprefix("miner: ")
+
+
+def read(id: str) -> bytes:
+    assert id == "sample"
+    return SAMPLE.read_bytes()
+
+
+class GoldTagger:
+    """Knows the annotations of a book: the gold tag where there is one, B-OTHER elsewhere."""
+
+    def __init__(self, data: bytes) -> None:
+        self.tagged = open_edition(BOOKS[0], data).located.tagged()
+        self.seen: list[BookSpans] = []
+
+    def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
+        self.seen.append(book_spans)
+        tags = {(i.span.paragraph, i.span.start, i.span.end): i.tag for i in self.tagged.spans}
+        known = {place: tag for place, tag in tags.items() if tag is not Tag.O}
+        return [
+            TaggedSpan(
+                span,
+                known.get((span.paragraph, span.start, span.end), Tag.B_OTHER)
+                if span.is_utterance
+                else Tag.O,
+            )
+            for span in book_spans.spans
+        ]
+
+
+@pytest.fixture(scope="module")
+def gold_tagger():
+    return GoldTagger(SAMPLE.read_bytes())
+
+
+@pytest.fixture(scope="module")
+def comparison(gold_tagger):
+    named = [("gold", gold_tagger), ("gap 150", load_tagger("gap"))]
+    return compare(ANNOTATIONS, named, "sample", read=read, resamples=20, seed=3)
+
+
+def value(scores, name: str) -> float:
+    return scores.total.end_to_end[name].value
+
+
+def test_the_rows_and_what_they_were_scored_on(comparison):
+    assert (comparison.gold, comparison.split, comparison.notes) == ("annotations", "sample", ())
+    assert [row.name for row in comparison.rows] == ["gold", "gap 150"]
+    for row in comparison.rows:
+        for scores in (row.scores, row.from_book):
+            assert scores.signature.startswith(f"unit:span|gold:{SOURCE}|predicted:{row.name}|")
+            assert scores.signature.endswith(f"|bs:20|seed:3|version:{__version__}")
+            assert f"|split:sample|chapters:{N_CHAPTERS}|" in scores.signature
+            assert [part.book for part in scores.books] == ["sample"]
+            assert scores.missing == scores.ignored == ()
+        assert row.readme is None
+
+
+def test_who_knows_the_gold_is_right_in_everything(comparison):
+    gold, gap = (row.scores for row in comparison.rows)
+    for score in gold.total.end_to_end.scores:
+        assert score.value == (0.0 if score.name in ("pk", "windowdiff") else 1.0), score.name
+    assert gold.total.n_gold == gold.total.n_matched == gold.total.n_predicted
+    for unit in ("B-START", "turn-pair", "span-pair"):
+        assert 0 < value(gap, f"{unit}.f1") < 1
+    assert value(gap, "utterance.f1") == 1.0  # it is given the spans of the gold
+
+
+def test_from_the_book_the_spans_are_the_miners_own(comparison, gold_tagger):
+    on_gold, from_book = gold_tagger.seen[-2:]
+    assert [item.span for item in gold_tagger.tagged.spans] == list(on_gold.spans)
+    edition = open_edition(BOOKS[0], SAMPLE.read_bytes())
+    judged = {span.chapter for span in on_gold.spans}
+    assert 0 not in judged  # the title page, which nobody judges and no tagger need read
+    assert from_book.book == edition.book_spans.book
+    assert list(from_book.spans) == [s for s in edition.book_spans.spans if s.chapter in judged]
+    annotated = {span for span in on_gold.spans if span.is_utterance}
+    found = {span for span in from_book.spans if span.is_utterance}
+    for row in comparison.rows:
+        total = row.from_book.total
+        assert (total.n_gold, total.n_predicted) == (len(annotated), len(found))
+        assert total.n_matched == len(annotated & found)
+        assert value(row.from_book, "utterance.recall") == pytest.approx(
+            len(annotated & found) / len(annotated)
+        )
+
+
+def test_the_digest_of_the_annotations_is_in_the_signature(tmp_path):
+    for name in ("books.jsonl", "gold/sample.jsonl"):
+        lines = (ANNOTATIONS / name).read_text("utf-8").splitlines(keepends=True)
+        (tmp_path / "gold").mkdir(exist_ok=True)
+        kept = lines[:1] if name == "books.jsonl" else lines[:-1]
+        (tmp_path / name).write_text("".join(kept), encoding="utf-8")
+    digest = hashlib.sha256((tmp_path / "gold" / "sample.jsonl").read_bytes()).hexdigest()[:8]
+    (row,) = compare(tmp_path, [("gap", load_tagger("gap"))], "sample", read=read, resamples=0).rows
+    assert f"|gold:sample.jsonl@{digest}|" in row.scores.signature
+    assert SOURCE not in row.scores.signature
+
+
+def test_other_editions_are_named_below_the_table():
+    named = [("gap", load_tagger("gap"))]
+
+    def straight(id: str) -> bytes:
+        return read(id).decode().replace("“", '"').replace("”", '"').encode()
+
+    done = compare(ANNOTATIONS, named, "sample", read=straight, resamples=0)
+    (note,) = done.notes
+    assert note.startswith("1 of 1 books are other editions than those annotated (sample): ")
+    assert note.endswith(" annotated spans not found in them")
+    assert done.to_json()["notes"] == [note]
+
+    def poor(id: str) -> bytes:
+        return read(id).replace(b"shut the", b"shut no")[: len(read(id)) // 2]
+
+    with pytest.raises(ValueError, match=r"^sample, chapter \d: found \d+ of \d+ annotated utt"):
+        compare(ANNOTATIONS, named, "sample", read=poor)
+
+
+def test_what_cannot_be_compared_is_refused():
+    named = [("gap", load_tagger("gap"))]
+    with pytest.raises(ValueError, match="found annotations but no books, expected a way"):
+        compare(ANNOTATIONS, named, "sample")
+    for split in ("validation", "dev+tests"):
+        with pytest.raises(ValueError, match=f"found no split '{split.split('+')[-1]}'"):
+            compare(ANNOTATIONS, named, split, read=read)
+    with pytest.raises(FileNotFoundError):
+        compare(ANNOTATIONS / "gone", named, "all", read=read)
+
+
+def test_a_sweep_has_a_row_a_gap():
+    taggers = [(gap, load_tagger(f"gap:{gap}")) for gap in (0, 150, 10**6)]
+    swept = sweep(BOOKS, read, taggers, split="sample", resamples=5)
+    assert [item.gap for item in swept] == [0, 150, 10**6]
+    assert all(f"|gold:{SOURCE}|predicted:gap {i.gap}|" in i.scores.signature for i in swept)
+    # A wider gap begins fewer conversations; the widest only one a chapter.
+    begun = [dict(i.scores.total.end_to_end.counts)["B-START"] for i in swept]
+    n_begun = [counts.tp + counts.fp for counts in begun]
+    assert n_begun == sorted(n_begun, reverse=True) and n_begun[-1] == N_CHAPTERS
+    (row,) = compare(
+        ANNOTATIONS, [("gap 150", taggers[1][1])], "sample", read=read, resamples=5
+    ).rows
+    assert swept[1].scores == row.scores
+    assert sweep(BOOKS, read, [], split="sample") == []
+
+
+def test_the_pairs_of_who_knows_the_gold_are_wrong_only_where_the_spans_are(gold_tagger):
+    found = pair_errors(mined_pairs(BOOKS, read, gold_tagger))
+    # A beginning that the miner does not find is not his fault; what he splits and joins would be.
+    assert not {"one turn taken for two", "speakers merged"} & {n for n, k in found.causes if k}
+    n_gold = sum(len(turn_pairs(dialogue)) for dialogue in dialogues(gold_tagger.tagged))
+    assert found.n_right + found.n_missed == n_gold
+    gap = pair_errors(mined_pairs(BOOKS, read, load_tagger("gap")))
+    assert gap.n_right + gap.n_missed == n_gold
+    assert found.n_right > gap.n_right > 0 and gap.n_wrong > found.n_wrong
+
+
+def test_a_tags_file_is_judged_on_the_annotated_chapters_alone(tmp_path):
+    tags = tmp_path / "tags.jsonl"
+    said("tag", "sample", "--tagger", "gap", "-o", tags)
+    by_file, by_gap = (
+        json.loads(
+            said("gold", "errors", "--split", "sample", "--gold", ANNOTATIONS, "--json", *of)
+        )
+        for of in (("--tagger", tags), ("--tagger", "gap"))
+    )
+    assert by_file == by_gap and by_file["pairs"]
+    rows = tags.read_text("utf-8").splitlines(keepends=True)
+    annotated = [
+        n for n, row in enumerate(rows) if json.loads(row)["chapter"] == ROWS[0]["chapter"]
+    ]
+    tags.write_text("".join(rows[: annotated[0]] + rows[annotated[1] :]), encoding="utf-8")
+    line = failed("gold", "errors", "--split", "sample", "--gold", ANNOTATIONS, "--tagger", tags)
+    assert "found" in line and "spans of sample, expected" in line
+
+
+def test_the_command_compare():
+    words = ("compare", "--gold", ANNOTATIONS, "--split", "sample", "--resamples", 20)
+    record = json.loads(said(*words, "--json"))
+    assert (record["gold"], record["split"], record["notes"]) == ("annotations", "sample", [])
+    names = ["gap 150", f"tuned-gap {TUNED_GAP}", "narration"]
+    assert [row["name"] for row in record["rows"]] == names
+    for row in record["rows"]:
+        assert f"|gold:{SOURCE}|" in row["signature"]
+        assert set(row["from_book"]["books"]) == set(row["books"]) == {"sample"}
+    lines = [line.strip() for line in said(*words).splitlines()]
+    assert lines[0] == "On the spans of the gold (annotations, sample split)"
+    place = lines.index(
+        "From the book to the tags, on the spans that are found (annotations, sample split)"
+    )
+    assert lines.index("utterances found") > place
+    for row in record["rows"]:
+        assert f"{row['name']}: {row['signature']}" in lines
+    chosen = json.loads(said(*words, "--json", "--tagger", "gap:7"))
+    assert [row["name"] for row in chosen["rows"]] == ["gap 7"]
+    assert failed(*words[:3], "--split", "best").startswith(f"{ANNOTATIONS}: found no split 'best'")
+
+
+def test_the_command_sweep(monkeypatch):
+    gaps = SWEPT_GAPS
+    assert (gaps[0], gaps[-1]) == (50, 2000) and TUNED_GAP in gaps
+    monkeypatch.setattr("miner.evaluation.compare.SWEPT_GAPS", gaps[::6])
+    words = ("gold", "sweep", "--gold", ANNOTATIONS, "--split", "sample", "--resamples", 1)
+    record = json.loads(said(*words, "--json"))
+    assert list(map(int, record)) == list(gaps[::6])
+    figures = {gap: row["total"]["end_to_end"]["scores"] for gap, row in record.items()}
+    f1 = {gap: figure["B-START.f1"]["value"] for gap, figure in figures.items()}
+    best = next(gap for gap, number in f1.items() if number == max(f1.values()))
+    shown = said(*words).splitlines()
+    assert shown[0] == "The gap, in characters, on the spans of the gold (sample split)"
+    (row,) = [line.split() for line in shown if line.rstrip().endswith("best")]
+    assert row[0] == best and f"{f1[best]:.3f}" in row
+
+
+def test_the_command_errors():
+    words = ("gold", "errors", "--gold", ANNOTATIONS, "--split", "sample", "--tagger", "gap")
+    record = json.loads(said(*words, "--json"))
+    assert list(record) == ["pairs", "right", "causes", "missed"]
+    assert list(record["causes"]) == list(CAUSES)
+    assert record["pairs"] == record["right"] + sum(record["causes"].values()) > 0
+    shown = said(*words)
+    assert shown.startswith(
+        f"{record['pairs']} turn pairs mined by gap 150 from the books (sample split)"
+    )
+    n_gold = record["right"] + record["missed"]
+    assert f"{record['missed']} of {n_gold} gold pairs were not mined" in shown
+    for name, n in record["causes"].items():
+        row = next(line for line in shown.splitlines() if line.strip().startswith(name))
+        assert row.strip().removeprefix(name).split()[:2] == [
+            str(n),
+            f"{100 * n / record['pairs']:.1f}",
+        ]
+    other = json.loads(said(*words, "--json", "--tagger", "narration"))
+    assert other["right"] + other["missed"] == n_gold and other != record

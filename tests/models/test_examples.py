@@ -1,0 +1,107 @@
+"""Examples from the seed project's labels, and what a book left out leaves."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from annotation.test_mcn import GOLD_ROWS, write_seed
+from encoders import sample
+from helpers import SEED, needs_seed
+
+import miner
+from heuristic.gap import GapTagger
+from miner.dialogue.tags import Tag
+from miner.models.tagger.decoding import TAGS
+from miner.models.tagger.examples import digest, read_examples, weak_examples
+
+ROOT = Path(miner.__file__).parents[1]
+
+
+def no_book(book):
+    raise AssertionError(f"asked for {book}")
+
+
+def seed_folder(folder, rows):
+    """A folder of the seed project whose four files say the same."""
+    names = ("para_index", "sent", "label", "split_tag")
+    for stem in ("gold-v1", "gold-v2", "heuristic-predictions"):
+        write_seed(folder / f"{stem}.csv", rows, names)
+    test = [row for row in rows if row[3] == "test"]
+    write_seed(folder / "model-predictions-test.csv", test, ("para_index", "para", "pred_label"))
+    return folder
+
+
+def tags_of(example):
+    return [TAGS[n] for n in example.tags]
+
+
+def test_chapters_of_a_split_of_the_seed(tmp_path):
+    folder = seed_folder(tmp_path, GOLD_ROWS)
+    train, test = (read_examples(folder, split, no_book) for split in ("train", "test"))
+    (example,) = train.examples
+    assert tags_of(example) == [Tag.B_START, Tag.I_START, Tag.B_OTHER]
+    texts = [p.text[a:b] for p in example.chapter.paragraphs for a, b in p.utterances]
+    assert texts == ["“Who is there?”", "“Answer me.”", "“A friend,”"]
+    (example,) = test.examples
+    assert (example.chapter.number, tags_of(example)) == (2, [Tag.B_START, Tag.B_OTHER])
+    assert [item.span for item in test.gold[0].spans] == list(test.book_spans[0].spans)
+
+
+def test_a_conversation_over_the_end_of_a_chapter_begins_anew(tmp_path):
+    rows = [
+        ("0", "Chapter 1", "O", "train"),
+        ("1", '"Who is there?"', "B-START", "train"),
+        ("2", "Chapter 2", "O", "train"),
+        ("3", '"A friend,"', "B-OTHER", "train"),
+        ("3", " said the other.", "O", "train"),
+        ("3", '"Let me in."', "I-OTHER", "train"),
+        ("4", '"Come in."', "B-OTHER", "train"),
+        ("4", '"It rains."', "I-OTHER", "train"),
+        ("5", "Chapter 3", "O", "test"),
+        ("6", '"Well?"', "B-START", "test"),
+    ]
+    examples = read_examples(seed_folder(tmp_path, rows), "train", no_book)
+    assert [tags_of(example) for example in examples.examples] == [
+        [Tag.B_START],
+        [Tag.B_START, Tag.I_START, Tag.B_OTHER, Tag.I_OTHER],
+    ]
+    assert [item.tag for item in examples.gold[0].spans if item.tag is not Tag.O] == [
+        Tag.B_START,
+        Tag.B_OTHER,
+        Tag.I_OTHER,
+        Tag.B_OTHER,
+        Tag.I_OTHER,
+    ]
+
+
+def test_a_split_that_the_seed_lacks(tmp_path):
+    with pytest.raises(ValueError, match="found no split 'dev', expected one of"):
+        read_examples(seed_folder(tmp_path, GOLD_ROWS), "dev", no_book)
+
+
+@needs_seed
+def test_the_seed_has_its_utterances():
+    sizes = {
+        split: sum(len(example.tags) for example in read_examples(SEED, split, no_book).examples)
+        for split in ("train", "validation", "test")
+    }
+    assert sizes == {"train": 1404, "validation": 161, "test": 175}
+
+
+def test_a_digest_changes_with_a_speaker():
+    example, *_ = weak_examples(sample(), GapTagger(150))
+    other = replace(example, speakers=np.arange(len(example.speakers)))
+    assert digest([replace(example)]) == digest([example]) != digest([other])
+
+
+def test_a_digest_changes_with_a_tag(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    other = [*GOLD_ROWS[:3], ("4", '"Answer me."', "B-OTHER", "train"), *GOLD_ROWS[4:]]
+    found = [
+        digest(read_examples(seed_folder(tmp_path / name, rows), "train", no_book).examples)
+        for name, rows in (("a", GOLD_ROWS), ("b", other))
+    ]
+    assert found[0] != found[1]
+    assert len(found[0]) == 8

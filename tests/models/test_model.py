@@ -1,0 +1,434 @@
+"""The network: windows read as the encoder reads them, chapters kept apart, the right loss."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from encoders import HIDDEN, KINDS, model_of, sample, tokenizer_of, told
+from models.test_decoding import sequences, sums
+
+from miner.models.tagger.encoding import Encoding, Window, encode_spans, encode_text
+from miner.models.tagger.features import FEATURES, N_PLAIN, chapters
+from miner.models.tagger.model import (
+    ConversationTagger,
+    Expert,
+    sequence_loss,
+    sequence_slices,
+    speaker_loss,
+)
+from miner.models.tagger.pooling import Pooling
+
+
+def chapter_of(*paragraphs):
+    (chapter,) = chapters(told(paragraphs))
+    return chapter
+
+
+def features_of(chapter):
+    return torch.from_numpy(chapter.features)
+
+
+@torch.no_grad()
+def scores_of(model, chapter, kind="bert"):
+    encoding = encode_text(chapter, tokenizer_of(kind), 64, 8)
+    return torch.cat(
+        [part.scores for part in model(encoding, features_of(chapter), sequence_slices(chapter, 0))]
+    )
+
+
+def stretches(model, pooled, features, experts=tuple(Expert)):
+    """Of sequences whose vectors are known."""
+    ends = np.cumsum([len(item) for item in pooled]).tolist()
+    cuts = [slice(end - len(item), end) for end, item in zip(ends, pooled, strict=True)]
+    nothing = Encoding((), 0, (), ())
+    return model(nothing, torch.cat(features), cuts, torch.cat(pooled), experts)
+
+
+def first_chapter():
+    return next(chapters(sample()))
+
+
+@torch.no_grad()
+def by_hand(model, encoding):
+    """The vector of each token, every window encoded by itself."""
+    tokens = torch.full((encoding.n_tokens, HIDDEN), torch.nan)
+    for window in encoding.windows:
+        low, high = window.taken
+        vectors = model.encoder(torch.tensor([window.ids])).last_hidden_state[0]
+        assert len(vectors) == len(window.ids)
+        for n in range(low, high):
+            tokens[window.start + n - low] = vectors[n + 1]
+    return tokens
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_encoder_gives_scores_that_are_those_of_its_files(kind, tmp_path):
+    model = model_of(kind)
+    chapter = first_chapter()
+    scores = scores_of(model, chapter, kind)
+    assert scores.shape == (len(chapter.places), 4)
+    assert torch.isfinite(scores).all() and scores.std() > 0
+    model.save_pretrained(tmp_path)
+    loaded = ConversationTagger.from_pretrained(tmp_path)
+    assert not loaded.training
+    assert torch.equal(scores_of(loaded, chapter, kind), scores)
+    for name in ("window", "margin", "projection", "hidden", "feature_names", "tags", "format"):
+        assert getattr(loaded.config, name) == getattr(model.config, name)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_no_weight_is_without_use(n):
+    # Training with several processes waits for the gradient of each.
+    model = model_of()
+    chapter = chapter_of(
+        *["He came. “Why?”", "“No.” She rose.", "“Come,” said he."][:n] * (n // 3 or 1)
+    )
+    encoding = encode_text(chapter, tokenizer_of(), 64, 8)
+    used = {expert: set() for expert in Expert}
+    for expert in Expert:
+        (part,) = model(encoding, features_of(chapter), [slice(0, n)], experts=[expert])
+        part.scores.square().sum().backward()
+        used[expert] = {name for name, item in model.named_parameters() if item.grad is not None}
+        model.zero_grad()
+    assert used[Expert.TEXT] | used[Expert.STRUCTURE] == set(dict(model.named_parameters()))
+    assert used[Expert.STRUCTURE] == {
+        n for n in used[Expert.STRUCTURE] if n.startswith("structure.")
+    }
+    assert not used[Expert.TEXT] & used[Expert.STRUCTURE]
+
+
+def check_pooled(found, encoding, tokens):
+    """That vectors are the means and first tokens that `tokens` have."""
+    assert found.shape == (len(encoding.utterances), 3 * HIDDEN)
+    for row, (low, high), (a, b) in zip(
+        found, encoding.utterances, encoding.narration, strict=True
+    ):
+        spoken, first, narrated = row.split(HIDDEN)
+        assert torch.allclose(spoken, tokens[low:high].mean(0), atol=1e-5)
+        assert torch.allclose(first, tokens[low], atol=1e-5)
+        expected = tokens[a:b].mean(0) if b > a else torch.zeros(HIDDEN)
+        assert torch.allclose(narrated, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("window", "margin"), [(64, 16), (37, 4), (500, 32)])
+def test_vectors_are_of_the_tokens_of_each_window_alone(kind, window, margin):
+    model = model_of(kind)
+    encoding = encode_text(first_chapter(), tokenizer_of(kind), window, margin)
+    with torch.no_grad():
+        found = model.pooled(encoding)
+    check_pooled(found, encoding, by_hand(model, encoding))
+
+
+def test_vectors_of_spans_alone():
+    model = model_of()
+    encoding = encode_spans(first_chapter(), tokenizer_of(), 24)
+    with torch.no_grad():
+        found = model.pooled(encoding)
+    assert len({len(window.ids) for window in encoding.windows}) > 8
+    check_pooled(found, encoding, by_hand(model, encoding))
+
+
+def test_windows_in_any_company_give_the_same_vectors():
+    encoding = encode_text(first_chapter(), tokenizer_of(), 37, 4)
+    model = model_of()
+    with torch.no_grad():
+        read = [model.read([window], len(window.ids))[0] for window in encoding.windows]
+    found = []
+    for order in (range(len(read)), [*range(1, len(read), 2), *range(0, len(read), 2)]):
+        pooling = Pooling(encoding, HIDDEN)
+        for n in order:
+            pooling.add(encoding.windows[n], read[n])
+        found.append(pooling.vectors())
+    assert torch.allclose(*found, atol=1e-6)
+
+
+def test_vectors_are_means_and_first_tokens():
+    model = model_of()
+    chapter = chapter_of("He came. “Why?” “No.”", "“Come,” said he.")
+    encoding = encode_text(chapter, tokenizer_of(), 20, 4)
+    tokens = by_hand(model, encoding)
+    with torch.no_grad():
+        found = model.pooled(encoding)
+    assert len(found) == 3
+    assert encoding.narration[1][0] == encoding.narration[1][1]
+    check_pooled(found, encoding, tokens)
+
+
+def test_utterances_of_no_tokens():
+    tokenizer = tokenizer_of()
+    ids = (tokenizer.cls_token_id, 9, tokenizer.sep_token_id)
+    for encoding in (
+        Encoding((Window(ids, (0, 1), 0),), 1, ((0, 1), (1, 1)), ((0, 0), (1, 1))),
+        Encoding((), 0, ((0, 0),), ((0, 0),)),
+    ):
+        with torch.no_grad():
+            found = model_of().pooled(encoding)
+        assert found.shape == (len(encoding.utterances), 3 * HIDDEN)
+        assert torch.isfinite(found).all()
+        assert (found[-1, :HIDDEN] == 0).all() and (found[-1, -HIDDEN:] == 0).all()
+
+
+@pytest.mark.parametrize("features", [True, False])
+def test_sequences_side_by_side_have_the_scores_they_have_alone(features):
+    model = model_of(features=features, layers=2)
+    generator = torch.Generator().manual_seed(1)
+    lengths = (3, 9, 1)
+    pooled = [torch.randn(n, 3 * HIDDEN, generator=generator) for n in lengths]
+    extra = [torch.rand(n, len(FEATURES), generator=generator) for n in lengths]
+    with torch.no_grad():
+        together = stretches(model, pooled, extra)
+        alone = [stretches(model, [a], [b])[0] for a, b in zip(pooled, extra, strict=True)]
+        other = stretches(model, pooled, [item + 1 for item in extra])
+    assert [tuple(item.scores.shape) for item in together] == [(n, 4) for n in lengths]
+    for a, b in zip(together, alone, strict=True):
+        assert torch.allclose(a.scores, b.scores, atol=1e-5)
+        assert torch.allclose(a.alike, b.alike, atol=1e-5)
+    assert torch.allclose(together[0].scores, other[0].scores) != features
+
+
+def test_every_utterance_sees_the_whole_sequence():
+    model = model_of()
+    generator = torch.Generator().manual_seed(2)
+    vectors = torch.randn(5, 3 * HIDDEN, generator=generator)
+    extra = torch.zeros(5, len(FEATURES))
+    with torch.no_grad():
+        (before,) = stretches(model, [vectors], [extra])
+        for changed in (0, 4):
+            moved = vectors.clone()
+            moved[changed] += torch.randn(3 * HIDDEN, generator=generator)
+            (after,) = stretches(model, [moved], [extra])
+            assert ((after.scores - before.scores).abs().amax(1) > 1e-7).all()
+
+
+@pytest.mark.parametrize("paragraphs", [0, 1, 4, 100])
+def test_pieces_are_all_utterances_in_order(paragraphs):
+    model = model_of()
+    for chapter in chapters(sample()):
+        cuts = sequence_slices(chapter, paragraphs)
+        covered = [n for cut in cuts for n in range(cut.start, cut.stop)]
+        assert covered == list(range(len(chapter.places)))
+        with_speech = [len(item.utterances) for item in chapter.paragraphs if item.utterances]
+        expected = -(-len(with_speech) // (paragraphs or len(with_speech)))
+        assert len(cuts) == expected
+        if paragraphs:
+            whole = with_speech[:paragraphs]
+            assert cuts[0] == slice(0, sum(whole))
+    with torch.no_grad():
+        pooled = torch.zeros(len(chapter.places), 3 * HIDDEN)
+        found = model(Encoding((), 0, (), ()), features_of(chapter), cuts, pooled)
+    assert [len(item.scores) for item in found] == [cut.stop - cut.start for cut in cuts]
+
+
+def test_pieces_do_not_cut_a_paragraph():
+    chapter = chapter_of("“Come,” said he, “and see.”", "It rained.", "“No.”", "“Why?” “So.”")
+    assert sequence_slices(chapter, 2) == [slice(0, 3), slice(3, 5)]
+    assert sequence_slices(chapter, 1) == [slice(0, 2), slice(2, 3), slice(3, 5)]
+    assert sequence_slices(chapter, 0) == [slice(0, 5)]
+
+
+def test_what_lies_in_another_piece_is_not_seen():
+    model = model_of()
+    chapter = first_chapter()
+    cuts = sequence_slices(chapter, 4)
+    generator = torch.Generator().manual_seed(4)
+    pooled, other = torch.randn(2, len(chapter.places), 3 * HIDDEN, generator=generator)
+    nothing = Encoding((), 0, (), ())
+    moved = pooled.clone()
+    moved[cuts[1]] = other[cuts[1]]
+    with torch.no_grad():
+        before = model(nothing, features_of(chapter), cuts, pooled)
+        after = model(nothing, features_of(chapter), cuts, moved)
+    same = [
+        torch.allclose(a.scores, b.scores, atol=1e-6) for a, b in zip(before, after, strict=True)
+    ]
+    assert same == [n != 1 for n in range(len(cuts))]
+
+
+def test_vectors_that_are_known_are_not_made_again():
+    model = model_of()
+    chapter = first_chapter()
+    encoding = encode_text(chapter, tokenizer_of(), 64, 8)
+    cuts = sequence_slices(chapter, 0)
+    with torch.no_grad():
+        (found,) = model(encoding, features_of(chapter), cuts)
+        known = model.pooled(encoding)
+        model.encoder = None
+        (again,) = model(encoding, features_of(chapter), cuts, known)
+    assert torch.equal(found.scores, again.scores)
+
+
+def test_a_chapter_of_one_utterance():
+    chapter = chapter_of("It rained.", "“Come.”")
+    assert sequence_slices(chapter, 0) == [slice(0, 1)]
+    scores = scores_of(model_of(), chapter)
+    assert scores.shape == (1, 4)
+    # B-START is the only legal tag: certain, whatever its score.
+    assert float(sequence_loss(scores, torch.tensor([0]))) == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+def test_the_loss_is_the_log_probability_among_all_legal_sequences(n):
+    rows = np.random.default_rng(n).normal(0, 3, (n, 4))
+    totals = sums(rows)
+    log_share = totals - np.log(np.exp(totals - totals.max()).sum()) - totals.max()
+    for tags, expected in zip(sequences(n), log_share, strict=True):
+        loss = sequence_loss(torch.tensor(rows), torch.from_numpy(tags))
+        assert loss.item() == pytest.approx(-expected / n)
+    # All legal sequences together are certain.
+    losses = [float(sequence_loss(torch.tensor(rows), torch.from_numpy(t))) for t in sequences(n)]
+    assert np.exp(-n * np.array(losses)).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("height", [0, 1, 1000])
+def test_the_gradient_of_the_loss_is_finite(height):
+    for n, seed in product((1, 2, 40), range(3)):
+        generator = torch.Generator().manual_seed(seed)
+        scores = (height * torch.randn(n, 4, generator=generator)).requires_grad_()
+        tags = torch.tensor([0, *[2, 3] * n][:n])
+        loss = sequence_loss(scores, tags)
+        loss.backward()
+        assert torch.isfinite(loss) and loss >= -1e-4
+        assert torch.isfinite(scores.grad).all()
+        # What raises one score lowers the others as much.
+        assert scores.grad.sum(1).abs().max() < 1e-3
+
+
+def test_a_step_against_the_gradient_makes_the_right_tags_more_probable():
+    scores = torch.randn(6, 4, generator=torch.Generator().manual_seed(3)).requires_grad_()
+    tags = torch.tensor([0, 1, 2, 3, 0, 2])
+    before = sequence_loss(scores, tags)
+    before.backward()
+    after = sequence_loss(scores.detach() - scores.grad, tags)
+    assert after < before
+
+
+def test_both_tags_that_go_on_have_one_score():
+    scores = scores_of(model_of(), first_chapter())
+    assert torch.equal(scores[:, 1], scores[:, 3])
+    assert not torch.equal(scores[:, 0], scores[:, 2])
+
+
+def test_speakers_are_compared_within_reach():
+    alike = torch.randn(12, 8, generator=torch.Generator().manual_seed(3))
+    speakers = torch.tensor([0, 1, 0, 1, 0, -1, 0, 1, 0, 1, 2, 2])
+    pairs = [
+        (i, j)
+        for i in range(12)
+        for j in range(i + 1, min(i + 9, 12))
+        if speakers[i] >= 0 and speakers[j] >= 0
+    ]
+    scores = torch.stack([alike[j, j - i - 1] for i, j in pairs])
+    same = torch.tensor([float(speakers[i] == speakers[j]) for i, j in pairs])
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(scores, same)
+    assert torch.allclose(speaker_loss(alike, speakers), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("speakers", [[0], [], [-1, -1, -1], [0, -1]])
+def test_without_two_known_speakers_there_is_nothing_to_compare(speakers):
+    alike = torch.randn(len(speakers), 8, requires_grad=True)
+    loss = speaker_loss(alike, torch.tensor(speakers, dtype=torch.long))
+    assert loss.item() == 0
+    loss.backward()
+
+
+def test_alike_is_the_product_of_two_voices():
+    model = model_of()
+    voices = []
+    model.text.voice.register_forward_hook(lambda module, given, made: voices.append(made[0]))
+    generator = torch.Generator().manual_seed(4)
+    vectors, extra = torch.randn(3, 3 * HIDDEN, generator=generator), torch.zeros(3, len(FEATURES))
+    with torch.no_grad():
+        (found,) = stretches(model, [vectors], [extra])
+    bias = model.text.voice_bias
+    for i in range(3):
+        for apart in range(1, 9):
+            product = voices[0][i] @ voices[0][i - apart] / 8 if i >= apart else 0.0
+            assert torch.allclose(found.alike[i, apart - 1], product + bias, atol=1e-6)
+
+
+def test_the_voice_of_the_one_before_moves_the_scores():
+    model = model_of()
+    generator = torch.Generator().manual_seed(5)
+    vectors, extra = torch.randn(3, 3 * HIDDEN, generator=generator), torch.zeros(3, len(FEATURES))
+    with torch.no_grad():
+        (before,) = stretches(model, [vectors], [extra])
+        model.text.voice.weight.mul_(3.0)
+        (after,) = stretches(model, [vectors], [extra])
+    assert torch.equal(before.scores[0], after.scores[0])  # nobody speaks before the first
+    assert not torch.allclose(before.scores[1:], after.scores[1:])
+
+
+def odds_of(scores):
+    """Of opening a conversation, and else of going on, by softmax of the three outcomes."""
+    shares = scores[:, [0, 1, 2]].double().softmax(1)
+    opens, goes_on = shares[:, 0], shares[:, 1] / shares[:, 1:].sum(1)
+    return [torch.logit(item).float() for item in (opens, goes_on)]
+
+
+def test_scores_are_a_mixture_of_what_text_and_structure_say():
+    generator = torch.Generator().manual_seed(6)
+    extra = torch.rand(3, len(FEATURES), generator=generator)
+    one, other = torch.randn(2, 3, 3 * HIDDEN, generator=generator)
+    model = model_of(start_share=0.3, turn_share=0.8)
+
+    def scores(vectors, features, *experts):
+        with torch.no_grad():
+            return stretches(model, [vectors], [features], experts or tuple(Expert))[0].scores
+
+    text, structure = scores(one, extra, Expert.TEXT), scores(one, extra, Expert.STRUCTURE)
+    both = scores(one, extra)
+    assert torch.allclose(both.exp()[:, [0, 1, 2]].sum(1), torch.ones(3))  # B-START, I-, B-OTHER
+    opens = 0.3 * odds_of(text)[0] + 0.7 * odds_of(structure)[0]
+    on = 0.8 * odds_of(text)[1] + 0.2 * odds_of(structure)[1]
+    assert torch.allclose(odds_of(both)[0], opens, atol=1e-4)
+    assert torch.allclose(odds_of(both)[1], on, atol=1e-4)
+    assert torch.equal(both[:, 1], both[:, 3])
+    assert not torch.allclose(text, scores(other, extra, Expert.TEXT))
+    assert torch.equal(structure, scores(other, extra, Expert.STRUCTURE))
+    # Of the features, the text sees the plain ones alone.
+    moved = extra.clone()
+    moved[:, N_PLAIN:] += 1.0
+    assert torch.equal(text, scores(one, moved, Expert.TEXT))
+    assert not torch.allclose(structure, scores(one, moved, Expert.STRUCTURE))
+    moved[:, N_PLAIN - 1] += 1.0
+    assert not torch.allclose(text, scores(one, moved, Expert.TEXT))
+
+
+def test_without_features_there_is_text_alone():
+    model = model_of(features=False)
+    vectors, extra = torch.randn(3, 3 * HIDDEN), torch.rand(3, len(FEATURES))
+    with torch.no_grad():
+        (found,) = stretches(model, [vectors], [extra])
+        (text,) = stretches(model, [vectors], [extra * 2], [Expert.TEXT])
+    assert model.structure is None
+    assert torch.equal(found.scores, text.scores)
+
+
+def test_the_structure_alone_leaves_the_text_unread():
+    model = model_of()
+    chapter = first_chapter()
+    encoding = encode_text(chapter, tokenizer_of(), 64, 8)
+    model.encoder = None
+    (found,) = model(
+        encoding, features_of(chapter), sequence_slices(chapter, 0), experts=[Expert.STRUCTURE]
+    )
+    assert len(found.scores) == len(chapter.places) and found.alike is None
+
+
+def test_tokens_are_hidden_in_training_only():
+    model = model_of(masked=1.0, mask=4, separator=3)
+    chapter = first_chapter()
+    encoding = encode_text(chapter, tokenizer_of(), 64, 8)
+    with torch.no_grad():
+        plain = model.eval().pooled(encoding)
+        model.config.masked = 0.0
+        assert torch.equal(model.train().eval().pooled(encoding), plain)
+        model.config.masked = 1.0
+        model.train()
+        model.encoder.eval()
+        hidden = model.pooled(encoding)
+    assert not torch.allclose(hidden, plain)
+    ids = torch.tensor([[2, 9, 3, 8, 3]])
+    assert model._masked(ids).tolist() == [[2, 4, 3, 4, 3]]

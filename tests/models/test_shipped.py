@@ -1,0 +1,190 @@
+"""The checkpoint in the box: small, whole, what was measured, and of use at once."""
+
+import json
+import shutil
+import socket
+import tomllib
+from dataclasses import replace
+from hashlib import sha256
+from itertools import groupby, islice
+
+import pytest
+import torch
+from click.testing import CliRunner
+from encoders import sample
+from helpers import ROOT
+
+from miner.app.cli.main import main
+from miner.dialogue.spans import split_book
+from miner.dialogue.tags import Tag, repair_tags
+from miner.dialogue.typography import infer_typography
+from miner.evaluation.compare import compare
+from miner.models import load as taggers
+from miner.models.load import CHECKPOINTS, SHIPPED, AutoTagger, checkpoint_tagger, load_tagger
+from miner.models.tagger.decoding import viterbi
+from miner.models.tagger.encoding import encode_text
+from miner.models.tagger.features import chapters
+from miner.models.tagger.model import ConversationTagger, sequence_slices
+from miner.models.tagger.tagger import read_checkpoint
+
+FOLDER = CHECKPOINTS / "en"
+ANNOTATIONS = ROOT / "annotations"
+
+
+def test_it_is_complete_and_small():
+    files = sorted(path.name for path in FOLDER.iterdir())
+    assert files == [
+        *("README.md", "config.json", "model.safetensors", "tokenizer.json"),
+        "tokenizer_config.json",
+    ]
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 32 * 1024**2
+
+
+def test_it_is_what_was_measured():
+    found = sha256()
+    for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+        found.update((FOLDER / name).read_bytes())
+    assert found.hexdigest() == SHIPPED["en"]
+    card = (FOLDER / "README.md").read_text("utf-8")
+    assert "| test: B-START |" in card and "| test: turn pairs |" in card
+    assert "## Limits" in card
+
+
+def test_the_package_takes_all_its_files_along():
+    """Installed otherwise than with -e, a package has only what this list of it names."""
+    listed = tomllib.loads((ANNOTATIONS.parent / "pyproject.toml").read_text("utf-8"))
+    (globs,) = listed["tool"]["setuptools"]["package-data"].values()
+    package = CHECKPOINTS.parent
+    taken = {path for glob in globs for path in package.glob(glob) if path.is_file()}
+    files = {path for path in package.rglob("*") if path.is_file()}
+    assert {path for path in files if path.suffix not in (".py", ".pyc")} == taken != set()
+
+
+def test_it_mines_without_a_network(tmp_path, monkeypatch):
+    def refused(*_):
+        raise AssertionError("a network was asked for")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    done = CliRunner().invoke(main, ["mine", "sample", "-o", str(tmp_path / "out")])
+    assert (done.exit_code, done.exception) == (0, None)
+    assert f"tagged by en@{SHIPPED['en'][:8]}" in done.stdout
+
+
+def test_it_names_no_place_of_the_machine_it_was_trained_on():
+    for name in ("README.md", "config.json", "tokenizer_config.json"):
+        text = (FOLDER / name).read_text("utf-8")
+        for place in ("/tmp", "/root", "/home", "/work", "site-packages"):
+            assert place not in text, name
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+@pytest.mark.parametrize("spoil", ["cut", "gone"])
+def test_a_damaged_one_is_refused_in_one_line(tmp_path, monkeypatch, name, spoil):
+    shutil.copytree(FOLDER, tmp_path / "en")
+    file = tmp_path / "en" / name
+    if spoil == "cut":
+        file.write_bytes(file.read_bytes()[:-1000])
+    else:
+        file.unlink()
+    monkeypatch.setattr(taggers, "CHECKPOINTS", tmp_path)
+    done = CliRunner().invoke(main, ["mine", "sample", "-o", str(tmp_path / "out")])
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"miner: {tmp_path / 'en'}: found a checkpoint of SHA-256 ")
+    assert line.endswith("as it came with the package: install it again")
+    assert done.exit_code == 1 and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["en", "./en", "."])
+def test_a_damaged_one_is_refused_by_any_path(tmp_path, monkeypatch, name):
+    shutil.copytree(FOLDER, tmp_path / "en")
+    (tmp_path / "en" / "tokenizer_config.json").write_text("{}")
+    monkeypatch.setattr(taggers, "CHECKPOINTS", tmp_path)
+    monkeypatch.chdir(tmp_path / "en" if name == "." else tmp_path)
+    with pytest.raises(ValueError, match="install it again"):
+        checkpoint_tagger(name)
+
+
+def test_it_is_right_on_most_of_the_sample():
+    named = [("auto", load_tagger("auto"))]
+    made = compare(ANNOTATIONS, named, "sample", read=read_sample, resamples=10, seed=0)
+    (figures,) = (row.scores.total.end_to_end for row in made.rows)
+    assert figures["turn-pair.f1"].value > 0.85
+    assert figures["B-START.f1"].value > 0.75  # of 20 beginnings
+
+
+def read_sample(_):
+    return (CHECKPOINTS.parents[2] / "books" / "sample.html").read_bytes()
+
+
+def test_more_threads_give_the_same_tags():
+    tagger = checkpoint_tagger("auto")
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for n in (1, 2):
+            torch.set_num_threads(n)
+            found.append(tagger.tag(sample()))
+    finally:
+        torch.set_num_threads(before)
+    one, two = found
+    assert [item.tag for item in one] == [item.tag for item in two]
+    for a, b in zip(one, two, strict=True):
+        assert a.confidence == pytest.approx(b.confidence, abs=0.01)
+
+
+def test_windows_agree_with_one_pass():
+    """Of short chapters, whose tokens one window of the encoder's full size holds."""
+    tagger = checkpoint_tagger("auto")
+    n = agreed = 0
+    for chapter in chapters(short_chapters()):
+        scores = []
+        for window in (128, 256, 512):
+            encoding = encode_text(chapter, tagger.tokenizer, window, 32, tagger.model.config.ends)
+            assert (len(encoding.windows) == 1) == (window == 512)
+            with torch.no_grad():
+                parts = tagger.model(
+                    encoding, torch.from_numpy(chapter.features), sequence_slices(chapter, 0)
+                )
+            scores.append(torch.cat([part.scores for part in parts]).float().numpy())
+        whole = viterbi(scores[-1])
+        for rows in scores[:-1]:
+            n += len(whole)
+            agreed += sum(a is b for a, b in zip(viterbi(rows), whole, strict=True))
+    assert n > 100 and agreed / n > 0.95
+
+
+def short_chapters():
+    """The sample, cut off where a chapter would not fit into one window."""
+    book = sample().book
+    kept = [
+        block
+        for _, blocks in groupby(book.blocks, key=lambda block: block.chapter)
+        for block in islice(blocks, 13)
+    ]
+    short = replace(book, blocks=tuple(kept))
+    return split_book(short, infer_typography(short))
+
+
+def test_transformers_loads_it_as_it_is():
+    expected = read_checkpoint(FOLDER)[0]
+    for words in ((FOLDER, {}), (CHECKPOINTS, {"subfolder": "en"})):
+        loaded = ConversationTagger.from_pretrained(words[0], **words[1])
+        assert loaded.state_dict().keys() == expected.state_dict().keys()
+        for name, weight in loaded.state_dict().items():
+            assert torch.equal(weight, expected.state_dict()[name]), name
+        assert not loaded.training and loaded.config.training == expected.config.training
+
+
+def test_auto_tags_as_the_checkpoint_does():
+    assert load_tagger("auto") == AutoTagger(150)
+    tagged = load_tagger("auto").tag(sample())
+    assert tagged == checkpoint_tagger(str(FOLDER)).tag(sample())
+    tags = [item.tag for item in tagged]
+    assert repair_tags(tags) == tags and Tag.B_START in tags
+
+
+def test_its_config_says_how_it_was_trained():
+    training = json.loads((FOLDER / "config.json").read_text("utf-8"))["training"]
+    assert training["data"] == "annotations train" and training["seed"] == 0
+    assert training["command"].startswith("python train.py ")

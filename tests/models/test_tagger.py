@@ -1,0 +1,566 @@
+"""Checkpoints: they tag like any tagger, from Python and the command line, or say why not."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from encoders import KINDS, encoder, model_of, sample, save_checkpoint, tokenizer_of, told
+from helpers import ROOT
+from safetensors.torch import load_file, save_file
+
+from miner.app.cli.main import main
+from miner.dialogue.dialogues import dialogues
+from miner.dialogue.tags import Tag, TaggedBook, repair_tags
+from miner.files import is_checkpoint
+from miner.models.load import load_tagger, tagger_signature
+from miner.models.tagger import tagger as neural
+from miner.models.tagger.decoding import TAGS, marginals
+from miner.models.tagger.encoding import encode_spans, encode_text
+from miner.models.tagger.features import FEATURES, chapters
+from miner.models.tagger.model import ConversationTagger, sequence_slices
+from miner.models.tagger.quantization import quantize
+from miner.models.tagger.tagger import (
+    NeuralTagger,
+    computes_in_bfloat16,
+    encode,
+    load_checkpoint,
+    read_checkpoint,
+)
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def check(book_spans, tagged):
+    """What holds for every tagger, and for the confidence of this one."""
+    assert [item.span for item in tagged] == list(book_spans.spans)
+    tags = [item.tag for item in tagged]
+    assert repair_tags(tags) == tags
+    for item in tagged:
+        assert (item.tag is Tag.O) == (not item.span.is_utterance)
+        if item.span.is_utterance:
+            assert type(item.confidence) is float
+            assert 0 <= item.confidence <= 1
+        else:
+            assert item.confidence is None
+    first = {}
+    for item in tagged:
+        if item.tag is not Tag.O:
+            first.setdefault(item.span.chapter, item.tag)
+    assert set(first.values()) <= {Tag.B_START}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return save_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny")
+
+
+@pytest.fixture
+def copy(checkpoint, tmp_path):
+    """A copy to spoil."""
+    return shutil.copytree(checkpoint, tmp_path / "copy")
+
+
+def change(folder, **values):
+    path = folder / "config.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(record | values), encoding="utf-8")
+
+
+def refusal(folder):
+    """The one line with which a folder is refused."""
+    with pytest.raises(ValueError) as error:
+        load_checkpoint(folder)
+    (line,) = str(error.value).splitlines()
+    assert line.startswith(str(folder))
+    return line.removeprefix(str(folder))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_checkpoint_tags_a_book(kind, tmp_path):
+    tagger = load_checkpoint(save_checkpoint(tmp_path / kind, kind))
+    tagged = tagger.tag(sample())
+    check(sample(), tagged)
+    assert len({item.confidence for item in tagged}) > 50
+    assert len({item.tag for item in tagged}) > 2
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"context": "span", "paragraphs": 4, "features": False},
+        {"window": 512, "margin": 0, "layers": 2},
+    ],
+)
+def test_other_shapes(shape, tmp_path):
+    tagger = load_checkpoint(save_checkpoint(tmp_path / "other", **shape))
+    for name, value in shape.items():
+        assert getattr(tagger.model.config, name) == value
+    check(sample(), tagger.tag(sample()))
+
+
+def test_a_loaded_model_tags_as_the_one_that_was_saved(checkpoint):
+    saved = NeuralTagger(model_of(), tokenizer_of())
+    assert NeuralTagger(*read_checkpoint(checkpoint)).tag(sample()) == saved.tag(sample())
+
+
+def test_fewer_digits_change_little(checkpoint):
+    many, few = NeuralTagger(*read_checkpoint(checkpoint)), load_checkpoint(checkpoint, "cpu")
+    if not computes_in_bfloat16("cpu"):
+        assert few.tag(sample()) == many.tag(sample())
+        return
+    assert few.model.encoder.dtype is torch.bfloat16
+    for chapter in chapters(sample()):
+        assert few.scores(chapter) == pytest.approx(many.scores(chapter), abs=0.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_book_has_the_same_scores_in_any_company(kind, tmp_path):
+    tagger = load_checkpoint(save_checkpoint(tmp_path / kind, kind, window=48, margin=4))
+    short = list(chapters(told(["“Why?”", "“No,” said he."], ["“So.”"])))
+    none = list(chapters(told(["It rained."])))
+    books = [list(chapters(sample())), none, short, list(chapters(sample()))[2:], short, none]
+    assert any(len(w.ids) == 48 for c in books[0] for w in tagger_windows(tagger, c))
+    together = list(tagger.scored(books))
+    assert len(together) == len(books)
+    for found, book in zip(together, books, strict=True):
+        (alone,) = tagger.scored([book])
+        assert [chapter for chapter, _ in found] == book
+        assert [rows.shape for _, rows in found] == [(len(c.places), len(TAGS)) for c in book]
+        assert all(np.array_equal(a, b) for (_, a), (_, b) in zip(found, alone, strict=True))
+
+
+def test_books_are_taken_in_as_they_are_needed(checkpoint):
+    tagger, taken = load_checkpoint(checkpoint), []
+
+    def books():
+        for n in range(40):
+            taken.append(n)
+            yield list(chapters(sample()))
+
+    found = tagger.scored(books())
+    next(found)
+    assert len(taken) < 30
+    assert len([*found]) == 39
+
+
+def test_batches_fill_across_books(checkpoint, monkeypatch):
+    tagger, sizes = load_checkpoint(checkpoint), []
+    length = tagger.model.config.window
+    read = NeuralTagger._read
+
+    def noted(self, items, window_length, rows):
+        sizes.extend([len(items)] if window_length == length else [])
+        read(self, items, window_length, rows)
+
+    monkeypatch.setattr(NeuralTagger, "_read", noted)
+    rows = 7
+    monkeypatch.setattr(neural, "_TOKENS_AT_ONCE", {"cpu": rows * length})
+    found = list(chapters(sample()))
+    n = sum(len(w.ids) == length for chapter in found for w in tagger_windows(tagger, chapter))
+    assert n % rows  # else each book fills its last batch by itself
+    assert len([*tagger.scored([found] * 3)]) == 3
+    assert sizes == [rows] * (3 * n // rows) + [3 * n % rows] * bool(3 * n % rows)
+
+
+def tagger_windows(tagger, chapter):
+    return encode(chapter, tagger.tokenizer, tagger.model.config).windows
+
+
+@pytest.mark.parametrize(
+    ("sizes", "groups"),
+    [
+        ([], []),
+        ([3], [[3]]),
+        ([3, 2, 1], [[3, 2], [1]]),
+        ([1, 1, 1, 9, 1], [[1, 1, 1], [9], [1]]),
+        ([100, 2, 2, 2, 2], [[100], [2, 2, 2], [2]]),
+    ],
+)
+def test_chapters_are_read_side_by_side_while_they_fit(monkeypatch, sizes, groups):
+    monkeypatch.setattr(neural, "_UTTERANCES_AT_ONCE", 6)
+    assert [sizes[group] for group in neural._groups(sizes)] == groups
+
+
+def test_a_tagger_leaves_training_behind(checkpoint):
+    tagger = load_checkpoint(checkpoint)
+    expected = tagger.tag(sample())
+    tagger.model.train()
+    assert tagger.tag(sample()) == expected
+    assert not tagger.model.training
+
+
+def test_scores_are_those_of_the_model(checkpoint):
+    tagger = NeuralTagger(*read_checkpoint(checkpoint))  # whose digits no processor cuts short
+    chapter = next(chapters(sample()))
+    encoding = encode_text(chapter, tagger.tokenizer, 64, 8, 24)
+    with torch.no_grad():
+        (expected,) = tagger.model(
+            encoding, torch.from_numpy(chapter.features), sequence_slices(chapter, 0)
+        )
+    assert tagger.scores(chapter) == pytest.approx(expected.scores.numpy(), abs=1e-4)
+
+
+def test_encoded_as_the_config_says():
+    chapter = next(chapters(sample()))
+    tokenizer = tokenizer_of()
+    as_text = model_of(window=48, margin=4).config
+    assert encode(chapter, tokenizer, as_text) == encode_text(chapter, tokenizer, 48, 4, 24)
+    as_spans = model_of(context="span", window=48).config
+    assert encode(chapter, tokenizer, as_spans) == encode_spans(chapter, tokenizer, 48)
+
+
+def test_less_sureness_is_asked_of_starts(copy):
+    tagger = load_checkpoint(copy)
+    probable = [marginals(tagger.scores(chapter)) for chapter in chapters(sample())]
+    start = np.concatenate(probable)[:, TAGS.index(Tag.B_START)]
+    found = []
+    for offset in (0.0, 1.0, 1e6):
+        tagger.model.config.start_offset = offset
+        tagged = [item for item in tagger.tag(sample()) if item.tag is not Tag.O]
+        is_start = np.array([item.tag is Tag.B_START for item in tagged])
+        sure = np.array([item.confidence for item in tagged])
+        assert sure[is_start] == pytest.approx(start[is_start])  # as sure as without it
+        found.append(is_start)
+    assert (found[0] <= found[1]).all() and found[0].sum() < found[1].sum()
+    assert found[2].all()
+
+
+def test_temperature_changes_confidence_and_no_tag(copy):
+    before = load_checkpoint(copy)
+    change(copy, confidence_temperature=0.25)
+    after = load_checkpoint(copy)
+    tagged = after.tag(sample())
+    assert [item.tag for item in tagged] == [item.tag for item in before.tag(sample())]
+    for chapter in chapters(sample()):
+        probable = marginals(before.scores(chapter) / 0.25)
+        for place, row in zip(chapter.places, probable, strict=True):
+            expected = row[TAGS.index(tagged[place].tag)]
+            assert tagged[place].confidence == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("pages", [[], [["It rained.", "It blew."], ["Nobody spoke."]]])
+def test_a_book_without_speech(checkpoint, pages):
+    book_spans = told(*pages)
+    tagged = load_checkpoint(checkpoint).tag(book_spans)
+    assert len(tagged) == sum(map(len, pages))
+    check(book_spans, tagged)
+
+
+def test_chapters_do_not_see_one_another(checkpoint):
+    tagger = load_checkpoint(checkpoint)
+    first, second = ["“Why?”", "“No,” said he.", "“So.”"], ["It rained.", "“Come.”", "“Where?”"]
+    both = tagger.tag(told(first, second))
+    alone = [*tagger.tag(told(first)), *tagger.tag(told(second))]
+    assert [item.tag for item in both] == [item.tag for item in alone]
+    assert [item.confidence or 0 for item in both] == pytest.approx(
+        [item.confidence or 0 for item in alone], abs=1e-3
+    )
+
+
+def test_a_tagger_by_the_path_of_its_checkpoint(checkpoint):
+    assert is_checkpoint(checkpoint)
+    tagger = load_tagger(str(checkpoint))
+    assert isinstance(tagger, NeuralTagger)
+    assert load_tagger(str(checkpoint)) is tagger
+    check(sample(), tagger.tag(sample()))
+
+
+def test_the_command_that_tags(checkpoint):
+    done = run("tag", "sample", "--tagger", checkpoint)
+    assert done.exit_code == 0
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    expected = load_checkpoint(checkpoint).tag(sample())
+    assert [row["tag"] for row in rows] == [item.tag for item in expected]
+    for row, item in zip(rows, expected, strict=True):
+        assert (row["confidence"] is None) == (item.confidence is None)
+        assert row["confidence"] is None or abs(row["confidence"] - item.confidence) <= 5e-5
+
+
+def test_the_command_that_mines(checkpoint, tmp_path):
+    out = tmp_path / "mined"
+    done = run("mine", "sample", "--tagger", checkpoint, "-q", "-o", out)
+    assert (done.exit_code, done.stdout) == (0, "")
+    record = json.loads((out / "run.json").read_bytes())
+    assert record["options"]["tagger"].startswith("tiny@")
+    rows = [json.loads(line) for line in (out / "spans.jsonl").read_bytes().splitlines()]
+    expected = TaggedBook("sample", tuple(load_checkpoint(checkpoint).tag(sample())))
+    utterances = [item for item in expected.spans if item.span.is_utterance]
+    found = [row for row in rows if row["tag"] != "O"]
+    assert [row["tag"] for row in found] == [item.tag for item in utterances]
+    turns = [len(dialogue.turns) for dialogue in dialogues(expected)]
+    pairs = (out / "pairs.jsonl").read_bytes().splitlines()
+    assert len(pairs) == sum(turns) - len(turns) > 0
+
+
+def test_the_record_tells_checkpoints_of_one_name_apart(checkpoint, tmp_path):
+    names = []
+    for seed in (5, 6):
+        folder = save_checkpoint(tmp_path / str(seed) / "tiny", seed=seed)
+        out = tmp_path / f"mined{seed}"
+        done = run("mine", "sample", "--tagger", folder, "-q", "-o", out)
+        assert done.exit_code == 0
+        names.append(json.loads((out / "run.json").read_bytes())["options"]["tagger"])
+    assert len(set(names)) == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        (
+            {"model_type": "bert"},
+            "/config.json: found model type bert, expected conversation-tagger",
+        ),
+        (
+            {"format": 99},
+            "/config.json: found a checkpoint of format 99, or of other features, "
+            f"expected format 1 with our {len(FEATURES)}: train it again with this version",
+        ),
+        (
+            {"feature_names": ["asks"]},
+            "/config.json: found a checkpoint of format 1, or of other features, "
+            f"expected format 1 with our {len(FEATURES)}: train it again with this version",
+        ),
+    ],
+)
+def test_a_config_of_something_else_is_refused(copy, values, line):
+    change(copy, **values)
+    assert refusal(copy) == line
+
+
+def test_features_in_another_order_are_refused(copy):
+    names = json.loads((copy / "config.json").read_text(encoding="utf-8"))["feature_names"]
+    change(copy, feature_names=names[::-1])
+    assert "train it again with this version" in refusal(copy)
+
+
+@pytest.mark.parametrize("names", [None, 17])
+def test_features_that_are_no_list_are_refused(copy, names):
+    change(copy, feature_names=names)
+    assert "/config.json: found" in refusal(copy)
+
+
+@pytest.mark.parametrize(
+    "values", [{"format": 99}, {"feature_names": ["asks"]}, {"model_type": "bert"}]
+)
+@pytest.mark.parametrize("is_short", [False, True])
+@pytest.mark.parametrize("subfolder", ["", "kept"])
+def test_the_door_of_transformers_refuses_another_version_too(
+    copy, tmp_path, values, is_short, subfolder
+):
+    if is_short:
+        weights = quantize(load_file(copy / "model.safetensors"))
+        save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    folder = copy.rename(tmp_path / subfolder) if subfolder else copy
+    name, where = (tmp_path, {"subfolder": subfolder}) if subfolder else (copy, {})
+    config = ConversationTagger.from_pretrained(name, config=None, **where).config
+    change(folder, **values)
+    for given in ({}, {"config": config}):
+        with pytest.raises(ValueError) as error:
+            ConversationTagger.from_pretrained(name, **where, **given)
+        assert str(error.value) == f"{folder}{refusal(folder)}"
+
+
+@pytest.mark.parametrize("left", [0, 5, 5000, -100])
+def test_the_door_of_transformers_names_weights_cut_short(copy, left):
+    path = copy / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(ValueError) as error:
+        ConversationTagger.from_pretrained(copy)
+    assert str(error.value).startswith(f"{path}: cannot be loaded: ")
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b'{"model_type": "conv', "/config.json: found bad JSON (Unterminated string"),
+        (b"", "/config.json: found bad JSON (Expecting value"),
+        (b"\xff\xfe{", "/config.json: found bad JSON ('utf-8' codec can't decode"),
+        (b"[]", "/config.json: found model type None, expected conversation-tagger"),
+        (b"{}", "/config.json: found model type None, expected conversation-tagger"),
+    ],
+)
+def test_a_broken_config_is_refused(copy, data, line):
+    (copy / "config.json").write_bytes(data)
+    assert refusal(copy).startswith(line)
+
+
+@pytest.mark.parametrize("left", [0, 5, 5000, -100])
+def test_weights_cut_short_are_refused(copy, left):
+    path = copy / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:left])
+    assert refusal(copy).startswith(": cannot be loaded: ")
+
+
+def test_missing_weights_are_refused(copy):
+    (copy / "model.safetensors").unlink()
+    assert refusal(copy).startswith(": found no model.safetensors, expected")
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_other_weights_than_expected_are_refused(copy, lost):
+    path = copy / "model.safetensors"
+    weights = load_file(path)
+    if lost:
+        del weights["text.scores.bias"]
+    else:
+        weights["scores.more"] = torch.zeros(4)
+    save_file(weights, path, metadata={"format": "pt"})
+    name = "text.scores.bias" if lost else "scores.more"
+    expected = f"/model.safetensors: found other weights than expected, first {name}"
+    assert refusal(copy) == expected
+
+
+def test_weights_of_another_size_are_refused(copy):
+    change(copy, hidden=9)
+    assert refusal(copy).startswith(": cannot be loaded: ")
+
+
+@pytest.mark.parametrize("data", [None, b'{"version": "1.0', b"{}"])
+def test_a_tokenizer_that_is_missing_or_broken_is_refused(copy, data):
+    path = copy / "tokenizer.json"
+    path.unlink() if data is None else path.write_bytes(data)
+    assert refusal(copy).startswith((": cannot be loaded: ", ": found no tokenizer.json, "))
+
+
+def test_a_tokenizer_without_its_config_is_refused(copy):
+    (copy / "tokenizer_config.json").unlink()
+    assert "tokenizer" in refusal(copy)
+
+
+def test_a_folder_that_is_no_checkpoint_is_no_tagger(tmp_path, checkpoint):
+    assert not is_checkpoint(tmp_path)
+    for path in (tmp_path, tmp_path / "gone"):
+        with pytest.raises(ValueError, match="a file of tags, or a checkpoint"):
+            load_tagger(str(path))
+    # An encoder is a folder of the same form, but no tagger.
+    with pytest.raises(ValueError, match="found model type bert, expected conversation-tagger"):
+        load_tagger(str(encoder()))
+
+
+def test_a_folder_without_config_is_refused(tmp_path):
+    assert refusal(tmp_path)
+
+
+def test_a_broken_checkpoint_is_one_line_of_the_command(copy, tmp_path):
+    (copy / "model.safetensors").write_bytes(b"")
+    out = tmp_path / "out"
+    for words in (("tag", "sample"), ("mine", "sample", "-o", out)):
+        done = run(*words, "--tagger", copy)
+        assert (done.exit_code, done.stdout, out.exists()) == (1, "", False)
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"miner: {copy}: cannot be loaded: ")
+
+
+def test_a_checkpoint_that_was_trained_again_is_loaded_again(tmp_path):
+    path = str(save_checkpoint(tmp_path / "again", seed=1))
+    before = load_tagger(path).tag(sample())
+    expected = load_checkpoint(save_checkpoint(tmp_path / "again", seed=2)).tag(sample())
+    assert before != expected
+    assert load_tagger(path).tag(sample()) == expected
+
+
+def test_confidence_of_extreme_scores(checkpoint):
+    tagger = load_checkpoint(checkpoint)
+    with torch.no_grad():
+        tagger.model.text.scores.weight.mul_(1e5)
+    tagged = tagger.tag(sample())
+    check(sample(), tagged)
+    sure = [item.confidence for item in tagged if item.confidence is not None]
+    assert np.isfinite(sure).all()
+    assert np.mean(sure) > 0.99
+
+
+@pytest.fixture(scope="module")
+def varied(checkpoint, tmp_path_factory):
+    """A checkpoint that gives all tags, and is sure of some."""
+    folder = tmp_path_factory.mktemp("varied") / "tiny"
+    shutil.copytree(checkpoint, folder)
+    tagger = NeuralTagger(*read_checkpoint(folder))
+    rows = np.concatenate([tagger.scores(chapter) for chapter in chapters(sample())])
+    middle = torch.from_numpy(np.median(rows, axis=0)[[0, 2, 1]])
+    with torch.no_grad():
+        for expert in (tagger.model.text, tagger.model.structure):
+            expert.scores.bias -= middle  # of opens a conversation, opens a turn, goes on
+            expert.scores.weight *= 30
+            expert.scores.bias *= 30
+    tagger.model.save_pretrained(folder)
+    return folder
+
+
+def mined(out, *words):
+    """The rows of the pairs, and the record of the run."""
+    done = run("mine", "sample", "-o", out, *words)
+    assert done.exit_code == 0
+    rows = (out / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(row) for row in rows], json.loads((out / "run.json").read_bytes())
+
+
+def test_pairs_are_kept_by_confidence(varied, tmp_path):
+    everything, _ = mined(tmp_path / "all", "--tagger", varied)
+    sure = sorted(pair["confidence"] for pair in everything)
+    assert 0 <= sure[0] < sure[-1] <= 1
+    least = sure[len(sure) // 2]
+    words = ("--tagger", varied, "--min-confidence", repr(least))
+    kept, record = mined(tmp_path / "kept", *words)
+
+    def places(pairs):
+        return [pair["context_spans"] + pair["response_spans"] for pair in pairs]
+
+    assert places(kept) == places(pair for pair in everything if pair["confidence"] >= least)
+    assert 0 < len(kept) < len(everything)
+    (book,) = record["books"]
+    assert book["filtered"]["unsure pairs"] == len(everything) - len(kept)
+
+
+def test_confidence_asked_of_a_heuristic_is_one_line(tmp_path):
+    words = ("--tagger", "gap", "--min-confidence", "0.5")
+    done = run("mine", "sample", *words, "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "found tags without confidence, expected those of a checkpoint" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_trade_of_size_for_quality_is_shown(varied, tmp_path):
+    gold = ROOT / "annotations"
+    plot = tmp_path / "trade.png"
+    words = ("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", varied)
+    done = run(*words, "--resamples", 20, "--plot", plot)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    lines = [line.split() for line in done.stdout.splitlines() if line[:1] == "0"]
+    shares = [float(line[2].rstrip("%")) for line in lines]
+    assert shares[0] == 100 and shares == sorted(shares, reverse=True)
+    rows = json.loads(run(*words, "--resamples", 20, "--json").stdout)
+    assert [f"{row['share']:.1%}" for row in rows] == [line[2] for line in lines]
+    again = run(*words, "--plot", plot)
+    assert again.exit_code == 1 and "exists already" in again.stderr
+
+
+def test_a_heuristic_has_no_trade_to_show():
+    gold = ROOT / "annotations"
+    done = run("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", "gap")
+    assert done.exit_code == 1
+    assert "found tags without confidence" in done.stderr
+
+
+def test_a_checkpoint_is_known_by_all_that_decides_what_it_says(tmp_path):
+    folder = save_checkpoint(tmp_path / "tiny")
+    assert load_tagger(str(folder)) is load_tagger(str(folder))
+    signatures, offsets = set(), []
+    for name in ("", "config.json", "tokenizer.json"):
+        if name == "config.json":
+            config = json.loads((folder / name).read_bytes()) | {"start_offset": 1.5}
+            (folder / name).write_text(json.dumps(config))
+        elif name:
+            (folder / name).write_bytes((folder / name).read_bytes() + b"\n")
+        signatures.add(tagger_signature(str(folder)))
+        offsets.append(load_tagger(str(folder)).model.config.start_offset)
+    assert len(signatures) == 3
+    assert offsets == [0.0, 1.5, 1.5]
+    (folder / "README.md").write_text("a card")
+    assert tagger_signature(str(folder)) in signatures
