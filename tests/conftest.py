@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from functools import partial
 
 import pytest
@@ -20,8 +21,30 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help="skip the tests that have not begun after this many seconds",
+    )
+
+
+def pytest_configure(config):
+    config.stash[_BEGUN] = time.monotonic()
+
+
+_BEGUN = pytest.StashKey[float]()
+
+
+def pytest_runtest_setup(item):
+    budget = item.config.getoption("--budget")
+    if budget and time.monotonic() - item.config.stash[_BEGUN] > budget:
+        pytest.skip(f"the budget of {budget:g} s is spent")
+
+
 def pytest_collection_modifyitems(items):
-    """Tests of one real book stand together, for which `real.py` parses it once."""
+    """Puts the tests of one real book together, so that `real.py` parses it once."""
 
     def order(item):
         file = item.callspec.params.get("file") if hasattr(item, "callspec") else None
