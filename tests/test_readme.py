@@ -14,6 +14,7 @@ from miner.app.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "tests" / "benchmarks"
+TRAIN = ROOT / "train.py"
 README = ROOT / "README.md"
 CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
 CHANGELOG = ROOT / ".github" / "CHANGELOG.md"
@@ -103,27 +104,31 @@ def options_of(command):
 
 def options_of_script(path):
     """All that it names, since scripts read their options in several ways."""
-    return options_of(train.main) if path.name == "train.py" else set(OPTION.findall(read(path)))
+    return options_of(train.main) if path == TRAIN else set(OPTION.findall(read(path)))
+
+
+def find_script(name):
+    """The script of that path, or of that name in the folder of the benchmarks."""
+    found = [path for path in (ROOT / name, BENCHMARKS / name) if path.is_file()]
+    assert found, f"found no script {name}"
+    return found[0]
 
 
 @each_document
 def test_commands_and_options_exist(path):
-    scripts = [ROOT / "train.py", *BENCHMARKS.glob("*.py")]
-    known = options_of(main).union(*map(options_of_script, scripts))
+    known = options_of(main).union(*map(options_of_script, [TRAIN, *BENCHMARKS.glob("*.py")]))
     for snippet in snippets(path):
         words = snippet.removeprefix(".venv/bin/").split()
         named = set(OPTION.findall(snippet))
-        script = re.search(r"[\w/]+\.py\b", snippet)
+        is_of_the_past = path == CHANGELOG and words[0] != "miner"
+        script = re.search(r"(?:python|accelerate launch) (\S+\.py)\b|^(\w+\.py) --", snippet)
         if words[0] == "miner":
-            assert named <= options_of(command_of(words[1:])) | {"--help"}, snippet
-        elif script and "pytest" not in snippet:
-            found = [one for one in scripts if one.name == Path(script[0]).name]
-            if words[0] in ("python", "accelerate"):
-                assert found, f"no script {script[0]}"
-            for one in found:
-                assert named <= options_of_script(one) | {"--help"}, snippet
-        elif words[0].startswith("--") and path != CHANGELOG:  # which also names what is gone
-            assert named <= known, snippet
+            known_here = options_of(command_of(words[1:]))
+        elif script:
+            known_here = options_of_script(find_script(script[1] or script[2]))
+        else:
+            known_here = known if words[0].startswith("--") else named
+        assert is_of_the_past or named <= known_here | {"--help"}, snippet
 
 
 def test_the_readme_names_every_command():
