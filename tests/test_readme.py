@@ -1,70 +1,244 @@
-"""What the README shows is what the commands print, and it names no command that is not there."""
+"""What the documents show is what the commands print, and what they name exists."""
 
 import re
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
-from benchmarks import rows
 from click.testing import CliRunner
-from helpers import BOOKS, CORPUS, SEED
+from helpers import BOOKS, CORPUS, SEED, needs_books
 
 import train
 from miner.app.cli.main import main
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-DATASHEET = (ROOT / "annotations" / "DATASHEET.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"```console\n\$ miner (.+)\n((?:.*\n)*?)```", README + DATASHEET)
-FOLDERS = {"BOOKS": BOOKS, "PDNC": CORPUS, "SEED": SEED, "annotations": ROOT / "annotations"}
+BENCHMARKS = ROOT / "tests" / "benchmarks"
+TRAIN = ROOT / "train.py"
+README = ROOT / "README.md"
+CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
+CHANGELOG = ROOT / ".github" / "CHANGELOG.md"
+DOCUMENTS = sorted(
+    path
+    for pattern in ("*.md", ".github/*.md", "annotations/*.md", "miner/**/*.md", "tests/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
+FOLDERS = {"BOOKS": BOOKS, "PDNC": CORPUS, "MCN": SEED, "annotations": ROOT / "annotations"}
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+# Not the digits of a digest or of a name such as "gap-300": these are compared as text.
+NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-])")
+
+each_document = pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 
 
-def plain(text):
-    """Without trailing blanks and empty lines, which a table is padded with."""
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
+def read(path):
+    return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
-def test_output_shown_is_output_printed(command, shown, tmp_path, monkeypatch, recwarn):
-    words = command.split()
-    for name, folder in FOLDERS.items():
-        if name in words and not folder.is_dir():
-            pytest.skip(f"needs {name}: {folder}")
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, [str(FOLDERS.get(word, word)) for word in words])
-    assert (done.stderr, done.exit_code) == ("", 0)
-    assert not [warning for warning in recwarn if issubclass(warning.category, UserWarning)]
-    printed = done.stdout
-    for name, folder in FOLDERS.items():
-        printed = printed.replace(folder.name + ",", f"{name},") if name == "SEED" else printed
-    assert plain(printed) == plain(shown)
+def blocks(path, language):
+    return [text for found, text in BLOCK.findall(read(path)) if found == language]
 
 
-def test_the_first_command_is_shown_with_its_output():
-    assert SHOWN
-    assert SHOWN[0][0] == "mine sample -o mined"
+def snippets(path):
+    """Every command line and every piece of inline code of a document."""
+    lines = [line.strip() for line in "".join(blocks(path, "sh")).replace("\\\n", "").splitlines()]
+    shown = [text.split("\n", 1)[0].removeprefix("$ ") for text in blocks(path, "console")]
+    inline = re.findall(r"`([^`]+)`", BLOCK.sub("", read(path)))
+    parts = [part for line in lines for part in line.split(" && ")]
+    return [" ".join(one.split()) for one in (*parts, *shown, *inline)]
 
 
-def test_every_command_is_named_and_every_named_command_exists():
-    named = set(re.findall(r"`(?:\$ )?miner (\w+)", README))
+# ---- the form of the documents
+
+
+def test_the_readme_is_short():
+    text = read(README)
+    assert len(text.splitlines()) <= 150
+    assert len(text.encode()) <= 12 * 1024
+
+
+@each_document
+def test_lines_are_short(path):
+    text = read(path) if path == README else re.sub(r"(?ms)^```console$.*?^```$", "", read(path))
+    assert [line for line in text.splitlines() if len(line) >= 120] == []
+
+
+def test_the_readme_has_one_test_command():
+    """`.ci/run` runs the line that this finds."""
+    assert len(re.findall(r"^python3 -m venv .*pytest.*$", read(README), re.MULTILINE)) == 1
+
+
+@each_document
+def test_relative_links_exist(path):
+    for link in re.findall(r"\]\((?!\w+:)([^)]+)\)", BLOCK.sub("", read(path))):
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", read(target), re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+            assert anchor in slugs, link
+
+
+# ---- the commands that they name
+
+
+def command_of(words):
+    """The `miner` command that the words call, and the words after it."""
+    command = main
+    while isinstance(command, click.Group) and words and re.fullmatch(r"[a-z]\w*", words[0]):
+        assert words[0] in command.commands, f"miner has no command {words[0]!r}"
+        command, words = command.commands[words[0]], words[1:]
+    return command
+
+
+def options_of(command):
+    own = {flag for param in command.params for flag in (*param.opts, *param.secondary_opts)}
+    if isinstance(command, click.Group):
+        own = own.union(*(options_of(one) for one in command.commands.values()))
+    return own
+
+
+def options_of_script(path):
+    """All that it names, since scripts read their options in several ways."""
+    return options_of(train.main) if path == TRAIN else set(OPTION.findall(read(path)))
+
+
+def find_script(name):
+    """The script of that path, or of that name in the folder of the benchmarks."""
+    found = [path for path in (ROOT / name, BENCHMARKS / name) if path.is_file()]
+    assert found, f"found no script {name}"
+    return found[0]
+
+
+@each_document
+def test_commands_and_options_exist(path):
+    known = options_of(main).union(*map(options_of_script, [TRAIN, *BENCHMARKS.glob("*.py")]))
+    for snippet in snippets(path):
+        words = snippet.removeprefix(".venv/bin/").split()
+        named = set(OPTION.findall(snippet))
+        is_of_the_past = path == CHANGELOG and words[0] != "miner"
+        script = re.search(r"(?:python|accelerate launch) (\S+\.py)\b|^(\w+\.py) --", snippet)
+        if words[0] == "miner":
+            known_here = options_of(command_of(words[1:]))
+        elif script:
+            known_here = options_of_script(find_script(script[1] or script[2]))
+        else:
+            known_here = known if words[0].startswith("--") else named
+        assert is_of_the_past or named <= known_here | {"--help"}, snippet
+
+
+def test_the_readme_names_every_command():
+    named = {one.split()[1] for one in snippets(README) if re.match(r"miner [a-z]", one)}
     assert named == set(main.commands)
-    named = set(re.findall(r"miner gold (\w+)", README + DATASHEET))
-    assert named == set(main.commands["gold"].commands)
 
 
-def test_options_named_exist():
-    commands = [*main.commands.values(), *main.commands["gold"].commands.values()]
-    commands += [train.main, rows.main]
-    options = {flag for command in commands for p in command.params for flag in p.opts}
-    named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", README + DATASHEET))
-    assert named <= options
+# ---- the outputs that they show
 
 
-def test_python_and_dependencies_say_why():
-    """Each dependency is chosen on purpose, and the line says so."""
-    tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    lines = re.findall(r'^    "[a-z].*', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert lines
-    assert all(
-        "#" in line or '"pytest>=' in line or "ruff" in line or "pyright" in line for line in lines
+def shown_outputs(path):
+    return [
+        re.fullmatch(r"\$ miner (.+)\n((?s:.*))", text).groups() for text in blocks(path, "console")
+    ]
+
+
+def lines_of(text):
+    """Without the blanks and empty lines that pad a table."""
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def is_near(one, other, per_book):
+    """Whether two numbers of a table of a model may be the same but for the processor.
+
+    One beginning of the 267 in the test split is 0.004. In one book, it can be 0.09.
+    """
+    decimals = len(one.partition(".")[2])
+    a, b = (float(text.replace(",", "")) for text in (one, other))
+    if decimals >= 3:
+        return abs(a - b) <= (0.1 if per_book else 0.005)
+    return abs(a - b) <= {2: 0.0101, 1: 0.5, 0: max(3, 0.01 * a)}[decimals]
+
+
+def assert_same_output(printed, shown, has_model):
+    printed, shown = lines_of(printed), lines_of(shown)
+    if not has_model:
+        assert printed == shown
+    assert [NUMBER.sub("#", line) for line in printed] == [NUMBER.sub("#", line) for line in shown]
+    for one, other in zip(printed, shown, strict=True):
+        pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
+        assert all(is_near(a, b, " / " in other) for a, b in pairs), f"{one}\n{other}"
+
+
+def test_near_numbers_and_texts_pass_and_others_do_not():
+    shown = "auto 0.747 [0.68–0.80] 1,452\n155 2 0.833 / 0.898 @31d79b75"
+    near = "auto  0.746 [0.68–0.79] 1,450\n\n155 2 0.750 / 0.899 @31d79b75"
+    assert_same_output(near, shown, has_model=True)
+    for part, other in (("0.746", "0.740"), ("1,450", "1,400"), ("auto", "gap"), ("31d7", "32d7")):
+        with pytest.raises(AssertionError):
+            assert_same_output(near.replace(part, other), shown, has_model=True)
+    with pytest.raises(AssertionError):
+        assert_same_output(near, shown, has_model=False)
+
+
+def run(command, folder, monkeypatch):
+    """What a command prints in a folder; on standard error it may print nothing."""
+    words = command.split()
+    for name, path in FOLDERS.items():
+        if name in words and not path.is_dir():
+            pytest.skip(f"needs {name}: {path}")
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(main, [str(FOLDERS.get(word, word)) for word in words])
+    assert (done.stderr, done.exit_code) == ("", 0), done.exception
+    return done.stdout.replace(f"{SEED.name},", "MCN,")
+
+
+def test_the_first_command_prints_what_the_readme_shows(tmp_path, monkeypatch):
+    command, shown = FIRST
+    assert f".venv/bin/miner {command}" in blocks(README, "sh")[0]
+    assert_same_output(run(command, tmp_path, monkeypatch), shown, has_model=False)
+
+
+FIRST = shown_outputs(README)[0]
+OTHERS = [one for path in DOCUMENTS for one in shown_outputs(path) if one != FIRST]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "shown"), OTHERS, ids=[command for command, _ in OTHERS])
+def test_other_commands_print_what_the_documents_show(command, shown, tmp_path, monkeypatch):
+    assert_same_output(
+        run(command, tmp_path, monkeypatch), shown, has_model="auto" in command.split()
     )
+
+
+# ---- the examples
+
+
+@pytest.mark.slow
+@needs_books
+def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MINER_BOOKS", str(BOOKS))
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks(README, "python")
+    exec(compile(example, str(README), "exec"), {"__name__": "example"})
+    assert "Is he married or single? -> Oh!" in capsys.readouterr().out
+    assert (tmp_path / "novels" / "pairs.jsonl").stat().st_size
+
+
+def test_the_example_of_a_heuristic_is_found_and_tags(tmp_path, monkeypatch):
+    (code,), (config,) = blocks(CONTRIBUTING, "python"), blocks(CONTRIBUTING, "toml")
+    (tmp_path / "my_taggers.py").write_text(code, encoding="utf-8")
+    registered = tomllib.loads(config)["project"]["entry-points"]["miner.taggers"]
+    package = tmp_path / "my_taggers-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: my-taggers\nVersion: 1.0\n")
+    lines = ["[miner.taggers]", *(f"{name} = {value}" for name, value in registered.items())]
+    (package / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    (name,) = registered
+    out = tmp_path / "tags.jsonl"
+    done = CliRunner().invoke(main, ["tag", "sample", "--tagger", name, "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    assert read(out).count('"B-START"') == 5  # the chapters of the sample
