@@ -222,7 +222,7 @@ def test_an_answer_is_announced_with_its_tag_and_the_next_place_follows(server, 
 
 def test_the_page_can_stay_at_the_answered_span(server, browser):
     page = browser(server.url)
-    page.get_by_label("Go to the next span after each answer").uncheck()
+    page.get_by_label("Next span after each answer").uncheck()
     press(page, "x")
     assert text(page, "#now") == "1 of 38 not speech “drowned a customer.”"
 
