@@ -1,5 +1,6 @@
 """What several test files need: files of a book, taggings from letters, the shared data."""
 
+import json
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -64,6 +65,18 @@ def failed(*words) -> str:
     (line,) = done.stderr.splitlines()
     assert line.startswith("miner: ")
     return line.removeprefix("miner: ")
+
+
+def annotations_of_sample(folder: Path, chapters=range(1, 6)) -> Path:
+    """A folder of annotations with the sample alone, which is read in no time."""
+    (folder / "gold").mkdir(parents=True)
+    for name, in_sample in (
+        ("books.jsonl", lambda row: row["book"] == "sample"),
+        ("gold/sample.jsonl", lambda row: row["chapter"] in chapters),
+    ):
+        lines = (ANNOTATIONS / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join(line for line in lines if in_sample(json.loads(line))))
+    return folder
 
 
 def interrupted_after(work, n):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from bs4 import BeautifulSoup
-from helpers import ANNOTATIONS, DATA, NAMES, SAMPLE, book, failed, run, said
+from helpers import DATA, NAMES, SAMPLE, annotations_of_sample, book, failed, run, said
 
 from miner.annotation.annotations import read_annotations
 from miner.app.viewer.layers import (
@@ -33,7 +33,6 @@ from miner.evaluation.scores import score
 from miner.models.load import load_tagger
 
 TAGGERS = [(name, load_tagger(name)) for name in ("gap", "narration")]
-GOLD = read_annotations(ANNOTATIONS)
 
 
 def spans_of_sample():
@@ -41,8 +40,19 @@ def spans_of_sample():
 
 
 @pytest.fixture(scope="module")
-def sample():
-    return build_layers(spans_of_sample(), TAGGERS, GOLD)
+def folder(tmp_path_factory):
+    """The annotations of the sample."""
+    return annotations_of_sample(tmp_path_factory.mktemp("view") / "annotations")
+
+
+@pytest.fixture(scope="module")
+def gold(folder):
+    return read_annotations(folder)
+
+
+@pytest.fixture(scope="module")
+def sample(gold):
+    return build_layers(spans_of_sample(), TAGGERS, gold)
 
 
 def page_of(*paragraphs, head=""):
@@ -105,11 +115,9 @@ def test_all_blocks_of_the_book_are_on_the_page_once(sample):
     assert shown == [block.index for block in sample.book.blocks]
 
 
-def test_the_scores_of_a_chapter_equal_those_of_the_scorer(sample, tmp_path):
+def test_the_scores_of_a_chapter_equal_those_of_the_scorer(sample, folder, tmp_path):
     file = tmp_path / "gold.jsonl"
-    run(
-        "gold", "export", "--gold", ANNOTATIONS, "--split", "sample", "--format", "tags", "-o", file
-    )
+    run("gold", "export", "--gold", folder, "--split", "sample", "--format", "tags", "-o", file)
     (gold,) = read_tags(file)
     guess = load_tagger("gap").tag(spans_of(gold))
     seen = set()
@@ -238,18 +246,8 @@ def test_the_gold_names_speakers_and_conversations(sample):
 
 
 def test_chapters_without_annotations_have_the_spans_of_the_miner(tmp_path):
-    rows_of_two = [
-        line
-        for line in (ANNOTATIONS / "gold" / "sample.jsonl").read_bytes().splitlines(keepends=True)
-        if json.loads(line)["chapter"] == 2
-    ]
-    cards = (ANNOTATIONS / "books.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "gold").mkdir()
-    (tmp_path / "gold" / "sample.jsonl").write_bytes(b"".join(rows_of_two))
-    (tmp_path / "books.jsonl").write_bytes(
-        b"".join(line for line in cards if json.loads(line)["book"] == "sample")
-    )
-    shown = build_layers(spans_of_sample(), TAGGERS, read_annotations(tmp_path))
+    gold = read_annotations(annotations_of_sample(tmp_path / "annotations", chapters=[2]))
+    shown = build_layers(spans_of_sample(), TAGGERS, gold)
     assert shown.annotated == (2,)
     assert build_chapter_payload(shown, 1)["layers"][0] is None
     plain = build_layers(spans_of_sample(), TAGGERS)
@@ -265,14 +263,14 @@ def test_chapters_without_annotations_have_the_spans_of_the_miner(tmp_path):
     )
 
 
-def test_corrected_tags_keep_their_own_spans_beside_the_gold(tmp_path):
+def test_corrected_tags_keep_their_own_spans_beside_the_gold(tmp_path, gold):
     file = tmp_path / "tags.jsonl"
     run("tag", "sample", "--tagger", "gap", "-o", file)
     lines = [json.loads(line) for line in file.read_bytes().splitlines()]
     wrong = next(n for n, line in enumerate(lines) if line["tag"] == "I-START")
     lines[wrong] |= {"kind": "narration", "tag": "O"}
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    shown = build_layers(spans_of_sample(), [("mine", load_tagger(str(file)))], GOLD)
+    shown = build_layers(spans_of_sample(), [("mine", load_tagger(str(file)))], gold)
     found = build_chapter_payload(shown, lines[wrong]["chapter"])["disagreements"]["0-1"]
     place = [lines[wrong][key] for key in ("paragraph", "start", "end")]
     assert [*place, SpanRole.CONTINUES_TURN, SpanRole.NOT_AN_UTTERANCE] in found
@@ -374,9 +372,9 @@ def test_names_of_layers():
 # The command.
 
 
-def test_the_command_writes_one_file(tmp_path):
+def test_the_command_writes_one_file(tmp_path, folder):
     file = tmp_path / "sample.html"
-    words = ("view", "sample", "--gold", ANNOTATIONS, "--tagger", "gap", "--tagger", "narration")
+    words = ("view", "sample", "--gold", folder, "--tagger", "gap", "--tagger", "narration")
     assert said(*words, "-o", file) == f"wrote {file}\n"
     page = file.read_bytes()
     assert [layer["name"] for layer in json_of(page, "book")["layers"]] == [
@@ -402,7 +400,7 @@ def test_the_default_tagger_of_the_command_is_auto(tmp_path):
     ("words", "line"),
     [
         (
-            ["single_curly.html", "--gold", ANNOTATIONS, "--tagger", "gap"],
+            ["single_curly.html", "--gold", "ANNOTATIONS", "--tagger", "gap"],
             "found no annotations of single_curly",
         ),
         (["no_dialogue.html", "--tagger", "gap"], "no dialogue: found no speech"),
@@ -411,8 +409,8 @@ def test_the_default_tagger_of_the_command_is_auto(tmp_path):
     ],
     ids=["gold of other books", "no speech", "no such tagger", "one tagger twice"],
 )
-def test_a_book_that_cannot_be_shown_is_an_error_of_one_line(tmp_path, words, line):
-    name, *options = words
+def test_a_book_that_cannot_be_shown_is_an_error_of_one_line(tmp_path, folder, words, line):
+    name, *options = (folder if word == "ANNOTATIONS" else word for word in words)
     assert line in failed("view", DATA / name, *options, "-o", tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
 
@@ -430,10 +428,10 @@ def test_tags_of_another_book_are_refused(tmp_path):
     assert "found tags of single_curly, expected tags of sample" in line
 
 
-def test_an_edition_that_lacks_the_annotated_spans_is_refused():
+def test_an_edition_that_lacks_the_annotated_spans_is_refused(gold):
     spans = spans_of_sample()
     cut = replace(spans.book, blocks=spans.book.blocks[:20], sha256="0" * 64)
     with pytest.raises(ValueError, match=r"sample, chapter \d: found \d+ of \d+ annotated utt"):
         build_layers(
-            BookSpans(cut, tuple(s for s in spans.spans if s.paragraph < 20)), TAGGERS, GOLD
+            BookSpans(cut, tuple(s for s in spans.spans if s.paragraph < 20)), TAGGERS, gold
         )

@@ -14,7 +14,7 @@ from browser import (
     require_chromium,
     seconds_to_first_chapter,
 )
-from helpers import ANNOTATIONS, SAMPLE, run
+from helpers import SAMPLE, annotations_of_sample, run
 
 from miner.annotation.annotations import read_annotations
 from miner.app.viewer.layers import build_layers, find_disagreements
@@ -43,7 +43,8 @@ def file(tmp_path_factory):
         row["confidence"] = round(1 - n % 7 / 10, 2) if row["tag"] != "O" else None
     tags.write_text("".join(json.dumps(row) + "\n" for row in rows))
     page = folder / "sample.html"
-    words = ["view", "sample", "--gold", ANNOTATIONS, "-o", page]
+    gold = annotations_of_sample(folder / "annotations")
+    words = ["view", "sample", "--gold", gold, "-o", page]
     for name in ("gap", "narration", tags):
         words += ["--tagger", name]
     assert run(*words).exit_code == 0
@@ -51,11 +52,12 @@ def file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def layers():
+def layers(tmp_path_factory):
     """The layers of the sample that the page shows."""
     book_spans = read_spans(SAMPLE.read_bytes(), "sample", ())
     named = [(name, load_tagger(name)) for name in ("gap", "narration")]
-    return build_layers(book_spans, named, read_annotations(ANNOTATIONS)).layers
+    gold = read_annotations(annotations_of_sample(tmp_path_factory.mktemp("gold") / "annotations"))
+    return build_layers(book_spans, named, gold).layers
 
 
 @pytest.fixture
