@@ -63,11 +63,11 @@ AFTER = ("“Yes,” said Tom. “There she is.”", "“Then come.”")
 BOOK = story(BEFORE, FERRY, AFTER)
 
 
-def tagged_as(letters, book=BOOK, chapter=2, sure=None):
+def tagged_as(letters, book=BOOK, chapter=2, confidences=None):
     """The book with these tags in one chapter, and those of the gap heuristic in the others."""
-    left, sures = iter(letters), iter(sure or ())
+    left, given = iter(letters), iter(confidences or ())
     return [
-        TaggedSpan(item.span, NAMES[next(left)], next(sures, None))
+        TaggedSpan(item.span, NAMES[next(left)], next(given, None))
         if item.span.chapter == chapter and item.span.is_utterance
         else item
         for item in load_tagger("gap").tag(book)

@@ -83,7 +83,7 @@ def test_a_chapter_is_annotated_by_requests(browser, path):
 
 
 def test_the_state_describes_each_span(path):
-    with serving(path, tagged=tagged_as("SsRRRSRSRr", sure=[0.5, 0.25])) as browser:
+    with serving(path, tagged=tagged_as("SsRRRSRSRr", confidences=[0.5, 0.25])) as browser:
         state = browser.edit("accept", 0).json
     assert {key: state[key] for key in ("book", "title", "chapter", "lost", "next")} == {
         **{"book": "7", "title": "The Quay", "chapter": 2, "lost": [], "next": 1}

@@ -275,9 +275,11 @@ def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
 def test_the_least_confident_guess_comes_first(path, browser):
     tagged = load_tagger("gap").tag(BOOK)
     said = [item.span for item in tagged if item.span.chapter == 1 and item.span.is_utterance]
-    sure = {said[20]: 0.2, said[3]: 0.4}
+    confidences = {said[20]: 0.2, said[3]: 0.4}
     tagged = [
-        TaggedSpan(item.span, item.tag, sure.get(item.span, 0.9) if item.span in said else None)
+        TaggedSpan(
+            item.span, item.tag, confidences.get(item.span, 0.9) if item.span in said else None
+        )
         for item in tagged
     ]
     with serving(path, tagged) as server:

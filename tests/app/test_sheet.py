@@ -228,11 +228,11 @@ def test_the_first_utterance_of_a_chapter_begins_a_conversation():
 def test_the_next_place_is_the_least_confident_or_the_next_in_order(tmp_path_factory):
     sheet = do(blank(tmp_path_factory), "nothing", 4)
     assert [sheet.next_place(n) for n in (None, 0, 3, 10)] == [0, 1, 5, 0]
-    sure = [0.9, 0.8, 0.95, 0.4, 0.6, 0.4, 0.7, 0.99, 0.5, 0.9]
-    unsure = blank(tmp_path_factory, tagged_as("SsRRRSRSRr", sure=sure))
+    confidences = [0.9, 0.8, 0.95, 0.4, 0.6, 0.4, 0.7, 0.99, 0.5, 0.9]
+    sheet = blank(tmp_path_factory, tagged_as("SsRRRSRSRr", confidences=confidences))
     order = []
-    while (place := unsure.next_place(order[-1] if order else None)) is not None:
-        unsure = do(unsure, "accept", place)
+    while (place := sheet.next_place(order[-1] if order else None)) is not None:
+        sheet = do(sheet, "accept", place)
         order.append(place)
     assert order == [3, 6, 9, 4, 7, 1, 0, 10, 2, 8, 5]  # last, the span without a guess
 

@@ -69,15 +69,15 @@ def spans_of_page(data, book_id="7"):
 class FixedTagger:
     """A tagger that gives the utterances of a book the given tags and confidences."""
 
-    def __init__(self, letters, sure=None):
-        self.letters, self.sure = letters, sure
+    def __init__(self, letters, confidences=None):
+        self.letters, self.confidences = letters, confidences
 
     def tag(self, book_spans):
-        said = iter(zip(self.letters, self.sure or [None] * len(self.letters), strict=True))
+        said = iter(zip(self.letters, self.confidences or [None] * len(self.letters), strict=True))
         tagged = []
         for span in book_spans.spans:
-            letter, sure = next(said) if span.is_utterance else ("O", None)
-            tagged.append(TaggedSpan(span, NAMES[letter], sure))
+            letter, confidence = next(said) if span.is_utterance else ("O", None)
+            tagged.append(TaggedSpan(span, NAMES[letter], confidence))
         return tagged
 
 
@@ -182,6 +182,12 @@ def test_a_conversation_continues_in_the_next_chapter():
     ]  # 2 is answered in chapter 2
     assert [pair.turn for pair in second.pairs] == [3]
     assert [item.number for item in chapters[2].conversations] == [1, 2]
+
+
+def test_a_pair_belongs_to_the_chapter_in_which_its_first_turn_begins():
+    chapters = number_chapters(book("SR|rR"))  # the second turn is in both chapters
+    pairs = {n: [pair.turn for pair in c.conversations[0].pairs] for n, c in chapters.items()}
+    assert pairs == {1: [1, 2], 2: []}
 
 
 def test_disagreements_are_spans_with_different_roles():

@@ -36,7 +36,7 @@ def browser():
 def file(tmp_path_factory):
     """The sample with the gold, two heuristics, and a tagger that gives confidences."""
     folder = tmp_path_factory.mktemp("view")
-    tags = folder / "sure.jsonl"
+    tags = folder / "confident.jsonl"
     run("tag", "sample", "--tagger", "tuned-gap", "-o", tags)
     rows = [json.loads(line) for line in tags.read_bytes().splitlines()]
     for n, row in enumerate(rows):
