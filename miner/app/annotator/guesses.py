@@ -92,7 +92,7 @@ def find_guesses(tagged: Iterable[TaggedSpan], chapter: int) -> dict[tuple[int, 
 def pick_unused_letter(taken: Collection[str]) -> str:
     """Returns the first unused letter: A, B, ... Z, AA, AB and so on.
 
-    >>> fresh_speaker({"A", "Ines"})
+    >>> pick_unused_letter({"A", "Ines"})
     'B'
     """
     names = ("".join(letters) for n in count(1) for letters in product(ascii_uppercase, repeat=n))
@@ -104,7 +104,7 @@ def find_other_speaker(spoken: Sequence[str]) -> str:
 
     Unknown speakers are skipped.
 
-    >>> other_speaker(["Ines", "Ivo", "Ines", "Ines"])
+    >>> find_other_speaker(["Ines", "Ivo", "Ines", "Ines"])
     'Ivo'
     """
     return next(
