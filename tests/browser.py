@@ -1,4 +1,8 @@
-"""Debian's Chromium for the page of `miner view`, opened from disk and without a network."""
+"""Chromium for the pages of `miner view` and `miner annotate`.
+
+Its path is /usr/bin/chromium or the variable CHROMIUM. Without it the tests of pages are skipped,
+or fail if MINER_NEEDS_BROWSER is 1.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 DESKTOP, PHONE = (1280, 900), (390, 844)
-# When the first chapter stands on the screen: the frame after the one in which it was built.
+# Notes when the first chapter is on the screen: one frame after it was built.
 PAINTED = """
 new MutationObserver((_, observer) => {
   if (!document.documentElement?.dataset.ready) return;
@@ -29,9 +33,64 @@ new MutationObserver((_, observer) => {
 """
 
 
+# The texts on the page whose contrast with their background is below 4.5.
+CONTRASTS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour, under) => {
+    canvas.fillStyle = under; canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const css = ([r, g, b]) => `rgb(${r}, ${g}, ${b})`;
+  const behind = (element) => {
+    const layers = [];
+    for (let at = element; at; at = at.parentElement) {
+      layers.unshift(getComputedStyle(at).backgroundColor);
+    }
+    return layers.reduce((under, colour) => css(rgba(colour, under)), "rgb(255, 255, 255)");
+  };
+  const light = (colour) => {
+    const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = colour.map((c) => linear(c / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const bad = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!own && !element.dataset.label) continue;
+    if (!element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest("option, .hidden, .skip, script, style")) continue;
+    const under = behind(element);
+    const colour_of_text = rgba(getComputedStyle(element).color, under);
+    const [a, b] = [light(colour_of_text), light(rgba(under, under))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) bad.push(`${element.className || element.tagName} ${contrast.toFixed(2)}`);
+  }
+  return [...new Set(bad)];
+}"""
+# The controls without an accessible name.
+NAMELESS = """() => [
+  ...document.querySelectorAll("button, a, select, input, meter"),
+].filter((element) => {
+  const name = element.getAttribute("aria-label") || element.textContent.trim()
+    || element.labels?.[0]?.textContent.trim();
+  return !name;
+}).map((element) => element.outerHTML)"""
+
+
+def require_chromium() -> None:
+    """Skips a test without Chromium, or fails it if MINER_NEEDS_BROWSER is 1."""
+    import pytest
+
+    if CHROMIUM.is_file():
+        return
+    refuse = pytest.fail if os.environ.get("MINER_NEEDS_BROWSER") == "1" else pytest.skip
+    refuse(f"found no browser at {CHROMIUM}, expected Chromium there or at the path in CHROMIUM")
+
+
 @contextmanager
 def chromium() -> Iterator:
-    """A browser of `playwright`; its pages are closed with it."""
+    """A running browser; its pages close with it."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -50,7 +109,7 @@ def opened(
     at: str = "",
     scale: float = 1,
 ):
-    """A page that shows a file, its first chapter built; `at` is the part behind the #."""
+    """Opens a file and waits for its first chapter; `at` is the part of the address from the #."""
     width, height = size
     context = browser.new_context(
         viewport={"width": width, "height": height},
@@ -67,5 +126,5 @@ def opened(
 
 
 def seconds_to_first_chapter(page) -> float:
-    """From navigation to the first chapter on the screen."""
+    """The time from navigation to the first chapter on the screen."""
     return float(page.locator("html").get_attribute("data-painted")) / 1000

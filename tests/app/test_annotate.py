@@ -1,4 +1,4 @@
-"""The server of a chapter under annotation, asked over real sockets as a browser and others ask."""
+"""The server of a chapter under annotation: its page, its answers, and whom it refuses."""
 
 import hashlib
 import http.client
@@ -13,86 +13,28 @@ import threading
 import time
 from base64 import b64encode
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from app.test_commands import failed
-from app.test_sheet import BOOK, FERRY, STEPS, TALK, facts_of, tagged_as
+from annotator_helpers import (
+    BOOK,
+    FERRY,
+    STEPS,
+    TALK,
+    Browser,
+    facts_of,
+    serving,
+    tagged_as,
+)
 from bs4 import BeautifulSoup
-from helpers import ROOT
+from helpers import ANNOTATIONS, failed
 
-import miner
 from miner.annotation.annotations import derive_tags, read_file
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import SheetFile
 
-SAMPLE = (Path(miner.__file__).parent / "books" / "sample.html").read_bytes()
 POLICY = "Content-Security-Policy"
 JSON = "application/json"
-GOLD = ROOT / "annotations" / "gold" / "sample.jsonl"
-
-
-@dataclass
-class Answer:
-    status: int
-    headers: dict
-    body: bytes
-
-    @property
-    def json(self):
-        return json.loads(self.body)
-
-
-@dataclass
-class Browser:
-    """Asks a server with the token of its page."""
-
-    port: int
-    token: str
-
-    def ask(self, method, path, body=None, **headers):
-        """The answer; a header that is None is not sent."""
-        sent = {"Host": f"127.0.0.1:{self.port}", "X-Token": self.token}
-        if body is not None:
-            sent["Content-Type"] = JSON
-        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        connection.putrequest(method, path, skip_host=True)
-        for name, value in sent.items():
-            if value is not None:
-                connection.putheader(name, value)
-        if content is not None:
-            connection.putheader("Content-Length", str(len(content)))
-        connection.endheaders(content)
-        answer = connection.getresponse()
-        found = Answer(answer.status, dict(answer.getheaders()), answer.read())
-        connection.close()
-        return found
-
-    def state(self):
-        answer = self.ask("GET", "/state")
-        assert answer.status == 200, answer.body
-        return answer.json
-
-    def edit(self, action, place=None, revision=None, **more):
-        """The answer to an edit of the newest state, or of another one."""
-        wanted = {"revision": revision or self.state()["revision"], "action": action}
-        return self.ask("POST", "/edit", wanted | {"place": place} | more)
-
-
-@contextmanager
-def serving(path, chapter=2, tagged=(), book=BOOK):
-    server = AnnotationServer(SheetFile(path, book, chapter, tagged))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        yield Browser(server.port, server.token)
-    finally:
-        server.stop()
-        thread.join(5)
-        assert not thread.is_alive()
+GOLD = ANNOTATIONS / "gold" / "sample.jsonl"
 
 
 @pytest.fixture
@@ -106,8 +48,17 @@ def browser(path):
         yield browser
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    """A server that a test may only ask what changes nothing; its file stays empty."""
+    path = tmp_path_factory.mktemp("untouched") / "7.jsonl"
+    with serving(path) as browser:
+        yield browser
+        assert path.read_bytes() == b""
+
+
 def arguments(step):
-    """A step of `STEPS` as an edit says it."""
+    """A step of `STEPS` in the words of an edit."""
     action, *more = step
     keys = ("conversation", "speaker") if action == "resume" else ("speaker",)
     return {"action": action} | dict(zip(keys, more, strict=False))
@@ -131,8 +82,8 @@ def test_a_chapter_is_annotated_by_requests(browser, path):
     assert state == browser.state()
 
 
-def test_the_state_says_what_is_there(path):
-    with serving(path, tagged=tagged_as("SsRRRSRSRr", sure=[0.5, 0.25])) as browser:
+def test_the_state_describes_each_span(path):
+    with serving(path, tagged=tagged_as("SsRRRSRSRr", confidences=[0.5, 0.25])) as browser:
         state = browser.edit("accept", 0).json
     assert {key: state[key] for key in ("book", "title", "chapter", "lost", "next")} == {
         **{"book": "7", "title": "The Quay", "chapter": 2, "lost": [], "next": 1}
@@ -155,8 +106,8 @@ def columns(values):
     return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
 
 
-def test_the_state_has_the_layer_that_the_view_would_show(path):
-    """Of the tags that follow from the facts; a conversation that is resumed keeps its number."""
+def test_the_state_has_the_layer_of_the_viewer(path):
+    """Its tags follow from the facts, and a resumed conversation keeps its number."""
     with serving(path) as browser:
         for place, step in enumerate(STEPS[:9]):
             state = browser.edit(place=place, **arguments(step)).json
@@ -177,13 +128,13 @@ def test_the_state_has_the_layer_that_the_view_would_show(path):
     assert len(said) + 3 == len(places)
 
 
-def test_what_is_decided_next_is_told_from_any_place(browser):
+def test_the_state_names_the_next_place_after_any_place(browser):
     browser.edit("new", 4)
     assert [browser.ask("GET", f"/state?place={n}").json["next"] for n in (0, 3, 10)] == [1, 5, 0]
     assert browser.ask("GET", "/state?place=x").json["next"] == 0
 
 
-def test_the_page_shows_the_chapter_and_may_load_nothing(browser):
+def test_the_page_has_the_chapter_and_may_load_nothing_else(browser):
     answer = browser.ask("GET", f"/?token={browser.token}", X_Token=None)
     assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
     soup = BeautifulSoup(answer.body, "lxml")
@@ -204,25 +155,25 @@ def test_the_page_shows_the_chapter_and_may_load_nothing(browser):
     assert answer.headers[POLICY].startswith(soup.find("meta", {"http-equiv": POLICY})["content"])
 
 
-def test_without_a_token_there_is_a_door_and_nothing_behind_it(browser):
-    answer = browser.ask("GET", "/", X_Token=None)
+def test_a_page_without_a_token_has_nothing_of_the_book(untouched):
+    answer = untouched.ask("GET", "/", X_Token=None)
     assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
     text = answer.body.decode()
-    for secret in (browser.token, "ferry", "Ruth", BOOK.book.title):
+    for secret in (untouched.token, "ferry", "Ruth", BOOK.book.title):
         assert secret not in text
     assert "connect-src 'none'" in answer.headers[POLICY]
-    wrong = browser.ask("GET", "/?token=wrong", X_Token=None, Accept="text/html,*/*;q=0.8")
+    wrong = untouched.ask("GET", "/?token=wrong", X_Token=None, Accept="text/html,*/*;q=0.8")
     assert (wrong.status, wrong.body) == (403, answer.body)
-    assert browser.ask("GET", "/", Host="evil.example").status == 403
+    assert untouched.ask("GET", "/", Host="evil.example").status == 403
 
 
 @pytest.mark.parametrize(
     ("method", "route"), [("GET", "/state"), ("GET", "/x"), ("POST", "/edit"), ("DELETE", "/")]
 )
 @pytest.mark.parametrize("token", ["right", "wrong"])
-def test_every_answer_is_private(browser, method, route, token):
-    given = browser.token if token == "right" else "x"
-    answer = browser.ask(method, route, b"{}" if method == "POST" else None, X_Token=given)
+def test_every_answer_is_private(untouched, method, route, token):
+    given = untouched.token if token == "right" else "x"
+    answer = untouched.ask(method, route, b"{}" if method == "POST" else None, X_Token=given)
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["Referrer-Policy"] == "no-referrer"
@@ -259,44 +210,46 @@ ROUTES = [
     ],
     ids=str,
 )
-def test_nobody_else_gets_in(browser, method, route, headers):
-    headers = {k: v and v.format(port=browser.port) for k, v in headers.items()}
+def test_nobody_else_gets_in(untouched, method, route, headers):
+    headers = {k: v and v.format(port=untouched.port) for k, v in headers.items()}
     if route == "/":
-        token = headers.pop("X_Token", browser.token) or ""
+        token = headers.pop("X_Token", untouched.token) or ""
         route = f"/?token={token}" if token.isascii() else "/?token=w%C3%B6rong"
-    answer = browser.ask(method, route, {} if method == "POST" else None, **headers)
+    answer = untouched.ask(method, route, {} if method == "POST" else None, **headers)
     assert answer.status == 403
-    assert set(answer.json) == {"error"} and browser.token not in answer.body.decode()
+    assert set(answer.json) == {"error"} and untouched.token not in answer.body.decode()
     assert "ferry" not in answer.body.decode()
-    assert browser.state()["progress"]["decided"] == 0
+    assert untouched.state()["progress"]["decided"] == 0
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}", "LocalHost:{port}"])
-def test_a_browser_of_this_machine_gets_in(browser, host):
-    host = host.format(port=browser.port)
+def test_a_browser_on_this_machine_gets_in(untouched, host):
+    host = host.format(port=untouched.port)
     origin = f"http://{host.lower()}"
-    assert browser.ask("GET", "/state", Host=host, Origin=origin).status == 200
+    assert untouched.ask("GET", "/state", Host=host, Origin=origin).status == 200
 
 
-def test_the_token_in_the_address_opens_the_page_only(browser):
-    answer = browser.ask("GET", f"/state?token={browser.token}", X_Token=None)
+def test_the_token_in_the_address_opens_the_page_only(untouched):
+    answer = untouched.ask("GET", f"/state?token={untouched.token}", X_Token=None)
     assert answer.status == 403
-    assert b"ferry" not in browser.ask("GET", "/").body  # the header alone does not
+    assert b"ferry" not in untouched.ask("GET", "/").body  # the header alone does not
 
 
-def test_it_listens_on_the_loopback_address_only(browser):
+def test_it_listens_on_the_loopback_address_only(untouched):
     addresses = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None)}
     for address in {*addresses, "127.0.0.2"} - {"127.0.0.1", "::1"}:
         with pytest.raises(OSError):
-            socket.create_connection((address, browser.port), timeout=2).close()
+            socket.create_connection((address, untouched.port), timeout=2).close()
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
 @pytest.mark.parametrize("route", ["/edit", "/done"])
-def test_what_a_form_can_post_is_refused(browser, kind, route):
-    answer = browser.ask("POST", route, b"{}", Content_Type=kind)
+def test_a_posted_form_is_refused(untouched, kind, route):
+    answer = untouched.ask("POST", route, b"{}", Content_Type=kind)
     assert answer.status == 415 and "expected application/json" in answer.json["error"]
-    assert browser.ask("POST", "/edit", b"{}", Content_Type=f"{JSON}; charset=utf-8").status == 400
+    assert (
+        untouched.ask("POST", "/edit", b"{}", Content_Type=f"{JSON}; charset=utf-8").status == 400
+    )
 
 
 @pytest.mark.parametrize(
@@ -325,28 +278,28 @@ def test_what_a_form_can_post_is_refused(browser, kind, route):
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_a_bad_edit_is_refused_in_one_line(browser, path, body, message):
+def test_a_bad_edit_is_refused_in_one_line(untouched, body, message):
     if isinstance(body, dict):
-        good = {"revision": browser.state()["revision"], "action": "new", "place": 0}
+        good = {"revision": untouched.state()["revision"], "action": "new", "place": 0}
         body = json.dumps(good | body).encode()
-    answer = browser.ask("POST", "/edit", body)
+    answer = untouched.ask("POST", "/edit", body)
     assert answer.status == 400
     assert message in answer.json["error"] and "\n" not in answer.json["error"]
-    assert path.read_bytes() == b""
+    assert untouched.state()["progress"]["decided"] == 0
 
 
-def test_a_request_that_is_no_edit_is_refused(browser):
-    assert browser.ask("POST", "/edit", b" " * 70_000 + b"{}").status == 413
+def test_a_request_that_is_not_an_edit_is_refused(untouched):
+    assert untouched.ask("POST", "/edit", b" " * 70_000 + b"{}").status == 413
     for method, path, status in [
         *(("GET", "/edit", 405), ("POST", "/state", 405), ("GET", "/../7.jsonl", 404)),
         *(("GET", "/static/view.js", 404), ("PUT", "/edit", 405)),
     ]:
-        answer = browser.ask(method, path, {} if method == "POST" else None)
+        answer = untouched.ask(method, path, {} if method == "POST" else None)
         assert (answer.status, set(answer.json)) == (status, {"error"})
-    assert browser.ask("HEAD", "/state").body == b""
+    assert untouched.ask("HEAD", "/state").body == b""
 
 
-def test_of_two_windows_the_one_that_is_behind_is_told(browser, path):
+def test_an_edit_from_an_outdated_window_is_refused(browser, path):
     behind = browser.state()["revision"]
     ahead = browser.edit("new", 0, speaker="Ruth").json
     before = path.read_bytes()
@@ -358,7 +311,7 @@ def test_of_two_windows_the_one_that_is_behind_is_told(browser, path):
     assert again.status == 200 and again.json["speakers"] == ["Ruth", "Tom"]
 
 
-def test_a_file_changed_on_disk_is_not_written_over(browser, path):
+def test_a_file_changed_on_disk_is_not_overwritten(browser, path):
     seen = browser.edit("new", 0, speaker="Ruth").json["revision"]
     row = json.loads(path.read_bytes())
     path.write_text(json.dumps(row | {"speaker": "Ada"}) + "\n")
@@ -375,7 +328,7 @@ def test_a_file_changed_on_disk_is_not_written_over(browser, path):
 
 
 def test_many_windows_at_once_lose_nothing(browser, path):
-    """Each decides its own places and tries again where it was behind."""
+    """Each window decides its own places and retries when its state is outdated."""
 
     def window(places):
         for place in places:
@@ -396,13 +349,13 @@ def test_many_windows_at_once_lose_nothing(browser, path):
         thread.join()
     assert len(read_file(path, "7")) == 11
     assert browser.state()["progress"]["decided"] == 11
-    for _ in range(11):  # nobody took a write of the server for somebody else's
+    for _ in range(11):  # the server never took its own write for a foreign one
         assert browser.edit("undo").status == 200
     assert path.read_bytes() == b""
 
 
-def test_two_servers_may_write_one_file(path):
-    """Of two chapters: what the one saves the other keeps, though it has to look again."""
+def test_two_servers_can_write_one_file(path):
+    """Each annotates a chapter, and keeps what the other saves."""
     with serving(path, 2) as second, serving(path, 1) as first:
         seen = second.state()["revision"]
         assert first.edit("new", 0, speaker="Ruth").status == 200
@@ -437,7 +390,7 @@ def test_each_server_has_a_token_of_its_own(path):
 
 @contextmanager
 def command(*words, ready=True, **env):
-    """`miner annotate` of the sample as a user starts it, and its browser once it listens."""
+    """A process of `miner annotate sample`, and a browser once it listens."""
     words = [sys.executable, "-m", "miner", "annotate", "sample", *map(str, words)]
     started = subprocess.Popen(
         words,
@@ -458,8 +411,10 @@ def command(*words, ready=True, **env):
         started.stderr.close()
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_ends_on_ctrl_c_with_what_was_saved(tmp_path, end):
+@pytest.mark.parametrize(
+    "end", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
+def test_the_command_ends_on_a_signal_and_says_what_was_saved(tmp_path, end):
     path = tmp_path / "new" / "sample.jsonl"
     with command("--chapter", 1, "-o", path, "--tagger", "gap", "--no-open") as (miner, browser):
         assert browser.edit("accept", 1).status == 200
@@ -470,6 +425,7 @@ def test_the_command_ends_on_ctrl_c_with_what_was_saved(tmp_path, end):
     assert len(read_file(path, "sample")) == 1
 
 
+@pytest.mark.slow
 def test_the_command_opens_the_browser(tmp_path):
     seen = tmp_path / "seen"
     look = tmp_path / "look"
@@ -485,8 +441,9 @@ def test_the_command_opens_the_browser(tmp_path):
         assert browser.ask("POST", "/done", {}).status == 200
 
 
-def test_a_server_that_is_killed_leaves_a_whole_file(tmp_path):
-    """Killed in the middle of edits, again and again: what was answered for is there."""
+@pytest.mark.slow
+def test_a_killed_server_leaves_a_whole_file(tmp_path):
+    """It is killed several times in the middle of edits; every answered edit is in the file."""
     path = tmp_path / "sample.jsonl"
     others = [line for line in GOLD.read_bytes().splitlines(True) if b'"chapter":2' in line]
     path.write_bytes(b"".join(others))
@@ -510,7 +467,7 @@ def test_a_server_that_is_killed_leaves_a_whole_file(tmp_path):
         assert path.read_bytes().endswith(b"".join(others))
 
 
-def test_what_cannot_be_annotated_is_one_line(tmp_path):
+def test_a_chapter_that_cannot_be_annotated_is_an_error_of_one_line(tmp_path):
     path = tmp_path / "s.jsonl"
     words = ("annotate", "sample", "-o", path, "--no-open", "--chapter")
     assert failed(*words, 9) == (
@@ -525,7 +482,7 @@ def test_what_cannot_be_annotated_is_one_line(tmp_path):
     assert line == f"{tmp_path}: Is a directory"
 
 
-def test_a_port_that_is_taken_is_one_line(tmp_path, browser):
+def test_a_port_in_use_is_an_error_of_one_line(tmp_path, untouched):
     words = ("annotate", "sample", "-o", tmp_path / "s.jsonl", "--no-open", "--chapter", 1)
-    line = failed(*words, "--port", browser.port)
-    assert line == f"port {browser.port}: cannot be listened on: Address already in use"
+    line = failed(*words, "--port", untouched.port)
+    assert line == f"port {untouched.port}: cannot listen on it: Address already in use"

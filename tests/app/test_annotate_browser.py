@@ -1,13 +1,12 @@
-"""The page of `miner annotate` in a browser: a chapter by keyboard, two windows, a phone."""
+"""The page of `miner annotate` in a browser: keyboard, buttons, two windows, a phone."""
 
 import json
 import threading
 from contextlib import contextmanager
 
 import pytest
-from app.test_annotate import GOLD, SAMPLE
-from app.test_viewer_browser import CONTRASTS, NAMELESS
-from browser import CHROMIUM, DESKTOP, PHONE, chromium
+from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, chromium, require_chromium
+from helpers import ANNOTATIONS, SAMPLE
 
 from miner.annotation.annotations import derive_tags, read_file
 from miner.app.annotator.server import AnnotationServer
@@ -16,12 +15,13 @@ from miner.dialogue.read import read_spans
 from miner.dialogue.tags import TaggedSpan
 from miner.models.load import load_tagger
 
-pytestmark = pytest.mark.skipif(not CHROMIUM.is_file(), reason=f"needs a browser at {CHROMIUM}")
-BOOK = read_spans(SAMPLE, "sample", ())
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+GOLD = ANNOTATIONS / "gold" / "sample.jsonl"
+BOOK = read_spans(SAMPLE.read_bytes(), "sample", ())
 GOLD_ROWS = [row for row in read_file(GOLD, "sample") if row.chapter == 1]
 
 
-# Whether the place that is worked on stands below the bar and above the desk.
+# Whether the current place is below the bar and above the desk.
 IN_SIGHT = """() => {
     const box = (selector) => document.querySelector(selector).getBoundingClientRect();
     const isBelow = getComputedStyle(document.querySelector("#desk")).position === "fixed";
@@ -32,7 +32,7 @@ IN_SIGHT = """() => {
 
 
 class Server:
-    """Of the first chapter of the sample; can be ended and started anew at the same port."""
+    """A server of the first chapter of the sample, which can stop and restart at the same port."""
 
     def __init__(self, path, tagged=()):
         self.path, self.tagged = path, tagged
@@ -81,13 +81,14 @@ def guessing(path):
 
 @pytest.fixture(scope="module")
 def started():
+    require_chromium()
     with chromium() as browser:
         yield browser
 
 
 @pytest.fixture
 def browser(started):
-    """Opens windows, closed with the test; `said` has what their consoles said."""
+    """Opens windows and closes them after the test; `said` has the messages of their consoles."""
     contexts = []
 
     def window(url, size=DESKTOP, scheme="light"):
@@ -120,14 +121,14 @@ def status(page):
 
 
 def press(page, *keys):
-    """Keys, and the end of what they began."""
+    """Presses keys and waits until the page has done what they ask."""
     for key in keys:
         page.keyboard.press(key)
     page.evaluate("inTurn(() => {})")
 
 
 def answer(page, key, words):
-    """A question that a key opens, and its answer."""
+    """Opens a question with a key and answers it."""
     page.keyboard.press(key)
     page.wait_for_selector("#ask[open]")
     page.keyboard.type(words)
@@ -144,7 +145,7 @@ def facts(path):
 
 
 def key_and_name(page, name):
-    """Says who speaks: by digit where the list has the name, else typed."""
+    """Names the speaker, by digit if the list has the name."""
     listed = page.locator("#speakers button span").all_inner_texts()
     if name in listed[:9]:
         press(page, str(listed.index(name) + 1))
@@ -153,7 +154,7 @@ def key_and_name(page, name):
 
 
 def annotate(page, rows):
-    """The rows of a chapter by keys, from an empty sheet."""
+    """Annotates an empty chapter with the given rows by keys."""
     seen, last = set(), 0
     for row in rows:
         if not row.conversation:
@@ -174,7 +175,7 @@ def test_a_chapter_is_annotated_by_keyboard_alone(server, browser, path):
     assert page.locator("#chapter .undecided").count() == 38
     annotate(page, GOLD_ROWS)
     assert text(page, "#progress-text") == "38 of 38 decided"
-    assert status(page).endswith("All are decided.") and text(page, "#saved") == "saved"
+    assert status(page).endswith("All spans are decided.") and text(page, "#saved") == "saved"
     wanted = [
         (row.paragraph, str(row.fingerprint), row.speaker, row.conversation) for row in GOLD_ROWS
     ]
@@ -188,7 +189,7 @@ def test_a_chapter_is_annotated_by_keyboard_alone(server, browser, path):
         fact = f"{row.speaker}, conversation {row.conversation}, {tag}"
         assert names[n - 1] == f"{n}: {fact if row.conversation else 'not speech'}"
     labels = page.locator("#chapter .number").evaluate_all("e => e.map(n => n.dataset.label)")
-    assert labels == ["1", "2", "3", "4", "3"]  # the last one goes on after an interruption
+    assert labels == ["1", "2", "3", "4", "3"]  # the last one resumes after an interruption
     assert page.said == []
 
 
@@ -199,7 +200,7 @@ def test_an_answer_is_announced_with_its_tag_and_the_next_place_follows(server, 
     assert status(page) == "1: not speech"
     press(page, "n")
     assert status(page) == "2: A, conversation 1, B-START"
-    assert text(page, "#now-place") == "2 of 38"  # who speaks may follow
+    assert text(page, "#now-place") == "2 of 38"  # the page stays for the name
     answer(page, "w", "Amos Bunce")
     assert status(page) == "2: Amos Bunce, conversation 1, B-START"
     assert text(page, "#now-place") == "3 of 38"
@@ -219,9 +220,9 @@ def test_an_answer_is_announced_with_its_tag_and_the_next_place_follows(server, 
     assert text(page, "#now-place") == "8 of 38"
 
 
-def test_without_going_on_an_answer_stays_where_it_is(server, browser):
+def test_the_page_can_stay_at_the_answered_span(server, browser):
     page = browser(server.url)
-    page.get_by_label("Go on after each answer").uncheck()
+    page.get_by_label("Next span after each answer").uncheck()
     press(page, "x")
     assert text(page, "#now") == "1 of 38 not speech “drowned a customer.”"
 
@@ -252,17 +253,17 @@ def test_a_key_that_is_held_down_decides_once(server, browser):
 
 def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
     page = browser(guessing.url)
-    guesses = page.locator("#chapter .guess")
-    assert guesses.count() == 38 and path.read_bytes() == b""
-    first = guesses.first
+    find_guesses = page.locator("#chapter .guess")
+    assert find_guesses.count() == 38 and path.read_bytes() == b""
+    first = find_guesses.first
     assert first.evaluate("e => getComputedStyle(e).borderBottomStyle") == "dashed"
     mark = first.locator(".mark")
     assert mark.get_attribute("data-label") == "guess: 1 A"
     assert mark.get_attribute("aria-label") == "1: guess: A, conversation 1, B-START"
     press(page, "a")
-    assert text(page, "#progress-text") == "1 of 38 decided" and guesses.count() == 37
+    assert text(page, "#progress-text") == "1 of 38 decided" and find_guesses.count() == 37
     press(page, *["a"] * 37)
-    assert guesses.count() == 0 and status(page).endswith("All are decided.")
+    assert find_guesses.count() == 0 and status(page).endswith("All spans are decided.")
     guessed = [item.tag.value for item in guessing.tagged if item.span.chapter == 1]
     rows = read_file(path, "sample")
     said = [tag.value for tag in derive_tags(rows) if tag.value != "O"]
@@ -271,12 +272,14 @@ def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
     assert "expected a guess to accept" in text(page, "#notice")
 
 
-def test_the_least_sure_come_first(path, browser):
+def test_the_least_confident_guess_comes_first(path, browser):
     tagged = load_tagger("gap").tag(BOOK)
     said = [item.span for item in tagged if item.span.chapter == 1 and item.span.is_utterance]
-    sure = {said[20]: 0.2, said[3]: 0.4}
+    confidences = {said[20]: 0.2, said[3]: 0.4}
     tagged = [
-        TaggedSpan(item.span, item.tag, sure.get(item.span, 0.9) if item.span in said else None)
+        TaggedSpan(
+            item.span, item.tag, confidences.get(item.span, 0.9) if item.span in said else None
+        )
         for item in tagged
     ]
     with serving(path, tagged) as server:
@@ -287,7 +290,7 @@ def test_the_least_sure_come_first(path, browser):
         assert said[3].text.strip() == page.locator("#now-text").text_content()
 
 
-def test_undo_goes_back_to_what_was_done(server, browser, path):
+def test_undo_goes_back_to_the_undone_place(server, browser, path):
     page = browser(server.url)
     states = [path.read_bytes()]
     for key in ("x", "n", "j", "s", "o"):
@@ -304,19 +307,19 @@ def test_undo_goes_back_to_what_was_done(server, browser, path):
     assert "found no action" in text(page, "#notice")
 
 
-def test_what_makes_no_sense_is_said_and_changes_nothing(server, browser, path):
+def test_an_impossible_answer_is_explained_and_changes_nothing(server, browser, path):
     page = browser(server.url)
     press(page, "s")
     assert text(page, "#notice").startswith("1: found no utterance before it")
     press(page, "r")
     assert text(page, "#notice") == "No conversation has begun yet: n begins one."
     press(page, "1", "k")
-    assert text(page, "#notice") == "This is the first one."
+    assert text(page, "#notice") == "This is the first span."
     assert path.read_bytes() == b"" and not page.locator("#trouble").is_visible()
     press(page, "n")
     assert not page.locator("#notice").is_visible()
     answer(page, "r", "seven")
-    assert "no number of a conversation" in text(page, "#notice")
+    assert "not the number of a conversation" in text(page, "#notice")
     page.keyboard.press("w")
     press(page, "Escape", "x")
     assert text(page, "#now-place") == "2 of 38" and status(page) == "1: not speech"
@@ -331,10 +334,10 @@ def test_the_second_window_is_refused_and_recovers(server, browser, path):
     assert "This chapter was changed elsewhere." in trouble.inner_text()
     assert "Not saved: 1: not speech." in trouble.inner_text()
     assert text(second, "#saved") == "not saved" and path.read_bytes() == saved
-    press(second, "n")  # nothing is done before that is seen to
+    press(second, "n")  # refused until the message is answered
     assert "Not done: new conversation" in text(second, "#notice")
     assert path.read_bytes() == saved
-    assert text(second, ":focus") == "Show what is there now"
+    assert text(second, ":focus") == "Show the current state"
     press(second, "Enter")
     assert not trouble.is_visible() and text(second, "#saved") == "saved"
     assert text(second, "#progress-text") == "2 of 38 decided"
@@ -346,7 +349,7 @@ def test_the_second_window_is_refused_and_recovers(server, browser, path):
     assert conflicts == []
 
 
-def test_a_file_that_was_edited_by_hand_is_not_written_over(server, browser, path):
+def test_a_file_that_was_edited_by_hand_is_not_overwritten(server, browser, path):
     page = browser(server.url)
     press(page, "x", "n")
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]
@@ -356,7 +359,7 @@ def test_a_file_that_was_edited_by_hand_is_not_written_over(server, browser, pat
     answer(page, "w", "Amos Bunce")
     assert "Not saved: 2: Amos Bunce." in text(page, "#trouble")
     assert path.read_bytes() == by_hand
-    page.get_by_role("button", name="Show what is there now").click()
+    page.get_by_role("button", name="Show the current state").click()
     press(page)
     assert text(page, "#speakers") == "1 Ada" and path.read_bytes() == by_hand
     path.write_bytes(b"gone wrong\n")
@@ -365,7 +368,7 @@ def test_a_file_that_was_edited_by_hand_is_not_written_over(server, browser, pat
     assert path.read_bytes() == b"gone wrong\n"
 
 
-def test_while_the_server_is_gone_nothing_is_lost(server, browser, path):
+def test_nothing_is_lost_while_the_server_is_down(server, browser, path):
     page = browser(server.url)
     press(page, "x", "n")
     server.stop()
@@ -375,7 +378,7 @@ def test_while_the_server_is_gone_nothing_is_lost(server, browser, path):
     )
     assert text(page, "#saved") == "not saved"
     page.get_by_role("button", name="Try again").click()
-    press(page, "k")  # one may look around
+    press(page, "k")  # moving still works
     assert page.locator("#trouble").is_visible()
     assert text(page, "#now-place") == "2 of 38"
     server.start()
@@ -385,14 +388,14 @@ def test_while_the_server_is_gone_nothing_is_lost(server, browser, path):
     assert [row.speaker for row in read_file(path, "sample")] == ["", "A", "A"]
 
 
-def test_rows_of_the_file_that_are_found_nowhere_are_listed(path, browser):
+def test_rows_that_are_found_on_no_span_are_listed(path, browser):
     lines = [line for line in GOLD.read_bytes().splitlines(True) if b'"chapter":1' in line]
     lost = json.loads(lines[3]) | {"fingerprint": "zzzz.21.00000000"}
     lines[3] = json.dumps(lost).encode() + b"\n"
     path.write_bytes(b"".join(lines))
     with serving(path) as server:
         page = browser(server.url)
-        assert "1 row of the file found on no span" in text(page, "#lost")
+        assert "1 row of the file not found in this text" in text(page, "#lost")
         assert "zzzz.21.00000000" in text(page, "#lost")
         assert text(page, "#progress-text") == "37 of 38 decided"
         assert text(page, "#now-place") == "4 of 38"
@@ -401,7 +404,7 @@ def test_rows_of_the_file_that_are_found_nowhere_are_listed(path, browser):
 def test_finishing_says_where_the_file_is(server, browser, path):
     page = browser(server.url)
     press(page, "x", "f")
-    assert "1 of 38 are decided. The 37 others" in text(page, "#finish")
+    assert "1 of 38 are decided. You can decide the other 37 later" in text(page, "#finish")
     press(page, "Escape", "n", "f")
     page.locator("#finish-now").click()
     page.wait_for_selector("#finish-title:text('Finished')")
@@ -421,9 +424,9 @@ def test_the_token_is_in_no_address_and_a_reload_finds_its_way(server, browser):
     assert page.url == f"http://127.0.0.1:{server.port}/" and page.said == []
     other = page.context.new_page()
     other.goto(page.url)
-    assert "Open the whole address" in other.locator("main").inner_text()
+    assert "Open the full address" in other.locator("main").inner_text()
     other.goto(f"{page.url}?token=wrong")
-    assert "Open the whole address" in other.locator("main").inner_text()
+    assert "Open the full address" in other.locator("main").inner_text()
 
 
 def test_a_button_does_what_its_key_does_and_keeps_the_focus(server, browser, path):
@@ -455,7 +458,7 @@ def test_a_place_is_chosen_in_the_text(server, browser):
     assert status(page) == "7: not speech"
 
 
-def test_the_place_that_is_worked_on_stays_in_sight(guessing, browser):
+def test_the_current_place_stays_in_sight(guessing, browser):
     page = browser(guessing.url)
     for _ in range(37):
         press(page, "a")

@@ -1,4 +1,4 @@
-"""The file of a chapter under annotation: what is kept, what is lost, and who may write."""
+"""The file of a chapter under annotation: which rows are kept or lost, and who may write."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from app.test_sheet import (
+from annotator_helpers import (
     AFTER,
     BEFORE,
     BOOK,
@@ -21,19 +21,15 @@ from app.test_sheet import (
     story,
     tagged_as,
 )
-from helpers import ROOT
+from helpers import ANNOTATIONS, SAMPLE
 
-import miner
 from miner.annotation.annotations import fingerprint, read_file, row_of
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
 from miner.dialogue.read import read_spans
 from miner.files import json_line
 
-SAMPLE = (Path(miner.__file__).parent / "books" / "sample.html").read_bytes()
-FOLDER = ROOT / "annotations"
 
-
-def test_undo_takes_back_what_was_saved(tmp_path):
+def test_undo_restores_the_saved_file(tmp_path):
     path = tmp_path / "7.jsonl"
     file = opened(path)
     states = [path.read_bytes()]
@@ -50,7 +46,7 @@ def test_undo_takes_back_what_was_saved(tmp_path):
 
 @dataclass
 class Annotated:
-    """A file in which all chapters are done, and the paragraphs of its rows."""
+    """A file in which all chapters are annotated, and its lines."""
 
     path: Path
     lines: list[bytes]
@@ -65,7 +61,7 @@ class Annotated:
 
 @pytest.fixture
 def annotated(tmp_path):
-    """The three chapters in one file, done."""
+    """The three chapters in one file, annotated."""
     path = tmp_path / "7.jsonl"
     for chapter, steps in ((3, [("new", "Tom"), ("same",), ("other", "Ruth")]), (2, STEPS)):
         file = opened(path, chapter)
@@ -76,7 +72,7 @@ def annotated(tmp_path):
     return Annotated(path, path.read_bytes().splitlines(keepends=True))
 
 
-def test_chapters_stand_in_order_in_whatever_order_they_are_done(annotated):
+def test_chapters_are_saved_in_the_order_of_the_book(annotated):
     rows = read_file(annotated.path, "7")
     assert [row.chapter for row in rows] == [1] * 2 + [2] * 11 + [3] * 3
 
@@ -100,8 +96,8 @@ def test_rows_of_other_chapters_are_kept_byte_for_byte(annotated, mark):
     assert len(read_file(annotated.path, "7")) == len(rows)
 
 
-def test_a_row_is_on_its_span_and_not_on_one_alike(tmp_path):
-    """Three speeches of the chapter are “Yes.”; only the last is done."""
+def test_a_row_is_placed_on_its_own_span_among_equal_texts(tmp_path):
+    """Several spans of the chapter have the same text."""
     path = tmp_path / "7.jsonl"
     edit(opened(path), "new", 7, "boy")
     again = opened(path).current().sheet
@@ -110,7 +106,7 @@ def test_a_row_is_on_its_span_and_not_on_one_alike(tmp_path):
     assert shown(opened(path).current().sheet)[4:8] == ["Tom1", "", "", "boy2"]
 
 
-def test_a_row_that_is_found_on_no_span_is_kept_and_told(annotated):
+def test_a_row_that_is_found_on_no_span_is_kept_and_listed(annotated):
     rows = [json.loads(line) for line in annotated.lines]
     third = next(n for n, row in enumerate(rows) if row["chapter"] == 2) + 3
     lost = rows[third] | {"fingerprint": str(fingerprint("“And the herring?”")), "speaker": "Ada"}
@@ -132,7 +128,7 @@ def test_a_row_that_is_found_on_no_span_is_kept_and_told(annotated):
     assert annotated.path.read_bytes() == before
 
 
-def test_a_lost_row_counts_where_conversations_are_numbered(tmp_path):
+def test_a_lost_row_counts_when_conversations_are_numbered(tmp_path):
     path = tmp_path / "7.jsonl"
     file = opened(path)
     edit(file, "new", 4, "Tom")
@@ -147,8 +143,8 @@ def test_a_lost_row_counts_where_conversations_are_numbered(tmp_path):
     assert shown(sheet)[:5] == ["Ruth1", "", "", "", "Tom3"]
 
 
-def test_a_lost_row_at_the_end_is_kept_and_speaks_for_nobody(tmp_path):
-    """Where it stands is not known, so nobody answers it."""
+def test_a_lost_row_at_the_end_is_kept_and_gets_no_answer(tmp_path):
+    """Its place is unknown, so no guess answers it."""
     path = tmp_path / "7.jsonl"
     for place in (0, 1):
         edit(opened(path), "new", place, "Ruth")
@@ -167,7 +163,7 @@ HAND = "He turned to the door"  # narration of paragraph 4
 
 
 @pytest.mark.parametrize("paragraph", [4, 3])
-def test_words_without_marks_are_a_span_in_their_own_paragraph_only(annotated, paragraph):
+def test_unquoted_words_are_found_in_their_own_paragraph_only(annotated, paragraph):
     rows = [json.loads(line) for line in annotated.lines]
     first = next(n for n, row in enumerate(rows) if row["chapter"] == 2)
     words = {"fingerprint": str(fingerprint(HAND)), "speaker": "Tom", "conversation": 1}
@@ -179,8 +175,8 @@ def test_words_without_marks_are_a_span_in_their_own_paragraph_only(annotated, p
     assert sheet.n_decided == len(sheet.spans) == (12 if paragraph == 4 else 11)
 
 
-def test_a_span_that_was_cut_by_hand_stays_as_it_was_cut(annotated):
-    """The miner has two spans where the annotator had one and part of the narration."""
+def test_a_span_that_was_split_by_hand_stays_as_it_is(annotated):
+    """The annotator made one span of two spans and the narration between them."""
     rows = [json.loads(line) for line in annotated.lines]
     first = next(n for n, row in enumerate(rows) if row["chapter"] == 2)
     whole = {"fingerprint": str(fingerprint(re.sub("<.*?>", "", FERRY[0])))}
@@ -201,19 +197,19 @@ def test_a_span_that_was_cut_by_hand_stays_as_it_was_cut(annotated):
     assert annotated.path.read_bytes() == before
 
 
-def test_rows_made_on_another_edition_are_found_by_their_letters(annotated):
-    """It has a preface, so that all paragraphs have other numbers, and other marks and spelling."""
+def test_rows_from_another_edition_are_found_by_their_letters(annotated):
+    """Its preface shifts the paragraph numbers, and its marks and spelling differ."""
     preface = ["It is an old story.", "The author has told it to nobody."] * 4
     chapters = [[*preface, *BEFORE], [text.replace("today", "to-day") for text in FERRY], AFTER]
     other = story(*([re.sub("[“”]", '"', text) for text in chapter] for chapter in chapters))
-    for chapter in (1, 3):  # of chapter 2 alone: the rest would be out of order
+    for chapter in (1, 3):  # the rows of other chapters would be out of order
         annotated.write(line for line in annotated.lines if line not in annotated.rows(chapter))
     sheet = opened(annotated.path, book=other).current().sheet
     assert sheet.lost == []
     assert [name for name in shown(sheet) if name] == [f"{who}{n or 0}" for _, who, n in TALK]
 
 
-def test_of_another_edition_a_row_that_may_stand_in_two_places_is_lost(tmp_path):
+def test_a_row_that_fits_two_places_of_another_edition_is_lost(tmp_path):
     path = tmp_path / "7.jsonl"
     file = opened(path)
     for place, (action, *more) in enumerate(STEPS[:4]):
@@ -239,7 +235,7 @@ def test_of_another_edition_a_row_that_may_stand_in_two_places_is_lost(tmp_path)
         (3, story(BEFORE, ["It rained."], AFTER), "chapter 2 in paragraph 8, expected it before"),
     ],
 )
-def test_a_file_is_not_continued_on_an_edition_that_numbers_its_paragraphs_otherwise(
+def test_a_file_is_refused_if_the_edition_numbers_its_paragraphs_differently(
     annotated, chapter, other, message
 ):
     before = annotated.path.read_bytes()
@@ -250,9 +246,9 @@ def test_a_file_is_not_continued_on_an_edition_that_numbers_its_paragraphs_other
 
 
 @pytest.mark.parametrize("chapter", range(1, 6))
-def test_what_is_annotated_of_the_sample_is_read_and_would_be_written_as_it_is(tmp_path, chapter):
-    gold = FOLDER / "gold" / "sample.jsonl"
-    book_spans = read_spans(SAMPLE, "sample", ())
+def test_the_gold_of_the_sample_is_read_and_written_unchanged(tmp_path, chapter):
+    gold = ANNOTATIONS / "gold" / "sample.jsonl"
+    book_spans = read_spans(SAMPLE.read_bytes(), "sample", ())
     path = tmp_path / "sample.jsonl"
     path.write_bytes(gold.read_bytes())
     file = SheetFile(path, book_spans, chapter)
@@ -282,7 +278,7 @@ OF_ANOTHER_BOOK = (
         (2, b"\n\xe9\n", "7.jsonl:2: found bytes that are no UTF-8"),
     ],
 )
-def test_what_cannot_be_annotated_is_refused_and_left_alone(tmp_path, chapter, content, message):
+def test_what_cannot_be_annotated_is_refused_and_unchanged(tmp_path, chapter, content, message):
     book = story(BEFORE, FERRY, AFTER, ["It rained, and nobody spoke."])
     path = tmp_path / "7.jsonl"
     if content:
@@ -300,7 +296,7 @@ def test_a_file_that_is_a_link_stays_one(tmp_path):
     assert link.is_symlink() and len(read_file(real, "7")) == 1
 
 
-def test_a_file_changed_by_somebody_else_is_not_written_over(annotated):
+def test_a_file_that_changed_elsewhere_is_not_overwritten(annotated):
     file = opened(annotated.path)
     seen = file.current().revision
     with annotated.path.open("ab") as other:
@@ -314,12 +310,12 @@ def test_a_file_changed_by_somebody_else_is_not_written_over(annotated):
     edit(file, "clear", 0)
     assert annotated.path.read_bytes() == changed.replace(annotated.rows(2)[0], b"", 1)
     annotated.path.unlink()
-    assert file.current().sheet.n_decided == 0 and not file.current().sheet.before
+    assert file.current().sheet.n_decided == 0 and not file.current().sheet.history
     edit(file, "new", 0)
     assert len(read_file(annotated.path, "7")) == 1
 
 
-def test_a_file_that_was_broken_is_not_written_over(annotated):
+def test_a_broken_file_is_not_overwritten(annotated):
     file = opened(annotated.path)
     seen = file.current()
     annotated.path.write_bytes(b"<<<<<<< HEAD\n")
@@ -331,7 +327,7 @@ def test_a_file_that_was_broken_is_not_written_over(annotated):
     edit(file, "clear", 0)
 
 
-def test_what_cannot_be_written_leaves_the_state_as_it_was(tmp_path, monkeypatch):
+def test_a_failed_write_leaves_the_state_unchanged(tmp_path, monkeypatch):
     path = tmp_path / "7.jsonl"
     file = opened(path)
     edit(file, "new", 0, "Ruth")

@@ -1,83 +1,50 @@
-"""The page of a book in a browser: opened from disk, read by keys, on a phone, in the dark."""
+"""The page of `miner view` in a browser: keys, buttons, screen sizes, accessibility."""
 
 import json
 import re
 
 import pytest
-from browser import CHROMIUM, DESKTOP, PHONE, chromium, opened, seconds_to_first_chapter
-from corpus.test_mine import SAMPLE
-from evaluation.test_compare_annotations import ANNOTATIONS, run
+from browser import (
+    CONTRASTS,
+    DESKTOP,
+    NAMELESS,
+    PHONE,
+    chromium,
+    opened,
+    require_chromium,
+    seconds_to_first_chapter,
+)
+from helpers import SAMPLE, annotations_of_sample, run
 
 from miner.annotation.annotations import read_annotations
-from miner.app.viewer.layers import disagreements, layered
+from miner.app.viewer.layers import build_layers, find_disagreements
 from miner.dialogue.read import read_spans
 from miner.models.load import load_tagger
 
-pytestmark = pytest.mark.skipif(not CHROMIUM.is_file(), reason=f"needs a browser at {CHROMIUM}")
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALLEST = (360, 740)
-
-# The contrast of every text on the page with what is behind it, where it is below 4.5.
-CONTRASTS = """() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (colour, under) => {
-    canvas.fillStyle = under; canvas.fillRect(0, 0, 1, 1);
-    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  };
-  const css = ([r, g, b]) => `rgb(${r}, ${g}, ${b})`;
-  const behind = (element) => {
-    const layers = [];
-    for (let at = element; at; at = at.parentElement) {
-      layers.unshift(getComputedStyle(at).backgroundColor);
-    }
-    return layers.reduce((under, colour) => css(rgba(colour, under)), "rgb(255, 255, 255)");
-  };
-  const light = (colour) => {
-    const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    const [r, g, b] = colour.map((c) => linear(c / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const bad = [];
-  for (const element of document.querySelectorAll("body *")) {
-    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    if (!own && !element.dataset.label) continue;
-    if (!element.checkVisibility({ visibilityProperty: true })) continue;
-    if (element.closest("option, .hidden, .skip, script, style")) continue;
-    const under = behind(element);
-    const colour_of_text = rgba(getComputedStyle(element).color, under);
-    const [a, b] = [light(colour_of_text), light(rgba(under, under))];
-    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (contrast < 4.5) bad.push(`${element.className || element.tagName} ${contrast.toFixed(2)}`);
-  }
-  return [...new Set(bad)];
-}"""
-NAMELESS = """() => [
-  ...document.querySelectorAll("button, a, select, input, meter"),
-].filter((element) => {
-  const name = element.getAttribute("aria-label") || element.textContent.trim()
-    || element.labels?.[0]?.textContent.trim();
-  return !name;
-}).map((element) => element.outerHTML)"""
 
 
 @pytest.fixture(scope="module")
 def browser():
+    require_chromium()
     with chromium() as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """The sample with the gold, two heuristics, and a tagger that says how sure it is."""
+    """The sample with the gold, two heuristics, and a tagger that gives confidences."""
     folder = tmp_path_factory.mktemp("view")
-    tags = folder / "sure.jsonl"
+    tags = folder / "confident.jsonl"
     run("tag", "sample", "--tagger", "tuned-gap", "-o", tags)
     rows = [json.loads(line) for line in tags.read_bytes().splitlines()]
     for n, row in enumerate(rows):
         row["confidence"] = round(1 - n % 7 / 10, 2) if row["tag"] != "O" else None
     tags.write_text("".join(json.dumps(row) + "\n" for row in rows))
     page = folder / "sample.html"
-    words = ["view", "sample", "--gold", ANNOTATIONS, "-o", page]
+    gold = annotations_of_sample(folder / "annotations")
+    words = ["view", "sample", "--gold", gold, "-o", page]
     for name in ("gap", "narration", tags):
         words += ["--tagger", name]
     assert run(*words).exit_code == 0
@@ -85,11 +52,12 @@ def file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def layers():
-    """What the page shows of the sample, as Python has it."""
+def layers(tmp_path_factory):
+    """The layers of the sample that the page shows."""
     book_spans = read_spans(SAMPLE.read_bytes(), "sample", ())
     named = [(name, load_tagger(name)) for name in ("gap", "narration")]
-    return layered(book_spans, named, read_annotations(ANNOTATIONS)).layers
+    gold = read_annotations(annotations_of_sample(tmp_path_factory.mktemp("gold") / "annotations"))
+    return build_layers(book_spans, named, gold).layers
 
 
 @pytest.fixture
@@ -117,10 +85,10 @@ def shown_layer(page):
 
 
 def differing(layers, one, other):
-    """How many disagreements each chapter has, of two layers."""
+    """The number of disagreements of two layers in each chapter."""
     common = layers[one].chapters.keys() & layers[other].chapters.keys()
     return {
-        n: len(disagreements(layers[one].chapters[n], layers[other].chapters[n]))
+        n: len(find_disagreements(layers[one].chapters[n], layers[other].chapters[n]))
         for n in sorted(common)
     }
 
@@ -180,12 +148,12 @@ def test_keys_switch_the_layer_and_keep_the_place(page, layers):
     assert shown_layer(page) == "narration"
 
 
-def test_the_line_that_is_read_stays_where_it_is(browser, file):
+def test_the_text_stays_in_place_when_the_layout_changes(browser, file):
     page = opened(browser, file, PHONE)
     press(page, "3", "c", "c", "n", "c", "c")
     anchor = page.evaluate("[blockInView().id, blockInView().getBoundingClientRect().top]")
     before = page.evaluate("document.documentElement.scrollHeight")
-    press(page, "b")  # the column is narrower, and what the other layer says stands in the text
+    press(page, "b")  # a narrower column, with the words of the other layer in the text
     assert page.evaluate("document.documentElement.scrollHeight") > before
     top = page.evaluate(f"document.getElementById('{anchor[0]}').getBoundingClientRect().top")
     assert top == pytest.approx(anchor[1], abs=3)
@@ -244,7 +212,7 @@ def test_d_goes_through_all_disagreements_of_the_book(page, layers):
 def test_a_disagreement_is_announced_and_in_view(page):
     press(page, "2", "d")
     assert re.match(r"Disagreement 1 of \d+\. gap 150: .+\. gold: .+\.", status(page))
-    page.wait_for_function(  # scrolling takes a frame or two, more where much else runs
+    page.wait_for_function(  # scrolling takes a few frames on a busy machine
         "() => { const { top, bottom } = document.querySelector('.here').getBoundingClientRect();"
         " return 0 < top && bottom < innerHeight; }"
     )
@@ -266,7 +234,7 @@ def test_the_panel_has_the_turns_and_pairs_of_the_conversation(page, layers):
     assert "Amos Bunce" in text(page, ".turns")
 
 
-def test_how_sure_a_tagger_is_can_be_seen_and_read(page):
+def test_confidences_can_be_seen_and_read(page):
     assert page.locator(".has-sure").count() == 1  # the example in the help
     press(page, "4", "c", "c", "j")
     mark = page.evaluate("""() => {
@@ -296,7 +264,7 @@ def test_chapters_by_keys_links_and_history(page):
     assert status(page) == "This is the first chapter"
 
 
-def test_a_chapter_of_its_own_address(browser, file):
+def test_a_chapter_has_its_own_address(browser, file):
     page = opened(browser, file, at="#3")
     assert text(page, "#chapter h2").startswith("CHAPTER III.")
     page.context.close()
@@ -307,7 +275,7 @@ def test_a_chapter_without_gold_says_so_and_shows_another_layer(page):
     assert "not annotated" in text(page, "#summary")
     assert shown_layer(page) == "gap 150"
     press(page, "1")
-    assert status(page) == "gold says nothing of this chapter"
+    assert status(page) == "gold does not have this chapter"
     assert shown_layer(page) == "gap 150"
     press(page, "n")
     assert shown_layer(page) == "gold"
@@ -320,7 +288,7 @@ def test_help_opens_lists_the_keys_and_gives_the_focus_back(page):
     assert dialog.is_visible()
     assert "next disagreement" in dialog.inner_text()
     press(page, "2")
-    assert shown_layer(page) == "gold"  # keys act on the page again when it is closed
+    assert shown_layer(page) == "gold"  # keys act on the page again after it is closed
     press(page, "Escape")
     assert not dialog.is_visible()
     assert page.evaluate("document.activeElement.id") == "show-help"
@@ -373,7 +341,7 @@ def test_the_theme_follows_the_system_and_the_switch(browser, file):
     page.context.close()
 
 
-def test_what_a_screen_reader_hears(page):
+def test_a_screen_reader_finds_names_and_headings(page):
     press(page, "4", "b", "d")
     assert page.evaluate(NAMELESS) == []
     for role in ("banner", "main", "complementary"):
@@ -385,14 +353,14 @@ def test_what_a_screen_reader_hears(page):
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
     names = page.locator("#chapter .mark").evaluate_all("marks => marks.map(m => m.ariaLabel)")
-    assert all(name.startswith(("Conversation ", "No utterance")) for name in names)
+    assert all(name.startswith(("Conversation ", "Not an utterance")) for name in names)
     assert names[0].startswith("Conversation 1, turn 1, begins a conversation")
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)")
     assert len(ids) == len(set(ids))
 
 
-def test_colour_is_not_alone(page):
-    """Turns differ in their number and line, too; brackets have a number."""
+def test_turns_differ_not_only_in_colour(page):
+    """They also differ in their number and underline."""
     odd, even = (page.locator(f".utterance.{name}").first for name in ("odd", "even"))
     line = "e => getComputedStyle(e).textDecorationLine"
     assert (odd.evaluate(line), even.evaluate(line)) == ("none", "underline")
@@ -434,15 +402,15 @@ def test_on_a_phone_chapters_and_conversation_are_drawers(browser, file):
     page.context.close()
 
 
-def test_the_text_can_be_copied_as_it_stands(page):
-    """Marks are no part of what a reader selects or searches."""
+def test_the_text_can_be_copied_without_marks(page):
+    """Marks are not part of the text that a reader selects or searches."""
     inner = page.locator("#p12 .text").text_content()
     block = page.evaluate("view.chapter.blocks[view.chapter.position.get(12)].text")
     assert inner == block
 
 
-def test_a_long_book_opens_at_once(browser, tmp_path):
-    """One book of 350,000 words in 350 chapters, made of the sample's."""
+def test_a_long_book_opens_in_two_seconds(browser, tmp_path):
+    """The book has 350,000 words in 350 chapters, copies of the sample's."""
     body = SAMPLE.read_text(encoding="utf-8")
     start = body.index('<div class="chapter">')
     end = body.index('<div></div><section class="pg-boilerplate pgheader" id="pg-footer"')

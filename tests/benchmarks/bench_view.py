@@ -1,11 +1,11 @@
-"""How fast the page of `miner view` opens in a browser, from disk, for books of any length.
+"""Measures how fast the page of `miner view` opens in a browser, for the longest books.
 
     python tests/benchmarks/bench_view.py --books DIR [--largest 3]
 
-For each of the longest books: the time to write the page with two taggers, its size, the time from
-navigation to the first chapter on the screen, the slowest of its chapters to open, and the longest
-frame while the longest chapter is scrolled through. Then the same book as if it had no headings:
-all of it in one chapter. Bound: 2 seconds to the first chapter.
+For each book it prints the time to write the page with two taggers, the size of the page, the time
+from navigation to the first chapter on the screen, the time of the slowest chapter to open, and the
+longest frame while the longest chapter is scrolled. A second row has the same book without
+headings, as one chapter. The exit code is 1 if a first chapter takes more than 2 seconds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from browser import chromium, opened, seconds_to_first_chapter
 
-from miner.app.viewer.layers import layered
+from miner.app.viewer.layers import build_layers
 from miner.app.viewer.page import view_html
 from miner.books.sources import find_sources
 from miner.dialogue.read import read_spans
@@ -39,7 +39,7 @@ SLOWEST = """() => {
   return Math.max(...times);
 }"""
 
-# Half a screen every frame, 300 times; the longest frame but for the five slowest, in milliseconds.
+# Scrolls half a screen in each of 300 frames; the sixth longest frame in milliseconds.
 SCROLLED = """async () => {
   const longest = book.chapters.reduce((a, b) => (b.words > a.words ? b : a));
   openChapter(longest.number);
@@ -57,17 +57,17 @@ SCROLLED = """async () => {
 
 
 def in_one_chapter(book_spans: BookSpans) -> BookSpans:
-    """The book as if it had no headings."""
+    """Moves the whole book into one chapter."""
     blocks = tuple(replace(block, chapter=0) for block in book_spans.book.blocks)
     spans = tuple(replace(span, chapter=0) for span in book_spans.spans)
     return BookSpans(replace(book_spans.book, blocks=blocks), spans)
 
 
 def measure(browser, folder: Path, name: str, book_spans: BookSpans) -> float:
-    """Prints a row and returns the seconds to the first chapter."""
+    """Prints a row; returns the seconds to the first chapter."""
     start = time.perf_counter()
     taggers = [(tagger, load_tagger(tagger)) for tagger in ("gap", "narration")]
-    data = view_html(layered(book_spans, taggers))
+    data = view_html(build_layers(book_spans, taggers))
     written = time.perf_counter() - start
     file = folder / "page.html"
     file.write_bytes(data)

@@ -1,9 +1,9 @@
-"""A picture of the page that `miner view` writes, of the sample with its gold and two taggers.
+"""Takes a picture of the page of `miner view`: the sample with its gold and two taggers.
 
     python tests/benchmarks/screenshot.py -o view.png [--size 1280x900] [--scheme dark] [--keys 1,b]
 
-The keys are pressed one after another before the picture is taken. The browser is /usr/bin/chromium
-or the variable CHROMIUM.
+The keys are pressed in order before the picture is taken. The browser is /usr/bin/chromium or the
+variable CHROMIUM.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from browser import chromium, opened
 
 from miner.annotation.annotations import read_annotations
-from miner.app.viewer.layers import layered
+from miner.app.viewer.layers import build_layers
 from miner.app.viewer.page import view_html
 from miner.books.download import find_book
 from miner.dialogue.read import read_spans
@@ -28,11 +28,11 @@ ANNOTATIONS = Path(__file__).parents[2] / "annotations"
 
 
 def sample_page(taggers=("gap", "narration")) -> bytes:
-    """The page of the sample, the gold and the taggers as its layers."""
+    """Returns the page of the sample with the gold and the taggers as layers."""
     source, path = find_book("sample")
     book_spans = read_spans(path.read_bytes(), source.id, ())
     named = [(tagger_label(name), load_tagger(name)) for name in taggers]
-    return view_html(layered(book_spans, named, read_annotations(ANNOTATIONS)))
+    return view_html(build_layers(book_spans, named, read_annotations(ANNOTATIONS)))
 
 
 def main() -> None:
@@ -40,9 +40,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-o", "--out", type=Path, required=True, help="PNG file to write")
     parser.add_argument("--size", default="1280x900", help="of the window, in pixels")
-    parser.add_argument("--scale", type=float, default=1, help="pixels of the picture to one of it")
+    parser.add_argument(
+        "--scale", type=float, default=1, help="pixels of the picture per window pixel"
+    )
     parser.add_argument("--scheme", choices=["light", "dark"], default="light")
-    parser.add_argument("--keys", default="2,d,d,b", help="to press first, with commas between")
+    parser.add_argument("--keys", default="2,d,d,b", help="keys to press, with commas")
     args = parser.parse_args()
     size = tuple(map(int, args.size.split("x")))
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:

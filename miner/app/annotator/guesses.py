@@ -1,7 +1,7 @@
-"""A tagger's tags -> guesses at what an annotator will say of the quoted spans of a chapter.
+"""A tagger's tags -> guesses at the speaker and conversation of each quoted span of a chapter.
 
-Tags say where a conversation begins and who goes on, not who speaks. What a guess comes to, a
-speaker and a conversation, depends on what is decided around it, and is worked out anew each time.
+Tags say where conversations and turns begin, but not who speaks. The speaker and conversation of a
+guess therefore depend on the decisions around it, and are computed again after each decision.
 """
 
 from __future__ import annotations
@@ -18,47 +18,57 @@ from miner.dialogue.tags import Tag, TaggedSpan
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a tagger says of a quoted span: `tag`, and how sure it is of it, 0..1 or None.
+    """A tagger's prediction for a quoted span.
 
-    `dialogue` counts the conversations of the chapter from 0, as the tagger has them, and `turn`
-    the turns of the conversation. Both are -1 where `tag` is O.
+    Attributes:
+        tag: the predicted tag.
+        dialogue: number of the predicted dialogue in the chapter, from 0; -1 if `tag` is O.
+        turn: number of the turn in that dialogue, from 0; -1 if `tag` is O.
+        confidence: of the tag, 0 to 1, or None if the tagger gives none.
     """
 
     tag: Tag
     dialogue: int
     turn: int
-    sure: float | None
+    confidence: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A quoted span of a chapter and what is known of it.
+    """A quoted span of a chapter and what is known about it.
 
-    `row` has its place and letters, and its facts where it is decided; `guessed` are the facts that
-    follow from `guess`, where it is not. `span` is None for a row that was found on no span: it is
-    decided, and kept as it is. `begins` says that the annotator had its conversation begin there;
-    the file does not tell, where what is before is undecided.
+    Attributes:
+        span: the span, or None for a lost row, which was found on no span and is kept as it is.
+        row: its place and fingerprint, and its speaker and conversation if it is decided.
+        is_decided: whether the annotator has answered.
+        starts_conversation: whether the annotator began a conversation here. The file does not say
+            so when the spans before are undecided.
+        guess: the tagger's prediction, if there is one.
+        guessed: the facts that follow from `guess` if the span is not decided.
     """
 
     span: Span | None
     row: Annotation
     is_decided: bool = False
-    begins: bool = False
+    starts_conversation: bool = False
     guess: Guess | None = None
     guessed: Annotation | None = None
 
     @property
     def fact(self) -> Annotation | None:
-        """The facts, decided or guessed; None where neither."""
+        """The decided or guessed facts; None if there are neither."""
         return self.row if self.is_decided else self.guessed
 
 
-def guesses(tagged: Iterable[TaggedSpan], chapter: int) -> dict[tuple[int, int, int], Guess]:
-    """The guesses at the spans of a chapter, by paragraph, start and end.
+def find_guesses(tagged: Iterable[TaggedSpan], chapter: int) -> dict[tuple[int, int, int], Guess]:
+    """Reads the guesses for a chapter from tagged spans.
 
     Args:
-        tagged: the spans of a book or of the chapter, tagged; narration included.
-        chapter: its number.
+        tagged: spans of the book or of the chapter, narration included.
+        chapter: number of the chapter.
+
+    Returns:
+        The guesses by paragraph, start and end.
     """
     found: dict[tuple[int, int, int], Guess] = {}
     dialogue, turn = -1, 0
@@ -70,7 +80,7 @@ def guesses(tagged: Iterable[TaggedSpan], chapter: int) -> dict[tuple[int, int, 
         if item.tag is Tag.O:
             found[place] = Guess(Tag.O, -1, -1, item.confidence)
             continue
-        # A chapter begins a conversation, whatever the tag says.
+        # The first utterance of a chapter begins a conversation, even if its tag is not B-START.
         if item.tag is Tag.B_START or dialogue < 0:
             dialogue, turn = dialogue + 1, 0
         elif item.tag is Tag.B_OTHER:
@@ -79,22 +89,22 @@ def guesses(tagged: Iterable[TaggedSpan], chapter: int) -> dict[tuple[int, int, 
     return found
 
 
-def fresh_speaker(taken: Collection[str]) -> str:
-    """The first letter that no speaker has: A, B, ... Z, AA, AB and so on.
+def pick_unused_letter(taken: Collection[str]) -> str:
+    """Returns the first unused letter: A, B, ... Z, AA, AB and so on.
 
-    >>> fresh_speaker({"A", "Ines"})
+    >>> pick_unused_letter({"A", "Ines"})
     'B'
     """
     names = ("".join(letters) for n in count(1) for letters in product(ascii_uppercase, repeat=n))
     return next(name for name in names if name not in taken)
 
 
-def other_speaker(spoken: Sequence[str]) -> str:
-    """The last one who spoke and is not the one who spoke last; "" if there is none.
+def find_other_speaker(spoken: Sequence[str]) -> str:
+    """Returns the last speaker who differs from the most recent one; "" if there is none.
 
-    An unknown speaker is nobody in particular.
+    Unknown speakers are skipped.
 
-    >>> other_speaker(["Ines", "Ivo", "Ines", "Ines"])
+    >>> find_other_speaker(["Ines", "Ivo", "Ines", "Ines"])
     'Ivo'
     """
     return next(
@@ -103,17 +113,18 @@ def other_speaker(spoken: Sequence[str]) -> str:
     )
 
 
-def settled(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The entries with their guesses worked out, conversations numbered as they begin.
+def resolve_guesses(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Computes the facts of all guesses and numbers the conversations in the order they begin.
 
-    A guessed span is of the conversation of the decided ones that the tagger puts with it, those
-    before it first, unless that begins later; else of one of its own. Its speaker goes on or
-    alternates with the other one of the conversation, and has a letter that nobody has where no
-    other is known.
+    A guessed span joins the conversation of the decided spans that are in the same predicted
+    dialogue: first of those before it, else of those after it if that conversation has not begun
+    by then. Otherwise it gets a new conversation. Within a predicted turn the speaker stays the
+    same; at the next turn the other speaker of the conversation answers, or an unused letter if no
+    other speaker is known.
     """
     entries = tuple(entries)
-    walk = _Walk(entries)
-    facts = [walk.fact(n, entry) for n, entry in enumerate(entries)]
+    resolver = _Resolver(entries)
+    facts = [resolver.next_fact(n, entry) for n, entry in enumerate(entries)]
     numbered = iter(renumbered(fact for fact in facts if fact is not None))
     done = []
     for entry, fact in zip(entries, facts, strict=True):
@@ -126,22 +137,25 @@ def settled(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 
 @dataclass(slots=True)
-class _Talk:
-    """A conversation so far: who spoke, in order, and the turn of the last one, as guessed."""
+class _SpokenSoFar:
+    """The speakers of a conversation so far, with the predicted dialogue and turn of the last."""
 
     spoken: list[str] = field(default_factory=list)
     last: tuple[int, int] | None = None
 
 
-class _Walk:
-    """The entries of a chapter in reading order, each with what was before and is decided later."""
+class _Resolver:
+    """Walks through a chapter in reading order and derives the facts of each entry.
+
+    It remembers the conversations so far, and knows the decisions that come later.
+    """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        self.talks: dict[int, _Talk] = {}
-        self.number_of: dict[int, int] = {}  # of the tagger's conversations
+        self.talks: dict[int, _SpokenSoFar] = {}
+        self.number_of: dict[int, int] = {}  # predicted dialogue -> conversation
         rows = [entry.row for entry in entries if entry.is_decided]
         self.taken = {row.speaker for row in rows}
-        self.begun = {entry.row.conversation for entry in entries if entry.begins}
+        self.begun = {entry.row.conversation for entry in entries if entry.starts_conversation}
         self.newest = max((row.conversation for row in rows), default=0)
         self.decided: dict[int, list[tuple[int, int, Annotation]]] = {}
         for n, entry in enumerate(entries):
@@ -149,8 +163,8 @@ class _Walk:
                 of_dialogue = self.decided.setdefault(entry.guess.dialogue, [])
                 of_dialogue.append((n, entry.guess.turn, entry.row))
 
-    def fact(self, n: int, entry: Entry) -> Annotation | None:
-        """The facts of the next entry."""
+    def next_fact(self, n: int, entry: Entry) -> Annotation | None:
+        """The facts of the next entry, which is the n-th."""
         guess = entry.guess
         if entry.is_decided:
             fact = entry.row
@@ -159,10 +173,10 @@ class _Walk:
         elif guess.tag is Tag.O:
             return replace(entry.row, speaker="", conversation=0)
         else:
-            fact = self._guessed(n, entry.row, guess)
+            fact = self._guess_fact(n, entry.row, guess)
         if fact.is_utterance:
-            talk = self.talks.setdefault(fact.conversation, _Talk())
-            if entry.span is not None:  # where a lost row stands is not known
+            talk = self.talks.setdefault(fact.conversation, _SpokenSoFar())
+            if entry.span is not None:  # the place of a lost row is unknown
                 talk.spoken.append(fact.speaker)
                 talk.last = None
                 if guess is not None and guess.dialogue >= 0:
@@ -170,7 +184,7 @@ class _Walk:
                     self.number_of[guess.dialogue] = fact.conversation
         return fact
 
-    def _guessed(self, n: int, row: Annotation, guess: Guess) -> Annotation:
+    def _guess_fact(self, n: int, row: Annotation, guess: Guess) -> Annotation:
         later = [item for item in self.decided.get(guess.dialogue, ()) if item[0] > n]
         number = self.number_of.get(guess.dialogue)
         if number is None:
@@ -179,24 +193,24 @@ class _Walk:
                 number = next_number
             else:
                 number = self.newest = self.newest + 1
-        speaker = self._speaker(self.talks.get(number, _Talk()), number, guess, later)
+        speaker = self._guess_speaker(self.talks.get(number, _SpokenSoFar()), number, guess, later)
         self.taken.add(speaker)
         return replace(row, speaker=speaker, conversation=number)
 
-    def _speaker(
+    def _guess_speaker(
         self,
-        talk: _Talk,
+        talk: _SpokenSoFar,
         number: int,
         guess: Guess,
         later: Iterable[tuple[int, int, Annotation]],
     ) -> str:
         if talk.last == (guess.dialogue, guess.turn):
             return talk.spoken[-1]
-        if other := other_speaker(talk.spoken):
+        if other := find_other_speaker(talk.spoken):
             return other
         taken = (UNKNOWN, *talk.spoken[-1:])
         for _, turn, fact in later:
             is_turn = fact.conversation == number and (turn - guess.turn) % 2 == 0
             if is_turn and fact.speaker not in taken:
                 return fact.speaker
-        return fresh_speaker(self.taken)
+        return pick_unused_letter(self.taken)

@@ -1,8 +1,8 @@
-"""The server of one chapter under annotation: its page and state, for a browser of this machine.
+"""The server of one chapter under annotation, for a browser on this machine.
 
-Nobody else gets in: it listens on the loopback address, every request carries a token that only the
-page's address has, and a page of another site that guesses the port is refused by its `Host` and
-`Origin`.
+Nobody else gets in. The server listens on the loopback address only. Every request must carry the
+token from the address of the page. Pages of other sites are refused by their `Host` and `Origin`
+headers, even if they guess the port.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit, Version
-from miner.app.annotator.sheet_page import page, state_of
-from miner.app.viewer.page import DOOR, MODES, Mode, door_html, policy_of
+from miner.app.annotator.sheet_page import build_state, render_annotation_page
+from miner.app.viewer.page import MODES, NO_TOKEN, Mode, build_policy, render_no_token_page
 
 LOOPBACK = "127.0.0.1"
-_MOST_BYTES = 64 * 1024  # of a request; an edit has some hundred
-_KINDS = {"revision": str, "action": str, "place": int, "speaker": str, "conversation": int}
+_MAX_BYTES = 64 * 1024  # of a request; an edit has a few hundred
+_TYPES = {"revision": str, "action": str, "place": int, "speaker": str, "conversation": int}
 _HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",  # the address has the token
+    "Referrer-Policy": "no-referrer",  # the address contains the token
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 
-class Refused(Exception):
-    """A request that is answered with an HTTP status and one line."""
+class RefusedRequest(Exception):
+    """A request that is answered with an HTTP error and a message of one line."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -43,27 +43,27 @@ class Refused(Exception):
 
 
 class AnnotationServer:
-    """Serves one chapter until it is told to end.
+    """Serves one chapter until it is stopped.
 
-    It listens from the beginning; `run` answers.
+    It listens from its creation on; `run` answers the requests.
 
     Args:
         sheet_file: the chapter and its file.
-        port: where to listen; 0 for any port that is free.
+        port: port to listen on; 0 for any free port.
 
     Raises:
-        ValueError: if nobody can listen there; names the port.
+        ValueError: if the port is not available.
     """
 
     def __init__(self, sheet_file: SheetFile, port: int = 0) -> None:
         self.sheet_file = sheet_file
         self.token = secrets.token_urlsafe(32)
-        self._socket = _listening(port)
+        self._socket = _listen(port)
         self.port: int = self._socket.getsockname()[1]
         self._server = make_server(
             LOOPBACK,
             self.port,
-            _app(self),
+            _build_app(self),
             threaded=True,
             request_handler=_Handler,
             fd=self._socket.fileno(),
@@ -71,21 +71,21 @@ class AnnotationServer:
 
     @property
     def url(self) -> str:
-        """The address of the page, token included."""
+        """The address of the page with its token."""
         return f"http://{LOOPBACK}:{self.port}/?token={self.token}"
 
     @property
     def hosts(self) -> list[str]:
-        """What a browser of this machine calls the server."""
+        """The `Host` headers that a browser on this machine may send."""
         names = [LOOPBACK, "localhost"]
         return [f"{name}:{self.port}" for name in names] + (names if self.port == 80 else [])
 
     def open_browser(self) -> None:
-        """Opens the page in the user's browser, without waiting for a browser in the terminal."""
+        """Opens the page in the default browser, in a thread, since a text browser would block."""
         Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
 
     def run(self) -> None:
-        """Answers requests until `stop`, `POST /done` or Ctrl-C. What was saved stays saved."""
+        """Answers requests until `stop`, `POST /done` or Ctrl-C; every answered edit is on disk."""
         with self._socket:
             self._server.serve_forever(poll_interval=0.1)
 
@@ -95,7 +95,7 @@ class AnnotationServer:
 
 
 class _Handler(WSGIRequestHandler):
-    """Keeps quiet: requests are nobody's business, and their first lines would tell the token."""
+    """Logs nothing, since the first line of a request contains the token."""
 
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: ANN401 - as inherited
         pass
@@ -104,97 +104,103 @@ class _Handler(WSGIRequestHandler):
         return "miner"
 
 
-def _app(server: AnnotationServer) -> Flask:
-    # No folder is served: all there is to get are the routes below.
+def _build_app(server: AnnotationServer) -> Flask:
+    # No folder is served, only the routes below.
     app = Flask("miner", static_folder=None, template_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = _MOST_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = _MAX_BYTES
     sheet_file = server.sheet_file
 
     def state(version: Version, place: int | None = None) -> dict[str, Any]:
-        return state_of(sheet_file, version, place)
+        return build_state(sheet_file, version, place)
 
     @app.before_request
-    def guard() -> None:
+    def check_caller() -> None:
         _check_caller(server)
 
     @app.after_request
-    def guarded(response: Response) -> Response:
+    def add_headers(response: Response) -> Response:
         for name, value in _HEADERS.items():
             response.headers[name] = value
         response.headers.setdefault("Content-Security-Policy", "default-src 'none'")
         return response
 
     @app.get("/")
-    def show() -> Response:
+    def show_page() -> Response:
         if "token" not in request.args:
-            return _html(door_html(), DOOR)
-        return _html(page(sheet_file, sheet_file.current()), MODES["edit"])
+            return _html_response(render_no_token_page(), NO_TOKEN)
+        return _html_response(
+            render_annotation_page(sheet_file, sheet_file.current()), MODES["edit"]
+        )
 
     @app.get("/state")
-    def get_state() -> Response:
+    def show_state() -> Response:
         place = request.args.get("place", type=int)
-        return _json(state(sheet_file.current(), place))
+        return _json_response(state(sheet_file.current(), place))
 
     @app.post("/edit")
     def edit() -> Response:
-        wanted = _edit_of(request.get_data())
+        wanted = _parse_edit(request.get_data())
         place = wanted.get("place")
         try:
-            return _json(state(sheet_file.edit(**wanted), place))
+            return _json_response(state(sheet_file.edit(**wanted), place))
         except StaleEdit as error:
             now = state(sheet_file.current(), place)
-            return _json({"error": str(error), "state": now}, 409)
+            return _json_response({"error": str(error), "state": now}, 409)
 
     @app.post("/done")
     def done() -> Response:
-        response = _json({"saved": str(sheet_file.path)})
-        # Only once the answer is out; and not by this thread, which `stop` would wait for.
+        response = _json_response({"saved": str(sheet_file.path)})
+        # After the answer is sent, and in another thread, since `stop` waits for this one.
         response.call_on_close(Thread(target=server.stop, daemon=True).start)
         return response
 
-    @app.errorhandler(Refused)
-    def refused(error: Refused) -> Response:
+    @app.errorhandler(RefusedRequest)
+    def answer_refused(error: RefusedRequest) -> Response:
         wants = request.accept_mimetypes.best_match(["application/json", "text/html"])
         if request.path == "/" and wants == "text/html":
-            return _html(door_html(), DOOR, error.status)
-        return _json({"error": str(error)}, error.status)
+            return _html_response(render_no_token_page(), NO_TOKEN, error.status)
+        return _json_response({"error": str(error)}, error.status)
 
     @app.errorhandler(ValueError)
-    def invalid(error: ValueError) -> Response:
-        return _json({"error": str(error)}, 400)
+    def answer_invalid(error: ValueError) -> Response:
+        return _json_response({"error": str(error)}, 400)
 
     @app.errorhandler(OSError)
-    def unwritten(error: OSError) -> Response:
+    def answer_failed_write(error: OSError) -> Response:
         place = f"{error.filename}: " if error.filename else ""
-        return _json({"error": f"{place}{error.strerror or error}"}, 500)
+        return _json_response({"error": f"{place}{error.strerror or error}"}, 500)
 
     @app.errorhandler(HTTPException)
-    def unknown(error: HTTPException) -> Response:
+    def answer_http_error(error: HTTPException) -> Response:
         found = f"{request.method} {request.path}"
-        return _json({"error": f"found {found[:200]}: {error.name}"}, error.code or 500)
+        return _json_response({"error": f"found {found[:200]}: {error.name}"}, error.code or 500)
 
     return app
 
 
 def _check_caller(server: AnnotationServer) -> None:
-    """Refuses whoever is not the page itself."""
-    # A name of somebody's own that leads to this machine is in the header as it was typed.
+    """Refuses every request that does not come from the page itself."""
+    # Another site can let its own name point to this machine; the header has the name as typed.
     if request.headers.get("Host", "").lower() not in server.hosts:
-        raise Refused(403, f"found another host than {server.hosts[0]}")
+        raise RefusedRequest(403, f"found a request for another host, expected {server.hosts[0]}")
     origin = request.headers.get("Origin")
     if origin is not None and origin not in [f"http://{host}" for host in server.hosts]:
-        raise Refused(403, "found a request of another origin, expected the page's own")
+        raise RefusedRequest(403, "found a request of another origin, expected the page's own")
     if request.path == "/" and "token" not in request.args:
-        return  # the door only, which has nothing of the book
+        return  # shows the page without a token, which has no text of the book
     given = request.args.get("token") if request.path == "/" else request.headers.get("X-Token")
     if not secrets.compare_digest((given or "").encode(), server.token.encode()):
-        raise Refused(403, "found no valid token, expected the one of the page's address")
+        raise RefusedRequest(
+            403, "found no valid token, expected the one in the address of the page"
+        )
     if request.method == "POST" and request.mimetype != "application/json":
-        raise Refused(415, f"found {request.mimetype or 'no type'}, expected application/json")
+        raise RefusedRequest(
+            415, f"found {request.mimetype or 'no type'}, expected application/json"
+        )
 
 
-def _edit_of(content: bytes) -> dict[str, Any]:
-    """The edit in the body of a request, as the arguments of `SheetFile.edit`."""
+def _parse_edit(content: bytes) -> dict[str, Any]:
+    """Reads the body of a request into the arguments of `SheetFile.edit`."""
     try:
         wanted = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -203,11 +209,11 @@ def _edit_of(content: bytes) -> dict[str, Any]:
         raise ValueError(f"found {type(wanted).__name__}, expected an object")
     given = {key: value for key, value in wanted.items() if value is not None}
     for key, value in given.items():
-        if key not in _KINDS:
-            raise ValueError(f"found key {key[:50]!r}, expected {', '.join(_KINDS)}")
-        if type(value) is not _KINDS[key]:
+        if key not in _TYPES:
+            raise ValueError(f"found key {key[:50]!r}, expected {', '.join(_TYPES)}")
+        if type(value) is not _TYPES[key]:
             raise ValueError(
-                f"found {type(value).__name__} as {key}, expected {_KINDS[key].__name__}"
+                f"found {type(value).__name__} as {key}, expected {_TYPES[key].__name__}"
             )
     for key in ("revision", "action"):
         if key not in given:
@@ -215,21 +221,21 @@ def _edit_of(content: bytes) -> dict[str, Any]:
     return given
 
 
-def _listening(port: int) -> socket.socket:
+def _listen(port: int) -> socket.socket:
     try:
         return socket.create_server((LOOPBACK, port))
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
-        raise ValueError(f"port {port}: cannot be listened on: {reason}") from error
+        raise ValueError(f"port {port}: cannot listen on it: {reason}") from error
 
 
-def _html(content: bytes, mode: Mode, status: int = 200) -> Response:
-    """A page, with the policy that it also has in itself; no other page may show it in a frame."""
+def _html_response(content: bytes, mode: Mode, status: int = 200) -> Response:
+    """A response with a page and its policy; no other page may show it in a frame."""
     response = Response(content, status, mimetype="text/html")
-    policy = f"{policy_of(mode)}; frame-ancestors 'none'"
+    policy = f"{build_policy(mode)}; frame-ancestors 'none'"
     response.headers["Content-Security-Policy"] = policy
     return response
 
 
-def _json(value: object, status: int = 200) -> Response:
+def _json_response(value: object, status: int = 200) -> Response:
     return Response(json.dumps(value), status, mimetype="application/json")

@@ -1,32 +1,41 @@
-"""The quoted spans of a chapter under annotation: decided, guessed or neither, and what to do.
+"""The quoted spans of a chapter under annotation, and the actions of the annotator.
 
-A sheet never changes. Each action gives a new one, or a ValueError in one line.
+A sheet never changes. Each action returns a new sheet, or raises a ValueError of one line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from miner.annotation.annotations import UNKNOWN, Annotation, derive_tags, renumbered
-from miner.app.annotator.guesses import Entry, fresh_speaker, other_speaker, settled
+from miner.app.annotator.guesses import (
+    Entry,
+    find_other_speaker,
+    pick_unused_letter,
+    resolve_guesses,
+)
 from miner.dialogue.tags import Tag
 
-_LONGEST_NAME = 100  # characters; what is longer is no name but text of the book
+_MAX_NAME = 100  # characters; a longer name would be text of the book
 
 Entries = tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The entries of one chapter in reading order, and those before each action, oldest first.
+    """The entries of one chapter in reading order.
 
-    `place` counts the spans of the chapter that are annotated from 0; rows that were found on no
-    span are entries without a place. The entries are as `guesses.settled` gives them.
+    A place is the index of a quoted span among the spans of the chapter, from 0. Lost rows are
+    entries without a place.
+
+    Attributes:
+        entries: as `guesses.resolve_guesses` returns them.
+        history: the entries before each action, oldest first.
     """
 
     entries: Entries
-    before: tuple[Entries, ...] = ()
+    history: tuple[Entries, ...] = ()
 
     @property
     def spans(self) -> list[Entry]:
@@ -45,28 +54,32 @@ class Sheet:
 
     @property
     def speakers(self) -> list[str]:
-        """Who is known to speak, in the order in which they first do; guesses left out."""
+        """The names of the decided speakers, in the order in which they first speak."""
         rows = (entry.row for entry in self.entries if entry.is_decided and entry.row.is_utterance)
         return [name for name in dict.fromkeys(row.speaker for row in rows) if name != UNKNOWN]
 
     def rows(self) -> list[Annotation]:
-        """The rows to save, lost ones included: what is decided, conversations counted from 1."""
+        """The decided rows to save, lost ones included, with conversations numbered from 1."""
         return renumbered(entry.row for entry in self.entries if entry.is_decided)
 
     def tags(self) -> list[Tag | None]:
-        """The derived tag of each place; guesses count as if they were right, None is undecided."""
+        """The tag of each place, derived from decisions and guesses; None if it has neither."""
         facts = [entry.fact for entry in self.spans]
         tags = iter(derive_tags(fact for fact in facts if fact is not None))
         return [None if fact is None else next(tags) for fact in facts]
 
     def next_place(self, after: int | None = None) -> int | None:
-        """The place to decide next, None where all are decided.
+        """Returns the place to decide next, None if all are decided.
 
-        Where a tagger says how sure it is, the least sure; else the next one in reading order after
-        the place given, from the beginning again after the last.
+        It is the undecided place with the lowest confidence. If no tagger gives a confidence, it is
+        the next undecided place after `after` in reading order, and after the last one the first.
         """
         left = [(n, entry.guess) for n, entry in enumerate(self.spans) if not entry.is_decided]
-        known = [(guess.sure, n) for n, guess in left if guess and guess.sure is not None]
+        known = [
+            (guess.confidence, n)
+            for n, guess in left
+            if guess is not None and guess.confidence is not None
+        ]
         if known:
             return min(known)[1]
         places = [n for n, _ in left]
@@ -74,100 +87,103 @@ class Sheet:
             (n for n in places if after is not None and n > after), next(iter(places), None)
         )
 
-    def same(self, place: int) -> Sheet:
-        """The speaker of the utterance before goes on, in the same conversation."""
-        before = self._utterance_before(place, "same")
-        return self._decided(place, before.speaker, before.conversation)
+    def keep_speaker(self, place: int) -> Sheet:
+        """The previous speaker continues in the same conversation."""
+        before = self._previous_utterance(place, "same")
+        return self._decide(place, before.speaker, before.conversation)
 
-    def other(self, place: int, speaker: str | None = None) -> Sheet:
-        """Another speaker in the conversation of the utterance before.
+    def change_speaker(self, place: int, speaker: str | None = None) -> Sheet:
+        """Another speaker answers in the conversation of the previous utterance.
 
-        Without a name, the last one who spoke in it and is not the speaker before; where nobody
-        else has spoken yet, a letter that nobody has.
+        Without a name, it is the last one in that conversation who is not the previous speaker, or
+        an unused letter if nobody else has spoken in it.
         """
-        before = self._utterance_before(place, "other")
-        if speaker is not None and (name := _name(speaker)) == before.speaker != UNKNOWN:
+        before = self._previous_utterance(place, "other")
+        if speaker is not None and (name := _clean_name(speaker)) == before.speaker != UNKNOWN:
             raise ValueError(
-                f"place {place}: found {name} as the other speaker, who spoke before, "
+                f"place {place}: found {name} as the other speaker, who also spoke before, "
                 "expected another name"
             )
-        return self._decided(place, *self._answer(place, before.conversation, speaker))
+        return self._answer(place, before.conversation, speaker)
 
-    def new(self, place: int, speaker: str | None = None) -> Sheet:
-        """A conversation begins; without a name, its speaker is a letter that nobody has."""
-        name = self._fresh(place) if speaker is None else _name(speaker)
+    def start_conversation(self, place: int, speaker: str | None = None) -> Sheet:
+        """A conversation begins; without a name, its speaker gets an unused letter."""
+        name = self._unused_letter(place) if speaker is None else _clean_name(speaker)
         newest = max((fact.conversation for fact in self._facts()), default=0)
-        return self._decided(place, name, newest + 1, begins=True)
+        return self._decide(place, name, newest + 1, starts_conversation=True)
 
-    def resume(self, place: int, conversation: int, speaker: str | None = None) -> Sheet:
-        """An old conversation goes on; without a name, its speaker is as in `other`."""
+    def resume_conversation(
+        self, place: int, conversation: int, speaker: str | None = None
+    ) -> Sheet:
+        """An earlier conversation resumes; the speaker is chosen as in `change_speaker`."""
         numbers = {fact.conversation for fact in self._facts() if fact.is_utterance}
         if conversation not in numbers:
             known = f"1 to {max(numbers)}" if numbers else "one that has begun"
             raise ValueError(
                 f"place {place}: found no conversation {conversation} to resume, expected {known}"
             )
-        return self._decided(place, *self._answer(place, conversation, speaker))
+        return self._answer(place, conversation, speaker)
 
-    def speaker(self, place: int, speaker: str) -> Sheet:
-        """The name of the speaker; the conversation stays as it is, or is guessed.
+    def set_speaker(self, place: int, speaker: str) -> Sheet:
+        """Names the speaker and keeps the conversation, decided or guessed.
 
-        Where neither is known, the conversation of the utterance before goes on, or one begins.
+        A span without a conversation joins that of the previous utterance, or begins the first one.
         """
-        entry, name = self._entry(place), _name(speaker)
+        entry, name = self._entry(place), _clean_name(speaker)
         if entry.fact is not None:
             number = self._utterance(place).conversation
-            return self._decided(place, name, number, entry.begins)
+            return self._decide(place, name, number, entry.starts_conversation)
         spoken = [fact for fact in self._facts(place) if fact.is_utterance]
-        return (
-            self._decided(place, name, spoken[-1].conversation) if spoken else self.new(place, name)
-        )
+        if not spoken:
+            return self.start_conversation(place, name)
+        return self._decide(place, name, spoken[-1].conversation)
 
-    def unknown(self, place: int) -> Sheet:
+    def mark_unknown(self, place: int) -> Sheet:
         """The text does not tell who speaks."""
-        return self.speaker(place, UNKNOWN)
+        return self.set_speaker(place, UNKNOWN)
 
-    def rename(self, place: int, speaker: str) -> Sheet:
-        """Another name for the speaker of a place, everywhere in the chapter, lost rows included.
+    def rename_speaker(self, place: int, speaker: str) -> Sheet:
+        """Renames the speaker of a place in the whole chapter, lost rows included.
 
-        Where somebody has that name already, the two become one.
+        If another speaker already has the new name, the two become one.
         """
-        old, name = self._utterance(place).speaker, _name(speaker)
+        old, name = self._utterance(place).speaker, _clean_name(speaker)
         if not self._entry(place).is_decided or old == UNKNOWN:
             found = "an unknown speaker" if old == UNKNOWN else "a guess"
             raise ValueError(f"place {place}: found {found}, expected a decided speaker to rename")
-        return self._after(
+        return self._with_entries(
             replace(entry, row=replace(entry.row, speaker=name))
             if entry.is_decided and entry.row.speaker == old
             else entry
             for entry in self.entries
         )
 
-    def nothing(self, place: int) -> Sheet:
-        """What is quoted is no utterance: conversation 0, no speaker."""
-        return self._decided(place, "", 0)
+    def mark_not_speech(self, place: int) -> Sheet:
+        """The quoted span is not an utterance: conversation 0, no speaker."""
+        return self._decide(place, "", 0)
 
-    def accept(self, place: int) -> Sheet:
+    def accept_guess(self, place: int) -> Sheet:
         """The guess is right."""
         entry = self._entry(place)
         if entry.guessed is None:
-            found = "it decided" if entry.is_decided else "no guess"
+            found = "a decided span" if entry.is_decided else "no guess"
             raise ValueError(f"place {place}: found {found}, expected a guess to accept")
-        return self._decided(place, entry.guessed.speaker, entry.guessed.conversation)
+        return self._decide(place, entry.guessed.speaker, entry.guessed.conversation)
 
     def clear(self, place: int) -> Sheet:
-        """Undecided again, or guessed."""
+        """Removes the decision; the span is undecided again, or guessed."""
         entry = self._entry(place)
         if not entry.is_decided:
             raise ValueError(f"place {place}: found it undecided, expected a decision to clear")
         row = replace(entry.row, speaker="", conversation=0)
-        return self._with(place, replace(entry, row=row, is_decided=False, begins=False))
+        undecided = replace(entry, row=row, is_decided=False, starts_conversation=False)
+        return self._with_entry(place, undecided)
 
-    def undo(self) -> Sheet:
-        """As it was before the last action; that cannot be undone."""
-        if not self.before:
+    def undo(self, place: int | None = None) -> Sheet:
+        """The sheet before the last action, wherever that was; an undo cannot be undone."""
+        if not self.history:
             raise ValueError("found no action, expected one to undo")
-        return Sheet(self.before[-1], self.before[:-1])
+        return Sheet(self.history[-1], self.history[:-1])
 
     def _entry(self, place: int) -> Entry:
         spans = self.spans
@@ -178,18 +194,18 @@ class Sheet:
     def _utterance(self, place: int) -> Annotation:
         fact = self._entry(place).fact
         if fact is None or not fact.is_utterance:
-            found = "it undecided" if fact is None else "no utterance"
+            found = "it undecided" if fact is None else "it marked as not speech"
             raise ValueError(
                 f"place {place}: found {found}, expected same, other, new or resume first"
             )
         return fact
 
     def _facts(self, before: int | None = None) -> list[Annotation]:
-        """What is decided or guessed, everywhere or on the spans before a place."""
+        """The decided and guessed facts of all entries, or of the spans before a place."""
         entries: Sequence[Entry] = self.entries if before is None else self.spans[:before]
         return [entry.fact for entry in entries if entry.fact is not None]
 
-    def _utterance_before(self, place: int, action: str) -> Annotation:
+    def _previous_utterance(self, place: int, action: str) -> Annotation:
         self._entry(place)
         spoken = [fact for fact in self._facts(place) if fact.is_utterance]
         if not spoken:
@@ -198,89 +214,113 @@ class Sheet:
             )
         return spoken[-1]
 
-    def _answer(self, place: int, number: int, speaker: str | None) -> tuple[str, int]:
-        """Who speaks next in a conversation, and its number."""
+    def _answer(self, place: int, conversation: int, speaker: str | None) -> Sheet:
+        """The given or the most likely speaker speaks next in a conversation."""
         if speaker is not None:
-            return _name(speaker), number
-        spoken = [fact.speaker for fact in self._facts(place) if fact.conversation == number]
-        return other_speaker(spoken) or self._fresh(place), number
+            return self._decide(place, _clean_name(speaker), conversation)
+        facts = self._facts(place)
+        spoken = [fact.speaker for fact in facts if fact.conversation == conversation]
+        name = find_other_speaker(spoken) or self._unused_letter(place)
+        return self._decide(place, name, conversation)
 
-    def _fresh(self, place: int) -> str:
-        """A letter that nobody has who is decided elsewhere, or guessed before.
+    def _unused_letter(self, place: int) -> str:
+        """A letter that no decided speaker has, and no guessed speaker before the place.
 
-        A guess after it gives way.
+        Guesses after the place are computed again, so their letters are free.
         """
         entry = self._entry(place)
         taken = {item.row.speaker for item in self.entries if item is not entry}
-        return fresh_speaker(taken | {fact.speaker for fact in self._facts(place)})
+        return pick_unused_letter(taken | {fact.speaker for fact in self._facts(place)})
 
-    def _decided(self, place: int, speaker: str, conversation: int, begins: bool = False) -> Sheet:
+    def _decide(
+        self, place: int, speaker: str, conversation: int, starts_conversation: bool = False
+    ) -> Sheet:
         entry = self._entry(place)
         row = replace(entry.row, speaker=speaker, conversation=conversation)
-        return self._with(place, replace(entry, row=row, is_decided=True, begins=begins))
+        decided = replace(entry, row=row, is_decided=True, starts_conversation=starts_conversation)
+        return self._with_entry(place, decided)
 
-    def _with(self, place: int, changed: Entry) -> Sheet:
+    def _with_entry(self, place: int, changed: Entry) -> Sheet:
         old = self._entry(place)
-        return self._after(changed if entry is old else entry for entry in self.entries)
+        return self._with_entries(changed if entry is old else entry for entry in self.entries)
 
-    def _after(self, entries: Iterable[Entry]) -> Sheet:
-        done = settled(entries)
-        return self if done == self.entries else Sheet(done, (*self.before, self.entries))
+    def _with_entries(self, entries: Iterable[Entry]) -> Sheet:
+        resolved = resolve_guesses(entries)
+        return self if resolved == self.entries else Sheet(resolved, (*self.history, self.entries))
 
 
-def act(
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A method of `Sheet` that the annotator can call, and the arguments that it takes."""
+
+    method: Callable[..., Sheet]
+    required: tuple[str, ...] = ("place",)
+    optional: tuple[str, ...] = ()
+
+
+ACTIONS = {
+    "same": Action(Sheet.keep_speaker),
+    "other": Action(Sheet.change_speaker, optional=("speaker",)),
+    "new": Action(Sheet.start_conversation, optional=("speaker",)),
+    "resume": Action(Sheet.resume_conversation, ("place", "conversation"), ("speaker",)),
+    "speaker": Action(Sheet.set_speaker, ("place", "speaker")),
+    "unknown": Action(Sheet.mark_unknown),
+    "rename": Action(Sheet.rename_speaker, ("place", "speaker")),
+    "nothing": Action(Sheet.mark_not_speech),
+    "accept": Action(Sheet.accept_guess),
+    "clear": Action(Sheet.clear),
+    "undo": Action(Sheet.undo, (), ("place",)),
+}
+
+
+def apply_action(
     sheet: Sheet,
     action: str,
     place: int | None = None,
     speaker: str | None = None,
     conversation: int | None = None,
 ) -> Sheet:
-    """The sheet after an action, by its name: a method of `Sheet`, see `ACTIONS`.
+    """Returns the sheet after an action.
+
+    Args:
+        sheet: the sheet before it.
+        action: a name in `ACTIONS`.
+        place: the span that it is about.
+        speaker: a name, if the action takes one.
+        conversation: a number, if the action takes one.
 
     Raises:
-        ValueError: if there is no such action, if it takes something that is not given or is given
-            something that it does not take, or as the action itself does.
+        ValueError: if there is no such action; if an argument is missing or not expected; or if the
+            action is impossible at this place.
     """
     if action not in ACTIONS:
         raise ValueError(f"found action {action!r}, expected one of {', '.join(ACTIONS)}")
-    needed, optional = ACTIONS[action]
-    wanted = {"place": place, "speaker": speaker, "conversation": conversation}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    for name in needed:
+    chosen = ACTIONS[action]
+    arguments = {"place": place, "speaker": speaker, "conversation": conversation}
+    given = {name: value for name, value in arguments.items() if value is not None}
+    for name in chosen.required:
         if name not in given:
             raise ValueError(f"{action}: found no {name}, expected one")
     for name in given:
-        if name not in (*needed, *optional):
+        if name not in (*chosen.required, *chosen.optional):
             raise ValueError(f"{action}: found a {name}, expected none")
-    if action == "undo":
-        return sheet.undo()  # wherever it is asked for
-    return getattr(sheet, action)(**given)
+    return chosen.method(sheet, **given)
 
 
-# What each action takes: needed, and where it is wanted.
-ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "same": (("place",), ()),
-    "other": (("place",), ("speaker",)),
-    "new": (("place",), ("speaker",)),
-    "resume": (("place", "conversation"), ("speaker",)),
-    "speaker": (("place", "speaker"), ()),
-    "unknown": (("place",), ()),
-    "rename": (("place", "speaker"), ()),
-    "nothing": (("place",), ()),
-    "accept": (("place",), ()),
-    "clear": (("place",), ()),
-    "undo": ((), ("place",)),
-}
+def _clean_name(text: str) -> str:
+    """The name of a speaker as it is saved, with single blanks.
 
-
-def _name(text: str) -> str:
-    """A speaker's name as it is saved, blanks run together."""
+    Raises:
+        ValueError: if it is empty, too long or not printable.
+    """
     name = " ".join(text.split())
     if not name:
-        raise ValueError(f"found no name, expected one, or {UNKNOWN} where the text does not tell")
-    if len(name) > _LONGEST_NAME or not name.isprintable():
         raise ValueError(
-            f"found {name[:_LONGEST_NAME]!r} as a name, "
-            f"expected at most {_LONGEST_NAME} characters that can be printed"
+            f"found no name, expected one, or {UNKNOWN} if the text does not tell who speaks"
+        )
+    if len(name) > _MAX_NAME or not name.isprintable():
+        raise ValueError(
+            f"found {name[:_MAX_NAME]!r} as a name, "
+            f"expected at most {_MAX_NAME} printable characters"
         )
     return name

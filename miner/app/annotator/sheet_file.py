@@ -1,7 +1,7 @@
-"""A sheet <-> the file of annotations that it is saved in, among the rows of other chapters.
+"""A sheet <-> the file of annotations in which it is saved, beside the rows of other chapters.
 
-The file is read before each write: whoever else changed it, in another window or by hand, is not
-written over.
+The file is read again before each write, so that changes from another window or from an editor are
+never overwritten.
 """
 
 from __future__ import annotations
@@ -16,29 +16,33 @@ from threading import Lock
 from filelock import FileLock
 
 from miner.annotation.annotations import Annotation, annotations_in, fingerprint, row_of
-from miner.app.annotator.guesses import Entry, guesses, settled
-from miner.app.annotator.placing import Placed, place_rows
-from miner.app.annotator.sheet import Sheet, act
+from miner.app.annotator.guesses import Entry, find_guesses, resolve_guesses
+from miner.app.annotator.placement import Placement, place_rows
+from miner.app.annotator.sheet import Sheet, apply_action
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
 from miner.dialogue.tag_files import decoded
 from miner.dialogue.tags import TaggedSpan
 from miner.files import json_line, whole_file
 
-_LONGEST_WAIT = 10  # seconds for another process to write the file
+_LOCK_TIMEOUT = 10  # seconds to wait while another process writes the file
 _BOM = b"\xef\xbb\xbf"
 
 
 class StaleEdit(Exception):
-    """An edit of a sheet that is not the newest; the text says why, in one line."""
+    """An edit of an outdated sheet; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The sheet of a chapter as its file has it.
+    """The sheet of a chapter at one state of its file.
 
-    `revision` is the SHA-256 of the file's bytes, in hexadecimal digits. `spans` are all spans of
-    the chapter, narration included, cut as the file says where it differs from the miner. `head`
-    and `tail` are the lines of the chapters before and after.
+    Attributes:
+        sheet: the sheet.
+        revision: SHA-256 of the bytes of the file, in hexadecimal digits.
+        spans: all spans of the chapter, narration included. Where the file and the miner split a
+            paragraph differently, the file decides.
+        head: lines of the chapters before this one.
+        tail: lines of the chapters after this one.
     """
 
     sheet: Sheet
@@ -49,19 +53,20 @@ class Version:
 
 
 class SheetFile:
-    """One chapter of a file of annotations, under annotation; may be used by several threads.
+    """One chapter of a file of annotations while it is edited; several threads may use it.
 
-    A new file is made at once, so that what cannot be written is known before any work is done.
+    A new file is created at once, so that a path that cannot be written fails before any work is
+    done.
 
     Args:
-        path: the file; its rows of this chapter are continued, those of others are kept.
+        path: the file. Its rows of this chapter are loaded; rows of other chapters are kept.
         book_spans: the book, as the miner splits it.
         chapter: the number of the chapter.
-        tagged: the book's spans with a tagger's tags, to guess from; none without a tagger.
+        tagged: the spans of the book with a tagger's tags, for guesses; empty without a tagger.
 
     Raises:
-        ValueError: if the chapter has nothing quoted, or the file is no file of annotations, is of
-            another book, or has its chapters in other paragraphs than this edition of the book.
+        ValueError: if the chapter has no quoted span; if the file does not hold annotations, or is
+            of another book; or if its chapters are in other paragraphs in this edition.
         OSError: if the file cannot be read or written.
     """
 
@@ -72,22 +77,22 @@ class SheetFile:
         chapter: int,
         tagged: Iterable[TaggedSpan] = (),
     ) -> None:
-        # A link stays one: what it leads to is replaced.
+        # Resolved, so that a link stays a link and its target is replaced.
         self.path = path.resolve()
         self.book_spans = book_spans
         self.chapter = chapter
-        self._named = path
+        self._shown_path = path
         self._spans = chapter_in_marks(book_spans, chapter)
-        self._guesses = guesses(tagged, chapter)
+        self._guesses = find_guesses(tagged, chapter)
         self._threads = Lock()
         if not self.path.exists():
             with whole_file(self.path):
                 pass
-        with self._processes():  # also shows that the folder can be written to
+        with self._lock_file():  # fails if the folder is not writable
             self._version = self._read(self.path.read_bytes())
 
     def current(self) -> Version:
-        """The newest version, read anew if somebody else changed the file; errors as on opening."""
+        """Returns the newest version, read again if the file changed; errors as on opening."""
         with self._threads:
             self._refresh()
             return self._version
@@ -100,33 +105,37 @@ class SheetFile:
         speaker: str | None = None,
         conversation: int | None = None,
     ) -> Version:
-        """The version after an action of `sheet.act`, saved.
+        """Applies an action, saves the sheet and returns the new version.
 
         Args:
             revision: of the version that the annotator saw.
-            action: its name.
-            place: the span, by place.
-            speaker: a name, where the action takes one.
-            conversation: a number, where the action takes one.
+            action: a name in `sheet.ACTIONS`.
+            place: the place of the span.
+            speaker: a name, if the action takes one.
+            conversation: a number, if the action takes one.
 
         Raises:
-            StaleEdit: if the file was changed since that version; nothing is written, and `current`
-                is what it holds now.
-            ValueError: as `sheet.act` does, or if the file is no longer one of annotations.
-            OSError: if it cannot be written; the version stays what it was.
+            StaleEdit: if the file changed after that version; nothing is written, and `current`
+                returns the new content.
+            ValueError: if the action is invalid, or the file no longer holds annotations.
+            OSError: if the file cannot be written; the version stays the same.
         """
-        with self._threads, self._processes():
+        with self._threads, self._lock_file():
             if self._refresh():
-                raise StaleEdit(f"{self._named}: found it changed on disk, expected it as it was")
+                raise StaleEdit(
+                    f"{self._shown_path}: found it changed on disk, expected it as it was read"
+                )
             version = self._version
             if revision != version.revision:
-                raise StaleEdit(f"{self._named}: found an edit of an older state, expected the new")
-            sheet = act(version.sheet, action, place, speaker, conversation)
+                raise StaleEdit(
+                    f"{self._shown_path}: found an edit of an older state, expected the newest"
+                )
+            sheet = apply_action(version.sheet, action, place, speaker, conversation)
             if sheet is not version.sheet:
-                self._version = self._written(version, sheet)
+                self._version = self._write(version, sheet)
             return self._version
 
-    def _written(self, version: Version, sheet: Sheet) -> Version:
+    def _write(self, version: Version, sheet: Sheet) -> Version:
         rows = b"".join(json_line(row_of(self.book_spans.book.id, row)) for row in sheet.rows())
         content = version.head + rows + version.tail
         with whole_file(self.path, force=True) as file:
@@ -134,7 +143,7 @@ class SheetFile:
         return Version(sheet, _digest(content), version.spans, version.head, version.tail)
 
     def _refresh(self) -> bool:
-        """Whether the file was changed by somebody else; then it is read anew."""
+        """Reads the file again if it was changed elsewhere, and returns whether it was."""
         content = self.path.read_bytes() if self.path.exists() else b""
         if _digest(content) == self._version.revision:
             return False
@@ -142,38 +151,40 @@ class SheetFile:
         return True
 
     @contextmanager
-    def _processes(self) -> Iterator[None]:
-        """Keeps other processes that annotate the same file from writing meanwhile."""
+    def _lock_file(self) -> Iterator[None]:
+        """Keeps other processes that annotate the same file from writing in the meantime."""
         lock = self.path.with_name(f".{self.path.name}.lock")
-        with FileLock(lock, timeout=_LONGEST_WAIT):
+        with FileLock(lock, timeout=_LOCK_TIMEOUT):
             try:
                 yield
             finally:
-                with suppress(OSError):  # where a file in use cannot be removed, it stays
+                with suppress(OSError):  # some systems cannot remove a file in use
                     lock.unlink()
 
     def _read(self, content: bytes) -> Version:
         book = self.book_spans.book
-        text = decoded(content, self._named)
-        facts = annotations_in(text, book.id, self._named)
+        text = decoded(content, self._shown_path)
+        facts = annotations_in(text, book.id, self._shown_path)
         lines = (line + "\n" for line in text.split("\n") if line.strip())
         parts = {-1: "", 0: "", 1: ""}
         for line, fact in zip(lines, facts, strict=True):
             parts[(fact.chapter > self.chapter) - (fact.chapter < self.chapter)] += line
         rows = [fact for fact in facts if fact.chapter == self.chapter]
-        placed = place_rows(self.book_spans, self._spans, rows)
-        entries = self._entries(placed, rows)
-        self._refuse_other_paragraphs(facts, [entry.row.paragraph for entry in entries])
+        placement = place_rows(self.book_spans, self._spans, rows)
+        entries = self._build_entries(placement, rows)
+        self._refuse_other_numbering(facts, [entry.row.paragraph for entry in entries])
         mark = _BOM if content.startswith(_BOM) else b""
         head, tail = mark + parts[-1].encode(), parts[1].encode()
-        return Version(Sheet(settled(entries)), _digest(content), placed.spans, head, tail)
+        return Version(
+            Sheet(resolve_guesses(entries)), _digest(content), placement.spans, head, tail
+        )
 
-    def _entries(self, placed: Placed, rows: Sequence[Annotation]) -> list[Entry]:
-        """The quoted spans, and the lost rows: by paragraph, in it after the row before them."""
+    def _build_entries(self, placement: Placement, rows: Sequence[Annotation]) -> list[Entry]:
+        """The quoted spans in order, and each lost row in its paragraph after the row before it."""
         entries: list[Entry] = []
-        lost = list(placed.lost)
-        for span in placed.spans:
-            n = placed.numbers.get(span)
+        lost = list(placement.lost)
+        for span in placement.spans:
+            n = placement.numbers.get(span)
             if n is None and not span.in_marks:
                 continue
             while lost and (
@@ -194,15 +205,16 @@ class SheetFile:
             entries.append(Entry(span, row, n is not None, guess=guess))
         return entries + [Entry(None, rows[n], is_decided=True) for n in lost]
 
-    def _refuse_other_paragraphs(self, facts: Sequence[Annotation], own: Sequence[int]) -> None:
-        """The rows of a file are in reading order; those of this chapter must fit among them."""
+    def _refuse_other_numbering(self, facts: Sequence[Annotation], own: Sequence[int]) -> None:
+        """Refuses a file if the rows of this chapter do not fit between the other chapters."""
         for fact in facts:
             is_before = fact.chapter < self.chapter and fact.paragraph > min(own)
             is_after = fact.chapter > self.chapter and fact.paragraph < max(own)
             if is_before or is_after:
                 raise ValueError(
-                    f"{self._named}: found chapter {fact.chapter} in paragraph {fact.paragraph}, "
-                    f"expected it {'before' if is_before else 'after'} chapter {self.chapter}, "
+                    f"{self._shown_path}: found chapter {fact.chapter} in paragraph "
+                    f"{fact.paragraph}, expected it "
+                    f"{'before' if is_before else 'after'} chapter {self.chapter}, "
                     f"which has paragraphs {min(own)} to {max(own)} in this edition"
                 )
 

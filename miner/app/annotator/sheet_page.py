@@ -1,4 +1,4 @@
-"""A sheet -> what the page of its chapter shows: the state after each edit, and the page itself."""
+"""A sheet -> the page of its chapter, and the state that the server returns after each edit."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ from typing import Any
 from miner.annotation.annotations import Annotation
 from miner.app.annotator.guesses import Entry
 from miner.app.annotator.sheet_file import SheetFile, Version
-from miner.app.viewer.data import book_data, chapter_data, layer_data
 from miner.app.viewer.layers import Layer, LayeredBook
-from miner.app.viewer.numbered import NumberedChapter, Place, numbered, place_of
-from miner.app.viewer.page import page_html
+from miner.app.viewer.numbering import NumberedChapter, Place, number_chapters, place_of
+from miner.app.viewer.page import render_page
+from miner.app.viewer.payload import build_book_payload, build_chapter_payload, build_layer_payload
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
 LAYER = "annotation"
-_FIRST_WORDS = 60  # characters of a conversation, to know it by
+_EXCERPT = 60  # characters that identify a conversation in a list
 
 
-def state_of(sheet_file: SheetFile, version: Version, place: int | None = None) -> dict[str, Any]:
-    """The state of a chapter as `GET /state` gives it.
+def build_state(
+    sheet_file: SheetFile, version: Version, place: int | None = None
+) -> dict[str, Any]:
+    """Builds the state of a chapter, which `GET /state` returns.
 
-    - `revision`, of the file, which an edit must carry.
-    - `book`, `title`, `chapter`; `speakers`, names in the order in which they first speak;
-      `progress`, how many spans are `decided` of `all`; `can_undo`.
-    - `spans`: for each place its `place`, `paragraph`, `start`, `end` and `text`; `status`
-      ("undecided", "guess" or "decided"); `speaker` and `conversation`, 0 where it is no utterance,
-      both None where it is undecided; `tag`, None there, too; `sure`, of the tagger, 0..1 or None;
-      `remark`.
-    - `conversations`, decided or guessed: their `number`, their `speakers` and the `text` that they
-      begin with.
-    - `layer`: the chapter as the page shows it, in the form of `viewdata.layer_data`; each of its
-      conversations also has its number in the file, `label`, and whether it is `resumed`.
+    - `revision`: of the file; an edit must repeat it.
+    - `book`, `title`, `chapter`, `can_undo`; `speakers`, names in the order in which they first
+      speak; `progress`, the number of spans `decided` and of `all`.
+    - `spans`: for each place its `place`, `paragraph`, `start`, `end` and `text`; its `status`
+      ("undecided", "guess" or "decided"); `speaker`, `conversation` (0 if it is not an utterance)
+      and `tag`, all None if it is undecided; `sure`, the confidence of the guess, 0 to 1 or None;
+      and `remark`.
+    - `conversations`, decided or guessed: their `number`, `speakers` and first words, `text`.
+    - `layer`: the chapter in the form of `payload.build_layer_payload`; each of its conversations
+      also has its number in the file, `label`, and whether it is `resumed`.
     - `lost`: the rows of the file that were found on no span.
-    - `next`: the place to decide after `place`, None where all are decided.
+    - `next`: the place to decide after `place`, None if all are decided.
     """
     sheet, book = version.sheet, sheet_file.book_spans.book
     spans = []
@@ -46,7 +47,7 @@ def state_of(sheet_file: SheetFile, version: Version, place: int | None = None) 
             {"place": n, "paragraph": span.paragraph, "start": span.start, "end": span.end}
             | {"text": span.text, "status": status, "tag": tag and tag.value}
             | {"speaker": fact and fact.speaker, "conversation": fact and fact.conversation}
-            | {"sure": entry.guess and entry.guess.sure, "remark": entry.row.remark}
+            | {"sure": entry.guess and entry.guess.confidence, "remark": entry.row.remark}
         )
     return {
         "revision": version.revision,
@@ -55,30 +56,30 @@ def state_of(sheet_file: SheetFile, version: Version, place: int | None = None) 
         "chapter": sheet_file.chapter,
         "speakers": sheet.speakers,
         "progress": {"decided": sheet.n_decided, "all": len(spans)},
-        "can_undo": bool(sheet.before),
-        "conversations": _conversations(sheet.spans),
-        "layer": _layer(_numbered(sheet_file, version)),
-        "lost": [_lost(row) for row in sheet.lost],
+        "can_undo": bool(sheet.history),
+        "conversations": _list_conversations(sheet.spans),
+        "layer": _layer_payload(_number_chapter(sheet_file, version)),
+        "lost": [_lost_row(row) for row in sheet.lost],
         "spans": spans,
         "next": sheet.next_place(place),
     }
 
 
-def page(sheet_file: SheetFile, version: Version) -> bytes:
-    """The page on which the chapter is annotated, HTML: the page of `miner view` in mode "edit".
+def render_annotation_page(sheet_file: SheetFile, version: Version) -> bytes:
+    """Returns the HTML page on which the chapter is annotated: `miner view` in mode "edit".
 
-    Its chapter has the `state` beside what `viewdata.chapter_data` gives.
+    The values of its chapter also have `state`.
     """
     chapter, book = sheet_file.chapter, sheet_file.book_spans.book
     blocks = tuple(block for block in book.blocks if block.chapter == chapter)
-    layer = Layer(LAYER, False, {chapter: _numbered(sheet_file, version)})
+    layer = Layer(LAYER, False, {chapter: _number_chapter(sheet_file, version)})
     shown = LayeredBook(replace(book, blocks=blocks), (layer,))
-    data = chapter_data(shown, chapter) | {"state": state_of(sheet_file, version)}
-    return page_html(book_data(shown), [data], "edit")
+    values = build_chapter_payload(shown, chapter) | {"state": build_state(sheet_file, version)}
+    return render_page(build_book_payload(shown), [values], "edit")
 
 
-def _numbered(sheet_file: SheetFile, version: Version) -> NumberedChapter:
-    """The chapter with the tags that follow from the sheet; what is undecided is narration."""
+def _number_chapter(sheet_file: SheetFile, version: Version) -> NumberedChapter:
+    """The chapter with the tags that follow from the sheet; undecided spans are narration."""
     sheet, chapter = version.sheet, sheet_file.chapter
     known = {entry.span: (entry, tag) for entry, tag in zip(sheet.spans, sheet.tags(), strict=True)}
     tagged: list[TaggedSpan] = []
@@ -86,30 +87,30 @@ def _numbered(sheet_file: SheetFile, version: Version) -> NumberedChapter:
     for span in version.spans:
         entry, tag = known.get(span, (None, None))
         if entry is None or entry.fact is None or tag in (None, Tag.O):
-            silent = replace(span, is_utterance=False, quoted=entry is not None)
-            tagged.append(TaggedSpan(silent, Tag.O))
+            narration = replace(span, is_utterance=False, quoted=entry is not None)
+            tagged.append(TaggedSpan(narration, Tag.O))
             continue
-        sure = entry.guess.sure if entry.guess and not entry.is_decided else None
-        tagged.append(TaggedSpan(replace(span, is_utterance=True, quoted=False), tag, sure))
+        confidence = None if entry.is_decided or not entry.guess else entry.guess.confidence
+        tagged.append(TaggedSpan(replace(span, is_utterance=True, quoted=False), tag, confidence))
         facts[place_of(span)] = entry.fact
     book = TaggedBook(sheet_file.book_spans.book.id, tuple(tagged), LAYER)
-    return numbered(book, facts=facts)[chapter]
+    return number_chapters(book, facts=facts)[chapter]
 
 
-def _layer(chapter: NumberedChapter) -> dict[str, Any]:
-    data = layer_data(chapter)
+def _layer_payload(chapter: NumberedChapter) -> dict[str, Any]:
+    layer = build_layer_payload(chapter)
     numbers = {
         item.conversation: item.fact.conversation for item in chapter.utterances if item.fact
     }
     begun: set[int] = set()
-    for conversation in data["conversations"]:
+    for conversation in layer["conversations"]:
         label = numbers[conversation["number"]]
         conversation |= {"label": label, "resumed": label in begun}
         begun.add(label)
-    return data
+    return layer
 
 
-def _conversations(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+def _list_conversations(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for entry in entries:
         fact, span = entry.fact, entry.span
@@ -118,7 +119,7 @@ def _conversations(entries: Iterable[Entry]) -> list[dict[str, Any]]:
         blank = {
             "number": fact.conversation,
             "speakers": [],
-            "text": " ".join(span.text.split())[:_FIRST_WORDS],
+            "text": " ".join(span.text.split())[:_EXCERPT],
         }
         speakers = found.setdefault(fact.conversation, blank)["speakers"]
         if fact.speaker not in speakers:
@@ -126,7 +127,7 @@ def _conversations(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     return [found[number] for number in sorted(found)]
 
 
-def _lost(row: Annotation) -> dict[str, Any]:
+def _lost_row(row: Annotation) -> dict[str, Any]:
     return {
         "paragraph": row.paragraph,
         "fingerprint": str(row.fingerprint),

@@ -65,20 +65,20 @@ def command(
     miner view 1342 --books DIR --tagger CHECKPOINT -o 1342.html
     """  # noqa: D301 - click's mark for lines that are to stay as they are
     from miner.annotation.annotations import read_annotations
-    from miner.app.viewer.layers import layer_names, layered
+    from miner.app.viewer.layers import build_layers, name_layers
     from miner.app.viewer.page import view_html
     from miner.dialogue.read import read_spans
     from miner.files import refuse_existing, whole_file
     from miner.models.load import load_tagger, tagger_label
 
     refuse_existing(out, force)
-    labels = layer_names(tagger_label(name) for name in taggers)
+    labels = name_layers(tagger_label(name) for name in taggers)
     named = [(label, load_tagger(name)) for label, name in zip(labels, taggers, strict=True)]
     annotations = read_annotations(gold) if gold else None
     source, data = one_book(word, books, mirror)
     with naming(word):
         book_spans = read_spans(data, source.id, mark_names(quotes))
-        page = view_html(layered(book_spans, named, annotations))
+        page = view_html(build_layers(book_spans, named, annotations))
     with whole_file(out, force) as file:
         file.write(page)
     if not quiet:

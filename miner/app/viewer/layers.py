@@ -1,4 +1,4 @@
-"""Taggings of one book side by side: the gold's and the taggers', their scores, where they part."""
+"""Taggings of one book side by side: the gold's and the taggers', with scores and disagreements."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from itertools import groupby
 
 from miner.annotation.annotations import AnnotatedBook, Annotations
 from miner.annotation.locate import locate, refuse_losses
-from miner.app.viewer.numbered import NumberedChapter, Place, numbered, place_of
+from miner.app.viewer.numbering import NumberedChapter, Place, number_chapters, place_of
 from miner.books.book import Book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, Tagger
 from miner.models.load import StoredTags
 
 GOLD = "gold"
-MOST_LAYERS = 9  # as many as there are keys to switch them by
+MAX_LAYERS = 9  # the keys 1 to 9 switch between them
 RATES = ("precision", "recall", "f1")
 
 
-class Says(StrEnum):
-    """What a layer says of a stretch of text; as text, the words to show."""
+class SpanRole(StrEnum):
+    """What a layer says about a span of text; the value is the text that the page shows."""
 
-    CONVERSATION = "begins a conversation"
-    TURN = "begins a turn"
-    ON = "goes on with the turn"
-    OTHERWISE = "cut otherwise"
-    NOTHING = "no utterance"
+    STARTS_CONVERSATION = "begins a conversation"
+    STARTS_TURN = "begins a turn"
+    CONTINUES_TURN = "continues the turn"
+    SPLIT_DIFFERENTLY = "split differently"
+    NOT_AN_UTTERANCE = "not an utterance"
 
 
-SAYS = {
-    Tag.B_START: Says.CONVERSATION,
-    Tag.B_OTHER: Says.TURN,
-    Tag.I_START: Says.ON,
-    Tag.I_OTHER: Says.ON,
+ROLE_OF_TAG = {
+    Tag.B_START: SpanRole.STARTS_CONVERSATION,
+    Tag.B_OTHER: SpanRole.STARTS_TURN,
+    Tag.I_START: SpanRole.CONTINUES_TURN,
+    Tag.I_OTHER: SpanRole.CONTINUES_TURN,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One tagging of a book, by chapter; the gold has the annotated chapters only."""
+    """One tagging of a book, by chapter; the gold has only the annotated chapters."""
 
     name: str
     is_gold: bool
@@ -52,8 +52,11 @@ class Layer:
 class LayeredBook:
     """A book and its layers, the gold first.
 
-    `annotated` has the chapters that the gold is about, in order; `n_lost` counts the annotated
-    spans that this edition has not.
+    Attributes:
+        book: the book.
+        layers: the gold, if there is one, then the taggers.
+        annotated: numbers of the annotated chapters, in order.
+        n_lost: number of annotated spans that this edition does not have.
     """
 
     book: Book
@@ -63,22 +66,22 @@ class LayeredBook:
 
     @property
     def chapters(self) -> tuple[int, ...]:
-        """The numbers of the chapters, in order; 0 is what stands before the first of them."""
+        """The chapter numbers in order; chapter 0 is the text before the first heading."""
         return tuple(dict.fromkeys(block.chapter for block in self.book.blocks))
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A stretch of text of which two layers say different things."""
+    """A span of text to which two layers give different roles."""
 
     place: Place
-    first: Says
-    second: Says
+    first: SpanRole
+    second: SpanRole
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Precision, recall and F1, 0 to 1; None where not defined, as `scores.Score` has it."""
+    """Precision, recall and F1, each 0 to 1, or None where the rate is undefined."""
 
     precision: float | None
     recall: float | None
@@ -87,45 +90,44 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class ChapterScores:
-    """A layer against the gold, in one chapter: B-START and turn pairs, end to end."""
+    """End-to-end scores of a layer against the gold in one chapter: B-START and turn pairs."""
 
     start: Rates
     pairs: Rates
 
 
-def layered(
+def build_layers(
     book_spans: BookSpans,
     taggers: Sequence[tuple[str, Tagger]],
     annotations: Annotations | None = None,
 ) -> LayeredBook:
-    """The book as the gold has it, if annotations are given, and as each tagger tags it.
+    """Tags a book with each tagger and puts the gold first, if annotations are given.
 
-    The annotated chapters stand on the spans of the gold, which every tagger tags, as in
-    `miner compare`; the other chapters on the miner's own. Stored tags keep the spans of their
-    file, which are of the whole book.
+    In annotated chapters every tagger tags the spans of the gold, as in `miner compare`. In other
+    chapters it tags the miner's own spans. Stored tags keep the spans of their file.
 
     Args:
         book_spans: the whole book, as the miner splits it.
         taggers: name and tagger of each layer beside the gold.
-        annotations: of this book, and of any others.
+        annotations: may have other books, too.
 
     Raises:
-        ValueError: if there are too many layers, or two of one name; if the annotations do not have
-            the book, or too few of them are found in it; if a tagger refuses the book.
+        ValueError: if there are too many layers or two with the same name; if the book is not
+            annotated or too few annotated spans are found in it; if a tagger refuses the book.
     """
     names = [*([GOLD] if annotations else []), *(name for name, _ in taggers)]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"found two layers called {twice[0]}, expected each name once")
-    if not 1 <= len(names) <= MOST_LAYERS:
-        raise ValueError(f"found {len(names)} layers, expected 1 to {MOST_LAYERS}")
+    if not 1 <= len(names) <= MAX_LAYERS:
+        raise ValueError(f"found {len(names)} layers, expected 1 to {MAX_LAYERS}")
     book = book_spans.book
     if annotations is None:
         plain = (
             TaggedBook(book.id, tuple(tagger.tag(book_spans)), name) for name, tagger in taggers
         )
-        layers = (Layer(tagged.source, False, numbered(tagged)) for tagged in plain)
+        layers = (Layer(tagged.source, False, number_chapters(tagged)) for tagged in plain)
         return LayeredBook(book, tuple(layers))
-    located = locate(_annotated(annotations, book.id), book_spans)
+    located = locate(_find_annotated_book(annotations, book.id), book_spans)
     refuse_losses(located)
     gold = located.tagged()
     facts = {
@@ -133,30 +135,30 @@ def layered(
         for span, fact in zip(located.book_spans.spans, located.facts, strict=True)
         if fact is not None
     }
-    layers = [Layer(GOLD, True, numbered(gold, facts=facts))]
-    mixed = BookSpans(book, tuple(_with_chapters(book_spans.spans, located.book_spans.spans)))
+    layers = [Layer(GOLD, True, number_chapters(gold, facts=facts))]
+    mixed = BookSpans(book, tuple(_replace_chapters(book_spans.spans, located.book_spans.spans)))
     for name, tagger in taggers:
         spans = tagger.tag(book_spans if isinstance(tagger, StoredTags) else mixed)
-        layers.append(Layer(name, False, numbered(TaggedBook(book.id, tuple(spans), name), gold)))
+        tagged = TaggedBook(book.id, tuple(spans), name)
+        layers.append(Layer(name, False, number_chapters(tagged, gold)))
     return LayeredBook(book, tuple(layers), tuple(layers[0].chapters), len(located.lost))
 
 
-def disagreements(one: NumberedChapter, other: NumberedChapter) -> list[Disagreement]:
-    """Where two layers say different things of a chapter, in reading order.
+def find_disagreements(one: NumberedChapter, other: NumberedChapter) -> list[Disagreement]:
+    """Finds the spans to which two layers give different roles, in reading order.
 
-    Compared is what is decided: whether an utterance begins a conversation, begins a turn, or goes
-    on with one. Whether that turn is the first of its conversation was decided before, so I-START
-    and I-OTHER are no disagreement.
+    I-START and I-OTHER have the same role: both continue a turn, and they differ only because the
+    layers already differ at the beginning of that turn.
     """
     sides = [
-        {place_of(item.item.span): SAYS[item.item.tag] for item in side.utterances}
+        {place_of(item.item.span): ROLE_OF_TAG[item.item.tag] for item in side.utterances}
         for side in (one, other)
     ]
     ordered = [sorted(side) for side in sides]
     found = []
     for place in sorted(sides[0].keys() | sides[1].keys()):
         first, second = (
-            side.get(place) or _says_beside(place, places)
+            side.get(place) or _role_without_utterance(place, places)
             for side, places in zip(sides, ordered, strict=True)
         )
         if first is not second:
@@ -164,8 +166,8 @@ def disagreements(one: NumberedChapter, other: NumberedChapter) -> list[Disagree
     return found
 
 
-def chapter_scores(book: LayeredBook, layer: Layer, chapter: int) -> ChapterScores:
-    """A layer of an annotated chapter against the gold, as `scores.score` has it end to end.
+def score_chapter(book: LayeredBook, layer: Layer, chapter: int) -> ChapterScores:
+    """Scores a layer against the gold in one annotated chapter, end to end.
 
     Raises:
         ValueError: if the chapter is not annotated.
@@ -173,12 +175,12 @@ def chapter_scores(book: LayeredBook, layer: Layer, chapter: int) -> ChapterScor
     from miner.evaluation.scores import score  # slow to import, and only the gold needs it
 
     if chapter not in book.annotated:
-        raise ValueError(f"found no gold of chapter {chapter}, expected one of {book.annotated}")
-    gold, guess = (
+        raise ValueError(f"found no gold for chapter {chapter}, expected one of {book.annotated}")
+    gold, predicted = (
         TaggedBook(book.book.id, side.chapters[chapter].spans, side.name)
         for side in (book.layers[0], layer)
     )
-    figure = score([gold], [guess], resamples=0).total.end_to_end
+    figure = score([gold], [predicted], resamples=0).total.end_to_end
     start, pairs = (
         Rates(*(figure[f"{unit}.{rate}"].value for rate in RATES))
         for unit in (str(Tag.B_START), "turn-pair")
@@ -186,10 +188,10 @@ def chapter_scores(book: LayeredBook, layer: Layer, chapter: int) -> ChapterScor
     return ChapterScores(start, pairs)
 
 
-def layer_names(labels: Iterable[str]) -> list[str]:
-    """Names for layers: of a path its last part, unless two paths end alike.
+def name_layers(labels: Iterable[str]) -> list[str]:
+    """Shortens each path to its last part, unless two paths have the same last part.
 
-    >>> layer_names(["gap 150", "runs/large", "old/tags.jsonl", "new/tags.jsonl"])
+    >>> name_layers(["gap 150", "runs/large", "old/tags.jsonl", "new/tags.jsonl"])
     ['gap 150', 'large', 'old/tags.jsonl', 'new/tags.jsonl']
     """
     labels = list(labels)
@@ -197,26 +199,26 @@ def layer_names(labels: Iterable[str]) -> list[str]:
     return [label if ends.count(end) > 1 else end for label, end in zip(labels, ends, strict=True)]
 
 
-def _says_beside(place: Place, places: Sequence[Place]) -> Says:
-    """What a layer says of a stretch that is not one of its utterances; `places` are sorted.
+def _role_without_utterance(place: Place, places: Sequence[Place]) -> SpanRole:
+    """The role of a span that is not an utterance of a layer; `places` are the layer's, sorted.
 
-    Utterances do not overlap each other, so only the nearest on either side can overlap it.
+    Utterances do not overlap each other, so only the nearest on either side can overlap the span.
     """
     paragraph, start, end = place
     n = bisect_left(places, place)
     near = (other for other in places[max(n - 1, 0) : n + 1] if other[0] == paragraph)
     overlaps = any(other[1] < end and start < other[2] for other in near)
-    return Says.OTHERWISE if overlaps else Says.NOTHING
+    return SpanRole.SPLIT_DIFFERENTLY if overlaps else SpanRole.NOT_AN_UTTERANCE
 
 
-def _with_chapters(spans: Iterable[Span], own: Sequence[Span]) -> Iterator[Span]:
-    """The spans of a book with some of its chapters replaced by others of the same number."""
+def _replace_chapters(spans: Iterable[Span], own: Sequence[Span]) -> Iterator[Span]:
+    """The spans of a book, with those of `own` in the chapters that `own` has."""
     chapters = {number: list(group) for number, group in groupby(own, key=lambda s: s.chapter)}
     for number, group in groupby(spans, key=lambda s: s.chapter):
         yield from chapters.get(number, group)
 
 
-def _annotated(annotations: Annotations, book: str) -> AnnotatedBook:
+def _find_annotated_book(annotations: Annotations, book: str) -> AnnotatedBook:
     for item in annotations.gold:
         if item.card.book == book:
             return item

@@ -1,7 +1,7 @@
-"""Plain values of a book -> one HTML file that shows it, with everything in it that it needs.
+"""JSON values of a book -> one self-contained HTML file.
 
-The template, the style and the scripts are files of `miner/web`. What they may do is written into
-the page as a content security policy: run these scripts and no other, and reach no network.
+The templates, styles and scripts are in `web/`. The page carries a content security policy: the
+browser runs only these scripts, and reaches no network.
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ from typing import Any
 
 import orjson
 
-from miner.app.viewer.data import book_data, chapter_data
 from miner.app.viewer.layers import LayeredBook
+from miner.app.viewer.payload import build_book_payload, build_chapter_payload
 
 _SLOT = re.compile(r"<!--slot:(\w+)-->")
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A way to use the page: its scripts and styles, in order, and whom it may ask for data.
+    """A way to use the page: for reading, for annotating, or without a token.
 
-    The last script, `keys.js`, opens the first chapter; what is to change how the page works comes
-    before it. `bar` and `desk` are files of HTML: what the page has at its top and beside the text
-    in this mode only.
+    Attributes:
+        scripts: files of JavaScript in order. The last one of a book page, `keys.js`, opens the
+            first chapter, so scripts that change how the page works come before it.
+        styles: files of CSS in order.
+        connect: the hosts that the page may send requests to, in the form of the policy.
+        bar: file of HTML for the top of the page, "" for none.
+        desk: file of HTML for the annotation controls beside the text, "" for none.
     """
 
     scripts: tuple[str, ...]
@@ -51,28 +55,28 @@ MODES = {
         desk="edit-desk.html",
     ),
 }
-DOOR = Mode(("door.js",), ("view.css", "edit.css"))
+NO_TOKEN = Mode(("no-token.js",), ("view.css", "edit.css"))
 
 
 def view_html(book: LayeredBook, mode: str = "view") -> bytes:
-    """The page of a book with all its chapters, UTF-8; errors as `page_html` has them."""
-    chapters = (chapter_data(book, number) for number in book.chapters)
-    return page_html(book_data(book), chapters, mode)
+    """Returns the page of a book with all its chapters, as UTF-8; errors as in `render_page`."""
+    chapters = (build_chapter_payload(book, number) for number in book.chapters)
+    return render_page(build_book_payload(book), chapters, mode)
 
 
-def page_html(
+def render_page(
     book: dict[str, Any], chapters: Iterable[dict[str, Any]], mode: str = "view"
 ) -> bytes:
-    """The page, stitched from the values of a book and of those chapters that it is to hold.
+    """Fills the template of a mode with the values of a book and of some of its chapters.
 
     Args:
-        book: as `viewdata.book_data` gives it.
-        chapters: as `viewdata.chapter_data` gives them; a page whose mode may ask for data can do
-            without.
+        book: from `payload.build_book_payload`.
+        chapters: from `payload.build_chapter_payload`.
         mode: one of `MODES`.
 
     Returns:
-        The bytes of an HTML file. Each chapter is a JSON block of its own, read when it is opened.
+        An HTML file. Each chapter is a JSON block of its own, which the page reads when it opens
+        the chapter.
 
     Raises:
         ValueError: if there is no such mode.
@@ -83,49 +87,49 @@ def page_html(
     data = [_json_block("book", book)]
     data += [_json_block(f"chapter-{item['number']}", item) for item in chapters]
     byline = f", by {book['author']}" if book["author"] else ""
-    return _stitched(
+    return _fill_template(
         "view.html",
         chosen,
         mode=mode,
         title=html.escape(f"{book['title']}{byline}"),
-        bar=_asset(chosen.bar) if chosen.bar else "",
-        desk=_asset(chosen.desk) if chosen.desk else "",
+        bar=_read_asset(chosen.bar) if chosen.bar else "",
+        desk=_read_asset(chosen.desk) if chosen.desk else "",
         data="\n".join(data),
     )
 
 
-def door_html() -> bytes:
-    """The page for whoever comes without the token of a server: nothing of the book is in it.
+def render_no_token_page() -> bytes:
+    """Returns the page for a request without the token of the server; it has no text of the book.
 
-    A window that had the token finds its way back, as when its page is loaded again.
+    A window that had the token before, as when its page is reloaded, is sent back to the book.
     """
-    return _stitched("door.html", DOOR)
+    return _fill_template("no-token.html", NO_TOKEN)
 
 
-def policy_of(mode: Mode) -> str:
-    """The content security policy: what the page has in it by its digest, and nothing else."""
+def build_policy(mode: Mode) -> str:
+    """Returns the content security policy, which allows each script and style by its digest."""
     return "; ".join(
         (
             "default-src 'none'",
-            f"script-src {' '.join(map(_digest, _assets(mode.scripts)))}",
-            f"style-src {' '.join(map(_digest, _assets(mode.styles)))}",
+            f"script-src {' '.join(map(_digest, _read_assets(mode.scripts)))}",
+            f"style-src {' '.join(map(_digest, _read_assets(mode.styles)))}",
             f"connect-src {mode.connect}",
-            "img-src data:",  # the empty icon, which keeps browsers from asking for one
+            "img-src data:",  # the empty icon, so that browsers request none
             "base-uri 'none'",
             "form-action 'none'",
         )
     )
 
 
-def _stitched(template: str, chosen: Mode, **slots: str) -> bytes:
-    """A template with its slots filled, and with the scripts and styles of a mode."""
+def _fill_template(template: str, chosen: Mode, **slots: str) -> bytes:
+    """Fills the slots of a template, and adds the scripts and styles of a mode."""
     slots |= {
-        "policy": policy_of(chosen),
-        "styles": "\n".join(f"<style>{text}</style>" for text in _assets(chosen.styles)),
-        "scripts": "\n".join(f"<script>{text}</script>" for text in _assets(chosen.scripts)),
+        "policy": build_policy(chosen),
+        "styles": "\n".join(f"<style>{text}</style>" for text in _read_assets(chosen.styles)),
+        "scripts": "\n".join(f"<script>{text}</script>" for text in _read_assets(chosen.scripts)),
     }
-    # In one pass: what is put in is not searched for slots again.
-    return _SLOT.sub(lambda match: slots[match[1]], _asset(template)).encode()
+    # One pass, so that inserted text is not searched for slots.
+    return _SLOT.sub(lambda match: slots[match[1]], _read_asset(template)).encode()
 
 
 def _digest(text: str) -> str:
@@ -133,14 +137,14 @@ def _digest(text: str) -> str:
 
 
 def _json_block(name: str, values: dict[str, Any]) -> str:
-    """Data that no text of a book can break out of: "<" is in strings only, and escaped there."""
+    """A JSON block that book text cannot break out of: "<" is only in strings, and is escaped."""
     text = orjson.dumps(values).decode().replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 
-def _assets(names: Iterable[str]) -> list[str]:
-    return [_asset(name) for name in names]
+def _read_assets(names: Iterable[str]) -> list[str]:
+    return [_read_asset(name) for name in names]
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return files("miner.app.viewer").joinpath("web", name).read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 "use strict";
-/* What is asked before something is done: a name, a number, whether to finish. */
+/* The dialogs: for a name, for the number of a conversation, and before finishing. */
 
-/** What somebody answers to a question, null for nothing; choices are rows of value and words. */
+/** Asks a question; resolves to the answer, or null if cancelled. A choice is [value, ...words]. */
 function question({
   title,
   hint = "",
@@ -50,7 +50,7 @@ async function rename() {
   }
   const name = await question({
     title: `Rename ${nameOf(speaker)}`,
-    hint: "Everywhere in this chapter. With the name of another one, the two become one.",
+    hint: "In the whole chapter. If another speaker already has the new name, the two become one.",
     label: "New name",
     value: speaker,
     names: edit.state.speakers,
@@ -65,7 +65,7 @@ async function resume() {
     return;
   }
   const number = await question({
-    title: `${edit.place + 1}: which conversation goes on?`,
+    title: `${edit.place + 1}: which conversation resumes?`,
     label: "Number",
     isNumber: true,
     choices: known.map(({ number: n, speakers, text }) => [
@@ -76,18 +76,19 @@ async function resume() {
     ]),
   });
   if (number === null) return;
-  if (!/^\d{1,9}$/.test(number.trim())) notice(`“${number}” is no number of a conversation.`);
+  if (!/^\d{1,9}$/.test(number.trim())) notice(`“${number}” is not the number of a conversation.`);
   else await decide("resume", { action: "resume", conversation: Number(number) });
 }
 
-/* The end. */
+/* Finishing. */
 
 function askToFinish() {
   if (edit.file) return;
   const { decided, all } = edit.state.progress;
   const left = all - decided;
   $("finish-text").textContent = left
-    ? `${decided} of ${all} are decided. The ${left} others can be done another time: the same command goes on with the file.`
+    ? `${decided} of ${all} are decided. You can decide the other ${left} later: ` +
+      "run the same command again."
     : `All ${all} are decided.`;
   const unsaved = edit.trouble?.unsaved;
   $("finish-unsaved").textContent = unsaved ? `Not saved: ${unsaved}.` : "";
@@ -100,7 +101,7 @@ function showFinished() {
   $("finish-text").replaceChildren(
     `${decided} of ${all} are decided and saved in `,
     make("code", {}, edit.file),
-    ". The server has ended; this window can be closed.",
+    ". The server has stopped; you can close this window.",
   );
   $("finish-now").hidden = true;
   $("finish-close").textContent = "Look at the text";

@@ -1,16 +1,16 @@
 "use strict";
-/* The desk beside the text: its buttons and keys, the speakers, questions; how far the work is. */
+/* The desk, which is the controls beside the text: buttons, keys, speakers and progress. */
 
-/* What can be done: its keys, the words on its button and in the help. An `action` is the server's,
-   and where it `goesOn`, the next place follows; the rest is run here. */
+/* The commands: keys, name of the button, and help. A command with an `action` is sent to the
+   server; with `goesOn`, the page then goes to the next place. Others `run` in the page. */
 const MOVES = [
-  { keys: "k ↑", name: "Before", help: "the one before", run: () => step(-1) },
-  { keys: "j ↓", name: "Next", help: "the next one", run: () => step(1) },
+  { keys: "k ↑", name: "Previous", help: "the previous span", run: () => step(-1) },
+  { keys: "j ↓", name: "Next", help: "the next span", run: () => step(1) },
   {
     keys: "l",
     name: "Next undecided",
     short: "Unsure",
-    help: "what to decide next: the least sure, else the next",
+    help: "the undecided span with the lowest confidence, else the next one",
     run: goToNext,
   },
 ];
@@ -19,7 +19,7 @@ const DECISIONS = [
     keys: "s",
     name: "Same speaker",
     short: "Same",
-    help: "the speaker before goes on",
+    help: "the previous speaker continues",
     action: "same",
     goesOn: true,
   },
@@ -27,7 +27,7 @@ const DECISIONS = [
     keys: "o",
     name: "Other speaker",
     short: "Other",
-    help: "another one answers",
+    help: "another speaker answers",
     action: "other",
     goesOn: true,
   },
@@ -35,17 +35,17 @@ const DECISIONS = [
     keys: "n",
     name: "New conversation",
     short: "New",
-    help: "a conversation begins; then say who speaks",
+    help: "a conversation begins; you can name the speaker next",
     action: "new",
   },
   {
     keys: "r",
     name: "Resume…",
     short: "Resume",
-    help: "an older conversation goes on; then say who speaks",
+    help: "an earlier conversation resumes; you can name the speaker next",
     run: resume,
   },
-  { keys: "w", name: "Who…", help: "who speaks, by name", run: nameSpeaker },
+  { keys: "w", name: "Who…", help: "name the speaker", run: nameSpeaker },
   {
     keys: "u",
     name: "Unknown",
@@ -56,7 +56,7 @@ const DECISIONS = [
   {
     keys: "x",
     name: "Not speech",
-    help: "quoted, but not said aloud here",
+    help: "quoted, but nobody says it here",
     action: "nothing",
     goesOn: true,
   },
@@ -72,11 +72,11 @@ const DECISIONS = [
     keys: "R",
     name: "Rename…",
     short: "Rename",
-    help: "another name for this speaker, in the whole chapter",
+    help: "give this speaker another name in the whole chapter",
     run: rename,
   },
-  { keys: "c", name: "Clear", help: "undecided again", action: "clear" },
-  { keys: "z", name: "Undo", help: "takes the last change back", action: "undo" },
+  { keys: "c", name: "Clear", help: "remove the decision", action: "clear" },
+  { keys: "z", name: "Undo", help: "undo the last change", action: "undo" },
 ];
 const SPEAKERS_WITH_KEYS = 9;
 
@@ -88,27 +88,27 @@ function setSpeaker(speaker) {
   return decide(nameOf(speaker), { action: "speaker", speaker }, true);
 }
 
-/** The n-th speaker of the list, from 0, when its turn has come: the list may have changed. */
+/** Chooses the n-th speaker, from 0. It runs in turn, since earlier keys may change the list. */
 function pickSpeaker(n) {
   return inTurn(() => {
     const speaker = edit.state.speakers[n];
     if (speaker !== undefined) return setSpeaker(speaker);
-    notice(`No speaker ${n + 1} yet: w says who speaks.`);
+    notice(`There is no speaker ${n + 1} yet: press w to name one.`);
   });
 }
 
 digitOfMode = pickSpeaker;
 keysOfMode = [
   ...[...MOVES, ...DECISIONS].map((item) => [item.keys, item.help, () => runCommand(item)]),
-  ["1–9", "the speaker is this one of the list", null],
-  ["p", "side panel: the conversation, turn by turn", () => openDrawer("panel")],
+  ["1–9", "choose the speaker with this number", null],
+  ["p", "side panel with the turns of the conversation", () => openDrawer("panel")],
   ["f", "finish", () => inTurn(askToFinish)],
-  ["t", "light or dark", () => switchTheme()],
+  ["t", "light or dark colours", () => switchTheme()],
   ["?", "this help", () => openHelp()],
-  ["Esc", "close what is open; back to the text", () => closeDrawers()],
+  ["Esc", "close a panel and go back to the text", () => closeDrawers()],
 ];
 
-/* Held down, a key moves on and on, and decides once. */
+/* A key that is held down repeats a move, but never a decision. */
 document.addEventListener(
   "keydown",
   (event) => {
@@ -120,9 +120,9 @@ document.addEventListener(
   true,
 );
 
-/* What is shown. */
+/* What the desk shows. */
 
-/** How much of the window the desk takes below the text. */
+/** The height of the desk in pixels if it is below the text, else 0. */
 function heightOfDesk() {
   const isBelow = getComputedStyle($("desk")).position === "fixed";
   return isBelow ? $("desk").getBoundingClientRect().height : 0;
@@ -178,14 +178,14 @@ function showSaving(isSaving) {
   $("saved").classList.toggle("wrong", text === "not saved");
 }
 
-/** What could not be done, or what there is no more of; in sight until the next answer. */
+/** Shows and announces a message until the next answer. */
 function notice(text) {
   $("notice").textContent = text;
   $("notice").hidden = text === "";
   if (text) say(text);
 }
 
-/* The elements of the desk, once. */
+/* Builds the desk, once. */
 
 function buildDesk() {
   for (const [box, items] of [
@@ -206,8 +206,8 @@ function buildDesk() {
     }
   }
   for (const [status, label, words] of [
-    ["guess", "guess: 2 A", "guessed by the tagger, to accept or to correct"],
-    ["undecided", "undecided", "nothing is known yet"],
+    ["guess", "guess: 2 A", "guessed by the tagger; accept or correct it"],
+    ["undecided", "undecided", "neither decided nor guessed"],
   ]) {
     const mark = make("span", { class: "mark open", data: { label } });
     document
@@ -227,14 +227,14 @@ function buildDesk() {
     const choice = event.target.closest("[data-choice]");
     if (choice) $("ask").close(choice.dataset.choice);
   });
-  // What is fixed below the text leaves it that much less room, however many lines it takes.
+  // The desk may take any number of lines; the text ends above it.
   new ResizeObserver(() => {
     document.documentElement.style.setProperty("--desk-height", `${heightOfDesk()}px`);
   }).observe($("desk"));
 }
 
 buildDesk();
-// The first chapter is shown by the script after this one, and then there is a place to go to.
+// The script after this one shows the chapter; only then is there a place to go to.
 document.addEventListener("DOMContentLoaded", () => {
   const { title, number } = edit.chapter;
   $("book-author").textContent = title;

@@ -1,5 +1,5 @@
 "use strict";
-/* What the chapter shows of the state of its annotation, over what the view shows of its tags. */
+/* Adds the state of the annotation to the chapter, which the viewer's scripts have rendered. */
 
 function keyOfSpan(span) {
   return keyOf([span.paragraph, span.start, span.end]);
@@ -9,7 +9,7 @@ function nameOf(speaker) {
   return speaker === "?" ? "unknown speaker" : speaker;
 }
 
-/** What is known of a span in words: "Emma, conversation 2, B-OTHER". */
+/** The facts of a span in words: "Emma, conversation 2, B-OTHER". */
 function factOf(span) {
   if (span.status === "undecided") return "undecided";
   const isSaid = span.conversation > 0;
@@ -21,12 +21,12 @@ function factOf(span) {
   return `guess: ${fact}${sure}`;
 }
 
-/** A span as it is announced: "12: Emma, conversation 2, B-OTHER". */
+/** A span as the page announces it: "12: Emma, conversation 2, B-OTHER". */
 function wordsOf(span) {
   return `${span.place + 1}: ${factOf(span)}`;
 }
 
-/** Gives each place of the chapter its mark, with the speaker, and shows how far it is decided. */
+/** Gives each place of the chapter a mark with its speaker and the look of its status. */
 function dressChapter(state) {
   const elements = new Map(
     [...$("chapter").querySelectorAll("[data-key]:not(.mark)")].map((element) => [
@@ -44,7 +44,7 @@ function dressChapter(state) {
   }
 }
 
-/** Says in the side panel which of the turns are guessed. */
+/** Marks the guessed turns in the side panel. */
 function dressPanel(state) {
   const status = new Map(state.spans.map((span) => [keyOfSpan(span), span.status]));
   for (const turn of $("panel-body").querySelectorAll(".turn")) {
@@ -54,7 +54,7 @@ function dressPanel(state) {
   }
 }
 
-/** A mark for what the view shows without one: nobody says it, or nobody knows yet. */
+/** Adds a mark to a span that the viewer shows without one: not speech, or undecided. */
 function addMark(element) {
   const data = { key: element.dataset.key, label: "" };
   const mark = make("button", { type: "button", class: "mark open", tabindex: "-1", data });
@@ -69,7 +69,7 @@ function labelOfMark(span, turn) {
   return span.status === "guess" ? `guess: ${fact}` : fact;
 }
 
-/** The rows of the file that stand on no span of this edition. */
+/** The list of the rows that were found on no span of this edition. */
 function renderLost(lost) {
   const rows = lost.map((row) => {
     const said = row.conversation
@@ -79,7 +79,8 @@ function renderLost(lost) {
     const code = make("code", {}, row.fingerprint);
     return make("li", {}, `paragraph ${row.paragraph}: ${said}${remark} `, code);
   });
-  const title = `${count(lost.length, "row")} of the file found on no span; kept as they are`;
+  const n = count(lost.length, "row");
+  const title = `${n} of the file not found in this text, and kept in the file`;
   return make(
     "details",
     { id: "lost", open: true },

@@ -1,11 +1,11 @@
 "use strict";
-/* The chapter under annotation: its state, the place that is worked on, and what is done to it.
+/* The chapter under annotation: its state, the current place, and the edits.
 
-   Speakers, conversations and tags are the server's: an answer to an edit has the whole state. */
+   The server computes speakers, conversations and tags; it answers an edit with the whole state. */
 
-/* `chapter` is what the server put into the page, `state` the newest that it gave. `trouble` is why
-   nothing can be saved at present, with the edit that was not. */
-const EDGE = 0.15; // of the text that is seen: so near its end no place is worked on
+/* `chapter` comes with the page, `state` is the newest from the server. `trouble` says why nothing
+   can be saved at present, and has the edit that was not saved. */
+const EDGE = 0.15; // share of the visible text at either end that the current place keeps clear of
 const edit = { chapter: null, state: null, place: 0, trouble: null, isSaving: false, file: "" };
 
 loadChapter = (number) => {
@@ -20,7 +20,7 @@ function spanAt(place) {
   return edit.state.spans[place];
 }
 
-/** Shows a state, with the line that is being read where it was, and goes to a place in it. */
+/** Shows a state without moving the text on the screen, and goes to a place in it. */
 function showState(state, place) {
   edit.state = state;
   keepingPlace(() => {
@@ -30,23 +30,23 @@ function showState(state, place) {
   goTo(place);
 }
 
-/** Goes to a place; a button of the desk that was used keeps the focus. */
+/** Goes to a place; a button of the desk keeps the focus. */
 function goTo(place) {
   const before = document.activeElement?.closest("#desk button");
   focusPlace(keyOfSpan(spanAt(place)), { scroll: false });
-  // After the frame in which a chapter that was built anew is put where it was.
+  // After the frame in which a rebuilt chapter is scrolled back to where it was.
   requestAnimationFrame(bringIntoSight);
   if (before?.isConnected) before.focus({ preventScroll: true });
 }
 
-/** Scrolls to the place that is worked on unless it stands well within what is seen of the text. */
+/** Scrolls to the current place unless it is well inside the visible text. */
 function bringIntoSight() {
   const mark = nearestMark(keyOfSpan(spanAt(edit.place)));
   const top = document.querySelector(".bar").getBoundingClientRect().bottom;
   const bottom = innerHeight - heightOfDesk();
   const y = mark.getBoundingClientRect().top;
   const margin = (bottom - top) * EDGE;
-  movedAt = performance.now(); // the panel shows this place, not what is scrolled past
+  movedAt = performance.now(); // so that the panel shows this place, not one that is scrolled past
   if (y < top + margin || y > bottom - 2 * margin) scrollToPlace(mark);
 }
 
@@ -77,7 +77,7 @@ document.addEventListener("miner:focus", () => {
 
 function step(by) {
   const place = edit.place + by;
-  if (!spanAt(place)) notice(by > 0 ? "This is the last one." : "This is the first one.");
+  if (!spanAt(place)) notice(by > 0 ? "This is the last span." : "This is the first span.");
   else {
     notice("");
     goTo(place);
@@ -85,19 +85,19 @@ function step(by) {
   }
 }
 
-/** Goes to what the server says is to be decided next. */
+/** Goes to the place that the server names as the next to decide. */
 async function goToNext() {
   const answer = await asked(() => ask("GET", `/state?place=${edit.place}`));
   if (!answer) return;
   if (answer.values.revision !== edit.state.revision) showTrouble({ is: "stale", unsaved: "" });
-  else if (answer.values.next === null) notice("All are decided.");
+  else if (answer.values.next === null) notice("All spans are decided.");
   else {
     goTo(answer.values.next);
     say(`${answer.values.next === edit.place ? "" : "Next, "}${wordsOf(spanAt(edit.place))}`);
   }
 }
 
-/** The answer of the server, or null where it has none that can be used; the page says why. */
+/** The answer of the server, or null after an error, which the page shows. */
 async function asked(request) {
   try {
     const answer = await request();
@@ -109,14 +109,14 @@ async function asked(request) {
   return null;
 }
 
-/** Does something to the place that is worked on; `goesOn` says whether that is all there. */
+/** Sends an edit of the current place; with `goesOn`, the next place follows. */
 function decide(name, values, goesOn) {
   return save({ ...values, place: edit.place }, name, goesOn);
 }
 
 async function save(values, name, goesOn) {
   if (edit.file) {
-    notice("The annotation is finished: the server has ended.");
+    notice("The annotation is finished: the server has stopped.");
     return;
   }
   if (edit.trouble) {
@@ -146,10 +146,10 @@ function saved(state, { values, name, goesOn }) {
   notice("");
   showState(state, next);
   const words = `${name === "undo" ? "Undone. " : ""}${wordsOf(spanAt(place))}`;
-  say(goesOn && state.next === null ? `${words}. All are decided.` : words);
+  say(goesOn && state.next === null ? `${words}. All spans are decided.` : words);
 }
 
-/** The place where one state has a decision that another has not. */
+/** The first place whose decision differs between two states. */
 function undone(before, after, otherwise) {
   const place = before.spans.findIndex((old, n) => {
     const now = after.spans[n];
@@ -160,12 +160,12 @@ function undone(before, after, otherwise) {
   return place < 0 ? otherwise : place;
 }
 
-/** What the server says of an edit; people count places from 1. */
+/** The server's message about an edit, with places counted from 1 as on the page. */
 function refusal(error) {
   return error.replace(/^place (\d+): /, (_, n) => `${Number(n) + 1}: `);
 }
 
-/* Where something does not get through, it stays in sight until somebody has seen to it. */
+/* An edit that could not be saved stays visible until the annotator acts. */
 
 function showTrouble(trouble) {
   edit.trouble = trouble;
@@ -176,7 +176,7 @@ function showTrouble(trouble) {
   const isStale = trouble.is === "stale";
   $("trouble-text").textContent = isStale ? "This chapter was changed elsewhere." : trouble.why;
   $("trouble-unsaved").textContent = trouble.unsaved ? `Not saved: ${trouble.unsaved}.` : "";
-  $("trouble-button").textContent = isStale ? "Show what is there now" : "Try again";
+  $("trouble-button").textContent = isStale ? "Show the current state" : "Try again";
 }
 
 async function seeToTrouble() {
@@ -186,7 +186,7 @@ async function seeToTrouble() {
     edit.trouble = null;
     await save(trouble.wanted.values, trouble.wanted.name, trouble.wanted.goesOn);
     if (!edit.trouble) showTrouble(null);
-    else say(`Again: ${edit.trouble.why ?? "this chapter was changed elsewhere."}`);
+    else say(`Still not saved: ${edit.trouble.why ?? "this chapter was changed elsewhere."}`);
     return;
   }
   const answer = await asked(() => ask("GET", `/state?place=${edit.place}`));
@@ -194,7 +194,7 @@ async function seeToTrouble() {
   showTrouble(null);
   notice("");
   showState(answer.values, Math.min(edit.place, answer.values.spans.length - 1));
-  say(`Shown as it is now. ${wordsOf(spanAt(edit.place))}`);
+  say(`This is the current state. ${wordsOf(spanAt(edit.place))}`);
 }
 
 async function finish() {

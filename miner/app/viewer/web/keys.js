@@ -1,28 +1,28 @@
 "use strict";
-/* Keys, buttons, drawers, the theme; and the first chapter. */
+/* Keys, buttons, drawers and the theme; opens the first chapter. */
 
 const KEYS = [
   ["1–9", "show a layer", null],
   ["⇧ 1–9", "compare with a layer", null],
   [
     "b",
-    "show the other layer beside the text, or not",
+    "show or hide the second layer beside the text",
     () => showLayer(view.layer, { beside: !view.beside }),
   ],
-  ["x", "change the two layers over", swapLayers],
-  ["d", "next disagreement, on into the next chapters", () => walkDisagreements(true)],
-  ["D", "disagreement before", () => walkDisagreements(false)],
+  ["x", "swap the two layers", swapLayers],
+  ["d", "next disagreement, also in later chapters", () => walkDisagreements(true)],
+  ["D", "previous disagreement", () => walkDisagreements(false)],
   ["j", "next utterance", () => walk(".mark", true, "utterance")],
-  ["k", "utterance before", () => walk(".mark", false, "utterance")],
+  ["k", "previous utterance", () => walk(".mark", false, "utterance")],
   ["c", "next conversation", () => walk(".rail:not(.other) .number", true, "conversation")],
-  ["C", "conversation before", () => walk(".rail:not(.other) .number", false, "conversation")],
+  ["C", "previous conversation", () => walk(".rail:not(.other) .number", false, "conversation")],
   ["n", "next chapter", () => turnPage(1)],
-  ["p", "chapter before", () => turnPage(-1)],
+  ["p", "previous chapter", () => turnPage(-1)],
   ["g", "list of chapters", () => openDrawer("chapters")],
   ["s", "side panel", () => openDrawer("panel")],
-  ["t", "light or dark", switchTheme],
+  ["t", "light or dark colours", switchTheme],
   ["?", "this help", () => openHelp()],
-  ["Esc", "close what is open; back to the text", closeDrawers],
+  ["Esc", "close a panel and go back to the text", closeDrawers],
 ];
 const NAMES_OF_KEYS = { "↓": "ArrowDown", "↑": "ArrowUp" };
 const ACTIONS = new Map(
@@ -48,7 +48,7 @@ document.addEventListener("keydown", (event) => {
     closeDrawers();
     return;
   }
-  const taken = "input:not([type=checkbox]), select, textarea"; // which need the keys themselves
+  const taken = "input:not([type=checkbox]), select, textarea"; // these need the keys themselves
   if (!$("use-keys").checked || event.target.closest(taken)) return;
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
   const n = digit && Number(digit[1]) - 1;
@@ -62,7 +62,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-/* Drawers: beside the text where there is room, over it where there is not. */
+/* Drawers: beside the text on wide screens, over it on narrow ones. */
 
 let openedBy = null;
 
@@ -186,14 +186,14 @@ function wire() {
     const number = Number(location.hash.slice(1));
     if (location.hash && number !== view.chapter.number) openChapter(number, { remember: false });
   });
-  // While the page moves it is only moved; the panel follows when it stands still.
+  // The panel follows when scrolling stops.
   let pause = 0;
   const follow = () => {
     clearTimeout(pause);
     pause = setTimeout(followScrolling, 120);
   };
   window.addEventListener("scroll", follow, { passive: true });
-  // What stands below the bar begins where it ends, however many lines it takes.
+  // The bar may take any number of lines; what is below begins at its end.
   new ResizeObserver(() => {
     const height = document.querySelector(".bar").getBoundingClientRect().height;
     document.documentElement.style.setProperty("--bar", `${height}px`);

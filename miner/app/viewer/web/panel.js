@@ -1,5 +1,5 @@
 "use strict";
-/* What stands around the text: the chapter in numbers, the list of chapters, the side panel. */
+/* Around the text: the statistics of the chapter, the list of chapters, the side panel. */
 
 const RATES = [
   ["precision", "P"],
@@ -7,7 +7,7 @@ const RATES = [
   ["f1", "F1"],
 ];
 
-/** The numbers of a chapter: each layer against the gold, or counts where there is none. */
+/** The statistics of a chapter: counts of each layer, and scores if the chapter has gold. */
 function renderSummary(book, chapter, shown) {
   const isJudged = chapter.layers.some((layer) => layer?.scores);
   const entry = book.chapters.find((item) => item.number === chapter.number);
@@ -15,12 +15,12 @@ function renderSummary(book, chapter, shown) {
   const words = `${count(entry.words, "word")}`;
   const line = make("p", { class: "where" }, `${place} of ${book.chapters.length} · ${words}`);
   if (book.layers[0].gold) {
-    const known = entry.annotated ? "annotated" : "not annotated: the gold says nothing of it";
+    const known = entry.annotated ? "annotated" : "not annotated";
     line.append(" · ", make("span", { class: entry.annotated ? "is-gold" : "" }, known));
   }
   const table = make("table", { class: "numbers" });
   table.append(make("caption", { class: "hidden" }, isJudged ? "Against the gold" : "Counts"));
-  const counted = isJudged ? COUNTED.slice(1) : COUNTED; // scores leave room for no more
+  const counted = isJudged ? COUNTED.slice(1) : COUNTED; // the scores take the room
   table.append(isJudged ? scoresHead(counted) : countsHead(counted));
   const body = make("tbody");
   for (const [n, layer] of chapter.layers.entries()) {
@@ -70,7 +70,7 @@ function scoresHead(counted) {
   return make("thead", {}, names, rates);
 }
 
-/** The entries of the list of chapters, with what the shown layer has in each. */
+/** The list of chapters, with the counts of the shown layer. */
 function renderChapterList(book, number, layer, other) {
   return book.chapters.map((chapter) => {
     const counts = chapter.counts[layer] ?? chapter.counts.find((item) => item);
@@ -78,7 +78,7 @@ function renderChapterList(book, number, layer, other) {
     const key = `${Math.min(layer, other)}-${Math.max(layer, other)}`;
     const differing = other === null ? 0 : (chapter.disagreements[key] ?? 0);
     const link = make("a", { href: `#${chapter.number}` }, make("span", {}, chapter.title));
-    const note = make("small", {}, counts.utterances ? notes.join(", ") : "no utterance");
+    const note = make("small", {}, counts.utterances ? notes.join(", ") : "no utterances");
     link.append(note);
     const more = make("small", { class: "more" });
     if (chapter.annotated) more.append(make("span", { class: "badge" }, "annotated"));
@@ -92,7 +92,7 @@ function renderChapterList(book, number, layer, other) {
   });
 }
 
-/** The panel: the utterance in focus, its conversation by turns, the disagreements. */
+/** The panel: the focused utterance, the turns of its conversation, the disagreements. */
 function renderPanel(chapter, names, state) {
   const { layer, other, conversation, focus, disagreements } = state;
   const parts = [];
@@ -102,7 +102,7 @@ function renderPanel(chapter, names, state) {
   const found = shown?.conversations.find((item) => item.number === conversation);
   if (found) parts.push(...renderConversation(chapter, shown, found, focus));
   else if (!facts?.children.length)
-    parts.push(make("p", { class: "note" }, "No conversation stands here."));
+    parts.push(make("p", { class: "note" }, "No conversation here."));
   if (other !== null) parts.push(renderDisagreements(chapter, names, state, disagreements));
   return parts;
 }
@@ -119,7 +119,7 @@ function renderUtterance(chapter, names, { layer, other, focus, disagreements })
       bar.setAttribute("aria-label", "confidence");
       fact("confidence", bar, " ", percent(item.confidence));
     }
-    if (item.speaker) fact("speaker", item.speaker === "?" ? "not told" : item.speaker);
+    if (item.speaker) fact("speaker", item.speaker === "?" ? "unknown" : item.speaker);
   } else if (differs) fact(names[layer], differs.shown);
   if (differs) fact(names[other], make("strong", {}, `≠ ${differs.other}`));
   return list;
@@ -139,7 +139,7 @@ function renderConversation(chapter, shown, conversation, focus) {
       { type: "button", class: "turn", data: { key: utterances[0].key } },
       make("span", { class: `mark ${turn % 2 ? "odd" : "even"}`, data: { label: turn } }),
       make("span", { class: "hidden" }, `Turn ${turn}. `),
-      speaker ? make("b", {}, speaker === "?" ? "speaker not told" : speaker, ": ") : null,
+      speaker ? make("b", {}, speaker === "?" ? "unknown speaker" : speaker, ": ") : null,
       make("q", {}, text),
     );
     if (here) button.setAttribute("aria-current", "true");
@@ -149,7 +149,7 @@ function renderConversation(chapter, shown, conversation, focus) {
   }
   const n = turns.size;
   const sub = [count(n, "turn"), count(conversation.pairs.length, "pair")].join(", ");
-  const before = conversation.first > 1 ? " It began in the chapter before." : "";
+  const before = conversation.first > 1 ? " It began in an earlier chapter." : "";
   return [make("p", { class: "note" }, `${sub}.${before}`), list];
 }
 

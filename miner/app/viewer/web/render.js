@@ -1,11 +1,11 @@
 "use strict";
-/* A chapter's data -> the elements that show it. Nothing here knows what is shown at present:
-   renderChapter(chapter, layer) gives the same element for the same data. */
+/* The data of a chapter -> the elements that show it. Nothing here reads the state of the page:
+   renderChapter(chapter, layer) returns the same elements for the same data. */
 
 const BLOCKS_OF_A_PART = 20;
-const LETTERS_OF_A_BREAK = 30; // what the last line of a paragraph leaves empty, on average
+const LETTERS_OF_A_BREAK = 30; // letters that the last line of a paragraph leaves empty, on average
 
-/** An element with its properties and children; a child is an element or a text. */
+/** Makes an element with properties and children; a child is an element or a string. */
 function make(name, properties = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -26,7 +26,7 @@ function percent(value) {
   return value.toFixed(2);
 }
 
-/** The columns of a table as objects, one a row. */
+/** Turns the columns of a table into one object per row. */
 function rowsOf(columns) {
   const names = Object.keys(columns);
   return columns[names[0]].map((_, n) =>
@@ -34,7 +34,7 @@ function rowsOf(columns) {
   );
 }
 
-/** The data of a chapter as the page uses it: rows, and look-ups by paragraph and by place. */
+/** Turns the data of a chapter into rows, with look-ups by paragraph and by place. */
 function decodeChapter(data) {
   const layers = data.layers.map((layer) => {
     if (!layer) return null;
@@ -63,7 +63,7 @@ function grouped(items, keyFor) {
   return groups;
 }
 
-/** What two layers say differently of a chapter, as seen from the first of them. */
+/** The disagreements of two layers in a chapter, seen from the first of them. */
 function disagreementsOf(chapter, layer, other) {
   if (other === null || layer === other) return [];
   const rows = chapter.disagreements[`${Math.min(layer, other)}-${Math.max(layer, other)}`] ?? [];
@@ -77,17 +77,17 @@ function disagreementsOf(chapter, layer, other) {
   }));
 }
 
-/** The text between two places of the book, as it stands in a block of the chapter. */
+/** The text of a place in a block of the chapter. */
 function textAt(chapter, { paragraph, start, end }) {
   return chapter.blocks[chapter.position.get(paragraph)].text.slice(start, end);
 }
 
 /**
- * A chapter as the blocks of a book page, in one layer (a number), or in none (null).
+ * Renders a chapter as the blocks of a book page, in one layer (a number), or in none (null).
  *
- * `other` is the number of the layer that it is compared with, and `names` what layers are called.
- * `beside` puts that layer's conversations in the other margin and its words after every
- * utterance on which the two part.
+ * `other` is the number of the layer to compare with, and `names` are the names of the layers.
+ * `beside` puts the conversations of that layer into the other margin, and what it says after every
+ * utterance on which the two disagree.
  */
 function renderChapter(chapter, layer, { other = null, beside = false, names = [] } = {}) {
   const shown = layer === null ? null : chapter.layers[layer];
@@ -127,10 +127,10 @@ function renderChapter(chapter, layer, { other = null, beside = false, names = [
 }
 
 /**
- * The rows of blocks in parts, each of which is laid out when it comes into sight.
+ * Groups the rows of blocks into parts, which the browser lays out when they become visible.
  *
- * Browsers can leave out single paragraphs, too, but ask each of thousands in every frame whether
- * it is in sight. `--letters` lets the style guess how high a part is that was never seen.
+ * Single paragraphs would be slow: the browser would check thousands of them in every frame.
+ * `--letters` lets the style estimate the height of a part that was not laid out yet.
  */
 function partsOf(blocks, rows) {
   const parts = [];
@@ -148,7 +148,7 @@ function partsOf(blocks, rows) {
   return parts;
 }
 
-/** Per block, the conversations that stand in it, with whether each begins and ends there. */
+/** The conversations in each block, and whether each begins or ends there. */
 function railsOf(chapter, layer) {
   const rails = chapter.blocks.map(() => []);
   if (!layer) return rails;
@@ -208,7 +208,7 @@ function renderBlock(block, context, missed, isFirstHeading) {
   return element;
 }
 
-/** The stretches of a block that are shown as something, in order, none over another. */
+/** The marked pieces of a block, in order and without overlap. */
 function piecesOf(block, { shown }, missed) {
   if (!shown) return [];
   const said = (shown.byParagraph.get(block.index) ?? []).map((item) => ({ ...item, is: "said" }));
@@ -243,24 +243,24 @@ function renderPiece(block, piece, { shown, differing, beside, otherName }) {
   return beside ? [span, flag, says] : [span, flag];
 }
 
-/** A mark and a text; the mark does not stand alone at the end of a line. */
+/** A mark and a text; the mark stays on the line of the first letters. */
 function withMark(mark, text) {
   const [first] = /^\S{0,8}/.exec(text);
   return [make("span", { class: "first" }, mark, first), text.slice(first.length)];
 }
 
-/** The button before an utterance: it shows the turn, and has all that is known as its name. */
+/** The button before an utterance: it shows the turn, and its label says all that is known. */
 function renderMark(piece, differs, otherName) {
   const parts = [];
-  if (piece.is === "missed") parts.push("No utterance");
+  if (piece.is === "missed") parts.push("Not an utterance");
   else {
     parts.push(`Conversation ${piece.conversation}, turn ${piece.turn}`);
     if (piece.says !== "begins a turn") parts.push(piece.says);
-    if (piece.speaker) parts.push(piece.speaker === "?" ? "speaker not told" : piece.speaker);
+    if (piece.speaker) parts.push(piece.speaker === "?" ? "unknown speaker" : piece.speaker);
     if (piece.confidence != null) parts.push(`confidence ${percent(piece.confidence)}`);
   }
   if (differs) parts.push(`${otherName}: ${differs.other}`);
-  const goesOn = piece.says === "goes on with the turn";
+  const goesOn = piece.says === "continues the turn";
   const kind = piece.is === "missed" ? "none" : piece.turn % 2 ? "odd" : "even";
   const mark = make("button", {
     type: "button",

@@ -1,10 +1,10 @@
 "use strict";
-/* The server of the page: what is asked of it, one thing after the other, with its token. */
+/* Requests to the server of the page, one after another, with the token. */
 
 const token = takeToken();
-const LONGEST_WAIT = 20_000; // ms; the server itself waits 10 s for a file in use
+const LONGEST_WAIT = 20_000; // ms; the server waits 10 s for a file in use
 
-/** The token of the page's address, which is kept by this window only and seen no longer. */
+/** Moves the token from the address of the page into the storage of this window. */
 function takeToken() {
   const given = new URLSearchParams(location.search).get("token");
   sessionStorage.setItem("token", given);
@@ -12,7 +12,7 @@ function takeToken() {
   return given;
 }
 
-/** The status and the values of an answer; rejects with a TypeError where there is none. */
+/** The status and the values of an answer; rejects with a TypeError if there is no answer. */
 async function ask(method, path, values = null) {
   const headers = { "X-Token": token };
   if (values) headers["Content-Type"] = "application/json";
@@ -34,7 +34,7 @@ async function ask(method, path, values = null) {
 
 let last = Promise.resolve();
 
-/** Runs a command after those before it: what is typed ahead is done in order. */
+/** Runs a command after all earlier ones, so that keys typed ahead are done in order. */
 function inTurn(command) {
   last = last.then(command).catch((error) => {
     say(`The page failed: ${error.message}`);

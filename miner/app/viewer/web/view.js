@@ -1,14 +1,14 @@
 "use strict";
-/* What is shown at present, and what keys, buttons and links make of it. */
+/* The state of the page, and the functions that change and show it. */
 
 const book = JSON.parse(document.getElementById("book").textContent);
 const names = book.layers.map((layer) => layer.name);
 const $ = (id) => document.getElementById(id);
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 
-/* `wanted` is the layer that was chosen, `layer` the one that this chapter has of it; `other` is
-   what it is compared with: the one chosen, else the gold, else the first that there is. `focus`
-   is the key of a place, `conversation` a number. */
+/* `wanted` is the chosen layer, and `layer` the one that is shown, since a chapter may lack the
+   chosen one. `other` is the layer to compare with: the chosen one, else the gold, else the first
+   other layer. `focus` is the key of a place, `conversation` a number. */
 const view = {
   chapter: null,
   wanted: 0,
@@ -19,13 +19,13 @@ const view = {
   focus: null,
   conversation: null,
   disagreements: [],
-  brackets: new Map(), // the lines in the margin, by conversation
+  brackets: new Map(), // lines in the margin, by conversation
 };
 
-/** The data of a chapter; a script of another mode may put another source in its place. */
+/** Reads the data of a chapter; a script of another mode may replace this function. */
 let loadChapter = (number) => JSON.parse($(`chapter-${number}`).textContent);
 
-/** What the keys do in another mode, rows as in `keys.js`, and what its digits do, from 0. */
+/** Another mode sets its keys here, rows as in `keys.js`, and its action for the digit n + 1. */
 let keysOfMode = null;
 let digitOfMode = null;
 
@@ -37,7 +37,7 @@ function entryOf(number) {
   return book.chapters.find((chapter) => chapter.number === number);
 }
 
-/** Opens a chapter at its top, unless `at` ("first", "last") asks for one of its disagreements. */
+/** Opens a chapter at its top, or at its "first" or "last" disagreement. */
 function openChapter(number, { at = null, remember = true, announce = true } = {}) {
   const entry = entryOf(number);
   if (!entry) return;
@@ -62,7 +62,7 @@ function countsOf(entry) {
     : "";
 }
 
-/** Which layer a chapter shows: the chosen one, else the first that it has. */
+/** Chooses the layer to show: the wanted one, else the first that the chapter has. */
 function chooseLayers() {
   const has = (n) => n !== null && view.chapter.layers[n] !== null;
   const first = view.chapter.layers.findIndex((layer) => layer !== null);
@@ -71,7 +71,7 @@ function chooseLayers() {
   view.other = others.find((n) => n !== view.layer) ?? null;
 }
 
-/** Builds the chapter, and everything around it, from what is to be shown. */
+/** Builds the chapter and everything around it from the state. */
 function showChapter() {
   chooseLayers();
   const { chapter, layer, other } = view;
@@ -92,13 +92,13 @@ function showChapter() {
   document.dispatchEvent(new CustomEvent("miner:chapter", { detail: view }));
 }
 
-/** Says that elements are in the language of the book, where that is known. */
+/** Sets the language of elements to that of the book, if it is known. */
 function tellLanguage(elements) {
   if (!/^[a-z]{2,3}$/.test(book.language)) return;
   for (const element of elements) element.lang = book.language;
 }
 
-/** Scrolls a drawer to an entry; scrollIntoView would have the next Tab begin there. */
+/** Scrolls a drawer to an entry; after scrollIntoView the next Tab would start there. */
 function showInDrawer(entry) {
   const drawer = entry.closest(".drawer");
   const [box, frame] = [entry.getBoundingClientRect(), drawer.getBoundingClientRect()];
@@ -123,17 +123,17 @@ function showTools() {
 
 function showNeighbours() {
   const place = book.chapters.indexOf(entryOf(view.chapter.number));
-  const link = (entry, name) =>
+  const link = (entry, side, words) =>
     entry
-      ? make("a", { href: `#${entry.number}`, class: name }, make("small", {}, name), entry.title)
+      ? make("a", { href: `#${entry.number}`, class: side }, make("small", {}, words), entry.title)
       : "";
   $("turn-page").replaceChildren(
-    link(book.chapters[place - 1], "before"),
-    link(book.chapters[place + 1], "after"),
+    link(book.chapters[place - 1], "before", "previous"),
+    link(book.chapters[place + 1], "after", "next"),
   );
 }
 
-/** What a conversation is called: its number, or that in the file where the data has it. */
+/** The number of a conversation to show: that of the file if there is one. */
 function labelOf(number) {
   const shown = view.chapter.layers[view.layer]?.conversations ?? [];
   return shown.find((item) => item.number === number)?.label ?? number;
@@ -150,12 +150,12 @@ function showPanel() {
   document.dispatchEvent(new CustomEvent("miner:panel", { detail: view }));
 }
 
-/** Shows another layer, with the line that is being read where it was. */
+/** Shows another layer without moving the text on the screen. */
 function showLayer(n, { beside = view.beside, other = view.wantedOther } = {}) {
   if (n >= names.length) return;
   if (other === n) other = null;
   if (view.chapter.layers[n] === null) {
-    say(`${names[n]} says nothing of this chapter`);
+    say(`${names[n]} does not have this chapter`);
     return;
   }
   Object.assign(view, { wanted: n, beside, wantedOther: other });
@@ -173,14 +173,14 @@ function showLayer(n, { beside = view.beside, other = view.wantedOther } = {}) {
   say(`${names[view.layer]}${against}${view.beside ? ", beside the text" : ""}`);
 }
 
-/** Builds the chapter anew with the line that is being read where it was. */
+/** Rebuilds the chapter without moving the text on the screen. */
 function keepingPlace(build) {
   const anchor = blockInView();
   const top = anchor?.getBoundingClientRect().top;
   const parts = () => [...$("chapter").querySelectorAll(".part")];
   const heights = parts().map((part) => part.offsetHeight);
   build();
-  // Parts out of sight have no size of their own yet; that of the old ones is nearly right.
+  // Parts out of sight have no size yet; the sizes of the old ones are nearly right.
   for (const [n, part] of parts().entries()) {
     part.style.containIntrinsicBlockSize = `auto ${heights[n]}px`;
   }

@@ -1,13 +1,13 @@
 "use strict";
-/* Places in the text: the focus, scrolling, and the walks from one to the next. */
+/* Places in the text: the focus, scrolling, and moving from one place to the next. */
 
-let movedAt = -Infinity; // when the page was last moved by a command, not by its reader
+let movedAt = -Infinity; // when a command, not the reader, last moved the page
 
 function markOf(key) {
   return $("chapter").querySelector(`.mark[data-key="${key}"]`);
 }
 
-/** The mark of a place, or of what the shown layer has over it where it is cut otherwise. */
+/** The mark of a place, or of an utterance of the shown layer that overlaps it. */
 function nearestMark(key) {
   const exact = markOf(key);
   if (exact) return exact;
@@ -26,7 +26,7 @@ function scrollToPlace(element) {
   element.closest(".block").scrollIntoView({ block: "center", behavior });
 }
 
-/** Puts the focus on an utterance and shows its conversation; `key` names its place. */
+/** Focuses the utterance at a place, named by its key, and shows its conversation. */
 function focusPlace(key, { scroll = true } = {}) {
   const mark = nearestMark(key);
   if (!mark) return;
@@ -52,7 +52,7 @@ function blockInView() {
   return null;
 }
 
-/** The conversation that is being read or, in narration, the next one below. */
+/** The conversation in the middle of the screen or, in narration, the next one below. */
 function conversationInView() {
   let block = blockInView() ?? $("chapter").querySelector(".block");
   while (block && !block.dataset.conversation) {
@@ -61,7 +61,7 @@ function conversationInView() {
   return block ? Number(block.dataset.conversation) : null;
 }
 
-/** The panel goes with the text that is scrolled, a while after the page was moved by a command. */
+/** Lets the panel follow the scrolled text, but not just after a command moved the page. */
 function followScrolling() {
   if (performance.now() - movedAt < 800 || !view.chapter) return;
   const number = conversationInView() ?? view.conversation;
@@ -76,7 +76,7 @@ function marksInOrder(kind) {
   return [...$("chapter").querySelectorAll(kind)];
 }
 
-/** Where a walk through elements of the text begins: after the one in focus, or what is in view. */
+/** The index of the next element after the focused one, or after the visible text. */
 function stepFrom(elements, forward) {
   const from = document.activeElement?.closest("#chapter .mark, #chapter .number") ?? blockInView();
   if (!from) return forward ? 0 : elements.length - 1;
@@ -115,7 +115,7 @@ function showDisagreement(n) {
   if (nearestMark(item.key)) focusPlace(item.key);
 }
 
-/** The next place where the two layers part, in this chapter or in the next that has one. */
+/** Goes to the next disagreement, in this chapter or in the next one that has any. */
 function walkDisagreements(forward) {
   if (view.other === null) {
     say("There is no second layer to compare with");

@@ -1,7 +1,7 @@
-"""The rows of a chapter that is not done yet -> the quoted spans that they speak of.
+"""The saved rows of an unfinished chapter -> the quoted spans that they describe.
 
-`locate` takes a chapter for annotated as a whole. While it is not, one "Yes." of five says little
-about which of them it is, and the number of its paragraph has to tell.
+`locate` expects a chapter that is annotated as a whole. In an unfinished chapter a row "Yes." may
+fit five spans, and only its paragraph number tells which one is meant.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from miner.annotation.annotations import (
 from miner.annotation.locate import locate
 from miner.dialogue.spans import BookSpans, Span
 
-_SAME_EDITION = 0.5  # of the rows with their letters in their paragraph; then the numbers hold
+_SAME_EDITION = 0.5  # least share of rows found in the paragraph that they name
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """The rows of a chapter on its spans.
+class Placement:
+    """The rows of a chapter and their spans.
 
-    `spans` are those of the chapter, narration included, cut as the rows say where they differ from
-    the miner. `numbers` has, per span that has a row, the number of the row; `lost` has the numbers
-    of the rows that were found on no span, in order.
+    Attributes:
+        spans: all spans of the chapter, narration included. Where a row and the miner split a
+            paragraph differently, the row decides.
+        numbers: index of the row, for each span that has one.
+        lost: indices of the rows that were found on no span, in order.
     """
 
     spans: tuple[Span, ...]
@@ -37,38 +39,42 @@ class Placed:
     lost: tuple[int, ...]
 
 
-def place_rows(book_spans: BookSpans, spans: Sequence[Span], rows: Sequence[Annotation]) -> Placed:
-    """Each row on its span, by its letters; one without a sure place is lost.
+def place_rows(
+    book_spans: BookSpans, spans: Sequence[Span], rows: Sequence[Annotation]
+) -> Placement:
+    """Finds the span of each row by its fingerprint; a row without a certain place is lost.
 
-    Where most rows have their letters in the paragraph they name, the file was made on this edition
-    and a row has its place in that paragraph. Else they are found by their letters and their order
-    alone.
+    If at least half of the rows are found in the paragraph that they name, the file was made on
+    this edition, and every row is sought only in its paragraph. Otherwise rows are found by their
+    fingerprints and their order alone.
 
     Args:
         book_spans: the book, as the miner splits it.
         spans: all spans of the chapter.
-        rows: of the chapter, in the order of the file.
+        rows: the rows of the chapter, in the order of the file.
     """
     in_marks = [span for span in spans if span.in_marks]
-    found = _in_paragraphs(in_marks, rows)
-    is_own = len(found) >= _SAME_EDITION * len(rows)
-    if is_own:
-        for n, span in _located(book_spans, spans, rows, is_own).items():
-            taken = n in found or any(map(_overlapping(span), found.values()))
+    found = _find_in_paragraphs(in_marks, rows)
+    is_same_edition = len(found) >= _SAME_EDITION * len(rows)
+    if is_same_edition:
+        for n, span in _locate_rows(book_spans, spans, rows, is_same_edition).items():
+            taken = n in found or any(map(_overlap_test(span), found.values()))
             if not taken and span.paragraph == rows[n].paragraph:
                 found[n] = span
     else:
-        found = _sure(_located(book_spans, spans, rows, is_own), in_marks, rows)
-    cut = _cut(spans, found, rows)
-    numbers = {span: n for span, n in cut if n is not None}
+        found = _drop_ambiguous(
+            _locate_rows(book_spans, spans, rows, is_same_edition), in_marks, rows
+        )
+    split = _split_spans(spans, found, rows)
+    numbers = {span: n for span, n in split if n is not None}
     lost = tuple(n for n in range(len(rows)) if n not in found)
-    return Placed(tuple(span for span, _ in cut), numbers, lost)
+    return Placement(tuple(span for span, _ in split), numbers, lost)
 
 
-def _in_paragraphs(in_marks: Sequence[Span], rows: Sequence[Annotation]) -> dict[int, Span]:
-    """The rows whose letters are a quoted span of the paragraph they name, in order.
+def _find_in_paragraphs(in_marks: Sequence[Span], rows: Sequence[Annotation]) -> dict[int, Span]:
+    """Finds the rows that match a quoted span of the paragraph they name, in order.
 
-    Of several alike in a paragraph the first are taken: the rows tell no more.
+    If several spans of a paragraph match, the first is taken, since the rows say no more.
     """
     by_paragraph = {
         paragraph: [(span, fingerprint(span.text)) for span in group]
@@ -85,12 +91,12 @@ def _in_paragraphs(in_marks: Sequence[Span], rows: Sequence[Annotation]) -> dict
     return found
 
 
-def _located(
-    book_spans: BookSpans, spans: Sequence[Span], rows: Sequence[Annotation], is_own: bool
+def _locate_rows(
+    book_spans: BookSpans, spans: Sequence[Span], rows: Sequence[Annotation], is_same_edition: bool
 ) -> dict[int, Span]:
-    """Where `locate` finds the rows in the chapter."""
+    """Finds the spans of the rows with `locate`, by the index of the row."""
     book = book_spans.book
-    sha256 = book.sha256 if is_own else ""
+    sha256 = book.sha256 if is_same_edition else ""
     card = BookCard(book.id, book.title, book.author, 0, "", "", 3, "", "", sha256)
     located = locate(AnnotatedBook(card, tuple(rows)), BookSpans(book, tuple(spans)))
     number_of = {id(row): n for n, row in enumerate(rows)}
@@ -102,17 +108,17 @@ def _located(
     }
 
 
-def _sure(
+def _drop_ambiguous(
     found: Mapping[int, Span], in_marks: Sequence[Span], rows: Sequence[Annotation]
 ) -> dict[int, Span]:
-    """Without the rows that might as well stand on another span with the same letters."""
+    """Drops the rows that could as well belong to another span with the same fingerprint."""
     quoted = [(span, fingerprint(span.text)) for span in in_marks]
-    sure = dict(found)
-    while unsure := [n for n in sure if _has_twin(n, sure, quoted, rows[n].fingerprint)]:
-        # Where one of them may stand elsewhere, so may its neighbours.
-        for n in unsure:
-            del sure[n]
-    return sure
+    certain = dict(found)
+    while ambiguous := [n for n in certain if _has_twin(n, certain, quoted, rows[n].fingerprint)]:
+        # Without these rows as neighbours, others may become ambiguous.
+        for n in ambiguous:
+            del certain[n]
+    return certain
 
 
 def _has_twin(
@@ -121,7 +127,7 @@ def _has_twin(
     quoted: Sequence[tuple[Span, Fingerprint]],
     wanted: Fingerprint,
 ) -> bool:
-    """Whether a span with the letters of a row is free between the rows before and after it."""
+    """Whether a free span between the neighbouring rows has the same fingerprint as a row."""
     low = max((_place(found[k]) for k in found if k < n), default=(-1, -1))
     high = min((_place(found[k]) for k in found if k > n), default=None)
     taken = set(found.values())
@@ -134,30 +140,30 @@ def _has_twin(
     )
 
 
-def _cut(
+def _split_spans(
     spans: Sequence[Span], found: Mapping[int, Span], rows: Sequence[Annotation]
 ) -> list[tuple[Span, int | None]]:
-    """The spans, cut as those that were found, each with the number of its row."""
+    """The spans of a chapter, split as the rows say, each with the index of its row."""
     miners = set(spans)
     by_paragraph: dict[int, dict[Span, int]] = {}
     for n, span in found.items():
         by_paragraph.setdefault(span.paragraph, {})[span] = n
-    cut: list[tuple[Span, int | None]] = []
+    split: list[tuple[Span, int | None]] = []
     for paragraph, group in groupby(spans, key=lambda span: span.paragraph):
         here = by_paragraph.get(paragraph, {})
         if miners.issuperset(here):
-            cut += [(span, here.get(span)) for span in group]
+            split += [(span, here.get(span)) for span in group]
         else:
-            cut += _cut_anew(list(group), here, rows)
-    return cut
+            split += _split_block(list(group), here, rows)
+    return split
 
 
-def _cut_anew(
+def _split_block(
     block: Sequence[Span], here: Mapping[Span, int], rows: Sequence[Annotation]
 ) -> list[tuple[Span, int | None]]:
-    """The spans of a block: of its rows, of the miner where these leave room, narration between."""
+    """Splits a block into the spans of its rows, the miner's spans beside them, and narration."""
     wanted: list[tuple[Span, int | None]] = [
-        (span, None) for span in block if span.in_marks and not any(map(_overlapping(span), here))
+        (span, None) for span in block if span.in_marks and not any(map(_overlap_test(span), here))
     ]
     for span, n in here.items():
         spoken = rows[n].is_utterance
@@ -168,21 +174,21 @@ def _cut_anew(
     pieces: list[tuple[Span, int | None]] = []
     at = 0
 
-    def narrate(end: int) -> None:
+    def add_narration(end: int) -> None:
         if at < end:
-            told = Span(chapter, paragraph, len(pieces), at, end, text[at:end], False)
-            pieces.append((told, None))
+            narration = Span(chapter, paragraph, len(pieces), at, end, text[at:end], False)
+            pieces.append((narration, None))
 
     for span, n in wanted:
-        narrate(span.start)
+        add_narration(span.start)
         pieces.append((replace(span, index=len(pieces)), n))
         at = span.end
-    narrate(len(text))
+    add_narration(len(text))
     return pieces
 
 
-def _overlapping(span: Span) -> Callable[[Span], bool]:
-    """Whether another span shares a character with one."""
+def _overlap_test(span: Span) -> Callable[[Span], bool]:
+    """Returns a test whether another span shares a character with this one."""
     return lambda other: (
         span.paragraph == other.paragraph and span.start < other.end and other.start < span.end
     )
@@ -193,6 +199,6 @@ def _place(span: Span) -> tuple[int, int]:
 
 
 def _stripped(span: Span) -> tuple[int, int, int]:
-    """Where a span stands, the blanks at its ends left out."""
+    """The place of a span without the blanks at its ends."""
     start = span.start + len(span.text) - len(span.text.lstrip())
     return span.paragraph, start, start + len(span.text.strip())

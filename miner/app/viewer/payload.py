@@ -1,7 +1,7 @@
-"""A book and its layers -> plain values for the page that shows them, a chapter at a time.
+"""A book and its layers -> JSON values for the page, one chapter at a time.
 
-Utterances are given by columns, all of the same length: that is a third of the size of rows, and
-a long novel is one file.
+Utterances are stored as columns of equal length. That takes a third of the space of rows, and a
+long novel must fit into one file.
 """
 
 from __future__ import annotations
@@ -12,19 +12,24 @@ from itertools import combinations, takewhile
 from typing import Any
 
 from miner import __version__
-from miner.app.viewer.layers import SAYS, LayeredBook, chapter_scores, disagreements
-from miner.app.viewer.numbered import Conversation, NumberedChapter, Utterance, place_of
+from miner.app.viewer.layers import ROLE_OF_TAG, LayeredBook, find_disagreements, score_chapter
+from miner.app.viewer.numbering import (
+    NumberedChapter,
+    NumberedConversation,
+    NumberedUtterance,
+    place_of,
+)
 from miner.books.book import Block, BlockKind
 from miner.books.page import count_words
 
-_DIGITS = 3  # of a confidence or a score; more are not shown
+_DIGITS = 3  # of a confidence or a score; the page shows no more
 
 
-def book_data(book: LayeredBook) -> dict[str, Any]:
-    """What the page knows of the whole book: its layers, and its chapters without their text.
+def build_book_payload(book: LayeredBook) -> dict[str, Any]:
+    """Builds the values for the whole book: its layers, and its chapters without their text.
 
-    Each chapter has `number`, `title`, `words`, `annotated`, `counts` (one per layer, None where
-    the layer does not have it) and `disagreements`: how many, by the numbers of two layers ("0-1").
+    Each chapter has `number`, `title`, `words`, `annotated`, `counts` (one per layer, None if the
+    layer lacks the chapter) and `disagreements` (their number for each pair of layers, "0-1").
     """
     chapters = []
     for number in book.chapters:
@@ -37,10 +42,10 @@ def book_data(book: LayeredBook) -> dict[str, Any]:
                 "annotated": number in book.annotated,
                 "counts": [
                     None if chapter is None else asdict(chapter.counts)
-                    for chapter in _chapter_of_layers(book, number)
+                    for chapter in _chapter_in_layers(book, number)
                 ],
                 "disagreements": {
-                    key: len(found) for key, found in _disagreements(book, number).items()
+                    key: len(found) for key, found in _disagreement_rows(book, number).items()
                 },
             }
         )
@@ -56,14 +61,14 @@ def book_data(book: LayeredBook) -> dict[str, Any]:
     }
 
 
-def chapter_data(book: LayeredBook, number: int) -> dict[str, Any]:
-    """What the page shows of one chapter.
+def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
+    """Builds the values for one chapter.
 
-    `blocks` has the columns index, kind and text. `layers` has, per layer, None where it does not
-    have the chapter, else: `utterances` in columns; `quoted`, the places of what stands in
-    quotation marks and is no utterance; `conversations`; `counts`; and `scores` against the gold,
-    None where there is none or the layer is the gold. `disagreements` has, by the numbers of two
-    layers ("0-1"), rows of paragraph, start, end and what each says.
+    - `blocks` has the columns index, kind and text.
+    - `layers` has one item per layer, None if the layer lacks the chapter: the values of
+      `build_layer_payload`, and `scores` against the gold, None for the gold and without gold.
+    - `disagreements` has, for each pair of layers ("0-1"), rows of paragraph, start, end and the
+      role that each layer gives.
 
     Raises:
         ValueError: if the book has no such chapter.
@@ -71,14 +76,14 @@ def chapter_data(book: LayeredBook, number: int) -> dict[str, Any]:
     blocks = _blocks(book, number)
     if not blocks:
         raise ValueError(
-            f"{book.book.id}: found no chapter {number}, expected up to {book.book.n_chapters}"
+            f"{book.book.id}: found no chapter {number}, expected 0 to {book.book.n_chapters}"
         )
     layers = []
-    for layer, chapter in zip(book.layers, _chapter_of_layers(book, number), strict=True):
-        record = None if chapter is None else layer_data(chapter)
+    for layer, chapter in zip(book.layers, _chapter_in_layers(book, number), strict=True):
+        record = None if chapter is None else build_layer_payload(chapter)
         if record is not None:
-            judged = number in book.annotated and not layer.is_gold
-            scores = asdict(chapter_scores(book, layer, number)) if judged else None
+            is_judged = number in book.annotated and not layer.is_gold
+            scores = asdict(score_chapter(book, layer, number)) if is_judged else None
             record["scores"] = _rounded(scores)
         layers.append(record)
     return {
@@ -90,7 +95,7 @@ def chapter_data(book: LayeredBook, number: int) -> dict[str, Any]:
             "text": [block.text for block in blocks],
         },
         "layers": layers,
-        "disagreements": _disagreements(book, number),
+        "disagreements": _disagreement_rows(book, number),
     }
 
 
@@ -99,48 +104,54 @@ def _blocks(book: LayeredBook, number: int) -> list[Block]:
 
 
 def _title(book: LayeredBook, number: int, blocks: Sequence[Block]) -> str:
-    """The headings that a chapter begins with; words of ours where it has none."""
+    """The headings at the beginning of a chapter, or a description if it has none."""
     if number == 0:
         return "Before the first chapter" if book.book.n_chapters else "The whole text"
     headings = takewhile(lambda block: block.kind is BlockKind.HEADING, blocks)
     return " · ".join(" ".join(block.text.split()) for block in headings) or f"Chapter {number}"
 
 
-def _chapter_of_layers(book: LayeredBook, number: int) -> list[NumberedChapter | None]:
-    """The chapter in each layer; one without a block of the story has no spans in any but gold."""
+def _chapter_in_layers(book: LayeredBook, number: int) -> list[NumberedChapter | None]:
+    """The chapter in each layer; None if the gold lacks it, empty if a tagger has no spans."""
     empty = NumberedChapter((), (), ())
     return [layer.chapters.get(number, None if layer.is_gold else empty) for layer in book.layers]
 
 
-def _disagreements(book: LayeredBook, number: int) -> dict[str, list[list[Any]]]:
-    chapters = _chapter_of_layers(book, number)
+def _disagreement_rows(book: LayeredBook, number: int) -> dict[str, list[list[Any]]]:
+    chapters = _chapter_in_layers(book, number)
     return {
-        f"{a}-{b}": [[*item.place, item.first, item.second] for item in disagreements(one, other)]
+        f"{a}-{b}": [
+            [*item.place, item.first, item.second] for item in find_disagreements(one, other)
+        ]
         for (a, one), (b, other) in combinations(enumerate(chapters), 2)
         if one is not None and other is not None
     }
 
 
-def layer_data(chapter: NumberedChapter) -> dict[str, Any]:
-    """What the page shows of a layer in one chapter, as `chapter_data` has it, without scores."""
+def build_layer_payload(chapter: NumberedChapter) -> dict[str, Any]:
+    """Builds the values for a layer in one chapter.
+
+    They are `utterances` in columns; `quoted`, the places of text in quotation marks that is not an
+    utterance; `conversations`; and `counts`.
+    """
     quoted = (item.span for item in chapter.spans if item.span.quoted)
     return {
         "utterances": _columns(chapter.utterances),
         "quoted": [place_of(span) for span in quoted],
-        "conversations": [_conversation(item) for item in chapter.conversations],
+        "conversations": [_conversation_payload(item) for item in chapter.conversations],
         "counts": asdict(chapter.counts),
     }
 
 
-def _columns(utterances: Sequence[Utterance]) -> dict[str, list[Any]]:
-    """The columns of utterances; confidences and facts only where there are any."""
+def _columns(utterances: Sequence[NumberedUtterance]) -> dict[str, list[Any]]:
+    """The utterances in columns; confidences and facts only if there are any."""
     spans = [item.item.span for item in utterances]
     columns: dict[str, list[Any]] = {
         "paragraph": [span.paragraph for span in spans],
         "start": [span.start for span in spans],
         "end": [span.end for span in spans],
         "tag": [item.item.tag for item in utterances],
-        "says": [SAYS[item.item.tag] for item in utterances],
+        "says": [ROLE_OF_TAG[item.item.tag] for item in utterances],
         "conversation": [item.conversation for item in utterances],
         "turn": [item.turn for item in utterances],
     }
@@ -153,7 +164,7 @@ def _columns(utterances: Sequence[Utterance]) -> dict[str, list[Any]]:
     return columns
 
 
-def _conversation(item: Conversation) -> dict[str, Any]:
+def _conversation_payload(item: NumberedConversation) -> dict[str, Any]:
     return {
         "number": item.number,
         "first": item.first,
@@ -162,8 +173,8 @@ def _conversation(item: Conversation) -> dict[str, Any]:
     }
 
 
-def _rounded(value: Any) -> Any:  # noqa: ANN401 - numbers in any nesting of plain values
-    """The value with its numbers as short as they are shown."""
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - any nesting of JSON values
+    """The value with its numbers rounded as the page shows them."""
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
     return round(value, _DIGITS) if isinstance(value, float) else value

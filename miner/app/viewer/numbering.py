@@ -1,7 +1,7 @@
-"""A tagged book -> its chapters, with their conversations and turns numbered as a reader sees them.
+"""A tagged book -> its chapters, with conversations and turns numbered for the reader.
 
-Conversations count from 1 in each chapter. One that runs on from the chapter before is the first
-of its chapter, and its turns go on counting.
+Conversations count from 1 in each chapter. A conversation that continues from the chapter before is
+the first of its chapter, and its turns keep their numbers.
 """
 
 from __future__ import annotations
@@ -15,16 +15,20 @@ from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.evaluation.pair_errors import judged_pairs
 
-# Paragraph, start and end: the same characters of the page, whatever they are taken for.
+# Paragraph, start and end (exclusive). It names the same characters in every layer.
 Place = tuple[int, int, int]
 _Causes = Mapping[tuple[tuple[Place, ...], ...], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
-    """A tagged utterance; `conversation` counts from 1 in the chapter, `turn` from 1 in that.
+class NumberedUtterance:
+    """A tagged utterance with its numbers.
 
-    `fact` is the annotation that it stands for, None but in the gold.
+    Attributes:
+        item: the span and its tag.
+        conversation: number of its conversation in the chapter, from 1.
+        turn: number of its turn in the conversation, from 1.
+        fact: the annotation behind it; only the gold has one.
     """
 
     item: TaggedSpan
@@ -35,10 +39,13 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class NumberedPair:
-    """A turn and the next, by the number of the first in its conversation.
+    """A pair of a turn and the next one.
 
-    `cause` says what is wrong with it by the gold: one of `errors.CAUSES`, "" where gold has the
-    pair, None where there is no gold to ask.
+    Attributes:
+        turn: number of the first turn in its conversation.
+        confidence: 0 to 1, or None where the tagger gives none.
+        cause: why the pair is wrong, one of `pair_errors.CAUSES`; "" if the gold has the pair; None
+            if no gold can judge it.
     """
 
     turn: int
@@ -47,11 +54,14 @@ class NumberedPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """A conversation as far as it stands in a chapter; its turns are `first` to `last`.
+class NumberedConversation:
+    """The part of a conversation that is in one chapter.
 
-    `first` is above 1 where it began in the chapter before. A pair belongs to the chapter in which
-    its first turn begins.
+    Attributes:
+        number: of the conversation in the chapter, from 1.
+        first: number of its first turn in the chapter; above 1 if it began in an earlier chapter.
+        last: number of its last turn in the chapter.
+        pairs: the pairs whose first turn begins in the chapter.
     """
 
     number: int
@@ -62,7 +72,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class ChapterCounts:
-    """What there is in a chapter."""
+    """How many utterances, conversations, turns and pairs a chapter has."""
 
     utterances: int
     conversations: int
@@ -72,15 +82,15 @@ class ChapterCounts:
 
 @dataclass(frozen=True, slots=True)
 class NumberedChapter:
-    """A chapter of a tagged book; `spans` are all of them, narration included."""
+    """A chapter of a tagged book; `spans` includes the narration."""
 
     spans: tuple[TaggedSpan, ...]
-    utterances: tuple[Utterance, ...]
-    conversations: tuple[Conversation, ...]
+    utterances: tuple[NumberedUtterance, ...]
+    conversations: tuple[NumberedConversation, ...]
 
     @property
     def counts(self) -> ChapterCounts:
-        """How much of each there is."""
+        """How many utterances, conversations, turns and pairs there are."""
         return ChapterCounts(
             len(self.utterances),
             len(self.conversations),
@@ -89,20 +99,23 @@ class NumberedChapter:
         )
 
 
-def numbered(
+def number_chapters(
     tagged: TaggedBook,
     gold: TaggedBook | None = None,
     facts: Mapping[Place, Annotation] | None = None,
 ) -> dict[int, NumberedChapter]:
-    """The chapters of a tagged book by their number, in order.
+    """Numbers the conversations and turns of each chapter.
 
     Args:
-        tagged: a legal sequence.
-        gold: what pairs are judged by, in the chapters that it has; of the same edition.
-        facts: the annotations that utterances stand for, by place.
+        tagged: a book whose tag sequence is valid.
+        gold: judges the pairs in the chapters that it has; of the same edition.
+        facts: the annotations behind the utterances, by place.
+
+    Returns:
+        The chapters by number, in order.
 
     Raises:
-        ValueError: if a tag may not follow the one before (`dialogues.dialogues`).
+        ValueError: if a tag may not follow the one before it.
     """
     found = dialogues(tagged)
     places = {
@@ -121,7 +134,7 @@ def numbered(
         held = [places[place_of(item.span)] for item in said]
         order = {index: n for n, index in enumerate(dict.fromkeys(index for index, _ in held), 1)}
         utterances = tuple(
-            Utterance(item, order[index], turn, (facts or {}).get(place_of(item.span)))
+            NumberedUtterance(item, order[index], turn, (facts or {}).get(place_of(item.span)))
             for item, (index, turn) in zip(said, held, strict=True)
         )
         conversations = tuple(
@@ -132,14 +145,14 @@ def numbered(
 
 
 def place_of(span: Span) -> Place:
-    """Where a span stands on the page."""
+    """The place of a span on the page."""
     return span.paragraph, span.start, span.end
 
 
 def _conversation(
     dialogue: Dialogue, number: int, chapter: int, causes: _Causes | None
-) -> Conversation:
-    """The part of a dialogue that stands in a chapter."""
+) -> NumberedConversation:
+    """The part of a dialogue that is in a chapter."""
     turns = [
         n
         for n, turn in enumerate(dialogue.turns, 1)
@@ -150,13 +163,13 @@ def _conversation(
         for n, pair in enumerate(turn_pairs(dialogue), 1)
         if pair.context.spans[0].chapter == chapter
     )
-    return Conversation(number, turns[0], turns[-1], pairs)
+    return NumberedConversation(number, turns[0], turns[-1], pairs)
 
 
 def _causes(
     tagged: TaggedBook, found: Sequence[Dialogue], gold: TaggedBook | None
 ) -> _Causes | None:
-    """What is wrong with each pair that gold can judge, by the places of its turns."""
+    """The cause of each pair that the gold can judge, by the places of its turns."""
     if gold is None:
         return None
     chapters = {item.span.chapter for item in gold.spans}

@@ -1,5 +1,5 @@
 "use strict";
-/* A window that was let in goes in again; one with a wrong token forgets it. */
+/* A window that has the token from before opens the book again; a wrong token is forgotten. */
 
 const isRefused = new URLSearchParams(location.search).has("token");
 if (isRefused) {

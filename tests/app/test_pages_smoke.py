@@ -1,0 +1,44 @@
+"""Both pages open in a browser and answer a key; the full tests of the pages are slow."""
+
+import pytest
+from annotator_helpers import serving
+from browser import chromium, opened, require_chromium
+from helpers import SAMPLE
+
+from miner.annotation.annotations import read_file
+from miner.app.viewer.layers import build_layers
+from miner.app.viewer.page import view_html
+from miner.dialogue.read import read_spans
+from miner.models.load import load_tagger
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    require_chromium()
+    with chromium() as started:
+        yield started
+
+
+def test_the_viewer_opens_and_switches_layers(browser, tmp_path):
+    file = tmp_path / "sample.html"
+    taggers = [(name, load_tagger(name)) for name in ("gap", "narration")]
+    file.write_bytes(
+        view_html(build_layers(read_spans(SAMPLE.read_bytes(), "sample", ()), taggers))
+    )
+    page = opened(browser, file)
+    page.keyboard.press("2")
+    assert page.locator("#layers [aria-pressed=true] span").text_content() == "narration"
+    assert page.locator("#chapter .utterance").count() > 0
+
+
+def test_the_annotator_opens_and_saves_an_answer(browser, tmp_path):
+    path = tmp_path / "7.jsonl"
+    with serving(path) as server:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.port}/?token={server.token}")
+        page.wait_for_selector("#chapter .here")
+        page.keyboard.press("n")
+        page.locator("#progress-text", has_text="1 of 11").wait_for(timeout=10_000)
+    assert [(row.speaker, row.conversation) for row in read_file(path, "7")] == [("A", 1)]
