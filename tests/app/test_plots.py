@@ -17,7 +17,7 @@ from miner.app.plots.evaluation import (
     confusion_plot,
     learning_plot,
     reliability_plot,
-    save_all,
+    save_figures,
     scores_plot,
 )
 from miner.app.plots.fiction import company_plot, lengths_plot, talk_plot, talks_plot
@@ -25,9 +25,9 @@ from miner.app.plots.style import COLOURS, looks
 from miner.dialogue.statistics import Lengths, talk_by_chapter
 from miner.dialogue.tags import TAGS, TaggedBook, TaggedSpan
 from miner.evaluation.compare import compare
-from miner.evaluation.counts import Confusion, confusion
-from miner.evaluation.matching import matched_tags
-from miner.evaluation.reliability import Bin, reliability
+from miner.evaluation.counts import Confusion, count_confusion
+from miner.evaluation.matching import match_tags
+from miner.evaluation.reliability import Bin, measure_reliability
 from miner.evaluation.scores import Score, score
 from miner.models.load import load_tagger
 from miner.models.tagger.learning_curve import Learned
@@ -66,13 +66,13 @@ def comparison(checkpoint):
 
 def test_tags_are_counted_where_both_sides_have_the_utterance():
     gold, predicted = book("SRrR|S"), book("SSrR|S")
-    counts = dict(zip(TAGS, confusion(matched_tags([gold], [predicted])).counts, strict=True))
+    counts = dict(zip(TAGS, count_confusion(match_tags([gold], [predicted])).counts, strict=True))
     assert {str(tag): dict(zip(map(str, TAGS), row, strict=True)) for tag, row in counts.items()}[
         "B-OTHER"
     ] == {"B-START": 1, "I-START": 0, "B-OTHER": 1, "I-OTHER": 0}
     assert sum(map(sum, counts.values())) == 5
     fewer = TaggedBook("7", predicted.spans[1:])
-    found = confusion(matched_tags([gold, book("S", "8")], [fewer, book("S", "9")]))
+    found = count_confusion(match_tags([gold, book("S", "8")], [fewer, book("S", "9")]))
     assert sum(map(sum, found.counts)) == 4  # neither a missed span nor a book without prediction
     assert found.to_json()["B-START"] == {"B-START": 1, "I-START": 0, "B-OTHER": 0, "I-OTHER": 0}
 
@@ -91,9 +91,9 @@ def test_how_sure_and_how_often_right():
     gold, guess = book("SRRR"), book("SSRR")
     sure = (0.95, 0.35, 0.91, None)
     spans = (TaggedSpan(item.span, item.tag, c) for item, c in zip(guess.spans, sure, strict=True))
-    bins = reliability(matched_tags([gold], [TaggedBook("7", tuple(spans))]))
+    bins = measure_reliability(match_tags([gold], [TaggedBook("7", tuple(spans))]))
     assert bins == (Bin(0.3, 0.4, 1, 0.35, 0.0), Bin(0.9, 1.0, 2, pytest.approx(0.93), 1.0))
-    assert reliability(matched_tags([gold], [guess])) == ()
+    assert measure_reliability(match_tags([gold], [guess])) == ()
 
 
 def test_cells_of_the_confusion_say_counts_and_shares():
@@ -296,10 +296,10 @@ def test_pictures_are_written_all_or_none(tmp_path, comparison):
     figures = comparison_figures(comparison)
     figures["broken"] = None
     with pytest.raises(AttributeError):
-        save_all(figures, tmp_path / "out", False)
+        save_figures(figures, tmp_path / "out", False)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(ValueError, match="file: exists already"):
-        save_all({}, tmp_path / "file", False)
+        save_figures({}, tmp_path / "file", False)
     with pytest.raises(ValueError, match="file: found a file, expected the name of a folder"):
-        save_all({}, tmp_path / "file", True)
+        save_figures({}, tmp_path / "file", True)

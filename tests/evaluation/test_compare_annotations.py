@@ -17,8 +17,9 @@ from miner.app.cli.main import main
 from miner.dialogue.dialogues import dialogues, turn_pairs
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import Tag, TaggedSpan
-from miner.evaluation.compare import SWEPT_GAPS, compare, mined_pairs, sweep
-from miner.evaluation.pair_errors import CAUSES, pair_errors
+from miner.evaluation.compare import compare
+from miner.evaluation.gap_sweep import GAPS, sweep_gaps
+from miner.evaluation.pair_errors import CAUSES, count_pair_errors, judge_mined_pairs
 from miner.models.load import load_tagger
 
 ANNOTATIONS = ROOT / "annotations"
@@ -165,7 +166,7 @@ def test_other_editions_are_named_below_the_table():
 
 def test_what_cannot_be_compared_is_refused():
     named = [("gap", load_tagger("gap"))]
-    with pytest.raises(ValueError, match="found annotations but no books, expected a way"):
+    with pytest.raises(ValueError, match="found annotations without books, expected `read`"):
         compare(ANNOTATIONS, named, "sample")
     for split in ("validation", "dev+tests"):
         with pytest.raises(ValueError, match=f"found no split '{split.split('+')[-1]}'"):
@@ -176,7 +177,7 @@ def test_what_cannot_be_compared_is_refused():
 
 def test_a_sweep_has_a_row_a_gap():
     taggers = [(gap, load_tagger(f"gap:{gap}")) for gap in (0, 150, 10**6)]
-    swept = sweep(BOOKS, read, taggers, split="sample", resamples=5)
+    swept = sweep_gaps(BOOKS, read, taggers, split="sample", resamples=5)
     assert [item.gap for item in swept] == [0, 150, 10**6]
     assert all(f"|gold:{SOURCE}|predicted:gap {i.gap}|" in i.scores.signature for i in swept)
     # A wider gap begins fewer conversations; the widest only one a chapter.
@@ -187,16 +188,16 @@ def test_a_sweep_has_a_row_a_gap():
         ANNOTATIONS, [("gap 150", taggers[1][1])], "sample", read=read, resamples=5
     ).rows
     assert swept[1].scores == row.scores
-    assert sweep(BOOKS, read, [], split="sample") == []
+    assert sweep_gaps(BOOKS, read, [], split="sample") == []
 
 
 def test_the_pairs_of_who_knows_the_gold_are_wrong_only_where_the_spans_are(gold_tagger):
-    found = pair_errors(mined_pairs(BOOKS, read, gold_tagger))
+    found = count_pair_errors(judge_mined_pairs(BOOKS, read, gold_tagger))
     # A beginning that the miner does not find is not his fault; what he splits and joins would be.
     assert not {"one turn taken for two", "speakers merged"} & {n for n, k in found.causes if k}
     n_gold = sum(len(turn_pairs(dialogue)) for dialogue in dialogues(gold_tagger.tagged))
     assert found.n_right + found.n_missed == n_gold
-    gap = pair_errors(mined_pairs(BOOKS, read, load_tagger("gap")))
+    gap = count_pair_errors(judge_mined_pairs(BOOKS, read, load_tagger("gap")))
     assert gap.n_right + gap.n_missed == n_gold
     assert found.n_right > gap.n_right > 0 and gap.n_wrong > found.n_wrong
 
@@ -243,9 +244,9 @@ def test_the_command_compare():
 
 
 def test_the_command_sweep(monkeypatch):
-    gaps = SWEPT_GAPS
+    gaps = GAPS
     assert (gaps[0], gaps[-1]) == (50, 2000) and TUNED_GAP in gaps
-    monkeypatch.setattr("miner.evaluation.compare.SWEPT_GAPS", gaps[::6])
+    monkeypatch.setattr("miner.evaluation.gap_sweep.GAPS", gaps[::6])
     words = ("gold", "sweep", "--gold", ANNOTATIONS, "--split", "sample", "--resamples", 1)
     record = json.loads(said(*words, "--json"))
     assert list(map(int, record)) == list(gaps[::6])

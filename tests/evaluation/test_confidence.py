@@ -2,8 +2,8 @@
 
 import pytest
 
-from miner.app.plots.evaluation import reliability_plot, save, tradeoff_plot
-from miner.evaluation.confidence import tradeoff
+from miner.app.plots.evaluation import reliability_plot, save_figure, tradeoff_plot
+from miner.evaluation.confidence import measure_tradeoff
 from miner.evaluation.pair_errors import JudgedPair, JudgedPairs
 from miner.evaluation.reliability import Bin
 
@@ -17,7 +17,7 @@ def judged(mined=MINED, gold=None):
 
 
 def test_what_is_kept():
-    rows = tradeoff(judged(), (0.0, 0.5, 0.7, 0.95), resamples=50)
+    rows = measure_tradeoff(judged(), (0.0, 0.5, 0.7, 0.95), resamples=50)
     assert [row.n_pairs for row in rows] == [5, 4, 2, 0]
     assert [row.share for row in rows] == pytest.approx([1, 0.8, 0.4, 0])
     assert [row.precision.value for row in rows] == [0.6, 0.75, 1.0, None]
@@ -25,31 +25,31 @@ def test_what_is_kept():
 
 
 def test_intervals_are_of_chapters():
-    (row,) = tradeoff(judged(), (0.0,), resamples=500)
+    (row,) = measure_tradeoff(judged(), (0.0,), resamples=500)
     # Chapter 1 alone has 1 of 2 right, chapter 2 alone 2 of 3.
     assert (row.precision.low, row.precision.high) == pytest.approx((1 / 2, 2 / 3))
     assert row.to_json()["precision"]["value"] == 0.6
 
 
 def test_a_chapter_without_pairs_counts():
-    (row,) = tradeoff(judged(gold={("7", 1): 2, ("7", 2): 3, ("7", 3): 5}), (0.0,))
+    (row,) = measure_tradeoff(judged(gold={("7", 1): 2, ("7", 2): 3, ("7", 3): 5}), (0.0,))
     assert row.recall.value == 0.3
     assert row.recall.low is not None and row.recall.low < 0.3
 
 
 def test_tags_without_confidence_are_refused():
     with pytest.raises(ValueError, match="expected those of a checkpoint"):
-        tradeoff(judged([(1, None, True)]))
+        measure_tradeoff(judged([(1, None, True)]))
 
 
 def test_nothing_mined_is_refused():
     with pytest.raises(ValueError, match="found no mined pair"):
-        tradeoff(judged([]))
+        measure_tradeoff(judged([]))
 
 
 def test_pictures(tmp_path):
-    save(tradeoff_plot(tradeoff(judged()), "dev"), tmp_path / "a.png", False)
-    save(reliability_plot([Bin(0.9, 1.0, 5, 0.95, 0.8)], "dev"), tmp_path / "b.svg", False)
+    save_figure(tradeoff_plot(measure_tradeoff(judged()), "dev"), tmp_path / "a.png", False)
+    save_figure(reliability_plot([Bin(0.9, 1.0, 5, 0.95, 0.8)], "dev"), tmp_path / "b.svg", False)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in (tmp_path / "b.svg").read_bytes()
 
@@ -57,12 +57,12 @@ def test_pictures(tmp_path):
 def test_a_picture_of_no_known_kind(tmp_path):
     figure = reliability_plot([Bin(0.9, 1.0, 5, 0.95, 0.8)], "dev")
     with pytest.raises(ValueError, match="found ending '.doc', expected one such as .png"):
-        save(figure, tmp_path / "a.doc", False)
+        save_figure(figure, tmp_path / "a.doc", False)
     assert not (tmp_path / "a.doc").exists()
 
 
 def test_points_of_the_picture_are_the_rows():
-    rows = tradeoff(judged(), (0.0, 0.7))
+    rows = measure_tradeoff(judged(), (0.0, 0.7))
     (axes,) = tradeoff_plot(rows, "dev").axes
     x, y = axes.lines[0].get_data()
     assert list(x) == pytest.approx([100, 40])

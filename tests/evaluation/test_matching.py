@@ -5,7 +5,7 @@ from helpers import book, counts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.evaluation.matching import fingerprint, match_spans
+from miner.evaluation.matching import letters_of, match_spans
 from miner.evaluation.scores import Counts, score
 
 
@@ -50,7 +50,7 @@ def test_no_two_spans_with_different_letters_match(ours, theirs, is_shifted):
     other = book("S" * len(theirs), texts=theirs or None, shift=5 * is_shifted)
     pairs = match_spans(gold, other)
     for i, j in pairs:
-        assert fingerprint(ours[i]) == fingerprint(theirs[j])
+        assert letters_of(ours[i]) == letters_of(theirs[j])
     assert all(a[0] < b[0] and a[1] < b[1] for a, b in zip(pairs, pairs[1:], strict=False))
 
 
@@ -64,4 +64,4 @@ def test_no_two_spans_with_different_letters_match(ours, theirs, is_shifted):
     ],
 )
 def test_fingerprint(text, expected):
-    assert fingerprint(text) == expected
+    assert letters_of(text) == expected

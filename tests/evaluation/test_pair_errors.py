@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from miner.dialogue.dialogues import dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, repair_tags
-from miner.evaluation.pair_errors import CAUSES, PairErrors, judged_pairs, pair_errors
+from miner.evaluation.pair_errors import CAUSES, PairErrors, count_pair_errors, judge_pairs
 
 
 def judged(gold: str, predicted: str) -> PairErrors:
-    return pair_errors(judged_pairs([book(gold)], [book(predicted)]))
+    return count_pair_errors(judge_pairs([book(gold)], [book(predicted)]))
 
 
 def told(errors: PairErrors) -> tuple[int, dict[str, int], int]:
@@ -75,7 +75,7 @@ def told_of(gold, predicted):
         [TaggedBook("7", (*paragraph(*parts), *paragraph(ANSWER, n=1)))]
         for parts in (gold, predicted)
     )
-    return told(pair_errors(judged_pairs(golds, guesses)))
+    return told(count_pair_errors(judge_pairs(golds, guesses)))
 
 
 def test_speech_cut_elsewhere():
@@ -96,21 +96,21 @@ def test_speech_cut_elsewhere():
 
 def test_the_same_offsets_in_another_paragraph_are_another_place():
     gold, predicted = book("SOR"), book("OSR")
-    assert told(pair_errors(judged_pairs([gold], [predicted]))) == (0, {"not speech": 1}, 1)
+    assert told(count_pair_errors(judge_pairs([gold], [predicted]))) == (0, {"not speech": 1}, 1)
 
 
 def test_only_the_annotated_chapters_count():
     everything = book("SR|SR|SO")
-    assert told(pair_errors(judged_pairs([everything], [everything]))) == (2, {}, 0)
+    assert told(count_pair_errors(judge_pairs([everything], [everything]))) == (2, {}, 0)
     first, second = (
         TaggedBook("7", tuple(item for item in everything.spans if item.span.chapter == n))
         for n in (1, 2)
     )
-    assert told(pair_errors(judged_pairs([first], [everything]))) == (1, {}, 0)
-    assert told(pair_errors(judged_pairs([second], [book("SS|SS|SR")]))) == (0, {}, 1)
+    assert told(count_pair_errors(judge_pairs([first], [everything]))) == (1, {}, 0)
+    assert told(count_pair_errors(judge_pairs([second], [book("SS|SS|SR")]))) == (0, {}, 1)
     # A pair of an annotated chapter and another is not judged; one of two annotated ones is.
-    assert told(pair_errors(judged_pairs([first], [book("SR|RR|RR")]))) == (1, {}, 0)
-    assert told(pair_errors(judged_pairs([everything], [book("SR|RR|SO")]))) == (
+    assert told(count_pair_errors(judge_pairs([first], [book("SR|RR|RR")]))) == (1, {}, 0)
+    assert told(count_pair_errors(judge_pairs([everything], [book("SR|RR|SO")]))) == (
         2,
         {"two conversations": 1},
         0,
@@ -120,17 +120,17 @@ def test_only_the_annotated_chapters_count():
 def test_books_are_counted_together_but_judged_apart():
     golds = [book("SRR", "1"), book("SR", "2", shift=0), book("OO", "3")]
     guesses = [book("SsR", "1"), book("SR", "2"), book("SR", "3")]
-    errors = pair_errors(judged_pairs(golds, guesses))
+    errors = count_pair_errors(judge_pairs(golds, guesses))
     assert told(errors) == (1, {"speakers merged": 1, "not speech": 1}, 2)
     assert (errors.n_pairs, errors.n_wrong) == (3, 2)
     with pytest.raises(ValueError):
-        judged_pairs(golds, guesses[:2])
+        judge_pairs(golds, guesses[:2])
 
 
 def test_every_cause_is_told_in_its_order_even_if_there_is_none():
     errors = judged("SR", "SR")
     assert errors.causes == tuple((name, 0) for name in CAUSES)
-    assert pair_errors(judged_pairs([], [])) == PairErrors(0, 0, errors.causes, 0)
+    assert count_pair_errors(judge_pairs([], [])) == PairErrors(0, 0, errors.causes, 0)
     assert judged("SRO", "SRR").to_json() == {
         "pairs": 2,
         "right": 1,
@@ -162,13 +162,13 @@ def test_the_counts_add_up(tags):
     truth, guess = ([pair[n] for pair in tags] for n in (0, 1))
     gold = TaggedBook("7", spans_of(repair_tags(truth), chapters))
     predicted = TaggedBook("7", spans_of(guess, chapters))  # legal or not
-    errors = pair_errors(judged_pairs([gold], [predicted]))
+    errors = count_pair_errors(judge_pairs([gold], [predicted]))
     golds, mined = places(gold), places(predicted)
     assert errors.n_pairs == len(mined)
     assert errors.n_right == len(set(golds) & set(mined))
     assert errors.n_wrong == sum(n for _, n in errors.causes) == errors.n_pairs - errors.n_right
     assert errors.n_missed == len(golds) - errors.n_right
-    itself = pair_errors(judged_pairs([gold], [gold]))
+    itself = count_pair_errors(judge_pairs([gold], [gold]))
     assert told(itself) == (len(golds), {}, 0)
     # A pair with a span that gold has as narration is wrong for that, and for no other reason.
     narration = {n for n, tag in enumerate(truth) if tag is Tag.O}

@@ -11,14 +11,8 @@ from miner.annotation.alignment import letters
 from miner.annotation.pdnc import read_quotations
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
-from miner.evaluation.quotations import (
-    Cause,
-    joined,
-    regex_spans,
-    score_quotations,
-    score_spans,
-    toggle_spans,
-)
+from miner.evaluation.pdnc_scores import join_neighbours, regex_spans, toggle_spans
+from miner.evaluation.quotations import Cause, score_quotations, score_spans
 
 
 def test_the_plain_rules():
@@ -115,9 +109,11 @@ def test_neighbours_that_no_mark_parts_are_joined():
     parts = ("Who cried", "Fire!", "below?", "I did,", "once.", "Nobody came,", "nobody at all.")
     gold = offsets_of(text, *parts)
     whole = offsets_of(text, "Who cried 'Fire!' (it was late) below?", *parts[3:])
-    assert joined(text, reversed(gold)) == whole
-    assert joined(text, whole) == whole
-    strict, second = (score_spans(text, spans, whole) for spans in (gold, joined(text, gold)))
+    assert join_neighbours(text, reversed(gold)) == whole
+    assert join_neighbours(text, whole) == whole
+    strict, second = (
+        score_spans(text, spans, whole) for spans in (gold, join_neighbours(text, gold))
+    )
     assert (strict.right, len(strict.missed), len(strict.spurious)) == (4, 3, 1)
     assert (second.right, second.missed, second.spurious) == (5, (), ())
 
@@ -125,8 +121,8 @@ def test_neighbours_that_no_mark_parts_are_joined():
 def test_a_mark_or_a_blank_line_within_the_ends_of_a_span_parts_too():
     text = '"Yes," he said, "no.\n\nBut when?" “Now,” she said, “or never.”'
     loose = offsets_of(text, 'Yes,"', '"no.\n\n', 'But when?" ', "Now,”", "“or never.")
-    assert joined(text, loose) == loose
-    assert joined("", []) == []
+    assert join_neighbours(text, loose) == loose
+    assert join_neighbours("", []) == []
 
 
 def test_words_of_one_edition_only():

@@ -17,7 +17,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from miner import __version__
 from miner.annotation.mcn import read_mcn, read_tagged_file
 from miner.dialogue.tags import Tag, TaggedBook, repair_tags
-from miner.evaluation.counts import window
+from miner.evaluation.counts import window_size
 from miner.evaluation.scores import Counts, score
 
 TAGS = [str(tag) for tag in Tag if tag is not Tag.O]
@@ -158,7 +158,7 @@ def test_a_spurious_utterance_counts_in_a_chapter_of_pure_narration():
     [("SRRR", 2), ("SRROR|RR", 2), ("SSS", 1), ("OO", 1)],
 )
 def test_window_is_half_the_mean_gold_dialogue(letters, expected):
-    assert window([book(letters)]) == expected
+    assert window_size([book(letters)]) == expected
 
 
 @st.composite
@@ -226,7 +226,7 @@ def test_turns_are_scored_as_by_seqeval(sides):
 @settings(max_examples=60, deadline=None)
 @given(tagged_pair())
 def test_boundaries_are_scored_as_by_nltk(sides):
-    k = window([sides[0]])
+    k = window_size([sides[0]])
     errors = {"pk": 0.0, "windowdiff": 0.0}
     n_windows = 0
     for chapter in range(1, 5):

@@ -9,8 +9,8 @@ from helpers import offsets_of
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard, fingerprint
 from miner.annotation.pdnc import PdncNovel, pdnc_novels
-from miner.app.tables import speakers_tables
-from miner.evaluation.speakers import speaker_pairs
+from miner.app.tables.annotations import speakers_tables
+from miner.evaluation.speakers import compare_speakers
 
 HTML = """<!DOCTYPE html>
 <!-- original text, CC0 -->
@@ -97,7 +97,7 @@ def corpus(folder: Path, speakers, length: int | None = None) -> list[PdncNovel]
 
 def judged(folder: Path, ours, theirs):
     """Paragraph, both names and whether they agree, of each pair."""
-    pairs = speaker_pairs([annotated(ours)], corpus(folder, theirs), lambda _: edition())
+    pairs = compare_speakers([annotated(ours)], corpus(folder, theirs), lambda _: edition())
     assert {pair.book for pair in pairs} == {"99999"}
     return [(pair.fact.paragraph, pair.fact.speaker, pair.theirs, pair.agree) for pair in pairs]
 
@@ -118,7 +118,7 @@ def test_a_shared_word_and_a_short_form_agree(tmp_path):
 
 def test_differences_are_listed_when_asked_for(tmp_path):
     novels = corpus(tmp_path, ["Mrs Crowe"])
-    pairs = speaker_pairs([annotated(["Mrs Pell"])], novels, lambda _: edition())
+    pairs = compare_speakers([annotated(["Mrs Pell"])], novels, lambda _: edition())
     assert len(speakers_tables(pairs, False)) == 2
     (difference,) = speakers_tables(pairs, True)[2:]
     assert difference == "99999, chapter 1, paragraph 0: ours Mrs Pell, theirs Mrs Crowe"
@@ -182,7 +182,7 @@ def test_only_utterances_of_both_are_judged(tmp_path):
 @pytest.mark.parametrize(("length", "n_pairs"), [(10, 0), (40, 1)])
 def test_a_quotation_must_hold_half_of_an_utterance(tmp_path, length, n_pairs):
     novels = corpus(tmp_path, ["Vane"], length)  # the utterance has 46 characters
-    assert len(speaker_pairs([annotated(["Vane"])], novels, lambda _: edition())) == n_pairs
+    assert len(compare_speakers([annotated(["Vane"])], novels, lambda _: edition())) == n_pairs
 
 
 def test_a_book_that_the_corpus_lacks_is_not_opened(tmp_path):
@@ -190,7 +190,7 @@ def test_a_book_that_the_corpus_lacks_is_not_opened(tmp_path):
         raise AssertionError(f"opened {book}")
 
     novels = corpus(tmp_path, ["Vane"])
-    assert speaker_pairs([annotated(["Vane"], "99998")], novels, closed) == []
+    assert compare_speakers([annotated(["Vane"], "99998")], novels, closed) == []
 
 
 def test_another_text_is_refused(tmp_path):
@@ -199,4 +199,4 @@ def test_another_text_is_refused(tmp_path):
     for text in SAID[2:]:
         other = other.replace(text.encode(), b"Nothing of the kind was said that day.")
     with pytest.raises(ValueError, match=r"99999, chapter 1: found 0 of 9 annotated utterances"):
-        speaker_pairs([annotated(["Vane"] * 8)], novels, lambda _: other)
+        compare_speakers([annotated(["Vane"] * 8)], novels, lambda _: other)
