@@ -5,7 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from miner.app.cli.main import main
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.evaluation.scores import Counts
@@ -17,6 +19,7 @@ TESTS = Path(__file__).parent
 ROOT = TESTS.parent  # of the project
 DATA = TESTS / "data"
 SAMPLE = ROOT / "miner" / "books" / "sample.html"
+ANNOTATIONS = ROOT / "annotations"
 SHARED = ROOT.parent / "shared"
 SEED = SHARED / "convo-miner-gold"
 needs_seed = pytest.mark.skipif(
@@ -40,6 +43,27 @@ ran out. "
 
 The "keeper" said nothing.
 """
+
+
+def run(*words) -> Result:
+    """The outcome of a `miner` command."""
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def said(*words) -> str:
+    """The output of a command that succeeds without a message."""
+    done = run(*words)
+    assert (done.exit_code, done.stderr) == (0, "")
+    return done.stdout
+
+
+def failed(*words) -> str:
+    """The one line of a command that fails, without "miner: "."""
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("miner: ")
+    return line.removeprefix("miner: ")
 
 
 def interrupted_after(work, n):

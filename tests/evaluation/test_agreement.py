@@ -1,4 +1,4 @@
-"""Two readings of the same chapters: how far they agree, worked by hand."""
+"""The agreement of two readings of the same chapters, by hand."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def called(names: dict[str, str]):
 
 
 def changed(at: int, **facts):
-    """RAIN with other facts in one row."""
+    """RAIN with one row changed."""
     place, text, who, number = RAIN[at]
     row = (place, text, facts.get("who", who), facts.get("number", number))
     return [*RAIN[:at], row, *RAIN[at + 1 :]]
@@ -91,7 +91,7 @@ def test_names_are_matched_in_each_chapter():
     assert compared(first, joined(reading(RAIN), swapped)).speaker == 1.0
 
 
-def test_two_people_under_one_name_are_told_apart():
+def test_one_name_for_two_people_lowers_the_agreement():
     # Ines has 4 utterances, Ruben 2 and the boy 1; "he" can stand for one of the two only.
     found = compared(reading(RAIN), reading(called({"Ruben": "he", "boy": "he"})))
     assert found.speaker == 6 / 7
@@ -123,7 +123,7 @@ def test_kappa_is_that_of_the_five_tags():
     assert found.kappa == pytest.approx(cohen_kappa_score(list("SsRRSROS"), list("SsRRrSOS")))
 
 
-def test_a_span_cut_otherwise_is_of_neither():
+def test_a_span_that_is_cut_differently():
     cut = [(3, "“Then", "Ines", 1), (3, "I stay.”", "Ines", 1)]
     second = reading([*RAIN[:3], *cut, *RAIN[4:]])
     found = compared(reading(RAIN), second)
@@ -135,14 +135,14 @@ def test_a_span_cut_otherwise_is_of_neither():
     assert shares["turn-pair F1"] == pytest.approx(2 / 3)
 
 
-def test_what_is_speech_to_one_reading_only():
+def test_a_span_that_is_speech_in_one_reading_only():
     second = reading(changed(6, who="Ruben", number=3))
     found = compared(reading(RAIN), second)
     assert found.speech == 7 / 8
     assert found.speaker == found.boundary == 1.0
 
 
-def test_like_spans_of_a_paragraph_are_told_apart():
+def test_equal_spans_of_a_paragraph_are_kept_apart():
     rows = [(1, "“No.”", "Ines", 1), (1, "“No.”", "Ines", 1), (2, "“Why?”", "Ruben", 1)]
     other = [rows[0], (1, "“No.”", "Ruben", 1), rows[2]]
     found = compared(reading(rows), reading(other))
@@ -186,7 +186,7 @@ def test_the_readings_of_a_folder_and_its_gold():
         compare_readings(Annotations(Path("a"), gold, (), ()))
 
 
-def test_facts_as_a_tagged_book_without_text():
+def test_annotations_as_a_tagged_book_without_text():
     book = reading(RAIN)
     tagged = tagged_facts(book)
     assert [item.span.text for item in tagged.spans] == [

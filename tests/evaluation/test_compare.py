@@ -3,11 +3,9 @@
 import json
 
 import pytest
-from click.testing import CliRunner
-from helpers import SEED, book, needs_seed
+from helpers import SEED, book, needs_seed, run
 
 from heuristic.gap import TUNED_GAP
-from miner.app.cli.main import main
 from miner.dialogue.tag_files import read_tags, tags_row
 from miner.evaluation.compare import compare
 from miner.evaluation.tagging import strip_tags
@@ -15,19 +13,15 @@ from miner.files import json_line
 from miner.models.load import load_tagger
 
 
-def run(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
 @pytest.fixture
 def gold(tmp_path):
-    """Tags of the sample by the narration rule, as if somebody had written them."""
+    """Tags of the sample by the narration heuristic, used as gold."""
     path = tmp_path / "gold.jsonl"
     assert run("tag", "sample", "--tagger", "narration", "-o", path).exit_code == 0
     return path
 
 
-def test_a_tagger_is_right_on_its_own_tags_and_another_is_not(gold):
+def test_a_tagger_is_right_on_its_own_tags(gold):
     named = [(name, load_tagger(name)) for name in ("gap", "narration", str(gold))]
     comparison = compare(gold, named, "all", resamples=10)
     gap, narration, stored = (row.scores.total.end_to_end for row in comparison.rows)
@@ -35,7 +29,7 @@ def test_a_tagger_is_right_on_its_own_tags_and_another_is_not(gold):
     assert narration["B-START.f1"].value == stored["B-START.f1"].value == 1.0
     assert gap["B-START.precision"].value < 0.5 and gap["B-START.recall"].value == 1.0
     assert stored["accuracy"].value == 1.0
-    assert gap["utterance.f1"].value == 1.0  # all are judged on the gold's own spans
+    assert gap["utterance.f1"].value == 1.0  # all tag the spans of the gold
     assert comparison.notes == ()
 
 
@@ -76,7 +70,7 @@ def test_taggers_are_chosen(gold):
     assert [row["name"] for row in json.loads(said.stdout)["rows"]] == ["gap 5"]
 
 
-def test_what_cannot_be_compared_is_one_line(gold, tmp_path):
+def test_errors_of_the_command_are_one_line(gold, tmp_path):
     for words, part in (
         (["--gold", gold, "--split", "test"], "which has no split 'test', expected all"),
         (["--gold", tmp_path / "gone.jsonl"], "gone.jsonl: No such file or directory"),
@@ -124,6 +118,7 @@ def test_the_table_of_mcn_on_the_same_tags():
     assert "in 92 the utterance follows narration inside its paragraph" in note
 
 
+@pytest.mark.slow
 @needs_seed
 def test_compare_on_the_folder_of_mcn():
     shown = run("compare", "--gold", SEED, "--resamples", 20)
