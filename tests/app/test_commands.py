@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from helpers import DATA, NOVEL, SAMPLE, failed, run
+from helpers import DATA, NOVEL, SAMPLE, failed, run, said
 from loopback import answer
 
 from miner.app.cli.main import main
@@ -63,6 +63,18 @@ def test_the_help_lists_examples_and_commands_as_they_stand():
 def test_the_help_of_tagger_names_the_registered_taggers(path):
     shown = " ".join(run(*path, "--help").output.split())
     assert f"), {', '.join(registered_taggers())}, or the path" in shown
+
+
+@pytest.mark.parametrize("path", WITH_TAGGER, ids=" ".join)
+def test_the_dtype_of_a_tagger_is_one_of_two(path):
+    done = run(*path, "--dtype", "float16")
+    assert done.exit_code == 2
+    assert "'float32', 'bfloat16'" in done.stderr
+
+
+def test_a_heuristic_ignores_the_dtype():
+    words = ("tag", "sample", "--tagger", "gap")
+    assert said(*words, "--dtype", "bfloat16") == said(*words)
 
 
 @pytest.mark.parametrize("path", [(), *COMMANDS], ids=" ".join)

@@ -11,6 +11,7 @@ from miner.app.cli.options import (
     TAGGERS,
     TaggerOption,
     books_option,
+    dtype_option,
     mirror_option,
     out_option,
     quotes_option,
@@ -33,6 +34,7 @@ from miner.app.cli.options import (
     cls=TaggerOption,
     help=f"Makes guesses to confirm or correct: {TAGGERS} Without it there are no guesses.",
 )
+@dtype_option
 @quotes_option
 @click.option(
     "--port",
@@ -49,6 +51,7 @@ def command(
     chapter: int,
     out: Path,
     tagger: str | None,
+    dtype: str,
     quotes: tuple[str, ...],
     port: int,
     no_open: bool,
@@ -70,7 +73,7 @@ def command(
     from miner.dialogue.read import read_spans
     from miner.models.load import load_tagger
 
-    loaded = load_tagger(tagger) if tagger else None
+    loaded = load_tagger(tagger, dtype=dtype) if tagger else None
     source, data = open_book(word, books, mirror)
     with naming_book(word):
         book_spans = read_spans(data, source.id, quotes)

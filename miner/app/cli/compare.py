@@ -12,6 +12,7 @@ from miner.app.cli.options import (
     TAGGERS,
     TaggerOption,
     books_option,
+    dtype_option,
     force_option,
     json_option,
     mirror_option,
@@ -35,6 +36,7 @@ from miner.app.cli.terminal import show, show_json
     multiple=True,
     help=f"Tagger to compare, may be repeated: {TAGGERS} Without it the heuristics are compared.",
 )
+@dtype_option
 @click.option(
     "--split",
     help="Split of the gold, or several joined by +.  [default: test; all for a tags file]",
@@ -49,6 +51,7 @@ from miner.app.cli.terminal import show, show_json
 def command(
     gold: Path,
     taggers: tuple[str, ...],
+    dtype: str,
     split: str | None,
     resamples: int,
     seed: int,
@@ -78,7 +81,7 @@ def command(
 
     if plots:
         refuse_existing(plots, force)
-    named = [(tagger_label(name), load_tagger(name)) for name in taggers or BASELINES]
+    named = [(tagger_label(name), load_tagger(name, dtype=dtype)) for name in taggers or BASELINES]
     comparison = compare(
         gold, named, split, read=book_reader(books, mirror), resamples=resamples, seed=seed
     )

@@ -8,6 +8,7 @@ import click
 
 from miner.app.cli.options import (
     books_option,
+    dtype_option,
     force_option,
     json_option,
     mirror_option,
@@ -23,6 +24,7 @@ from miner.app.cli.terminal import console, progress, show, show_json
 @click.argument("words", metavar="SOURCE...", nargs=-1, required=True)
 @out_option("Folder for the files; it must not exist yet.", required=True)
 @tagger_option
+@dtype_option
 @quotes_option
 @click.option(
     "--format",
@@ -79,6 +81,7 @@ def command(
     words: tuple[str, ...],
     out: Path,
     tagger: str,
+    dtype: str,
     quotes: tuple[str, ...],
     format: str,
     pairs: str,
@@ -116,6 +119,7 @@ def command(
 
     options = Options(
         tagger=tagger,
+        dtype=dtype,
         quotes=quotes,
         pairs_by_span=pairs == "span",
         max_utterance_words=max_utterance_words,

@@ -38,6 +38,15 @@ tagger_option = click.option(
     help=f"The tagger of the utterances: {TAGGERS}",
 )
 
+dtype_option = click.option(
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    show_default=True,
+    help="Type of the numbers with which a checkpoint computes. bfloat16 is faster on some "
+    "processors, but a few tags may differ. Heuristics ignore it.",
+)
+
 books_option = click.option(
     "--books",
     type=PATH,

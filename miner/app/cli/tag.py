@@ -9,6 +9,7 @@ import click
 from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     books_option,
+    dtype_option,
     force_option,
     mirror_option,
     out_option,
@@ -20,6 +21,7 @@ from miner.app.cli.options import (
 @click.command("tag")
 @click.argument("word", metavar="SOURCE")
 @tagger_option
+@dtype_option
 @quotes_option
 @out_option("File for the tags (JSON Lines). Without it they are printed.")
 @books_option
@@ -28,6 +30,7 @@ from miner.app.cli.options import (
 def command(
     word: str,
     tagger: str,
+    dtype: str,
     quotes: tuple[str, ...],
     out: Path | None,
     books: Path | None,
@@ -47,7 +50,7 @@ def command(
 
     if out:
         refuse_existing(out, force)
-    loaded = load_tagger(tagger)
+    loaded = load_tagger(tagger, dtype=dtype)
     source, data = open_book(word, books, mirror)
     with naming_book(word):
         book_spans = read_spans(data, source.id, quotes)

@@ -12,6 +12,7 @@ from miner.app.cli.options import (
     TAGGERS,
     TaggerOption,
     books_option,
+    dtype_option,
     force_option,
     mirror_option,
     out_option,
@@ -31,6 +32,7 @@ from miner.app.cli.options import (
     show_default=True,
     help=f"A layer of the page, may be repeated: {TAGGERS}",
 )
+@dtype_option
 @click.option(
     "--gold",
     type=PATH,
@@ -45,6 +47,7 @@ from miner.app.cli.options import (
 def command(
     word: str,
     taggers: tuple[str, ...],
+    dtype: str,
     gold: Path | None,
     quotes: tuple[str, ...],
     out: Path,
@@ -74,7 +77,9 @@ def command(
 
     refuse_existing(out, force)
     labels = layer_names(tagger_label(name) for name in taggers)
-    named = [(label, load_tagger(name)) for label, name in zip(labels, taggers, strict=True)]
+    named = [
+        (label, load_tagger(name, dtype=dtype)) for label, name in zip(labels, taggers, strict=True)
+    ]
     annotations = read_annotations(gold) if gold else None
     source, data = open_book(word, books, mirror)
     with naming_book(word):

@@ -10,6 +10,7 @@ from miner.app.cli.books import book_reader
 from miner.app.cli.options import (
     PATH,
     books_option,
+    dtype_option,
     force_option,
     gold_option,
     json_option,
@@ -26,6 +27,7 @@ from miner.app.cli.terminal import show, show_json
 @gold_option
 @split_option("dev")
 @tagger_option
+@dtype_option
 @resamples_option
 @seed_option
 @click.option("--plot", type=PATH, help="File for a plot (PNG, SVG or PDF by its ending).")
@@ -37,6 +39,7 @@ def command(
     gold: Path,
     split: str,
     tagger: str,
+    dtype: str,
     resamples: int,
     seed: int,
     plot: Path | None,
@@ -60,7 +63,7 @@ def command(
     if plot:
         refuse_existing(plot, force)
     judged = judge_mined_pairs(
-        read_split(gold, split), book_reader(books, mirror), load_tagger(tagger)
+        read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
     )
     found = measure_tradeoff(judged, resamples=resamples, seed=seed)
     if plot:

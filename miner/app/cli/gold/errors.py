@@ -9,6 +9,7 @@ import click
 from miner.app.cli.books import book_reader
 from miner.app.cli.options import (
     books_option,
+    dtype_option,
     gold_option,
     json_option,
     mirror_option,
@@ -22,6 +23,7 @@ from miner.app.cli.terminal import show, show_json
 @gold_option
 @split_option("test")
 @tagger_option
+@dtype_option
 @books_option
 @mirror_option
 @json_option
@@ -29,6 +31,7 @@ def command(
     gold: Path,
     split: str,
     tagger: str,
+    dtype: str,
     books: Path | None,
     mirror: str | None,
     as_json: bool,
@@ -40,7 +43,7 @@ def command(
     from miner.models.load import load_tagger, tagger_label
 
     judged = judge_mined_pairs(
-        read_split(gold, split), book_reader(books, mirror), load_tagger(tagger)
+        read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
     )
     found = count_pair_errors(judged)
     if as_json:
