@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 from corpus.test_mine import DATA, SAMPLE
-from evaluation.test_compare_annotations import ANNOTATIONS, failed, run, said
-from helpers import NAMES, book
+from helpers import ANNOTATIONS, NAMES, book, failed, run, said
 
 from miner.annotation.annotations import read_annotations
 from miner.app.viewer.data import book_data, chapter_data

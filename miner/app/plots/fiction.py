@@ -53,7 +53,9 @@ def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
     axes.set_xticks(ticks, [str(n) for n in ticks])
     axes.minorticks_off()
     axes.set(
-        ylim=(0, 103), xlabel="turns (log scale)", ylabel="conversations with at least so many, %"
+        ylim=(0, 103),
+        xlabel="turns (log scale)",
+        ylabel="conversations with at least that many turns, %",
     )
     axes.set_title(title)
     tidy(axes, "both")
