@@ -41,8 +41,8 @@ from miner.books.sources import find_sources, id_of
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import Tag, TaggedBook
-from miner.evaluation.counts import CountTable, counted, window
-from miner.evaluation.scores import Figure, Scores, figure, score
+from miner.evaluation.counts import CountTable, count_chapters, window_size
+from miner.evaluation.scores import Measures, Scores, measure, score
 from miner.files import (
     CARD,
     CHECKPOINT,
@@ -567,7 +567,7 @@ def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores) ->
     Of several that are alike, the one nearest to 0.
     """
     books = list(zip(data.gold, _by_book(data, chapter_scores), strict=True))
-    k = window(data.gold)
+    k = window_size(data.gold)
     # Counting takes longest, and from one offset to the next most books have the same tags.
     counts: dict[tuple[str, tuple[Tag, ...]], CountTable] = {}
 
@@ -576,14 +576,14 @@ def best_start_offset(data: AnnotatedExamples, chapter_scores: ChapterScores) ->
         for gold, (spans, scored) in books:
             key = gold.book, tuple(tag for _, scores in scored for tag in viterbi(scores, offset))
             if key not in counts:
-                counts[key], _ = counted(gold, _predicted(spans, scored, offset), k)
+                counts[key], _ = count_chapters(gold, _predicted(spans, scored, offset), k)
             rows.append(counts[key])
-        return _goal(figure(np.concatenate(rows)))
+        return _goal(measure(np.concatenate(rows)))
 
     return max(sorted((step / 10 for step in range(-5, 21)), key=abs), key=at)
 
 
-def _goal(measured: Figure) -> float:
+def _goal(measured: Measures) -> float:
     """What an epoch, and how sure one must be of a beginning, are chosen by: both F1, in the mean.
 
     Turn pairs alone differ less between epochs than by chance, and say little of beginnings.
@@ -939,7 +939,7 @@ def finish(
     (out / CARD).write_text(
         model_card(model.config.training, found, calibration, errors), encoding="utf-8"
     )
-    plots.save(
+    plots.save_figure(
         plots.reliability_plot(calibration.bins, given["dev_split"]), out / RELIABILITY, True
     )
     result = {

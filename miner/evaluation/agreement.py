@@ -1,4 +1,4 @@
-"""Two independent readings of the same chapters -> how far they agree, fact by fact."""
+"""Two independent readings of the same chapters -> how far the two annotators agree."""
 
 from __future__ import annotations
 
@@ -25,14 +25,21 @@ from miner.evaluation.scores import Scores, score
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two readings agree; shares are 0..1, over the spans that both have.
+    """How far two readings agree; shares are 0 to 1.
 
-    `same_spans` is the share of the quoted spans of either that both cut alike, `speech` agrees on
-    what is an utterance. Over the utterances of both: `speaker` agrees on who speaks, names of the
-    one reading matched with names of the other, one to one in each chapter, as well as can be;
-    `boundary` agrees on whether an utterance is of the conversation of the utterance before.
-    `kappa` is Cohen's, on the five tags. `scores` are those of the second reading against the
-    first.
+    Attributes:
+        n_chapters: chapters that both read.
+        n_spans: quoted spans of either reading.
+        n_both: spans that both readings have, cut alike.
+        n_same_tag: spans of both with the same tag.
+        same_spans: `n_both` as a share of `n_spans`.
+        speech: share of the spans of both on which they agree whether it is an utterance.
+        speaker: share of the utterances of both with the same speaker. In each chapter the names of
+            one reading are matched one to one with the names of the other, as well as possible.
+        boundary: share of the pairs of successive utterances on which they agree whether both
+            utterances belong to one conversation.
+        kappa: Cohen's kappa on the five tags.
+        scores: of the second reading against the first.
     """
 
     n_chapters: int
@@ -47,8 +54,8 @@ class Agreement:
     scores: Scores
 
     def to_json(self) -> dict[str, Any]:
-        """The agreement as plain values; of the scores, B-START and turn pairs end to end."""
-        figure = self.scores.total.end_to_end
+        """The agreement as plain values, with B-START F1 and turn-pair F1 end to end."""
+        measures = self.scores.total.end_to_end
         return {
             "chapters": self.n_chapters,
             "spans": self.n_spans,
@@ -59,41 +66,30 @@ class Agreement:
             "conversation goes on": self.boundary,
             "same tag": self.n_same_tag / self.n_both,
             "kappa of tags": self.kappa,
-            "B-START F1": figure["B-START.f1"].value,
-            "turn-pair F1": figure["turn-pair.f1"].value,
+            "B-START F1": measures["B-START.f1"].value,
+            "turn-pair F1": measures["turn-pair.f1"].value,
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A span to which two readings give different tags; None where a reading lacks the span."""
-
-    book: str
-    first: Annotation | None
-    second: Annotation | None
-    first_tag: Tag | None
-    second_tag: Tag | None
-
-
-def agreement(
+def measure_agreement(
     first: Sequence[AnnotatedBook], second: Sequence[AnnotatedBook], *, resamples: int = 1000
 ) -> Agreement:
-    """How far the second reading agrees with the first, on the chapters that both read.
+    """Measures how far two readings agree, on the chapters that both read.
 
     Raises:
-        ValueError: if there is no such chapter.
+        ValueError: if there is no such chapter, or no span that both cut alike.
     """
     golds: list[TaggedBook] = []
     guesses: list[TaggedBook] = []
     tags: list[tuple[Tag, Tag]] = []
     n_spans = n_speech = n_spoken = n_boundaries = n_same_boundaries = n_speakers = n_chapters = 0
-    for one, two in _common(first, second):
+    for one, two in _common_books(first, second):
         golds.append(tagged_facts(one))
         guesses.append(tagged_facts(two))
         for chapter in one.chapters:
             n_chapters += 1
-            pairs, alone = _paired(one, two, chapter)
-            n_spans += len(pairs) + alone
+            pairs, n_alone = _match_chapter(one, two, chapter)
+            n_spans += len(pairs) + n_alone
             both = [(a, b) for a, b in pairs if a[0].is_utterance and b[0].is_utterance]
             n_speech += sum(a[0].is_utterance == b[0].is_utterance for a, b in pairs)
             n_spoken += len(both)
@@ -105,65 +101,52 @@ def agreement(
                 n_speakers += int(table[linear_sum_assignment(table, maximize=True)].sum())
             for (a, b), (c, d) in pairwise(both):
                 n_boundaries += 1
-                goes_on = (a[0].conversation == c[0].conversation) == (
+                n_same_boundaries += (a[0].conversation == c[0].conversation) == (
                     b[0].conversation == d[0].conversation
                 )
-                n_same_boundaries += goes_on
     if not golds:
         raise ValueError("found no chapter in two readings, expected at least one")
     if not tags:
         raise ValueError("found no span that two readings cut alike, expected the same edition")
     ours, theirs = ([str(pair[side]) for pair in tags] for side in (0, 1))
     return Agreement(
-        n_chapters,
-        n_spans,
-        len(tags),
-        sum(a == b for a, b in tags),
-        len(tags) / n_spans,
-        n_speech / len(tags),
-        # Where there is nothing to disagree about, nobody disagrees.
-        n_speakers / n_spoken if n_spoken else 1.0,
-        n_same_boundaries / n_boundaries if n_boundaries else 1.0,
-        1.0 if ours == theirs else float(cohen_kappa_score(ours, theirs)),
-        score(golds, guesses, split="twice read", resamples=resamples),
+        n_chapters=n_chapters,
+        n_spans=n_spans,
+        n_both=len(tags),
+        n_same_tag=sum(a == b for a, b in tags),
+        same_spans=len(tags) / n_spans,
+        speech=n_speech / len(tags),
+        # Without anything to disagree about, agreement is full.
+        speaker=n_speakers / n_spoken if n_spoken else 1.0,
+        boundary=n_same_boundaries / n_boundaries if n_boundaries else 1.0,
+        kappa=1.0 if ours == theirs else float(cohen_kappa_score(ours, theirs)),
+        scores=score(golds, guesses, split="twice read", resamples=resamples),
     )
 
 
-def reading_agreements(annotations: Annotations) -> dict[str, Agreement]:
-    """The agreement of the two readings, and of each with the gold that was made of them.
+def compare_readings(annotations: Annotations) -> dict[str, Agreement]:
+    """Measures the agreement of the two readings, and of each reading with the gold.
+
+    The gold was made from the two readings.
 
     Raises:
         ValueError: if no chapter was read twice.
     """
     return {
-        "first, second": agreement(annotations.first, annotations.second),
-        "gold, first": agreement(annotations.gold, annotations.first),
-        "gold, second": agreement(annotations.gold, annotations.second),
+        "first, second": measure_agreement(annotations.first, annotations.second),
+        "gold, first": measure_agreement(annotations.gold, annotations.first),
+        "gold, second": measure_agreement(annotations.gold, annotations.second),
     }
 
 
-def disagreements(
-    first: Sequence[AnnotatedBook], second: Sequence[AnnotatedBook]
-) -> list[Disagreement]:
-    """The spans on whose tags two readings differ, in reading order."""
-    found: list[Disagreement] = []
-    for one, two in _common(first, second):
-        for chapter in one.chapters:
-            ours, theirs = (_with_tags(book, chapter) for book in (one, two))
-            for key in sorted({**ours, **theirs}, key=lambda key: key[0]):  # stable
-                a, a_tag = ours.get(key, (None, None))
-                b, b_tag = theirs.get(key, (None, None))
-                if a_tag is not b_tag:
-                    found.append(Disagreement(one.card.book, a, b, a_tag, b_tag))
-    return found
-
-
-_Key = tuple[int, str, int]  # paragraph, fingerprint, and which of several alike in the paragraph
+# What identifies a span in both readings: its paragraph, its fingerprint, and its number among the
+# spans with that fingerprint in the paragraph.
+_Key = tuple[int, str, int]
 _Fact = tuple[Annotation, Tag]
 
 
-def _with_tags(annotated: AnnotatedBook, chapter: int) -> dict[_Key, _Fact]:
-    """The annotations of a chapter with their tags, by what makes two readings' spans one."""
+def _tag_chapter(annotated: AnnotatedBook, chapter: int) -> dict[_Key, _Fact]:
+    """The annotations of a chapter with their tags, by what identifies the span."""
     facts = [fact for fact in annotated.annotations if fact.chapter == chapter]
     seen = Counter[tuple[int, str]]()
     found: dict[_Key, _Fact] = {}
@@ -174,29 +157,29 @@ def _with_tags(annotated: AnnotatedBook, chapter: int) -> dict[_Key, _Fact]:
     return found
 
 
-def _paired(
+def _match_chapter(
     one: AnnotatedBook, two: AnnotatedBook, chapter: int
 ) -> tuple[list[tuple[_Fact, _Fact]], int]:
-    """The spans of a chapter that both readings cut alike, and the number of the others."""
-    ours, theirs = (_with_tags(book, chapter) for book in (one, two))
+    """The spans of a chapter that both readings cut alike, and the number of other spans."""
+    ours, theirs = (_tag_chapter(book, chapter) for book in (one, two))
     pairs = [(fact, theirs[key]) for key, fact in ours.items() if key in theirs]
     return pairs, len(ours) + len(theirs) - 2 * len(pairs)
 
 
-def _common(
+def _common_books(
     first: Iterable[AnnotatedBook], second: Iterable[AnnotatedBook]
 ) -> list[tuple[AnnotatedBook, AnnotatedBook]]:
-    """The books of both, cut to the chapters of both."""
+    """The books that both readings have, each with the chapters that both have."""
     theirs = {book.card.book: book for book in second}
     pairs = []
     for one in first:
         two = theirs.get(one.card.book)
         chapters = set(one.chapters) & set(two.chapters) if two else set[int]()
         if two and chapters:
-            pairs.append((_of_chapters(one, chapters), _of_chapters(two, chapters)))
+            pairs.append((_select_chapters(one, chapters), _select_chapters(two, chapters)))
     return pairs
 
 
-def _of_chapters(book: AnnotatedBook, chapters: set[int]) -> AnnotatedBook:
+def _select_chapters(book: AnnotatedBook, chapters: set[int]) -> AnnotatedBook:
     kept = tuple(fact for fact in book.annotations if fact.chapter in chapters)
     return AnnotatedBook(book.card, kept)

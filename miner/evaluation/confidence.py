@@ -1,4 +1,4 @@
-"""Judged pairs -> how size is traded for quality: what is kept at each least confidence."""
+"""Judged pairs -> how many are kept, and how many of those are right, at each confidence."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.evaluation.pair_errors import JudgedPairs
-from miner.evaluation.scores import Score, resampled, scored
+from miner.evaluation.scores import Score, resample_chapters, score_from_draws
 
-LEAST = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
+# The values of `miner mine --min-confidence` that the trade-off shows.
+MIN_CONFIDENCES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The mined pairs of at least some confidence.
+class KeptPairs:
+    """The mined pairs with at least a given confidence.
 
-    `share` is of all mined pairs; `precision` says how many of the kept ones are right, `recall`
-    how many of the gold pairs they are.
+    Attributes:
+        min_confidence: 0 to 1.
+        n_pairs: how many pairs are kept.
+        share: kept pairs as a share of all mined pairs.
+        precision: right pairs as a share of the kept pairs.
+        recall: right pairs that are kept as a share of the gold pairs.
     """
 
-    least: float
+    min_confidence: float
     n_pairs: int
     share: float
     precision: Score
@@ -31,46 +36,57 @@ class Kept:
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain values."""
-        row: dict[str, Any] = {"least": self.least, "pairs": self.n_pairs, "share": self.share}
-        return row | {"precision": self.precision.to_json(), "recall": self.recall.to_json()}
+        return {
+            "min_confidence": self.min_confidence,
+            "pairs": self.n_pairs,
+            "share": self.share,
+            "precision": self.precision.to_json(),
+            "recall": self.recall.to_json(),
+        }
 
 
-def tradeoff(
+def measure_tradeoff(
     judged: JudgedPairs,
-    least: Sequence[float] = LEAST,
+    min_confidences: Sequence[float] = MIN_CONFIDENCES,
     *,
     resamples: int = 1000,
     seed: int = 0,
-) -> list[Kept]:
-    """What is kept at each least confidence, with 95% intervals from resampled chapters.
+) -> list[KeptPairs]:
+    """Measures what is kept at each minimum confidence, with 95% intervals over chapters.
+
+    Args:
+        judged: the mined pairs, each with its confidence.
+        min_confidences: 0 to 1.
+        resamples: draws of the bootstrap over chapters.
+        seed: of the bootstrap.
 
     Raises:
-        ValueError: if nothing was mined, or a pair has no confidence.
+        ValueError: if there is no mined pair, or a pair has no confidence.
     """
     if not judged.mined:
         raise ValueError("found no mined pair in the annotated chapters, expected some")
     if any(pair.confidence is None for pair in judged.mined):
         raise ValueError("found tags without confidence, expected those of a checkpoint")
-    chapters = list(judged.gold)
+    chapters = list(judged.n_gold)
     number = {chapter: n for n, chapter in enumerate(chapters)}
-    found: list[Kept] = []
-    for level in least:
+    rows: list[KeptPairs] = []
+    for level in min_confidences:
         counts = np.zeros((len(chapters), 3))  # kept, right, gold
-        counts[:, 2] = [judged.gold[chapter] for chapter in chapters]
+        counts[:, 2] = [judged.n_gold[chapter] for chapter in chapters]
         for pair in judged.mined:
             if (pair.confidence or 0.0) >= level:
                 counts[number[pair.book, pair.chapter], :2] += 1, pair.is_right
-        total, drawn = counts.sum(axis=0)[None, :], resampled(counts, resamples, seed)
+        total, drawn = counts.sum(axis=0)[None, :], resample_chapters(counts, resamples, seed)
         n_kept = int(total[0, 0])
         precision, recall = (
-            scored(name, _rate(total, of)[0], _rate(drawn, of))
+            score_from_draws(name, _rate(total, of)[0], _rate(drawn, of))
             for name, of in (("precision", 0), ("recall", 2))
         )
-        found.append(Kept(level, n_kept, n_kept / len(judged.mined), precision, recall))
-    return found
+        rows.append(KeptPairs(level, n_kept, n_kept / len(judged.mined), precision, recall))
+    return rows
 
 
 def _rate(counts: NDArray[np.float64], of: int) -> NDArray[np.float64]:
-    """Right pairs by another column, of each row; NaN for 0 / 0."""
+    """Right pairs divided by the column `of`, for each row; NaN for 0 / 0."""
     with np.errstate(invalid="ignore"):
         return counts[:, 1] / counts[:, of]

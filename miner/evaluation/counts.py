@@ -1,6 +1,6 @@
-"""A gold book and its prediction -> what is right, spurious and missed, per chapter.
+"""A gold book and its prediction -> counts of right, spurious and missed items, per chapter.
 
-Every chapter is a row of counts that add up; what is made of their sums is `scores`' business.
+Each chapter is one row of counts. Rows add up; `scores` computes the rates from their sums.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from miner.dialogue.dialogues import Turn, dialogues, repair_book, span_pairs, t
 from miner.dialogue.spans import Span
 from miner.dialogue.statistics import shares
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, TaggedSpan
-from miner.evaluation.matching import match_spans, same_paragraphs
+from miner.evaluation.matching import has_same_paragraphs, match_spans
 
 _KINDS = ("turn-START", "turn-OTHER")
-# What is counted. "utterance" is the finding of spans, whatever their tag; "turn" is both kinds.
+# The units that are counted. "utterance" counts spans with any tag; "turn" counts both kinds.
 UNITS = ("utterance", *map(str, TAGS), "turn", *_KINDS, "turn-pair", "span-pair", "dialogue")
-# Columns after the three of each unit; see `counted`.
+# The columns that follow the three columns of each unit; see `count_chapters`.
 REPAIRED, PK, WINDOWDIFF, WINDOWS = range(3 * len(UNITS), 3 * len(UNITS) + 4)
 
-# Per unit, each thing that is in the book: what it is -> the numbers of its spans.
-_Things = dict[str, dict[Hashable, tuple[int, ...]]]
+# One row per chapter, one column per count; see `count_chapters`.
 CountTable = NDArray[np.int64]
+# Per unit: what identifies an item of the book -> the numbers of its spans.
+_Items = dict[str, dict[Hashable, tuple[int, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How many utterances of each gold tag were given each tag.
+    """How often each gold tag received each predicted tag.
 
-    `counts` has a row for each gold tag and a column for each predicted one, both in the order of
+    `counts` has one row per gold tag and one column per predicted tag, both in the order of
     `tags.TAGS`.
     """
 
@@ -44,11 +45,11 @@ class Confusion:
 
     @property
     def shares(self) -> tuple[tuple[float, ...], ...]:
-        """Each count as a share of its row, 0 to 1; NaN in the row of a tag that gold has not."""
+        """Each count as a share of its row, 0 to 1; NaN in the row of a tag that gold lacks."""
         return tuple(map(shares, self.counts))
 
     def to_json(self) -> dict[str, Any]:
-        """The counts by gold tag and predicted tag, fit for `json.dumps`."""
+        """The counts by gold tag and predicted tag, as plain values."""
         return {
             str(tag): dict(zip(map(str, TAGS), row, strict=True))
             for tag, row in zip(TAGS, self.counts, strict=True)
@@ -56,11 +57,11 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True)
-class _Comparison:
-    """A gold book and its prediction, matched.
+class _MatchedBook:
+    """A gold book matched with its prediction.
 
-    `numbers` of a span on either side is the span's index in gold, and below zero for a predicted
-    span that gold has not. `chapters` maps the numbers that are judged to their gold chapter.
+    A span's number is its index in gold; a predicted span that gold lacks has a number below zero.
+    `chapters` maps each judged number to its gold chapter.
     """
 
     pairs: list[tuple[int, int]]
@@ -69,11 +70,11 @@ class _Comparison:
     chapters: Mapping[int, int]
 
 
-def window(gold: Iterable[TaggedBook]) -> int:
-    """The k of Pk and WindowDiff, in utterances: half the mean dialogue length, at least 1.
+def window_size(gold: Iterable[TaggedBook]) -> int:
+    """Returns the k of Pk and WindowDiff: half the mean dialogue length in utterances, at least 1.
 
-    The mean is over the gold of the whole data set (Beeferman et al. 1999), where a chapter begins
-    a segment too, as `counted` takes no boundary from one chapter to the next.
+    The mean is over the gold of the whole data set (Beeferman et al. 1999). A new chapter begins a
+    new segment, because windows do not reach across chapters.
     """
     n_spans = n_segments = 0
     for book in gold:
@@ -86,46 +87,48 @@ def window(gold: Iterable[TaggedBook]) -> int:
     return max(1, round(n_spans / n_segments / 2)) if n_segments else 1
 
 
-def confusion(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> Confusion:
-    """Which tags are taken for which, among utterances that both sides have.
+def count_confusion(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> Confusion:
+    """Counts which tag was predicted for which gold tag.
 
     Args:
-        matched: gold and predicted, as `matching.matched_tags` gives them.
+        matched: gold and predicted spans, as `matching.match_tags` yields them.
     """
     counts = Counter((ours.tag, theirs.tag) for ours, theirs in matched)
     return Confusion(tuple(tuple(counts[ours, theirs] for theirs in TAGS) for ours in TAGS))
 
 
-def counted(gold: TaggedBook, predicted: TaggedBook, k: int) -> tuple[CountTable, CountTable]:
-    """The counts of a book, one row per gold chapter: end to end, and on gold spans.
+def count_chapters(
+    gold: TaggedBook, predicted: TaggedBook, k: int
+) -> tuple[CountTable, CountTable]:
+    """Counts one book, one row per gold chapter, in two ways: end to end, and on gold spans.
 
-    Columns: right, spurious and missed of each of `UNITS`, then repaired tags, the errors of Pk, the
-    errors of WindowDiff and the number of windows.
+    The columns are right, spurious and missed items of each of `UNITS`; then the repaired tags, the
+    errors of Pk, the errors of WindowDiff, and the number of windows.
 
     Args:
         gold: a legal sequence.
-        predicted: of the same book; it need not be legal.
-        k: gaps in a window, see `window`.
+        predicted: the same book; its tags need not be legal.
+        k: the gaps in a window, see `window_size`.
     """
-    comparison = _compared(gold, predicted)
+    matched = _match_book(gold, predicted)
     order = dict.fromkeys(item.span.chapter for item in gold.spans)
     rows = {chapter: row for row, chapter in enumerate(order)}
-    row_of = {number: rows[chapter] for number, chapter in comparison.chapters.items()}
-    ours, theirs = comparison.gold_numbers, comparison.predicted_numbers
+    row_of = {number: rows[chapter] for number, chapter in matched.chapters.items()}
+    ours, theirs = matched.gold_numbers, matched.predicted_numbers
     repaired = repair_book(predicted)
     kept = (
-        _restricted(gold, {i for i, _ in comparison.pairs}),
-        _restricted(repaired, {j for _, j in comparison.pairs}),
+        _keep_spans(gold, {i for i, _ in matched.pairs}),
+        _keep_spans(repaired, {j for _, j in matched.pairs}),
     )
-    figures: list[CountTable] = []
+    tables: list[CountTable] = []
     sides = [(gold, predicted, repaired)]
-    # Where both have the same utterances, one figure is both, and it takes long.
+    # Counting takes long. Where both sides have the same utterances, both ways give one table.
     if kept != (_utterances(gold), _utterances(predicted)):
         sides.append((kept[0], kept[1], kept[1]))
     for right, as_given, as_repaired in sides:
-        things = _tags(right, ours) | _built(right, ours)
-        found = _tags(as_given, theirs) | _built(as_repaired, theirs)
-        counts = _counts(things, found, row_of)
+        expected = _utterances_by_tag(right, ours) | _turns_and_pairs(right, ours)
+        found = _utterances_by_tag(as_given, theirs) | _turns_and_pairs(as_repaired, theirs)
+        counts = _count_items(expected, found, row_of)
         for old, new in zip(predicted.spans, repaired.spans, strict=True):
             if old.tag != new.tag and theirs[old.span] in row_of:
                 counts[row_of[theirs[old.span]], REPAIRED] += 1
@@ -133,28 +136,28 @@ def counted(gold: TaggedBook, predicted: TaggedBook, k: int) -> tuple[CountTable
         for (row, column), n in counts.items():
             table[row, column] = n
         for chapter, row in rows.items():
-            table[row, PK:] = _window_errors(*kept, chapter, k)
-        figures.append(table)
-    return figures[0], figures[-1]
+            table[row, PK:] = _count_window_errors(*kept, chapter, k)
+        tables.append(table)
+    return tables[0], tables[-1]
 
 
 def _utterances(tagged: TaggedBook) -> TaggedBook:
     return replace(tagged, spans=tuple(item for item in tagged.spans if item.tag is not Tag.O))
 
 
-def _compared(gold: TaggedBook, predicted: TaggedBook) -> _Comparison:
-    """The books matched, and what of the prediction is judged.
+def _match_book(gold: TaggedBook, predicted: TaggedBook) -> _MatchedBook:
+    """Matches the spans of two books and decides which predicted spans are judged.
 
-    A predicted span without a gold one is judged, and counted in the gold chapter that most of its
-    own chapter was matched with. In a chapter that was not matched at all it is judged if gold has
-    that chapter of the same paragraphs, and else lies outside of what gold covers.
+    A predicted span that gold lacks is counted in the gold chapter that matches most of the span's
+    own chapter. If nothing in its chapter matches, the span is judged only if both books have the
+    same paragraphs and gold has that chapter; otherwise gold does not cover it.
     """
     pairs = match_spans(gold, predicted)
     chapters = {i: item.span.chapter for i, item in enumerate(gold.spans)}
     votes: dict[int, Counter[int]] = {}
     for i, j in pairs:
         votes.setdefault(predicted.spans[j].span.chapter, Counter())[chapters[i]] += 1
-    own = set(chapters.values()) if same_paragraphs(gold, predicted) else set[int]()
+    own = set(chapters.values()) if has_same_paragraphs(gold, predicted) else set[int]()
     gold_chapter = {chapter: chapter for chapter in own}
     gold_chapter |= {chapter: vote.most_common(1)[0][0] for chapter, vote in votes.items()}
     number_of = {j: i for i, j in pairs}
@@ -165,66 +168,66 @@ def _compared(gold: TaggedBook, predicted: TaggedBook) -> _Comparison:
         if number < 0 and item.span.chapter in gold_chapter:
             chapters[number] = gold_chapter[item.span.chapter]
     gold_numbers = {item.span: i for i, item in enumerate(gold.spans)}
-    return _Comparison(pairs, gold_numbers, predicted_numbers, chapters)
+    return _MatchedBook(pairs, gold_numbers, predicted_numbers, chapters)
 
 
-def _tags(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Things:
-    """The utterances, of whatever tag and by tag, each with its number."""
-    things: _Things = {unit: {} for unit in ("utterance", *map(str, TAGS))}
+def _utterances_by_tag(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Items:
+    """The utterances, all of them and by tag, each with its number."""
+    items: _Items = {unit: {} for unit in ("utterance", *map(str, TAGS))}
     for item in tagged.spans:
         if item.tag is not Tag.O:
             number = (numbers[item.span],)
-            things["utterance"][number] = things[item.tag][number] = number
-    return things
+            items["utterance"][number] = items[item.tag][number] = number
+    return items
 
 
-def _built(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Things:
-    """What is built of tags in a legal sequence, by unit, each with the numbers of its spans."""
-    things: _Things = {unit: {} for unit in UNITS[UNITS.index("turn") :]}
+def _turns_and_pairs(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Items:
+    """The turns, pairs and dialogues of a legal sequence, each with the numbers of its spans."""
+    items: _Items = {unit: {} for unit in UNITS[UNITS.index("turn") :]}
     spoken = [item for item in tagged.spans if item.tag is not Tag.O]
-    # Narration is bridged by leaving it out: strict IOB2 would drop an I- tag after O.
+    # Narration is left out, because strict IOB2 would drop an I- tag after O.
     for entity in Entities([[str(item.tag) for item in spoken]], IOB2).entities[0]:
         ids = tuple(numbers[item.span] for item in spoken[entity.start : entity.end])
-        things[f"turn-{entity.tag}"][ids] = ids
-        things["turn"][entity.tag, ids] = ids
+        items[f"turn-{entity.tag}"][ids] = ids
+        items["turn"][entity.tag, ids] = ids
 
     def ids_of(turn: Turn) -> tuple[int, ...]:
         return tuple(numbers[span] for span in turn.spans)
 
     for dialogue in dialogues(tagged):
         turns = tuple(map(ids_of, dialogue.turns))
-        things["dialogue"][turns] = tuple(chain.from_iterable(turns))
+        items["dialogue"][turns] = tuple(chain.from_iterable(turns))
         pairs = {"turn-pair": turn_pairs(dialogue), "span-pair": span_pairs(dialogue)}
         for unit, pairs_of_unit in pairs.items():
             for pair in pairs_of_unit:
                 context, response = ids_of(pair.context), ids_of(pair.response)
-                things[unit][context, response] = context + response
-    return things
+                items[unit][context, response] = context + response
+    return items
 
 
-def _counts(
-    gold: _Things, predicted: _Things, row_of: Mapping[int, int]
+def _count_items(
+    gold: _Items, predicted: _Items, row_of: Mapping[int, int]
 ) -> Counter[tuple[int, int]]:
-    """How often each (row, column) of the statistics is due.
+    """Counts right, spurious and missed items by (row, column) of the table.
 
-    A thing is counted where it begins. A predicted thing of which a span lies outside of what gold
-    covers is neither right nor wrong.
+    An item is counted in the chapter where it begins. A predicted item with a span that gold does
+    not cover is neither right nor wrong.
     """
     counts: Counter[tuple[int, int]] = Counter()
     for n, unit in enumerate(UNITS):
-        for thing, ids in gold[unit].items():
-            counts[row_of[ids[0]], 3 * n + (0 if thing in predicted[unit] else 2)] += 1
-        for thing, ids in predicted[unit].items():
-            if thing not in gold[unit] and all(i in row_of for i in ids):
+        for item, ids in gold[unit].items():
+            counts[row_of[ids[0]], 3 * n + (0 if item in predicted[unit] else 2)] += 1
+        for item, ids in predicted[unit].items():
+            if item not in gold[unit] and all(i in row_of for i in ids):
                 counts[row_of[ids[0]], 3 * n + 1] += 1
     return counts
 
 
-def _restricted(tagged: TaggedBook, keep: set[int]) -> TaggedBook:
-    """The spans of the indices `keep`, tagged by the turns and dialogues they had among all.
+def _keep_spans(tagged: TaggedBook, keep: set[int]) -> TaggedBook:
+    """The spans with the indices `keep`, tagged by their turns and dialogues in the whole book.
 
-    Mending what is left over would not do: without its B-START span, a dialogue would become part
-    of the one before, and that is a legal sequence.
+    Dropping spans and repairing the tags would be wrong: a dialogue that lost its B-START span
+    would become part of the dialogue before it, and that is a legal sequence.
     """
     kept: list[TaggedSpan] = []
     dialogue = turn = last_dialogue = last_turn = opening = -1
@@ -244,13 +247,19 @@ def _restricted(tagged: TaggedBook, keep: set[int]) -> TaggedBook:
     return replace(tagged, spans=tuple(kept))
 
 
-def _window_errors(
+def _count_window_errors(
     gold: TaggedBook, predicted: TaggedBook, chapter: int, k: int
 ) -> tuple[int, int, int]:
-    """Errors of Pk, errors of WindowDiff, and windows, in one gold chapter of matched spans.
+    """Counts the errors of Pk, the errors of WindowDiff, and the windows of one gold chapter.
 
-    A window is k gaps between utterances that follow each other; a gap is a boundary if a dialogue
-    begins after it. A chapter of k utterances or fewer has no window and weighs nothing.
+    A window is k consecutive gaps between utterances. A gap is a boundary if a dialogue begins
+    after it. A chapter of k utterances or fewer has no window.
+
+    Args:
+        gold: the matched spans of the book.
+        predicted: the same spans with predicted tags.
+        chapter: a chapter of gold.
+        k: the gaps in a window.
     """
     tags = [
         (ours.tag, theirs.tag)

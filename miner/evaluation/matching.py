@@ -1,7 +1,7 @@
-"""Gold spans and predicted ones -> which utterance of the one is which of the other.
+"""Gold spans and predicted spans -> which utterance of one side is which of the other.
 
-They match by place where both were read from the same paragraphs, and else by their letters, so
-that two editions of a book can be compared.
+Spans match by their place if both sides were read from the same paragraphs, and otherwise by their
+letters, so that two editions of a book can be compared.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from miner.dialogue.tags import TaggedBook, TaggedSpan
 
 
 def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
-    """Which utterance of gold is which of predicted: index pairs into the two `spans`, ascending.
+    """Matches utterances; returns ascending pairs of indices into the two `spans`.
 
-    Where both were read from the same paragraphs, equal positions match. Otherwise (two editions
-    of a book, or two ways to parse it) the fingerprints of the utterances are aligned in order
-    (difflib, longest run first), and a match between two chapters counts only if it is one of a
-    quarter of the utterances of either: a stray "Yes." does not tie a chapter to another. Spans
-    with different fingerprints never match.
+    If both books were read from the same paragraphs, spans at the same position match. Otherwise
+    (two editions of a book, or two ways to parse it) the letters of the utterances are aligned in
+    order by difflib, longest run first. Two chapters are linked only if at least a quarter of the
+    utterances of one of them match, so that a stray "Yes." does not link them. Spans with different
+    letters never match.
     """
-    if same_paragraphs(gold, predicted):
+    if has_same_paragraphs(gold, predicted):
         at = {_position(item.span): i for i, item in enumerate(predicted.spans)}
         places = [(i, at.get(_position(item.span))) for i, item in enumerate(gold.spans)]
         return [
@@ -34,15 +34,15 @@ def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]
             and gold.spans[i].span.is_utterance
             and predicted.spans[j].span.is_utterance
         ]
-    return _aligned(gold, predicted)
+    return _align_spans(gold, predicted)
 
 
-def matched_tags(
+def match_tags(
     gold: Iterable[TaggedBook], predicted: Iterable[TaggedBook]
 ) -> Iterator[tuple[TaggedSpan, TaggedSpan]]:
-    """The utterances that both sides have, gold first, each with its tag as it was given.
+    """Yields each utterance that both sides have: the gold span, then the predicted span.
 
-    A gold book without a prediction has none.
+    Tags are those that were given, without repair. A gold book without a prediction yields nothing.
     """
     predictions = {book.book: book for book in predicted}
     for book in gold:
@@ -51,17 +51,19 @@ def matched_tags(
                 yield book.spans[i], other.spans[j]
 
 
-def fingerprint(text: str) -> str:
-    """The letters and digits of a text, folded as by `align.words`; the text where it has none.
+def letters_of(text: str) -> str:
+    """Returns the letters and digits of a text, folded as by `alignment.words`.
 
-    >>> fingerprint("“Don't _you_?”")
+    A text without letters and digits is returned as it is, stripped of white space.
+
+    >>> letters_of("“Don't _you_?”")
     'dontyou'
     """
     return "".join(words(text)) or text.strip()
 
 
-def same_paragraphs(gold: TaggedBook, predicted: TaggedBook) -> bool:
-    """Whether both have paragraphs of the same number, all of them with the same letters."""
+def has_same_paragraphs(gold: TaggedBook, predicted: TaggedBook) -> bool:
+    """Whether the books share paragraph numbers and all shared paragraphs have the same letters."""
     texts: list[dict[int, list[str]]] = []
     for book in (gold, predicted):
         found: dict[int, list[str]] = {}
@@ -70,19 +72,19 @@ def same_paragraphs(gold: TaggedBook, predicted: TaggedBook) -> bool:
         texts.append(found)
     common = texts[0].keys() & texts[1].keys()
     pairs = (("".join(texts[0][n]), "".join(texts[1][n])) for n in common)
-    return bool(common) and all(a == b or fingerprint(a) == fingerprint(b) for a, b in pairs)
+    return bool(common) and all(a == b or letters_of(a) == letters_of(b) for a, b in pairs)
 
 
-def _aligned(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
-    """The matches of two books by fingerprint, in order; see `match_spans`."""
+def _align_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
+    """Matches two books by the letters of their utterances, in order; see `match_spans`."""
     golds, predictions = (
         [i for i, item in enumerate(book.spans) if item.span.is_utterance]
         for book in (gold, predicted)
     )
     matcher = SequenceMatcher(
         None,
-        [fingerprint(gold.spans[i].span.text) for i in golds],
-        [fingerprint(predicted.spans[i].span.text) for i in predictions],
+        [letters_of(gold.spans[i].span.text) for i in golds],
+        [letters_of(predicted.spans[i].span.text) for i in predictions],
         autojunk=False,
     )
     pairs = [

@@ -1,4 +1,4 @@
-"""Mined pairs against gold -> how many are wrong, and why: what a user pays for a tagger."""
+"""Mined pairs and gold -> which pairs are wrong, counted by cause."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from miner.annotation.annotations import AnnotatedBook
+from miner.annotation.editions import BookReader, editions
 from miner.dialogue.dialogues import Pair, Turn, dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
-from miner.dialogue.tags import TaggedBook
+from miner.dialogue.tags import TaggedBook, Tagger
+from miner.evaluation.tagging import tag_found_spans
 
-# Causes of a wrong pair, in the order in which they are asked; the first that holds is counted.
+# The causes of a wrong pair. They are tried in this order, and the first that holds is counted.
 CAUSES = {
     "not speech": "a span of it is narration, a title, a letter, a thought",
     "span cut wrongly": "a span of it is speech but begins or ends elsewhere",
@@ -25,9 +28,9 @@ CAUSES = {
 
 @dataclass(frozen=True, slots=True)
 class PairErrors:
-    """The mined turn pairs of some books: all, the right ones, and the wrong ones by cause.
+    """How many turn pairs were mined, how many are right, and how many are wrong by cause.
 
-    `missed` counts the gold pairs that were not mined.
+    `n_missed` counts the gold pairs that were not mined.
     """
 
     n_pairs: int
@@ -37,7 +40,7 @@ class PairErrors:
 
     @property
     def n_wrong(self) -> int:
-        """Mined pairs that gold has not."""
+        """The number of mined pairs that gold lacks."""
         return self.n_pairs - self.n_right
 
     def to_json(self) -> dict[str, Any]:
@@ -52,9 +55,10 @@ class PairErrors:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A mined pair, its chapter, and what is wrong with it: one of `CAUSES`, "" where it is right.
+    """A mined pair, its chapter, and why it is wrong.
 
-    `confidence` is the pair's, None where the tagger claims none.
+    `cause` is one of `CAUSES`, or "" if the pair is right. `confidence` is None if the tagger gives
+    none.
     """
 
     book: str
@@ -70,19 +74,22 @@ class JudgedPair:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPairs:
-    """The mined turn pairs of the annotated chapters; `gold` counts the gold pairs by chapter."""
+    """The mined turn pairs of the annotated chapters, and the number of gold pairs by chapter.
+
+    The keys of `n_gold` are (book, chapter).
+    """
 
     mined: tuple[JudgedPair, ...]
-    gold: Mapping[tuple[str, int], int]
+    n_gold: Mapping[tuple[str, int], int]
 
 
-def judged_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> JudgedPairs:
-    """The turn pairs of predicted books in the chapters of the gold, right or wrong by cause.
+def judge_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> JudgedPairs:
+    """Judges the predicted turn pairs in the chapters of the gold.
 
     Args:
-        gold: legal sequences; each with spans of its annotated chapters only.
-        predicted: the same books in the same order, of the same edition: spans are compared by
-            their place.
+        gold: legal sequences, each with the spans of its annotated chapters only.
+        predicted: the same books in the same order, read from the same editions, because spans are
+            compared by their place.
     """
     mined: list[JudgedPair] = []
     n_gold: Counter[tuple[str, int]] = Counter()
@@ -103,12 +110,27 @@ def judged_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) ->
     return JudgedPairs(tuple(mined), n_gold)
 
 
-def pair_errors(judged: JudgedPairs) -> PairErrors:
-    """The mined pairs, counted by cause."""
+def judge_mined_pairs(
+    books: Sequence[AnnotatedBook], read: BookReader, tagger: Tagger
+) -> JudgedPairs:
+    """Mines pairs from the annotated chapters of the books with a tagger, and judges them.
+
+    Raises:
+        ValueError: as `editions.editions` does.
+    """
+    opened = list(editions(books, read))
+    return judge_pairs(
+        [edition.located.tagged() for edition in opened],
+        [tag_found_spans(edition, tagger) for edition in opened],
+    )
+
+
+def count_pair_errors(judged: JudgedPairs) -> PairErrors:
+    """Counts the judged pairs by cause."""
     causes = Counter(pair.cause for pair in judged.mined)
     n_right = causes.pop("", 0)
     by_cause = tuple((name, causes[name]) for name in CAUSES)
-    return PairErrors(len(judged.mined), n_right, by_cause, sum(judged.gold.values()) - n_right)
+    return PairErrors(len(judged.mined), n_right, by_cause, sum(judged.n_gold.values()) - n_right)
 
 
 _Place = tuple[int, int, int]  # paragraph, start, end
@@ -116,12 +138,13 @@ _Places = tuple[_Place, ...]
 
 
 class _Judge:
-    """The gold of one book, asked about mined pairs."""
+    """Judges mined pairs against the gold of one book."""
 
     def __init__(self, gold: TaggedBook, found: set[_Place]) -> None:
         self.found = found
         self.pairs: set[tuple[_Places, _Places]] = set()
-        self.turn_of: dict[_Place, tuple[int, int]] = {}  # conversation, and turn in it
+        # A turn is known by the number of its conversation and its own number in it.
+        self.turn_of: dict[_Place, tuple[int, int]] = {}
         self.places_of: dict[tuple[int, int], _Places] = {}
         self.speech: dict[int, list[tuple[int, int]]] = {}
         for dialogue in dialogues(gold):
@@ -136,29 +159,29 @@ class _Judge:
                     self.speech.setdefault(paragraph, []).append((start, end))
 
     def is_right(self, pair: Pair) -> bool:
-        """Whether gold has the pair, made of the same spans."""
+        """Whether gold has a pair made of the same spans."""
         return (_places(pair.context), _places(pair.response)) in self.pairs
 
     def cause(self, pair: Pair) -> str:
-        """The first of `CAUSES` that makes the pair wrong."""
+        """The first of `CAUSES` that holds for a wrong pair."""
         places = (*_places(pair.context), *_places(pair.response))
         unknown = [place for place in places if place not in self.turn_of]
         if unknown:
             spoken = all(self._overlaps(place) for place in unknown)
             return "span cut wrongly" if spoken else "not speech"
-        asked, answered = (
+        context_turns, response_turns = (
             [self.turn_of[place] for place in _places(turn)]
             for turn in (pair.context, pair.response)
         )
-        if asked[-1][0] != answered[0][0]:
+        if context_turns[-1][0] != response_turns[0][0]:
             return "two conversations"
-        if asked[-1] == answered[0]:
+        if context_turns[-1] == response_turns[0]:
             return "one turn taken for two"
-        if len(set(asked)) > 1 or len(set(answered)) > 1:
+        if len(set(context_turns)) > 1 or len(set(response_turns)) > 1:
             return "speakers merged"
         missing = [
             place
-            for turn in (asked[0], answered[0])
+            for turn in (context_turns[0], response_turns[0])
             for place in self.places_of[turn]
             if place not in places
         ]

@@ -1,4 +1,4 @@
-"""."""
+"""Tags with a confidence -> how often they are right, by how confident the tagger is."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 
 from miner.dialogue.tags import TaggedSpan
 
-_BINS = 10
+_N_BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Tags whose confidence lies from `low` to `high`: how many, how sure, how many are right."""
+    """The `n` tags whose confidence lies from `low` to `high`.
+
+    `confidence` is their mean confidence, `accuracy` the share of them that is right.
+    """
 
     low: float
     high: float
@@ -23,36 +26,35 @@ class Bin:
     accuracy: float
 
 
-def reliability(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> tuple[Bin, ...]:
-    """How often the tags of a tagger are right, by how sure it is of them.
+def measure_reliability(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> tuple[Bin, ...]:
+    """Measures how often predicted tags are right, by their confidence.
 
     Args:
-        matched: gold and predicted, as `matching.matched_tags` gives them.
+        matched: gold and predicted spans, as `matching.match_tags` yields them.
 
     Returns:
-        Bins of equal width, those without a tag left out; none where the tagger claims no
-        confidence.
+        Ten bins of equal width without the empty ones; no bin if the tags have no confidence.
     """
     claimed = [
         (theirs.confidence, ours.tag is theirs.tag)
         for ours, theirs in matched
         if theirs.confidence is not None
     ]
-    return binned([sure for sure, _ in claimed], [right for _, right in claimed])
+    return bin_tags([confidence for confidence, _ in claimed], [right for _, right in claimed])
 
 
-def binned(sure: Sequence[float], right: Sequence[bool]) -> tuple[Bin, ...]:
-    """Tags by their confidence, in bins of equal width; those without a tag are left out."""
-    confidence, correct = np.array(sure, dtype=float), np.array(right, dtype=float)
-    numbers = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
+def bin_tags(confidences: Sequence[float], are_right: Sequence[bool]) -> tuple[Bin, ...]:
+    """Sorts tags into ten bins of equal width by their confidence; empty bins are left out."""
+    confidence, correct = np.array(confidences, dtype=float), np.array(are_right, dtype=float)
+    numbers = np.minimum((confidence * _N_BINS).astype(int), _N_BINS - 1)
     return tuple(
         Bin(
-            n / _BINS,
-            (n + 1) / _BINS,
+            n / _N_BINS,
+            (n + 1) / _N_BINS,
             int((numbers == n).sum()),
             float(confidence[numbers == n].mean()),
             float(correct[numbers == n].mean()),
         )
-        for n in range(_BINS)
+        for n in range(_N_BINS)
         if (numbers == n).any()
     )

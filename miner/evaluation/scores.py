@@ -1,13 +1,14 @@
 """Gold tags against predicted ones -> counts per chapter -> precision, recall, F1, intervals.
 
-Everything is counted per chapter first and scored last, so a bootstrap over chapters is a sum of
-resampled rows. Every measure compares sets of things made of utterance spans (a span with its tag,
-a turn, a pair, a dialogue): a predicted thing is right when gold has the same thing, made of the
-same spans. Tags of narration are not counted: what is narration is decided before tagging.
+Items are counted per chapter first, so that a bootstrap over chapters only sums resampled rows.
+Every measure compares sets of items made of utterance spans: a span with its tag, a turn, a pair, a
+dialogue. A predicted item is right when gold has the same item, made of the same spans. The tags of
+narration are not counted, because narration is told from speech before tagging.
 
-Two figures are given. `end_to_end` is what a user gets: an utterance that was not found is a miss
-of its tag, a spurious one a false positive, and a thing with a spurious span in it is wrong.
-`on_gold_spans` looks only at the utterances that both sides have: the tagger alone.
+There are two ways of counting. `end_to_end` measures what a user gets: an utterance that was not
+found is a miss of its tag, a spurious utterance is a false positive, and an item that contains a
+spurious span is wrong. `on_gold_spans` measures the tagger alone, on the utterances that both sides
+have.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from miner.evaluation.counts import (
     WINDOWDIFF,
     WINDOWS,
     CountTable,
-    counted,
-    window,
+    count_chapters,
+    window_size,
 )
 
 _TAG_COLUMNS = slice(1, 1 + len(TAGS))
@@ -42,14 +43,14 @@ _Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Right (`tp`), spurious (`fp`) and missed (`fn`) things of one sort; they add up."""
+    """How many items of one unit are right (`tp`), spurious (`fp`) and missed (`fn`)."""
 
     tp: int = 0
     fp: int = 0
     fn: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        """The counts of both together."""
+        """The sum of both counts."""
         return Counts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
 
 
@@ -57,8 +58,8 @@ class Counts:
 class Score:
     """A measure, 0 to 1, with its 95% interval; None where it is not defined.
 
-    Precision is not defined where nothing was predicted, recall where gold has nothing, F1 where
-    both hold, an interval with fewer than two chapters.
+    Precision is undefined if nothing was predicted, recall if gold has nothing, and F1 if both
+    hold. The interval is undefined with fewer than two chapters.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Score:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The ends of the interval; the value, or 0, where it has none."""
+        """The ends of the interval; without an interval, the value twice; without a value, 0."""
         value = self.value or 0.0
         return (
             value if self.low is None else self.low,
@@ -76,23 +77,27 @@ class Score:
         )
 
     def to_json(self) -> dict[str, float | None]:
-        """Value and interval, fit for `json.dumps`."""
+        """The value and its interval, as plain values."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """All scores of one way of counting, and the counts they come from, per unit."""
+class Measures:
+    """All scores of one way of counting, and the counts of each unit that they come from."""
 
     scores: tuple[Score, ...]
     counts: tuple[tuple[str, Counts], ...]
 
     def __getitem__(self, name: str) -> Score:
-        """The score of that name, "turn-pair.f1" or "pk"; KeyError where there is none."""
+        """The score of that name, such as "turn-pair.f1" or "pk".
+
+        Raises:
+            KeyError: if there is no such score.
+        """
         return {score.name: score for score in self.scores}[name]
 
     def to_json(self) -> dict[str, Any]:
-        """Scores and counts by name, fit for `json.dumps`; what is not defined is None."""
+        """The scores and counts by name, as plain values; undefined scores are None."""
         return {
             "scores": {score.name: score.to_json() for score in self.scores},
             "counts": {unit: {"tp": c.tp, "fp": c.fp, "fn": c.fn} for unit, c in self.counts},
@@ -101,9 +106,10 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Both figures of one book, or of all; numbers are of utterance spans in judged chapters.
+    """The measures of one book, or of all books together, in both ways of counting.
 
-    `n_repaired` counts the predicted tags that may not follow the tag before.
+    The numbers count utterance spans in the judged chapters. `n_repaired` counts the predicted tags
+    that may not follow the tag before them.
     """
 
     book: str
@@ -112,11 +118,11 @@ class Part:
     n_predicted: int
     n_matched: int
     n_repaired: int
-    end_to_end: Figure
-    on_gold_spans: Figure
+    end_to_end: Measures
+    on_gold_spans: Measures
 
     def to_json(self) -> dict[str, Any]:
-        """The part without its name, fit for `json.dumps`."""
+        """The part without its name, as plain values."""
         return {
             "n_chapters": self.n_chapters,
             "n_gold": self.n_gold,
@@ -130,10 +136,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What `score` found: over all books, per book, and what exactly was scored.
+    """The result of `score`: over all books, per book, and a signature of what was scored.
 
-    `missing` are gold books without a prediction, scored as missed; `ignored` are predicted books
-    without gold, not scored.
+    `missing` lists gold books without a prediction; all their items count as missed. `ignored`
+    lists predicted books without gold; they are not scored.
     """
 
     signature: str
@@ -143,7 +149,7 @@ class Scores:
     ignored: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, fit for `json.dumps`; no NaN."""
+        """All of it as plain values, without NaN."""
         return {
             "signature": self.signature,
             "total": self.total.to_json(),
@@ -161,35 +167,39 @@ def score(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Scores:
-    """The scores of predicted books against gold ones, in both figures, per book and over all.
+    """Scores predicted books against gold books, per book and over all books.
 
-    Judged are the chapters that gold has spans in. Each tag, and the micro and macro average over
-    the four; turns (the strict IOB2 entities of seqeval, narration inside a turn bridged);
-    pairs of turns, and pairs of spans after "Mining Conversations from Novels"; whole dialogues;
-    Pk (Beeferman et al. 1999) and WindowDiff (Pevzner and Hearst 2002), which are errors, not
-    merits, over the matched utterances in both figures. Intervals are the 2.5 and 97.5 percentiles
-    of `resamples` draws of chapters with replacement.
+    Only the chapters in which gold has spans are judged. The measures are:
+
+    - each tag, and the micro and macro average over the four tags;
+    - turns: the strict IOB2 entities of seqeval, where narration inside a turn does not end it;
+    - pairs of turns, and pairs of spans as in "Mining Conversations from Novels";
+    - whole dialogues;
+    - Pk (Beeferman et al. 1999) and WindowDiff (Pevzner and Hearst 2002) over the matched
+      utterances; these two are error rates, so 0 is best.
+
+    Intervals are the 2.5 and 97.5 percentiles of `resamples` draws of chapters with replacement.
 
     Args:
         gold: legal sequences, each book once.
-        predicted: each book once, in any order. An illegal tag counts as the tag it is end to end;
-            for all that is built of tags, and on gold spans, it is repaired (`tags.repair_tags`).
-        split: what the caller chose of the data, for the signature only.
+        predicted: each book once, in any order. End to end, an illegal tag counts as it is. On gold
+            spans, and for turns, pairs and dialogues, it is repaired (`tags.repair_tags`).
+        split: the name of the chosen split, for the signature only.
         resamples: draws of the bootstrap; 0 for no intervals.
         seed: of the bootstrap.
 
     Raises:
-        ValueError: on no gold, a book given twice, or an illegal sequence of gold tags (names book,
-            paragraph and span).
+        ValueError: if there is no gold book, a book is given twice, or gold tags are illegal (names
+            book, paragraph and span).
     """
     golds, predictions = _by_book(gold, "gold"), _by_book(predicted, "predicted")
     if not golds:
         raise ValueError("found no gold book, expected at least one")
-    k = window(gold)
-    statistics: dict[str, tuple[CountTable, CountTable]] = {}
+    k = window_size(gold)
+    tables: dict[str, tuple[CountTable, CountTable]] = {}
     for name, book in golds.items():
-        statistics[name] = counted(book, predictions.get(name, TaggedBook(name, ())), k)
-    both = tuple(np.concatenate(parts) for parts in zip(*statistics.values(), strict=True))
+        tables[name] = count_chapters(book, predictions.get(name, TaggedBook(name, ())), k)
+    both = tuple(np.concatenate(parts) for parts in zip(*tables.values(), strict=True))
     scored = [predictions[name] for name in golds if name in predictions]
     signature = (
         f"unit:span|gold:{_source(gold)}|predicted:{_source(scored)}|split:{split}"
@@ -198,14 +208,14 @@ def score(
     return Scores(
         signature,
         _part("all", both[0], both[1], resamples, seed),
-        tuple(_part(name, *pair, resamples, seed) for name, pair in statistics.items()),
+        tuple(_part(name, *pair, resamples, seed) for name, pair in tables.items()),
         tuple(name for name in golds if name not in predictions),
         tuple(name for name in predictions if name not in golds),
     )
 
 
 def _by_book(books: Sequence[TaggedBook], side: str) -> dict[str, TaggedBook]:
-    """The books by id; one id twice is refused."""
+    """The books by id; raises ValueError if an id occurs twice."""
     twice = [book for book, n in Counter(tagged.book for tagged in books).items() if n > 1]
     if twice:
         raise ValueError(f"{side}: found book {twice[0]} more than once, expected each book once")
@@ -213,7 +223,7 @@ def _by_book(books: Sequence[TaggedBook], side: str) -> dict[str, TaggedBook]:
 
 
 def _source(books: Sequence[TaggedBook]) -> str:
-    """Where the books were read from, in one word: the source, or a digest of several."""
+    """The source of the books in one word: its name, or a digest of several names."""
     sources = list(dict.fromkeys(book.source or "memory" for book in books))
     if len(sources) > 1:
         digest = hashlib.sha256("\n".join(sources).encode()).hexdigest()
@@ -224,7 +234,7 @@ def _source(books: Sequence[TaggedBook]) -> str:
 def _part(
     name: str, end_to_end: CountTable, on_gold: CountTable, resamples: int, seed: int
 ) -> Part:
-    """The part of the result that has these chapters."""
+    """The scores of the chapters in these tables."""
     matched, spurious, missed = (int(n) for n in end_to_end.sum(axis=0)[:3])
     return Part(
         name,
@@ -233,51 +243,51 @@ def _part(
         matched + spurious,
         matched,
         int(end_to_end[:, REPAIRED].sum()),
-        figure(end_to_end, resamples, seed),
-        figure(on_gold, resamples, seed),
+        measure(end_to_end, resamples, seed),
+        measure(on_gold, resamples, seed),
     )
 
 
-def figure(statistics: CountTable, resamples: int = 0, seed: int = 0) -> Figure:
-    """The scores of the summed statistics, and their intervals from resampled sums.
+def measure(table: CountTable, resamples: int = 0, seed: int = 0) -> Measures:
+    """Computes all scores from the sum of a table, with intervals from resampled sums.
 
     Args:
-        statistics: as `counts.counted` gives them, of one way of counting.
+        table: one of the two tables of `counts.count_chapters`.
         resamples: draws of the bootstrap; 0 for no intervals.
         seed: of the bootstrap.
     """
-    total = statistics.sum(axis=0)
-    drawn = _measures(resampled(statistics, resamples, seed))
-    measures = _measures(total[None, :])
-    scores = [scored(name, values[0], drawn[name]) for name, values in measures.items()]
-    counts = total[:REPAIRED].reshape(-1, 3).tolist()
-    return Figure(tuple(scores), tuple((u, Counts(*c)) for u, c in zip(UNITS, counts, strict=True)))
+    total = table.sum(axis=0)
+    drawn = _rates_by_name(resample_chapters(table, resamples, seed))
+    rates = _rates_by_name(total[None, :])
+    scores = [score_from_draws(name, values[0], drawn[name]) for name, values in rates.items()]
+    counts = [Counts(*row) for row in total[:REPAIRED].reshape(-1, 3).tolist()]
+    return Measures(tuple(scores), tuple(zip(UNITS, counts, strict=True)))
 
 
-def resampled(statistics: NDArray[Any], resamples: int, seed: int) -> NDArray[Any]:
-    """Sums over draws of chapters with replacement.
+def resample_chapters(table: NDArray[Any], resamples: int, seed: int) -> NDArray[Any]:
+    """Sums draws of chapters with replacement.
 
     Args:
-        statistics: (chapters, columns), to be summed over chapters.
-        resamples: draws.
+        table: (chapters, columns).
+        resamples: the number of draws.
         seed: of the draws.
 
     Returns:
-        (resamples, columns); no rows with fewer than two chapters.
+        (resamples, columns); no rows if there are fewer than two chapters.
     """
-    n_chapters = len(statistics)
+    n_chapters = len(table)
     if n_chapters < 2:
-        return statistics[:0]
+        return table[:0]
     draws = np.random.default_rng(seed).multinomial(
         n_chapters, [1 / n_chapters] * n_chapters, size=resamples
     )
-    return draws @ statistics
+    return draws @ table
 
 
-def scored(name: str, value: float, drawn: _Values) -> Score:
-    """A measure with its 95% interval, from its values in the draws; NaN where it is not defined.
+def score_from_draws(name: str, value: float, drawn: _Values) -> Score:
+    """Returns a score with its 95% interval, from its values in the draws.
 
-    A draw in which it is not defined says nothing about it.
+    NaN stands for an undefined value. Draws in which the score is undefined are left out.
     """
     if np.isnan(value):
         return Score(name, None, None, None)
@@ -288,30 +298,30 @@ def scored(name: str, value: float, drawn: _Values) -> Score:
     return Score(name, float(value), float(low), float(high))
 
 
-def _measures(totals: CountTable) -> dict[str, _Values]:
-    """Every measure, by name, of each row of summed statistics; NaN where it is not defined.
+def _rates_by_name(totals: CountTable) -> dict[str, _Values]:
+    """Every measure by name, for each row of summed counts; NaN where it is not defined.
 
-    `accuracy` is right tags among the utterances that either side has. The macro average is over
-    the tags that occur on either side; there, and only there, a precision or recall that is not
-    defined counts as 0, so that it pays no tagger to leave a tag out.
+    `accuracy` is the share of right tags among the utterances that either side has. The macro
+    average is over the tags that occur on either side. There an undefined precision or recall
+    counts as 0, so that a tagger gains nothing by never predicting a tag.
     """
     counts = totals[:, :REPAIRED].reshape(len(totals), len(UNITS), 3).astype(np.float64)
     tags = counts[:, _TAG_COLUMNS]
-    measures: dict[str, _Values] = {}
+    rates: dict[str, _Values] = {}
     with np.errstate(divide="ignore", invalid="ignore"):
         for name, sums in [
             *((unit, counts[:, n]) for n, unit in enumerate(UNITS)),
             ("micro", tags.sum(axis=1)),
         ]:
-            for rate, values in zip(("precision", "recall", "f1"), _rates(sums), strict=True):
-                measures[f"{name}.{rate}"] = values
+            for part, values in zip(("precision", "recall", "f1"), _rates(sums), strict=True):
+                rates[f"{name}.{part}"] = values
         n_tags = (tags.sum(axis=2) > 0).sum(axis=1)
-        for rate, values in zip(("precision", "recall", "f1"), _rates(tags), strict=True):
-            measures[f"macro.{rate}"] = np.nan_to_num(values).sum(axis=1) / n_tags
-        measures["accuracy"] = tags[:, :, 0].sum(axis=1) / counts[:, 0].sum(axis=1)
-        measures["pk"] = totals[:, PK] / totals[:, WINDOWS]
-        measures["windowdiff"] = totals[:, WINDOWDIFF] / totals[:, WINDOWS]
-    return measures
+        for part, values in zip(("precision", "recall", "f1"), _rates(tags), strict=True):
+            rates[f"macro.{part}"] = np.nan_to_num(values).sum(axis=1) / n_tags
+        rates["accuracy"] = tags[:, :, 0].sum(axis=1) / counts[:, 0].sum(axis=1)
+        rates["pk"] = totals[:, PK] / totals[:, WINDOWS]
+        rates["windowdiff"] = totals[:, WINDOWDIFF] / totals[:, WINDOWS]
+    return rates
 
 
 def _rates(counts: _Values) -> tuple[_Values, _Values, _Values]:
@@ -320,13 +330,13 @@ def _rates(counts: _Values) -> tuple[_Values, _Values, _Values]:
     return tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)
 
 
-def rounded(value: float | None) -> str:
-    """Three decimals, or a dash where a measure is not defined."""
+def format_rate(value: float | None) -> str:
+    """Formats a rate with three decimals; an undefined one is a dash."""
     return "—" if value is None else f"{value:.3f}"
 
 
-def with_interval(score: Score) -> str:
-    """A score and its 95% interval."""
+def format_score(score: Score) -> str:
+    """Formats a score with its 95% interval, if it has one: "0.750 [0.71–0.79]"."""
     if score.low is None or score.high is None:
-        return rounded(score.value)
-    return f"{rounded(score.value)} [{score.low:.2f}–{score.high:.2f}]"
+        return format_rate(score.value)
+    return f"{format_rate(score.value)} [{score.low:.2f}–{score.high:.2f}]"

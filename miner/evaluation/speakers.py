@@ -1,4 +1,4 @@
-"""Our speakers against those of the Project Dialogism Novel Corpus, in the chapters of both."""
+"""Our speakers compared with those of the Project Dialogism Novel Corpus (PDNC)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
 from miner.annotation.editions import BookReader, Edition, editions
 from miner.annotation.pdnc import PdncNovel, read_quotations
-from miner.evaluation.quotations import aligned, block_starts
+from miner.evaluation.quotations import align_book, block_starts
 
-_LEAST_OVERLAP = 0.5  # of a span's letters that must lie in a quotation of the corpus
-_SEEN = 2  # spans from which a pair of names that share no word is believed to be one person
-_SHORT = 3  # letters from which a word may be short for another that it begins
+_MIN_OVERLAP = 0.5  # share of a span that must lie in a quotation of the corpus
+_MIN_SEEN = 2  # spans needed to take two names that share no word for one person
+_MIN_SHORT = 3  # letters of a word that may be a short form of a longer one
 _WORD = re.compile(r"\w+")
 _TITLES = set("mr mrs miss ms dr sir lady lord the a an of old young little uncle aunt".split())
 
 
 @dataclass(frozen=True, slots=True)
 class SpeakerPair:
-    """An annotated utterance, and the speaker whom the corpus gives it."""
+    """An annotated utterance, and its speaker in the corpus (`theirs`)."""
 
     book: str
     fact: Annotation
@@ -30,26 +30,27 @@ class SpeakerPair:
     agree: bool
 
 
-def speaker_pairs(
+def compare_speakers(
     books: Sequence[AnnotatedBook], novels: Sequence[PdncNovel], read: BookReader
 ) -> list[SpeakerPair]:
-    """Every utterance that both annotate, with both speakers, in reading order.
+    """Pairs our speaker with the corpus's, for each utterance that both annotate, in reading order.
 
-    The edition is aligned with the corpus's text by letters. Names agree if they share a word
-    that is no title, or a short form of it, or if more than half of the utterances of our name in
-    the book, at least two, have theirs.
+    Each book is aligned with the corpus's text by its letters. Two names agree in two cases: they
+    share a word that is no title, or a short form of it; or the corpus gives their name to more
+    than half of the utterances of our name in the book, and to at least two of them.
     """
     of_id = {novel.gutenberg_id: novel for novel in novels}
     pairs: list[SpeakerPair] = []
     for edition in editions([book for book in books if book.card.book in of_id], read):
-        pairs += _judged(edition, of_id[edition.annotated.card.book])
+        pairs += _pair_speakers(edition, of_id[edition.annotated.card.book])
     return pairs
 
 
-def _judged(edition: Edition, novel: PdncNovel) -> list[SpeakerPair]:
+def _pair_speakers(edition: Edition, novel: PdncNovel) -> list[SpeakerPair]:
+    """The utterances of one book that the corpus annotates, too."""
     annotated = read_quotations(novel.folder)
     book = edition.book_spans.book
-    at, alignment = block_starts(book), aligned(book, annotated.text)
+    at, alignment = block_starts(book), align_book(book, annotated.text)
     spans = sorted(
         (start, end, quotation.speaker)
         for quotation in annotated.quotations
@@ -70,35 +71,39 @@ def _judged(edition: Edition, novel: PdncNovel) -> list[SpeakerPair]:
                 break
             inside[speaker] += max(0, min(end, place[1]) - max(start, place[0]))
         speaker, n = next(iter(inside.most_common(1)), ("", 0))
-        if n >= _LEAST_OVERLAP * (place[1] - place[0]):
+        if n >= _MIN_OVERLAP * (place[1] - place[0]):
             found.append((fact, speaker))
-    same = _same_person([(fact.speaker, theirs) for fact, theirs in found])
+    is_same = _name_matcher([(fact.speaker, theirs) for fact, theirs in found])
     return [
-        SpeakerPair(book.id, fact, theirs, same(fact.speaker, theirs)) for fact, theirs in found
+        SpeakerPair(book.id, fact, theirs, is_same(fact.speaker, theirs)) for fact, theirs in found
     ]
 
 
-def _same_person(named: Sequence[tuple[str, str]]) -> Callable[[str, str], bool]:
-    """Whether a name of ours and one of theirs are of one person, as the book's pairs tell."""
+def _name_matcher(named: Sequence[tuple[str, str]]) -> Callable[[str, str], bool]:
+    """Returns a function that says whether our name and their name belong to one person.
+
+    Args:
+        named: our name and their name for each utterance of the book.
+    """
     ours: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for a, b in named:
         ours[a][b] += 1
 
-    def same(a: str, b: str) -> bool:
+    def is_same(a: str, b: str) -> bool:
         if a == UNKNOWN:
             return False
         if any(_is_name_of(x, y) for x in _words(a) for y in _words(b)):
             return True
         most, n = ours[a].most_common(1)[0]
-        return most == b and n >= _SEEN and 2 * n > ours[a].total()
+        return most == b and n >= _MIN_SEEN and 2 * n > ours[a].total()
 
-    return same
+    return is_same
 
 
 def _is_name_of(one: str, other: str) -> bool:
-    """Whether two words are one name, or the one is short for the other ("Kit", "Kitty")."""
+    """Whether two words are the same name, or one is a short form of the other ("Kit", "Kitty")."""
     short, long = sorted((one, other), key=len)
-    return long.startswith(short) and (len(short) >= _SHORT or short == long)
+    return long.startswith(short) and (len(short) >= _MIN_SHORT or short == long)
 
 
 def _words(name: str) -> set[str]:

@@ -5,48 +5,94 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
-from corpus.test_mine import DATA, SAMPLE
-from helpers import NOVEL
+from helpers import DATA, NOVEL, SAMPLE, failed, run, said
 from loopback import answer
 
 from miner.app.cli.main import main
+from miner.models.load import registered_taggers
 
-HEAVY = ("torch", "transformers", "numpy", "seqeval", "sklearn", "pyarrow", "requests", "datasets")
+HEAVY = "torch transformers numpy pandas matplotlib seqeval sklearn pyarrow requests datasets"
+GOLD_COMMANDS = main.commands["gold"].commands
+COMMANDS = {(name,): command for name, command in main.commands.items()}
+COMMANDS |= {("gold", name): command for name, command in GOLD_COMMANDS.items()}
+WITH_TAGGER = [
+    path
+    for path, command in COMMANDS.items()
+    if any("--tagger" in parameter.opts for parameter in command.params)
+]
+# What each command needs, with a file or folder that does not exist.
+FAILURES = {
+    ("mine",): ["--books", "gone", "-o", "out", "1342"],
+    ("tag",): ["gone.htm", "--tagger", "gap"],
+    ("view",): ["gone.htm", "--tagger", "gap", "-o", "out.html"],
+    ("profile",): ["gone.htm"],
+    ("score",): ["--gold", "gone.jsonl", "--predicted", "gone.jsonl"],
+    ("compare",): ["--gold", "gone.jsonl"],
+    ("quotations",): ["--pdnc", "gone"],
+    ("annotate",): ["gone.htm", "--chapter", 1, "-o", "out.jsonl"],
+    ("gold", "export"): ["--gold", "gone", "--format", "tags", "-o", "out.jsonl"],
+    ("gold", "speakers"): ["--gold", "gone", "--pdnc", "gone"],
+    ("gold", "errors"): ["--gold", "gone", "--tagger", "gap"],
+    ("gold", "confidence"): ["--gold", "gone", "--tagger", "gap"],
+    ("gold", "tasks"): ["gone.htm", "--chapter", 1, "-o", "out.json"],
+    ("gold", "import"): ["gone.json", "-o", "out"],
+} | {("gold", name): ["--gold", "gone"] for name in "fetch check stats agreement sweep".split()}
 
 
-def run(*words, **env):
-    return CliRunner().invoke(main, [str(word) for word in words], env=env)
-
-
-def failed(*words, **env):
-    """The one line of a command that failed."""
-    done = run(*words, **env)
-    assert (done.exit_code, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("miner: ")
-    return line.removeprefix("miner: ")
-
-
-@pytest.mark.parametrize("name", [None, *main.commands])
-def test_help_teaches(name):
-    words = [name] if name else []
-    done = run(*words, "--help")
+@pytest.mark.parametrize("path", [(), *COMMANDS], ids=" ".join)
+def test_every_command_has_help(path):
+    done = run(*path, "--help")
     assert done.exit_code == 0
-    command = main.commands[name] if name else main
-    assert len((command.help or "").split()) > 25
-    assert "\\b" not in done.output and "\b" not in done.output
+    command = COMMANDS.get(path, main)
+    assert command.help and "\\b" not in done.output and "\b" not in done.output
+    first = command.help.splitlines()[0]
+    assert first.endswith(".") and len(first) < 66  # fits into the list of commands
     for parameter in command.params:
-        if parameter.param_type_name == "option" and parameter.name != "help":
-            assert parameter.help or parameter.name == "resamples", parameter.name
-            assert parameter.opts[0] in done.output
-    assert run(*words, "-h").output == done.output
+        if parameter.param_type_name == "option":
+            assert parameter.help and parameter.opts[0] in done.output
+    assert run(*path, "-h").output == done.output
 
 
-def test_the_help_of_examples_keeps_its_lines():
+def test_the_help_lists_examples_and_commands_as_they_stand():
     lines = [line.strip() for line in run("--help").output.splitlines()]
-    assert "miner mine sample -o mined          the whole way, in one step" in lines
+    assert "miner mine sample -o mined          all steps at once" in lines
     assert [line.split()[0] for line in lines[-len(main.commands) :]] == list(main.commands)
+
+
+@pytest.mark.parametrize("path", WITH_TAGGER, ids=" ".join)
+def test_the_help_of_tagger_names_the_registered_taggers(path):
+    shown = " ".join(run(*path, "--help").output.split())
+    assert f"), {', '.join(registered_taggers())}, or the path" in shown
+
+
+@pytest.mark.parametrize("path", WITH_TAGGER, ids=" ".join)
+def test_the_dtype_of_a_tagger_is_one_of_two(path):
+    done = run(*path, "--dtype", "float16")
+    assert done.exit_code == 2
+    assert "'float32', 'bfloat16'" in done.stderr
+
+
+def test_a_heuristic_ignores_the_dtype():
+    words = ("tag", "sample", "--tagger", "gap")
+    assert said(*words, "--dtype", "bfloat16") == said(*words)
+
+
+@pytest.mark.parametrize("path", [(), *COMMANDS], ids=" ".join)
+def test_an_unknown_option_is_wrong_use(path):
+    done = run(*path, "--brew")
+    assert done.exit_code == 2
+    assert "No such option" in done.stderr and "--help" in done.stderr
+
+
+def test_each_command_has_a_failure():
+    assert set(FAILURES) | {("gold",)} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("path", FAILURES, ids=" ".join)
+def test_an_error_is_one_line(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "gone" in failed(*path, *FAILURES[path])
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -54,19 +100,17 @@ def test_the_help_of_examples_keeps_its_lines():
     [
         ["--help"],
         ["mine", "--help"],
-        ["mine", "sample", "--tagger", "gap", "-q", "-o", "out"],
         ["mine", "sample", "-o", "out", "--tagger", "narration"],
         ["tag", "sample", "--tagger", "gap", "-o", "out.jsonl"],
-        ["profile", "sample"],
         ["view", "sample", "--tagger", "gap", "-q", "-o", "out.html"],
     ],
     ids=" ".join,
 )
-def test_what_needs_no_model_loads_none(tmp_path, words):
+def test_a_command_loads_only_what_it_needs(tmp_path, words):
     code = (
         "import sys\nfrom miner.app.cli.main import main\n"
         "main(sys.argv[1:], standalone_mode=False)\n"
-        f"print('\\nloaded', [name for name in {HEAVY} if name in sys.modules])"
+        f"print('\\nloaded', [name for name in {HEAVY.split()} if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True
@@ -88,7 +132,7 @@ def test_what_needs_no_model_loads_none(tmp_path, words):
     ],
     ids=" ".join,
 )
-def test_a_wrong_use_is_told_from_a_failure(words):
+def test_wrong_use_exits_with_2(words):
     done = run(*words)
     assert done.exit_code == 2
     assert "Error: " in done.stderr and "--help" in done.stderr
@@ -109,7 +153,7 @@ def test_profile_as_a_table_and_as_json():
     assert 0.5 < said["confidence"] < 1
 
 
-def test_profile_of_pages_that_have_none(tmp_path):
+def test_profile_of_books_without_speech(tmp_path):
     shown = run("profile", DATA / "play.html")
     assert shown.exit_code == 0
     empty = tmp_path / "empty.html"
@@ -123,7 +167,7 @@ def test_profile_of_pages_that_have_none(tmp_path):
 
 @pytest.fixture
 def two(tmp_path):
-    """Tags of the sample by either heuristic."""
+    """Tags of the sample by two heuristics."""
     paths = [tmp_path / f"{name}.jsonl" for name in ("gap", "narration")]
     for path in paths:
         assert run("tag", "sample", "--tagger", path.stem, "-o", path).exit_code == 0
@@ -152,7 +196,7 @@ def test_score_of_one_tagging_by_another(two):
     assert rows["Pk, 0 is best"] == ["0.000", "[0.00–0.00]"]
 
 
-def test_score_mends_predicted_tags_and_refuses_gold_ones(two):
+def test_score_repairs_predicted_tags_and_refuses_illegal_gold(two):
     gold, predicted = two
     rows = [json.loads(line) for line in predicted.read_bytes().splitlines()]
     first = next(n for n, row in enumerate(rows) if row["tag"] == "B-START")
@@ -166,7 +210,7 @@ def test_score_mends_predicted_tags_and_refuses_gold_ones(two):
     )
 
 
-def test_score_of_what_is_not_there(two, tmp_path):
+def test_score_of_missing_files_and_splits(two, tmp_path):
     gold, _ = two
     gone = tmp_path / "gone.jsonl"
     assert failed("score", "--gold", gold, "--predicted", gone).endswith(
@@ -180,7 +224,7 @@ def test_score_of_what_is_not_there(two, tmp_path):
 
 
 def corpus(folder):
-    """The corpus of one short novel, and its edition in HTML: (corpus, books)."""
+    """Writes a corpus of one short novel and its edition in HTML; returns both folders."""
     novel, books = folder / "pdnc" / "Lighthouse", folder / "books"
     novel.mkdir(parents=True)
     books.mkdir()
@@ -200,31 +244,27 @@ def corpus(folder):
     return novel.parent, books
 
 
-def test_quotations_of_a_small_corpus(tmp_path):
+def test_quotations_of_a_small_corpus(tmp_path, monkeypatch):
     pdnc, books = corpus(tmp_path)
     (novel,) = json.loads(run("quotations", "--pdnc", pdnc, "--books", books, "--json").stdout)
     assert (novel["novel"], novel["id"], novel["right"]) == ("The Lighthouse", "7", 3)
     assert (novel["precision"], novel["recall"]) == (1.0, 1.0)
     assert novel["regex_f1"] == pytest.approx(6 / 7)  # it takes the "keeper" for speech
-    shown = run("quotations", "--pdnc", pdnc, MINER_BOOKS=str(books)).stdout
+    monkeypatch.setenv("MINER_BOOKS", str(books))
+    shown = run("quotations", "--pdnc", pdnc).stdout
     row = next(line for line in shown.splitlines() if line.startswith("The Lighthouse"))
     assert row.split()[2:] == ["1.000", "1.000", "1.000", "1.000", "1.000", "0.857", "0.857"]
     assert "mean of 1" in shown
     assert "0 spans missed, 0 spurious" in shown
 
 
-def test_quotations_of_no_corpus(tmp_path):
-    assert failed("quotations", "--pdnc", tmp_path).endswith(
-        "PDNC-Novel-Index.csv: No such file or directory"
-    )
-
-
-def test_a_number_is_downloaded_once_and_kept(tmp_path, site):
+def test_a_number_is_downloaded_once_and_kept(tmp_path, site, monkeypatch):
     site.pages["/11.html"] = answer(SAMPLE.read_bytes())
-    env = {"MINER_CACHE": str(tmp_path / "cache"), "MINER_MIRROR": site.mirror}
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("MINER_MIRROR", site.mirror)
     for n in range(2):
         out = tmp_path / f"out{n}"
-        assert run("mine", "11", "-q", "-o", out, **env).exit_code == 0
+        assert run("mine", "11", "--tagger", "gap", "-q", "-o", out).exit_code == 0
     assert site.paths == ["/11.html"]
     record = json.loads((tmp_path / "out1" / "run.json").read_bytes())
     assert record["books"][0]["id"] == "11"
@@ -232,15 +272,17 @@ def test_a_number_is_downloaded_once_and_kept(tmp_path, site):
     assert (tmp_path / "out0" / "run.json").read_bytes() == (
         tmp_path / "out1" / "run.json"
     ).read_bytes()
-    assert run("tag", "11", **env).exit_code == 0
+    assert run("tag", "11", "--tagger", "gap").exit_code == 0
     assert len(site.paths) == 1
 
 
-def test_workers_do_not_multiply_the_requests(tmp_path, site):
+@pytest.mark.slow
+def test_workers_do_not_multiply_the_requests(tmp_path, site, monkeypatch):
     for id in (11, 12):
         site.pages[f"/{id}.html"] = answer(SAMPLE.read_bytes())
-    words = ["mine", "11", "sample", "12", "-q", "-o", tmp_path / "out", "--workers", 2]
-    done = run(*words, "--mirror", site.mirror, MINER_CACHE=str(tmp_path / "cache"))
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path / "cache"))
+    words = ["mine", "11", "sample", "12", "--tagger", "gap", "-q", "-o", tmp_path / "out"]
+    done = run(*words, "--workers", 2, "--mirror", site.mirror)
     assert (done.exit_code, done.output) == (0, "")
     assert site.paths == ["/11.html", "/12.html"]
     assert site.most_open == 1
@@ -249,12 +291,12 @@ def test_workers_do_not_multiply_the_requests(tmp_path, site):
     assert [book["id"] for book in record["books"]] == ["11", "sample", "12"]
 
 
-def test_a_mirror_that_is_none(tmp_path):
-    line = failed("profile", "11", "--mirror", "http://127.0.0.1/x", MINER_CACHE=str(tmp_path))
-    assert "found no {id}" in line
+def test_a_mirror_without_a_place_for_the_number(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path))
+    assert "found no {id}" in failed("profile", "11", "--mirror", "http://127.0.0.1/x")
 
 
-def test_whoever_reads_the_output_may_stop_reading():
-    command = f"{sys.executable} -m miner tag sample | true"
+def test_a_closed_pipe_ends_the_command_quietly():
+    command = f"{sys.executable} -m miner tag sample --tagger gap | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("", "")

@@ -1,44 +1,36 @@
-"""What is drawn is what was counted: values in the pictures, and the pictures of a comparison."""
+"""Plots show the values that were measured, and a comparison has all its figures."""
 
 import json
-from pathlib import Path
 
 import matplotlib
 import pytest
-from click.testing import CliRunner
 from encoders import save_checkpoint, told
-from helpers import book
+from helpers import ANNOTATIONS, SAMPLE, book, run
 
-import miner
 from miner.annotation.statistics import Company, company_sizes
-from miner.app.cli.main import main
 from miner.app.plots.comparison import comparison_figures
 from miner.app.plots.evaluation import (
     confusion_plot,
     learning_plot,
     reliability_plot,
-    save_all,
+    save_figure,
+    save_figures,
     scores_plot,
+    tradeoff_plot,
 )
 from miner.app.plots.fiction import company_plot, lengths_plot, talk_plot, talks_plot
 from miner.app.plots.style import COLOURS, looks
 from miner.dialogue.statistics import Lengths, talk_by_chapter
-from miner.dialogue.tags import TAGS, TaggedBook, TaggedSpan
+from miner.dialogue.tags import TAGS
 from miner.evaluation.compare import compare
-from miner.evaluation.counts import Confusion, confusion
-from miner.evaluation.matching import matched_tags
-from miner.evaluation.reliability import Bin, reliability
+from miner.evaluation.confidence import KeptPairs
+from miner.evaluation.counts import Confusion
+from miner.evaluation.reliability import Bin
 from miner.evaluation.scores import Score, score
 from miner.models.load import load_tagger
 from miner.models.tagger.learning_curve import Learned
 
-ANNOTATIONS = Path(miner.__file__).parents[1] / "annotations"
-SAMPLE = Path(miner.__file__).parent / "books" / "sample.html"
 COUNTS = Confusion(((3, 0, 1, 0), (0, 0, 0, 0), (0, 0, 5, 5), (1, 1, 1, 1)))
-
-
-def run(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def points(line):
@@ -64,39 +56,7 @@ def comparison(checkpoint):
     return compare(ANNOTATIONS, named, "sample", read=read.__getitem__, resamples=20)
 
 
-def test_tags_are_counted_where_both_sides_have_the_utterance():
-    gold, predicted = book("SRrR|S"), book("SSrR|S")
-    counts = dict(zip(TAGS, confusion(matched_tags([gold], [predicted])).counts, strict=True))
-    assert {str(tag): dict(zip(map(str, TAGS), row, strict=True)) for tag, row in counts.items()}[
-        "B-OTHER"
-    ] == {"B-START": 1, "I-START": 0, "B-OTHER": 1, "I-OTHER": 0}
-    assert sum(map(sum, counts.values())) == 5
-    fewer = TaggedBook("7", predicted.spans[1:])
-    found = confusion(matched_tags([gold, book("S", "8")], [fewer, book("S", "9")]))
-    assert sum(map(sum, found.counts)) == 4  # neither a missed span nor a book without prediction
-    assert found.to_json()["B-START"] == {"B-START": 1, "I-START": 0, "B-OTHER": 0, "I-OTHER": 0}
-
-
-def test_the_diagonal_of_the_confusion_is_what_the_scores_call_right(comparison):
-    for row in comparison.rows:
-        right = [n[i] for i, n in enumerate(row.confusion.counts)]
-        counts = dict(row.scores.total.end_to_end.counts)
-        assert right == [counts[tag].tp for tag in TAGS]
-        for place, tag in enumerate(TAGS):
-            assert sum(row.confusion.counts[place]) == counts[tag].tp + counts[tag].fn
-            assert sum(n[place] for n in row.confusion.counts) == counts[tag].tp + counts[tag].fp
-
-
-def test_how_sure_and_how_often_right():
-    gold, guess = book("SRRR"), book("SSRR")
-    sure = (0.95, 0.35, 0.91, None)
-    spans = (TaggedSpan(item.span, item.tag, c) for item, c in zip(guess.spans, sure, strict=True))
-    bins = reliability(matched_tags([gold], [TaggedBook("7", tuple(spans))]))
-    assert bins == (Bin(0.3, 0.4, 1, 0.35, 0.0), Bin(0.9, 1.0, 2, pytest.approx(0.93), 1.0))
-    assert reliability(matched_tags([gold], [guess])) == ()
-
-
-def test_cells_of_the_confusion_say_counts_and_shares():
+def test_cells_of_the_confusion_show_counts_and_shares():
     (axes,) = confusion_plot(COUNTS, "gap", "dev").axes
     assert [text.get_text() for text in axes.texts[:4]] == ["3\n75%", "0\n0%", "1\n25%", "0\n0%"]
     assert [text.get_text() for text in axes.texts[4:8]] == ["—"] * 4  # gold has no I-START
@@ -107,14 +67,14 @@ def test_cells_of_the_confusion_say_counts_and_shares():
 
 
 def luminance(colour):
-    """As WCAG 2 has it."""
+    """The relative luminance of a colour, as WCAG 2 defines it."""
     parts = matplotlib.colors.to_rgb(colour)
     r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
-@pytest.mark.parametrize("n", range(0, 51, 5))
-def test_what_stands_in_a_cell_can_be_read(n):
+@pytest.mark.parametrize("n", range(0, 51, 10))
+def test_the_text_of_a_cell_has_enough_contrast(n):
     rows = [(share, 100 - share, 0, 0) for share in (n, n + 1, n + 2, n + 3)]
     (axes,) = confusion_plot(Confusion(tuple(rows)), "gap", "dev").axes
     shades = axes.images[0].get_array().ravel()
@@ -123,7 +83,7 @@ def test_what_stands_in_a_cell_can_be_read(n):
         assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 4.5, text.get_text()  # level AA
 
 
-def test_scores_stand_where_they_are_with_their_intervals(comparison):
+def test_scores_are_drawn_with_their_intervals(comparison):
     rows = [(row.name, row.scores) for row in comparison.rows]
     from_book = [(row.name, row.from_book) for row in comparison.rows]
     figure = scores_plot(rows, "Taggers compared", from_book)
@@ -136,7 +96,7 @@ def test_scores_stand_where_they_are_with_their_intervals(comparison):
         assert [t.get_text() for t in axes.texts] == [f"{item.value:.2f}" for item in found]
         hollow = [line.get_markerfacecolor() == "white" for line in axes.lines[1::2]]
         assert hollow == [False] * 3 + [True] * 3
-        # A tagger stands beside itself, above the next one.
+        # Both scores of a tagger are close together, above those of the next tagger.
         heights = [point[1] for (point,) in values]
         assert heights[:3] == sorted(heights[:3])
         assert all(0 < low - high < 0.5 for high, low in zip(heights, heights[3:], strict=False))
@@ -144,13 +104,13 @@ def test_scores_stand_where_they_are_with_their_intervals(comparison):
     assert names == ["gap", "narration", "runs/tiny"]
 
 
-def test_a_score_that_is_not_defined_is_a_dash():
+def test_an_undefined_score_is_a_dash():
     nothing = score([book("S")], [book("S")], resamples=0)  # no pair on either side
     figure = scores_plot([("gap", nothing)], "one utterance")
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1.00", "—"]
 
 
-def test_lines_fall_as_the_conversations_do():
+def test_lines_show_the_share_of_conversations_with_at_least_n_turns():
     lengths = Lengths("gap", (1, 3, 3, 6))
     gold = Lengths("gold", (2,))
     (axes,) = lengths_plot([lengths, Lengths("none", ())], "Lengths", gold).axes
@@ -164,7 +124,7 @@ def test_lines_fall_as_the_conversations_do():
     assert [int(n) for n in axes.get_xticks()] == [1, 2, 3, 4, 6]
 
 
-def test_chapters_of_a_learning_curve():
+def test_points_of_a_learning_curve():
     runs = [Score("f1", 0.4, 0.3, 0.5), Score("f1", 0.6, 0.5, 0.7)]
     curve = [Learned(6, tuple(runs)), Learned(24, (Score("f1", 0.8, 0.7, 0.9),))]
     (axes,) = learning_plot(curve, "turn-pair F1", "dev").axes
@@ -184,7 +144,7 @@ def test_bins_of_confidence():
     assert above.get_title() == "Confidence of tags\nruns/a, dev split"
 
 
-def test_talk_of_a_book_and_of_books():
+def test_shares_of_talk():
     short = talk_by_chapter("short", told(["“Yes,” he said."], ["He left."]))
     long = talk_by_chapter("long", told(["“Yes, yes, yes,” he said."]))
     (axes,) = talk_plot(short).axes
@@ -197,7 +157,7 @@ def test_talk_of_a_book_and_of_books():
     assert chapters == [(pytest.approx(60), 0), (pytest.approx(100 / 3), 1), (0, 1)]
 
 
-def test_bars_of_companies():
+def test_bars_of_company_sizes():
     two = Company("7", 1, 1, (("A", 3), ("B", 1)), 0)
     sizes = company_sizes([two, Company("7", 1, 2, (("A", 1),), 0)])
     above, below = company_plot(sizes, "Who talks").axes
@@ -210,7 +170,7 @@ def test_bars_of_companies():
     assert labels == ["1\n(1)", "2\n(1)", "3\n(0)", "4\n(0)", "5 or more\n(0)"]
 
 
-def test_no_two_series_differ_in_colour_alone():
+def test_series_differ_in_more_than_colour():
     drawn = looks(30)
     assert {look.colour for look in drawn} == set(COLOURS)
     assert len({(look.marker, look.line) for look in drawn}) == 30
@@ -218,7 +178,7 @@ def test_no_two_series_differ_in_colour_alone():
         assert one.marker != other.marker and one.line != other.line and one.hatch != other.hatch
 
 
-def test_pictures_need_no_global_state(comparison):
+def test_figures_are_not_registered_with_pyplot(comparison):
     import matplotlib.pyplot as plt
 
     comparison_figures(comparison)
@@ -244,7 +204,7 @@ def test_the_figures_of_a_comparison(comparison):
     assert axes.texts[0].get_text().startswith(f"{comparison.rows[0].confusion.counts[0][0]}\n")
 
 
-def test_taggers_of_one_name_have_a_picture_each(comparison):
+def test_taggers_with_the_same_name_have_a_figure_each(comparison):
     from dataclasses import replace
 
     gap = comparison.rows[0]
@@ -253,15 +213,7 @@ def test_taggers_of_one_name_have_a_picture_each(comparison):
     assert stems == [f"confusion-{s}" for s in ("runs-a", "runs-a-2", "runs-a-3", "tagger")]
 
 
-def test_the_record_of_a_comparison_has_what_is_drawn(comparison):
-    record = json.loads(json.dumps(comparison.to_json()))
-    assert sum(record["conversations_by_turns"].values()) == 20
-    for row, of_row in zip(comparison.rows, record["rows"], strict=True):
-        assert of_row["confusion"] == row.confusion.to_json()
-        by_turns = {int(n): k for n, k in of_row["conversations_by_turns"].items()}
-        assert by_turns == row.lengths.counts
-
-
+@pytest.mark.slow
 def test_compare_draws_into_a_new_folder(tmp_path, checkpoint):
     out = tmp_path / "new" / "figures"
     words = ["compare", "--gold", ANNOTATIONS, "--split", "sample", "--resamples", 5]
@@ -292,14 +244,39 @@ def test_compare_draws_into_a_new_folder(tmp_path, checkpoint):
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_pictures_are_written_all_or_none(tmp_path, comparison):
+def test_figures_are_written_all_or_none(tmp_path, comparison):
     figures = comparison_figures(comparison)
     figures["broken"] = None
     with pytest.raises(AttributeError):
-        save_all(figures, tmp_path / "out", False)
+        save_figures(
+            {name: figures[name] for name in ("lengths", "broken")}, tmp_path / "out", False
+        )
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(ValueError, match="file: exists already"):
-        save_all({}, tmp_path / "file", False)
+        save_figures({}, tmp_path / "file", False)
     with pytest.raises(ValueError, match="file: found a file, expected the name of a folder"):
-        save_all({}, tmp_path / "file", True)
+        save_figures({}, tmp_path / "file", True)
+
+
+def kept(min_confidence, share, precision):
+    score = Score("precision", precision, precision, precision)
+    return KeptPairs(min_confidence, 1, share, score, Score("recall", share, None, None))
+
+
+def test_points_of_the_tradeoff():
+    rows = [kept(0.0, 1.0, 0.6), kept(0.7, 0.4, 1.0), kept(0.9, 0.0, None)]
+    (axes,) = tradeoff_plot(rows, "dev").axes
+    assert labelled(axes, "turn pairs") == [(100, 0.6), (40, 1.0)]
+    assert [text.get_text() for text in axes.texts] == ["0", "0.7"]
+
+
+def test_a_figure_is_written_in_the_format_of_its_ending(tmp_path):
+    figure = reliability_plot([Bin(0.9, 1.0, 5, 0.95, 0.8)], "dev")
+    save_figure(figure, tmp_path / "a.png", False)
+    save_figure(figure, tmp_path / "b.svg", False)
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (tmp_path / "b.svg").read_bytes()
+    with pytest.raises(ValueError, match="found ending '.doc', expected one such as .png"):
+        save_figure(figure, tmp_path / "a.doc", False)
+    assert not (tmp_path / "a.doc").exists()

@@ -17,7 +17,7 @@ from statistics import mean
 import click
 
 from miner.annotation.annotations import BOOKS, read_cards
-from miner.app.plots.evaluation import learning_plot, save
+from miner.app.plots.evaluation import learning_plot, save_figure
 from miner.files import RUN_RECORD
 from miner.models.tagger.learning_curve import learning_curve
 
@@ -151,7 +151,8 @@ def main(
     if plot:
         names = ("six layers", *(f"{n} chapters" for n in CURVE))
         folders = finished(out, names, seeds)
-        save(learning_plot(learning_curve(folders, dev), "turn-pair F1", dev), plot, force=True)
+        figure = learning_plot(learning_curve(folders, dev), "turn-pair F1", dev)
+        save_figure(figure, plot, force=True)
 
 
 def check(folder: Path, options: tuple[str, ...], split: str) -> None:

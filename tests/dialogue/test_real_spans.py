@@ -11,7 +11,7 @@ from real import FILES, real_book, real_spans
 from miner.annotation.pdnc import pdnc_novels
 from miner.books.book import read_book
 from miner.books.sources import find_sources
-from miner.evaluation.quotations import score_novel
+from miner.evaluation.pdnc_scores import score_novel
 
 needs_both = pytest.mark.skipif(
     not (FILES and CORPUS.is_dir()), reason="needs the shared corpus and books"

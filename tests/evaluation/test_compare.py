@@ -1,32 +1,27 @@
-"""Taggers side by side on the same gold: a tags file, and the seed project's labels."""
+"""Taggers side by side on the same gold: a tags file, and the gold of MCN."""
 
 import json
 
 import pytest
-from click.testing import CliRunner
-from helpers import SEED, book, needs_seed
+from helpers import SEED, book, needs_seed, run
 
 from heuristic.gap import TUNED_GAP
-from miner.app.cli.main import main
 from miner.dialogue.tag_files import read_tags, tags_row
-from miner.evaluation.compare import compare, spans_of
+from miner.evaluation.compare import compare
+from miner.evaluation.tagging import strip_tags
 from miner.files import json_line
 from miner.models.load import load_tagger
 
 
-def run(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
 @pytest.fixture
 def gold(tmp_path):
-    """Tags of the sample by the narration rule, as if somebody had written them."""
+    """Tags of the sample by the narration heuristic, used as gold."""
     path = tmp_path / "gold.jsonl"
     assert run("tag", "sample", "--tagger", "narration", "-o", path).exit_code == 0
     return path
 
 
-def test_a_tagger_is_right_on_its_own_tags_and_another_is_not(gold):
+def test_a_tagger_is_right_on_its_own_tags(gold):
     named = [(name, load_tagger(name)) for name in ("gap", "narration", str(gold))]
     comparison = compare(gold, named, "all", resamples=10)
     gap, narration, stored = (row.scores.total.end_to_end for row in comparison.rows)
@@ -34,13 +29,13 @@ def test_a_tagger_is_right_on_its_own_tags_and_another_is_not(gold):
     assert narration["B-START.f1"].value == stored["B-START.f1"].value == 1.0
     assert gap["B-START.precision"].value < 0.5 and gap["B-START.recall"].value == 1.0
     assert stored["accuracy"].value == 1.0
-    assert gap["utterance.f1"].value == 1.0  # all are judged on the gold's own spans
+    assert gap["utterance.f1"].value == 1.0  # all tag the spans of the gold
     assert comparison.notes == ()
 
 
 def test_the_taggers_see_the_spans_and_not_the_tags(gold):
     (tagged,) = read_tags(gold)
-    book_spans = spans_of(tagged)
+    book_spans = strip_tags(tagged)
     assert [item.span for item in tagged.spans] == list(book_spans.spans)
     for span in book_spans.spans:
         block = next(b for b in book_spans.book.blocks if b.index == span.paragraph)
@@ -52,7 +47,7 @@ def test_a_table_for_people_and_json_for_programs(gold):
     assert shown.exit_code == 0
     lines = [line.strip() for line in shown.stdout.splitlines()]
     assert lines[0] == "All on the same labels (gold.jsonl, all split)"
-    for unit in ("B-START", "turn pairs", "span pairs (the seed's)"):
+    for unit in ("B-START", "turn pairs", "span pairs (MCN's)"):
         place = lines.index(unit)
         assert lines[place + 1].startswith("gap 150 ")
         assert lines[place + 2].startswith(f"tuned-gap {TUNED_GAP} ")
@@ -75,11 +70,11 @@ def test_taggers_are_chosen(gold):
     assert [row["name"] for row in json.loads(said.stdout)["rows"]] == ["gap 5"]
 
 
-def test_what_cannot_be_compared_is_one_line(gold, tmp_path):
+def test_errors_of_the_command_are_one_line(gold, tmp_path):
     for words, part in (
         (["--gold", gold, "--split", "test"], "which has no split 'test', expected all"),
         (["--gold", tmp_path / "gone.jsonl"], "gone.jsonl: No such file or directory"),
-        (["--gold", gold, "--tagger", "best"], "no tagger 'best': expected one of gap"),
+        (["--gold", gold, "--tagger", "best"], "no tagger 'best': expected one of auto"),
     ):
         done = run("compare", *words)
         assert (done.exit_code, done.stdout) == (1, "")
@@ -99,7 +94,7 @@ def test_several_books_are_tagged_one_by_one(tmp_path):
 
 
 @needs_seed
-def test_the_seeds_table_on_the_same_labels():
+def test_the_table_of_mcn_on_the_same_tags():
     named = [("gap 150", load_tagger("gap")), ("narration", load_tagger("narration"))]
     comparison = compare(SEED, named, resamples=50)
     rounded = {
@@ -110,31 +105,32 @@ def test_the_seeds_table_on_the_same_labels():
         for row in comparison.rows
     }
     assert rounded == {
-        "seed heuristic": (0.909, 0.370),
-        "seed model": (0.613, 0.704),
+        "MCN heuristic": (0.909, 0.370),
+        "MCN model": (0.613, 0.704),
         "gap 150": (0.710, 0.815),
         "narration": (1.0, 0.519),
     }
     readme = {row.name: row.readme for row in comparison.rows}
-    assert readme["seed heuristic"] == (0.50, 0.89) and readme["seed model"] == (0.70, 0.93)
+    assert readme["MCN heuristic"] == (0.50, 0.89) and readme["MCN model"] == (0.70, 0.93)
     assert readme["gap 150"] is None
     (note,) = comparison.notes
-    assert note.startswith("narration differs from the seed's own heuristic in 111 of 1740 ")
+    assert note.startswith("narration differs from MCN's own heuristic in 111 of 1740 ")
     assert "in 92 the utterance follows narration inside its paragraph" in note
 
 
+@pytest.mark.slow
 @needs_seed
-def test_the_seeds_folder_as_a_user_meets_it():
+def test_compare_on_the_folder_of_mcn():
     shown = run("compare", "--gold", SEED, "--resamples", 20)
     assert shown.exit_code == 0
     first = shown.stdout.split("All on the same labels")[0]
-    assert first.startswith(f"The seed's table again ({SEED.name}, gold-v2, test split)")
-    assert "seed model      0.704" in first and "0.50" in first
+    assert first.startswith(f"The table of MCN again ({SEED.name}, gold-v2, test split)")
+    assert "MCN model      0.704" in first and "0.50" in first
     train = json.loads(
         run("compare", "--gold", SEED, "--split", "train", "--json", "--resamples", 5).stdout
     )
     assert [row["name"] for row in train["rows"]] == [
-        "seed heuristic",
+        "MCN heuristic",
         "gap 150",
         f"tuned-gap {TUNED_GAP}",
         "narration",

@@ -1,51 +1,29 @@
-"""Taggers against the annotations of the repository: scores, the sweep of gaps, wrong pairs."""
+"""Taggers against the annotations of the package's sample: scores, gaps, wrong pairs."""
 
 import hashlib
 import json
 from collections.abc import Sequence
 
 import pytest
-from click.testing import CliRunner
-from corpus.test_mine import SAMPLE
-from helpers import ROOT
+from helpers import ANNOTATIONS, SAMPLE, failed, said
 
 from heuristic.gap import TUNED_GAP
 from miner import __version__
 from miner.annotation.annotations import read_annotations
 from miner.annotation.editions import open_edition
-from miner.app.cli.main import main
 from miner.dialogue.dialogues import dialogues, turn_pairs
 from miner.dialogue.spans import BookSpans
-from miner.dialogue.tags import Tag, TaggedSpan
-from miner.evaluation.compare import SWEPT_GAPS, compare, mined_pairs, sweep
-from miner.evaluation.pair_errors import CAUSES, pair_errors
+from miner.dialogue.tags import TAGS, Tag, TaggedSpan
+from miner.evaluation.compare import compare
+from miner.evaluation.gap_sweep import GAPS, sweep_gaps
+from miner.evaluation.pair_errors import CAUSES, count_pair_errors, judge_mined_pairs
 from miner.models.load import load_tagger
 
-ANNOTATIONS = ROOT / "annotations"
 FILE = ANNOTATIONS / "gold" / "sample.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_bytes().splitlines()]
 N_CHAPTERS = len({row["chapter"] for row in ROWS})
 BOOKS = read_annotations(ANNOTATIONS).of_split("sample")
 SOURCE = f"sample.jsonl@{hashlib.sha256(FILE.read_bytes()).hexdigest()[:8]}"
-
-
-def run(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
-def said(*words):
-    done = run(*words)
-    assert (done.exit_code, done.stderr) == (0, "")
-    return done.stdout
-
-
-def failed(*words):
-    """The one line of a command that failed."""
-    done = run(*words)
-    assert (done.exit_code, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("miner: ")
-    return line.removeprefix("miner: ")
 
 
 def read(id: str) -> bytes:
@@ -54,7 +32,7 @@ def read(id: str) -> bytes:
 
 
 class GoldTagger:
-    """Knows the annotations of a book: the gold tag where there is one, B-OTHER elsewhere."""
+    """Gives the gold tag where there is one, and B-OTHER to the other utterances."""
 
     def __init__(self, data: bytes) -> None:
         self.tagged = open_edition(BOOKS[0], data).located.tagged()
@@ -90,7 +68,7 @@ def value(scores, name: str) -> float:
     return scores.total.end_to_end[name].value
 
 
-def test_the_rows_and_what_they_were_scored_on(comparison):
+def test_the_rows_and_their_signatures(comparison):
     assert (comparison.gold, comparison.split, comparison.notes) == ("annotations", "sample", ())
     assert [row.name for row in comparison.rows] == ["gold", "gap 150"]
     for row in comparison.rows:
@@ -103,22 +81,22 @@ def test_the_rows_and_what_they_were_scored_on(comparison):
         assert row.readme is None
 
 
-def test_who_knows_the_gold_is_right_in_everything(comparison):
+def test_the_gold_tags_are_right_in_every_measure(comparison):
     gold, gap = (row.scores for row in comparison.rows)
     for score in gold.total.end_to_end.scores:
         assert score.value == (0.0 if score.name in ("pk", "windowdiff") else 1.0), score.name
     assert gold.total.n_gold == gold.total.n_matched == gold.total.n_predicted
     for unit in ("B-START", "turn-pair", "span-pair"):
         assert 0 < value(gap, f"{unit}.f1") < 1
-    assert value(gap, "utterance.f1") == 1.0  # it is given the spans of the gold
+    assert value(gap, "utterance.f1") == 1.0  # it tags the spans of the gold
 
 
-def test_from_the_book_the_spans_are_the_miners_own(comparison, gold_tagger):
+def test_from_the_book_the_miner_finds_the_spans(comparison, gold_tagger):
     on_gold, from_book = gold_tagger.seen[-2:]
     assert [item.span for item in gold_tagger.tagged.spans] == list(on_gold.spans)
     edition = open_edition(BOOKS[0], SAMPLE.read_bytes())
     judged = {span.chapter for span in on_gold.spans}
-    assert 0 not in judged  # the title page, which nobody judges and no tagger need read
+    assert 0 not in judged  # the title page is not annotated
     assert from_book.book == edition.book_spans.book
     assert list(from_book.spans) == [s for s in edition.book_spans.spans if s.chapter in judged]
     annotated = {span for span in on_gold.spans if span.is_utterance}
@@ -130,6 +108,25 @@ def test_from_the_book_the_spans_are_the_miners_own(comparison, gold_tagger):
         assert value(row.from_book, "utterance.recall") == pytest.approx(
             len(annotated & found) / len(annotated)
         )
+
+
+def test_the_confusion_has_the_counts_of_the_scores(comparison):
+    for row in comparison.rows:
+        right = [n[i] for i, n in enumerate(row.confusion.counts)]
+        counts = dict(row.scores.total.end_to_end.counts)
+        assert right == [counts[tag].tp for tag in TAGS]
+        for place, tag in enumerate(TAGS):
+            assert sum(row.confusion.counts[place]) == counts[tag].tp + counts[tag].fn
+            assert sum(n[place] for n in row.confusion.counts) == counts[tag].tp + counts[tag].fp
+
+
+def test_a_comparison_as_plain_values(comparison):
+    record = json.loads(json.dumps(comparison.to_json()))
+    assert sum(record["conversations_by_turns"].values()) == 20
+    for row, of_row in zip(comparison.rows, record["rows"], strict=True):
+        assert of_row["confusion"] == row.confusion.to_json()
+        by_turns = {int(n): k for n, k in of_row["conversations_by_turns"].items()}
+        assert by_turns == row.lengths.counts
 
 
 def test_the_digest_of_the_annotations_is_in_the_signature(tmp_path):
@@ -163,9 +160,9 @@ def test_other_editions_are_named_below_the_table():
         compare(ANNOTATIONS, named, "sample", read=poor)
 
 
-def test_what_cannot_be_compared_is_refused():
+def test_errors_of_compare():
     named = [("gap", load_tagger("gap"))]
-    with pytest.raises(ValueError, match="found annotations but no books, expected a way"):
+    with pytest.raises(ValueError, match="found annotations without books, expected `read`"):
         compare(ANNOTATIONS, named, "sample")
     for split in ("validation", "dev+tests"):
         with pytest.raises(ValueError, match=f"found no split '{split.split('+')[-1]}'"):
@@ -174,9 +171,9 @@ def test_what_cannot_be_compared_is_refused():
         compare(ANNOTATIONS / "gone", named, "all", read=read)
 
 
-def test_a_sweep_has_a_row_a_gap():
+def test_a_sweep_has_a_row_for_each_gap():
     taggers = [(gap, load_tagger(f"gap:{gap}")) for gap in (0, 150, 10**6)]
-    swept = sweep(BOOKS, read, taggers, split="sample", resamples=5)
+    swept = sweep_gaps(BOOKS, read, taggers, split="sample", resamples=5)
     assert [item.gap for item in swept] == [0, 150, 10**6]
     assert all(f"|gold:{SOURCE}|predicted:gap {i.gap}|" in i.scores.signature for i in swept)
     # A wider gap begins fewer conversations; the widest only one a chapter.
@@ -187,21 +184,21 @@ def test_a_sweep_has_a_row_a_gap():
         ANNOTATIONS, [("gap 150", taggers[1][1])], "sample", read=read, resamples=5
     ).rows
     assert swept[1].scores == row.scores
-    assert sweep(BOOKS, read, [], split="sample") == []
+    assert sweep_gaps(BOOKS, read, [], split="sample") == []
 
 
-def test_the_pairs_of_who_knows_the_gold_are_wrong_only_where_the_spans_are(gold_tagger):
-    found = pair_errors(mined_pairs(BOOKS, read, gold_tagger))
-    # A beginning that the miner does not find is not his fault; what he splits and joins would be.
+def test_with_gold_tags_pairs_are_wrong_only_where_spans_are(gold_tagger):
+    found = count_pair_errors(judge_mined_pairs(BOOKS, read, gold_tagger))
+    # Gold tags neither split nor merge turns; other pairs are wrong because a span was not found.
     assert not {"one turn taken for two", "speakers merged"} & {n for n, k in found.causes if k}
     n_gold = sum(len(turn_pairs(dialogue)) for dialogue in dialogues(gold_tagger.tagged))
     assert found.n_right + found.n_missed == n_gold
-    gap = pair_errors(mined_pairs(BOOKS, read, load_tagger("gap")))
+    gap = count_pair_errors(judge_mined_pairs(BOOKS, read, load_tagger("gap")))
     assert gap.n_right + gap.n_missed == n_gold
     assert found.n_right > gap.n_right > 0 and gap.n_wrong > found.n_wrong
 
 
-def test_a_tags_file_is_judged_on_the_annotated_chapters_alone(tmp_path):
+def test_a_tags_file_is_judged_in_the_annotated_chapters(tmp_path):
     tags = tmp_path / "tags.jsonl"
     said("tag", "sample", "--tagger", "gap", "-o", tags)
     by_file, by_gap = (
@@ -243,9 +240,9 @@ def test_the_command_compare():
 
 
 def test_the_command_sweep(monkeypatch):
-    gaps = SWEPT_GAPS
+    gaps = GAPS
     assert (gaps[0], gaps[-1]) == (50, 2000) and TUNED_GAP in gaps
-    monkeypatch.setattr("miner.evaluation.compare.SWEPT_GAPS", gaps[::6])
+    monkeypatch.setattr("miner.evaluation.gap_sweep.GAPS", gaps[::6])
     words = ("gold", "sweep", "--gold", ANNOTATIONS, "--split", "sample", "--resamples", 1)
     record = json.loads(said(*words, "--json"))
     assert list(map(int, record)) == list(gaps[::6])

@@ -1,4 +1,4 @@
-"""Mined pairs against gold: each cause of a wrong pair by hand, and counts that add up."""
+"""Mined pairs against gold: each cause of a wrong pair by hand, and the sums of counts."""
 
 import pytest
 from helpers import NAMES, book, spans_of
@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from miner.dialogue.dialogues import dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, repair_tags
-from miner.evaluation.pair_errors import CAUSES, PairErrors, judged_pairs, pair_errors
+from miner.evaluation.pair_errors import CAUSES, PairErrors, count_pair_errors, judge_pairs
 
 
 def judged(gold: str, predicted: str) -> PairErrors:
-    return pair_errors(judged_pairs([book(gold)], [book(predicted)]))
+    return count_pair_errors(judge_pairs([book(gold)], [book(predicted)]))
 
 
 def told(errors: PairErrors) -> tuple[int, dict[str, int], int]:
-    """Right pairs, wrong ones by the causes that there are, and missed ones."""
+    """The right pairs, the wrong pairs by cause without zeros, and the missed pairs."""
     return errors.n_right, {name: n for name, n in errors.causes if n}, errors.n_missed
 
 
-# Gold and prediction, a letter a paragraph; right pairs, wrong ones by cause, missed ones.
+# Gold and prediction, one letter per paragraph; right, wrong by cause, and missed pairs.
 CASES = {
     "all right": ("SRRSsRr", "SRRSsRr", 3, {}, 0),
     "a title": ("SRO", "SRR", 1, {"not speech": 1}, 0),
@@ -70,12 +70,12 @@ ANSWER = ("“Not at all.”", "R")
 
 
 def told_of(gold, predicted):
-    """The same of one paragraph and an answer to it."""
+    """The counts for one paragraph and an answer to it."""
     golds, guesses = (
         [TaggedBook("7", (*paragraph(*parts), *paragraph(ANSWER, n=1)))]
         for parts in (gold, predicted)
     )
-    return told(pair_errors(judged_pairs(golds, guesses)))
+    return told(count_pair_errors(judge_pairs(golds, guesses)))
 
 
 def test_speech_cut_elsewhere():
@@ -85,10 +85,10 @@ def test_speech_cut_elsewhere():
     assert told_of(said, [whole]) == cut
     assert told_of([whole], said) == cut
     assert told_of(said, said)[0] == told_of([whole], [whole])[0] == 1
-    # What only touches speech has nothing of it.
+    # A span beside speech has no part of it.
     after = (("“Do you mind it?”", "O"), (" said she.", "S"))
     assert told_of(said, after) == (0, {"not speech": 1}, 1)
-    # A span that is no speech at all is worse than one that is cut elsewhere.
+    # "not speech" comes before "span cut wrongly".
     both = (("“Do you ", "S"), ("mind it?”", "s"), (" said she.", "s"))
     assert told_of(said, both) == (0, {"not speech": 1}, 1)
     assert told_of(said, (*both[:2], (" said she.", "O"))) == cut
@@ -96,21 +96,21 @@ def test_speech_cut_elsewhere():
 
 def test_the_same_offsets_in_another_paragraph_are_another_place():
     gold, predicted = book("SOR"), book("OSR")
-    assert told(pair_errors(judged_pairs([gold], [predicted]))) == (0, {"not speech": 1}, 1)
+    assert told(count_pair_errors(judge_pairs([gold], [predicted]))) == (0, {"not speech": 1}, 1)
 
 
 def test_only_the_annotated_chapters_count():
     everything = book("SR|SR|SO")
-    assert told(pair_errors(judged_pairs([everything], [everything]))) == (2, {}, 0)
+    assert told(count_pair_errors(judge_pairs([everything], [everything]))) == (2, {}, 0)
     first, second = (
         TaggedBook("7", tuple(item for item in everything.spans if item.span.chapter == n))
         for n in (1, 2)
     )
-    assert told(pair_errors(judged_pairs([first], [everything]))) == (1, {}, 0)
-    assert told(pair_errors(judged_pairs([second], [book("SS|SS|SR")]))) == (0, {}, 1)
+    assert told(count_pair_errors(judge_pairs([first], [everything]))) == (1, {}, 0)
+    assert told(count_pair_errors(judge_pairs([second], [book("SS|SS|SR")]))) == (0, {}, 1)
     # A pair of an annotated chapter and another is not judged; one of two annotated ones is.
-    assert told(pair_errors(judged_pairs([first], [book("SR|RR|RR")]))) == (1, {}, 0)
-    assert told(pair_errors(judged_pairs([everything], [book("SR|RR|SO")]))) == (
+    assert told(count_pair_errors(judge_pairs([first], [book("SR|RR|RR")]))) == (1, {}, 0)
+    assert told(count_pair_errors(judge_pairs([everything], [book("SR|RR|SO")]))) == (
         2,
         {"two conversations": 1},
         0,
@@ -120,17 +120,17 @@ def test_only_the_annotated_chapters_count():
 def test_books_are_counted_together_but_judged_apart():
     golds = [book("SRR", "1"), book("SR", "2", shift=0), book("OO", "3")]
     guesses = [book("SsR", "1"), book("SR", "2"), book("SR", "3")]
-    errors = pair_errors(judged_pairs(golds, guesses))
+    errors = count_pair_errors(judge_pairs(golds, guesses))
     assert told(errors) == (1, {"speakers merged": 1, "not speech": 1}, 2)
     assert (errors.n_pairs, errors.n_wrong) == (3, 2)
     with pytest.raises(ValueError):
-        judged_pairs(golds, guesses[:2])
+        judge_pairs(golds, guesses[:2])
 
 
-def test_every_cause_is_told_in_its_order_even_if_there_is_none():
+def test_every_cause_is_listed_in_order_with_its_count():
     errors = judged("SR", "SR")
     assert errors.causes == tuple((name, 0) for name in CAUSES)
-    assert pair_errors(judged_pairs([], [])) == PairErrors(0, 0, errors.causes, 0)
+    assert count_pair_errors(judge_pairs([], [])) == PairErrors(0, 0, errors.causes, 0)
     assert judged("SRO", "SRR").to_json() == {
         "pairs": 2,
         "right": 1,
@@ -145,7 +145,7 @@ TAGS = st.lists(st.tuples(*[st.sampled_from(list(NAMES.values()))] * 2), max_siz
 
 
 def places(tagged: TaggedBook) -> list[tuple]:
-    """The turn pairs of a book, as paragraphs: in this test each has one span."""
+    """The turn pairs of a book as paragraphs, each of which has one span here."""
     return [
         tuple(
             tuple(span.paragraph for span in turn.spans) for turn in (pair.context, pair.response)
@@ -156,21 +156,21 @@ def places(tagged: TaggedBook) -> list[tuple]:
 
 
 @given(TAGS)
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_counts_add_up(tags):
     chapters = [1 + n // 5 for n in range(len(tags))]
     truth, guess = ([pair[n] for pair in tags] for n in (0, 1))
     gold = TaggedBook("7", spans_of(repair_tags(truth), chapters))
     predicted = TaggedBook("7", spans_of(guess, chapters))  # legal or not
-    errors = pair_errors(judged_pairs([gold], [predicted]))
+    errors = count_pair_errors(judge_pairs([gold], [predicted]))
     golds, mined = places(gold), places(predicted)
     assert errors.n_pairs == len(mined)
     assert errors.n_right == len(set(golds) & set(mined))
     assert errors.n_wrong == sum(n for _, n in errors.causes) == errors.n_pairs - errors.n_right
     assert errors.n_missed == len(golds) - errors.n_right
-    itself = pair_errors(judged_pairs([gold], [gold]))
+    itself = count_pair_errors(judge_pairs([gold], [gold]))
     assert told(itself) == (len(golds), {}, 0)
-    # A pair with a span that gold has as narration is wrong for that, and for no other reason.
+    # A pair with a span that is narration in gold counts as "not speech" only.
     narration = {n for n, tag in enumerate(truth) if tag is Tag.O}
     n_strange = sum(bool(narration & {*context, *response}) for context, response in mined)
     assert dict(errors.causes)["not speech"] == n_strange

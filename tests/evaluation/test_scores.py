@@ -1,4 +1,4 @@
-"""Scores: worked by hand, equal to scikit-learn, seqeval and NLTK, and those of the seed."""
+"""Scores by hand, equal to those of scikit-learn, seqeval and NLTK, and those of MCN."""
 
 import json
 import warnings
@@ -17,7 +17,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from miner import __version__
 from miner.annotation.mcn import read_mcn, read_tagged_file
 from miner.dialogue.tags import Tag, TaggedBook, repair_tags
-from miner.evaluation.counts import window
+from miner.evaluation.counts import window_size
 from miner.evaluation.scores import Counts, score
 
 TAGS = [str(tag) for tag in Tag if tag is not Tag.O]
@@ -61,7 +61,7 @@ def test_by_hand_on_the_same_spans():
     assert result.total.on_gold_spans == figure
 
 
-def test_windowdiff_counts_boundaries_where_pk_asks_if_there_is_one():
+def test_windowdiff_counts_boundaries_and_pk_does_not():
     # k = 6 utterances / 2 dialogues / 2 = 1.5 -> 2. Gaps 10000 and 11000, windows gold 10 00 00 00
     # and predicted 11 10 00 00: the first differs in number only.
     figure = score([book("SSRRRR")], [book("SSSRRR")], resamples=0).total.end_to_end
@@ -104,8 +104,8 @@ def test_turns_keep_their_spans_apart_when_the_first_is_not_matched():
     assert counts(figure, "B-OTHER") == Counts(1, 0, 0)
 
 
-def test_illegal_predicted_tags_count_as_they_are_and_are_mended_for_turns():
-    # Predicted R s R: the R at the beginning is mended to S, and then s is legal.
+def test_illegal_predicted_tags_count_as_they_are_and_are_repaired_for_turns():
+    # Predicted R s R: the first R is repaired to S, and then s is legal.
     part = score([book("SsR")], [book("RsR")], resamples=0).total
     assert part.n_repaired == 1
     assert counts(part.end_to_end, "B-START") == Counts(0, 0, 1)
@@ -158,7 +158,7 @@ def test_a_spurious_utterance_counts_in_a_chapter_of_pure_narration():
     [("SRRR", 2), ("SRROR|RR", 2), ("SSS", 1), ("OO", 1)],
 )
 def test_window_is_half_the_mean_gold_dialogue(letters, expected):
-    assert window([book(letters)]) == expected
+    assert window_size([book(letters)]) == expected
 
 
 @st.composite
@@ -183,7 +183,7 @@ def spoken(tagged: TaggedBook, chapter: int | None = None) -> list[str]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tagged_pair())
 def test_tags_are_scored_as_by_scikit_learn(sides):
     gold, predicted = map(spoken, sides)
@@ -204,7 +204,7 @@ def test_tags_are_scored_as_by_scikit_learn(sides):
         assert rates(figure, average) == pytest.approx(list(expected[:3]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tagged_pair())
 def test_turns_are_scored_as_by_seqeval(sides):
     gold, predicted = map(spoken, sides)
@@ -223,10 +223,10 @@ def test_turns_are_scored_as_by_seqeval(sides):
             assert rates(figure, unit)[2] is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tagged_pair())
 def test_boundaries_are_scored_as_by_nltk(sides):
-    k = window([sides[0]])
+    k = window_size([sides[0]])
     errors = {"pk": 0.0, "windowdiff": 0.0}
     n_windows = 0
     for chapter in range(1, 5):
@@ -311,15 +311,15 @@ def test_the_signature_says_what_was_scored():
 @pytest.mark.parametrize(
     ("name", "start", "micro", "turn_pair", "span_pair"),
     [
-        # B-START and micro P R F1 as published or recomputed by others; pairs are ours.
+        # B-START and micro P, R, F1 as published; the figures of pairs were computed here.
         ("heuristic", (0.909, 0.370, 0.526), (0.800, 0.800, 0.800), 0.790, (0.896, 0.993)),
         ("model", (0.613, 0.704, 0.655), (0.827, 0.817, 0.822), 0.808, (0.943, 0.899)),
     ],
 )
-def test_the_seeds_own_predictions(name, start, micro, turn_pair, span_pair):
-    seed = read_mcn(SEED)
-    gold = seed.of_split(seed.gold_v2, "test")
-    figure = score([gold], [getattr(seed, name)], split="test").total.end_to_end
+def test_the_predictions_of_mcn(name, start, micro, turn_pair, span_pair):
+    mcn = read_mcn(SEED)
+    gold = mcn.of_split(mcn.gold_v2, "test")
+    figure = score([gold], [getattr(mcn, name)], split="test").total.end_to_end
     assert rates(figure, "B-START") == pytest.approx(start, abs=5e-4)
     assert rates(figure, "micro") == pytest.approx(micro, abs=5e-4)
     assert rates(figure, "turn-pair")[2] == pytest.approx(turn_pair, abs=5e-4)
@@ -329,10 +329,10 @@ def test_the_seeds_own_predictions(name, start, micro, turn_pair, span_pair):
 @needs_seed
 @pytest.mark.parametrize("stem", ["heuristic-predictions", "model-predictions-test"])
 def test_files_read_one_by_one_score_as_those_read_together(stem):
-    seed = read_mcn(SEED)
+    mcn = read_mcn(SEED)
     gold = read_tagged_file(SEED / "gold-v2.csv", split="test")
     predicted = read_tagged_file(SEED / f"{stem}.csv", repair=True)
-    together = seed.heuristic if stem.startswith("heuristic") else seed.model
+    together = mcn.heuristic if stem.startswith("heuristic") else mcn.model
     assert score(gold.books, predicted.as_read) == score(
-        [seed.of_split(seed.gold_v2, "test")], [together]
+        [mcn.of_split(mcn.gold_v2, "test")], [together]
     )

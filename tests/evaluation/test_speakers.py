@@ -1,4 +1,4 @@
-"""Our speakers against the corpus's, on a book and a corpus small enough to judge by hand."""
+"""Our speakers and those of the corpus, on a book and a corpus judged by hand."""
 
 import csv
 from hashlib import sha256
@@ -9,8 +9,8 @@ from helpers import offsets_of
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard, fingerprint
 from miner.annotation.pdnc import PdncNovel, pdnc_novels
-from miner.app.tables import speakers_tables
-from miner.evaluation.speakers import speaker_pairs
+from miner.app.tables.annotations import speakers_tables
+from miner.evaluation.speakers import compare_speakers
 
 HTML = """<!DOCTYPE html>
 <!-- original text, CC0 -->
@@ -36,7 +36,7 @@ was full of steam and lanterns.</p>
 
 </body></html>
 """
-# What is said, a paragraph each; a bar where the narrator breaks in.
+# The speech of each paragraph; a bar marks an interruption by the narrator.
 SAID = [
     "Which of you has the key of the weighing room?",
     "It hung on its nail when I lay down last night,|and the nail is there yet.",
@@ -57,8 +57,8 @@ def edition() -> bytes:
 
 
 def annotated(speakers, book: str = "99999") -> AnnotatedBook:
-    """The book with who says each paragraph; "" for what is no utterance, None for no row."""
-    own = sha256(edition()).hexdigest()  # else a chapter must be annotated as a whole
+    """The book with the speaker of each paragraph; "" if it is no utterance."""
+    own = sha256(edition()).hexdigest()  # of this file, so that some spans may be missing
     card = BookCard(book, "The Salt Road", "nobody", 2026, "Britain", "x", 3, "dev", "x", own)
     facts = tuple(
         Annotation(1, n, fingerprint(part), who, 1 if who else 0)
@@ -69,9 +69,9 @@ def annotated(speakers, book: str = "99999") -> AnnotatedBook:
 
 
 def corpus(folder: Path, speakers, length: int | None = None) -> list[PdncNovel]:
-    """A corpus of one novel in another typography; of quotations `length` letters are marked.
+    """Writes a corpus of one novel with other quotation marks.
 
-    A speaker None leaves a quotation out.
+    A quotation with the speaker None is left out. `length` cuts the marked part of each quotation.
     """
     novel = folder / "data" / "TheSaltRoad"
     novel.mkdir(parents=True)
@@ -96,8 +96,8 @@ def corpus(folder: Path, speakers, length: int | None = None) -> list[PdncNovel]
 
 
 def judged(folder: Path, ours, theirs):
-    """Paragraph, both names and whether they agree, of each pair."""
-    pairs = speaker_pairs([annotated(ours)], corpus(folder, theirs), lambda _: edition())
+    """The paragraph, both names and whether they agree, for each pair."""
+    pairs = compare_speakers([annotated(ours)], corpus(folder, theirs), lambda _: edition())
     assert {pair.book for pair in pairs} == {"99999"}
     return [(pair.fact.paragraph, pair.fact.speaker, pair.theirs, pair.agree) for pair in pairs]
 
@@ -118,7 +118,7 @@ def test_a_shared_word_and_a_short_form_agree(tmp_path):
 
 def test_differences_are_listed_when_asked_for(tmp_path):
     novels = corpus(tmp_path, ["Mrs Crowe"])
-    pairs = speaker_pairs([annotated(["Mrs Pell"])], novels, lambda _: edition())
+    pairs = compare_speakers([annotated(["Mrs Pell"])], novels, lambda _: edition())
     assert len(speakers_tables(pairs, False)) == 2
     (difference,) = speakers_tables(pairs, True)[2:]
     assert difference == "99999, chapter 1, paragraph 0: ours Mrs Pell, theirs Mrs Crowe"
@@ -132,7 +132,7 @@ def test_differences_are_listed_when_asked_for(tmp_path):
         ("Mrs", "Mrs Crowe", False),
         ("old Mr Pell", "The Old Lady", False),
         ("Uncle Dace", "DACE", True),
-        # Two letters are short for nothing, but a name that has no more is itself.
+        # Two letters are no short form, but equal names agree.
         ("Al", "Albert Pell", False),
         ("Al", "Al Pell", True),
         ("Ada", "Adam Pell", True),
@@ -156,17 +156,17 @@ def test_one_pair_of_names(tmp_path, ours, theirs, agree):
         (["Gorse", None, "Dace", "Vane"], [False] * 3),
     ],
 )
-def test_a_role_is_whom_most_of_its_utterances_name(tmp_path, theirs, agree):
+def test_names_agree_if_most_utterances_of_ours_have_theirs(tmp_path, theirs, agree):
     found = judged(tmp_path, ["carter"] * len(theirs), theirs)
     assert [pair[3] for pair in found] == agree
 
 
-def test_an_unknown_speaker_is_a_difference_however_often(tmp_path):
+def test_an_unknown_speaker_never_agrees(tmp_path):
     found = judged(tmp_path, ["?"] * 4, ["Vane"] * 4)
     assert [pair[3] for pair in found] == [False] * 5
 
 
-def test_titles_do_not_make_one_of_two_who_speak_often(tmp_path):
+def test_a_shared_title_does_not_make_names_agree(tmp_path):
     ours = ["Mrs Pell"] * 4 + ["Mrs Crowe"] * 3
     theirs = ["Mrs Pell", "Mrs Pell", "Mrs Pell", "Mrs Crowe", "Mrs Crowe", "Mrs Crowe", "Mrs Pell"]
     found = judged(tmp_path, ours, theirs)
@@ -180,9 +180,9 @@ def test_only_utterances_of_both_are_judged(tmp_path):
 
 
 @pytest.mark.parametrize(("length", "n_pairs"), [(10, 0), (40, 1)])
-def test_a_quotation_must_hold_half_of_an_utterance(tmp_path, length, n_pairs):
+def test_a_quotation_must_cover_half_of_an_utterance(tmp_path, length, n_pairs):
     novels = corpus(tmp_path, ["Vane"], length)  # the utterance has 46 characters
-    assert len(speaker_pairs([annotated(["Vane"])], novels, lambda _: edition())) == n_pairs
+    assert len(compare_speakers([annotated(["Vane"])], novels, lambda _: edition())) == n_pairs
 
 
 def test_a_book_that_the_corpus_lacks_is_not_opened(tmp_path):
@@ -190,7 +190,7 @@ def test_a_book_that_the_corpus_lacks_is_not_opened(tmp_path):
         raise AssertionError(f"opened {book}")
 
     novels = corpus(tmp_path, ["Vane"])
-    assert speaker_pairs([annotated(["Vane"], "99998")], novels, closed) == []
+    assert compare_speakers([annotated(["Vane"], "99998")], novels, closed) == []
 
 
 def test_another_text_is_refused(tmp_path):
@@ -199,4 +199,4 @@ def test_another_text_is_refused(tmp_path):
     for text in SAID[2:]:
         other = other.replace(text.encode(), b"Nothing of the kind was said that day.")
     with pytest.raises(ValueError, match=r"99999, chapter 1: found 0 of 9 annotated utterances"):
-        speaker_pairs([annotated(["Vane"] * 8)], novels, lambda _: other)
+        compare_speakers([annotated(["Vane"] * 8)], novels, lambda _: other)

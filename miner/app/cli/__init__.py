@@ -1,1 +1,4 @@
-"""The command line: a file a command. A command reads words, calls the library, shows what came back."""
+"""The command line, one file for each command.
+
+A file defines `command`, which reads the words, calls the library and shows the result.
+"""

@@ -1,4 +1,4 @@
-"""`miner annotate`."""
+"""`miner annotate`: annotate a chapter by hand, in the browser."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import mark_names, naming, one_book
+from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
+    TAGGERS,
+    TaggerOption,
     books_option,
+    dtype_option,
     mirror_option,
     out_option,
     quotes_option,
@@ -21,25 +24,26 @@ from miner.app.cli.options import (
     "--chapter",
     type=click.IntRange(min=0),
     required=True,
-    help="As the book's tags number them.",
+    help="Number of the chapter, as in the output of `miner tag`.",
 )
 @out_option(
-    "File of annotations (JSON Lines), as in annotations/gold; continued if it is there.", True
+    "File of annotations (JSON Lines), as in annotations/gold; continued if it exists.", True
 )
 @click.option(
     "--tagger",
-    help="What guesses, to confirm or correct: gap, tuned-gap, narration, or the path of a tags "
-    "file or of a checkpoint. Without it nothing is guessed.",
+    cls=TaggerOption,
+    help=f"Makes guesses to confirm or correct: {TAGGERS} Without it there are no guesses.",
 )
+@dtype_option
 @quotes_option
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
     show_default=True,
-    help="Where to listen on this machine; 0 for any port that is free.",
+    help="Port on this machine; 0 for any free port.",
 )
-@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--no-open", is_flag=True, help="Print the address and open no browser.")
 @books_option
 @mirror_option
 def command(
@@ -47,7 +51,8 @@ def command(
     chapter: int,
     out: Path,
     tagger: str | None,
-    quotes: str | None,
+    dtype: str,
+    quotes: tuple[str, ...],
     port: int,
     no_open: bool,
     books: Path | None,
@@ -55,28 +60,28 @@ def command(
 ) -> None:
     """Annotate a chapter by hand, on a page in the browser.
 
-    For every quoted span, say who speaks and in which conversation, or that it is no utterance; the
-    tags follow from that. Each answer is saved at once, to a file without any text of the book. The
-    page is served to this machine only, until it says that it is done, or until Ctrl-C.
+    For each quoted span, say who speaks in which conversation, or that it is no utterance. The tags
+    are derived from these answers. Each answer is saved at once, to a file that holds no text of
+    the book. The page is served to this machine only, until you end it there or press Ctrl-C.
 
     \b
     miner annotate 1342 --chapter 3 -o 1342.jsonl
-    miner annotate 1342 --chapter 3 -o 1342.jsonl --tagger CHECKPOINT   the unsure ones first
-    """  # noqa: D301 - click's mark for lines that are to stay as they are
+    miner annotate 1342 --chapter 3 -o 1342.jsonl --tagger auto   unsure guesses first
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.annotator.server import AnnotationServer
     from miner.app.annotator.sheet_file import SheetFile
     from miner.dialogue.read import read_spans
     from miner.models.load import load_tagger
 
-    loaded = load_tagger(tagger) if tagger else None
-    source, data = one_book(word, books, mirror)
-    with naming(word):
-        book_spans = read_spans(data, source.id, mark_names(quotes))
+    loaded = load_tagger(tagger, dtype=dtype) if tagger else None
+    source, data = open_book(word, books, mirror)
+    with naming_book(word):
+        book_spans = read_spans(data, source.id, quotes)
     tagged = loaded.tag(book_spans) if loaded else ()
     sheet_file = SheetFile(out, book_spans, chapter, tagged)
     server = AnnotationServer(sheet_file, port)
     for lost in sheet_file.current().sheet.lost:
-        click.echo(f"found on no span, kept: paragraph {lost.paragraph}, {lost.fingerprint}")
+        click.echo(f"kept, but found on no span: paragraph {lost.paragraph}, {lost.fingerprint}")
     click.echo(server.url)
     if not no_open:
         server.open_browser()

@@ -12,30 +12,26 @@ if TYPE_CHECKING:
 
 
 def book_reader(books: Path | None, mirror: str | None) -> Callable[[str], bytes]:
-    """Gives the bytes of a book by its number."""
-    return lambda id: one_book(id, books, mirror)[1]
+    """Returns a function that reads a book by its number."""
+    return lambda id: open_book(id, books, mirror)[1]
 
 
-def mark_names(quotes: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in quotes.split(",") if name.strip()) if quotes else ()
-
-
-def one_book(word: str, books: Path | None, mirror: str | None) -> tuple[Source, bytes]:
-    """The one book that a word names, and its bytes."""
-    source, path = file_of(word, books, mirror)
+def open_book(word: str, books: Path | None, mirror: str | None) -> tuple[Source, bytes]:
+    """Finds the one book that a word names, and returns it with its bytes."""
+    source, path = find_book_file(word, books, mirror)
     return source, path.read_bytes()
 
 
-def file_of(word: str, books: Path | None, mirror: str | None) -> tuple[Source, Path]:
-    """The one book that a word names, and its file, downloaded if it is in no folder."""
+def find_book_file(word: str, books: Path | None, mirror: str | None) -> tuple[Source, Path]:
+    """Finds the one book that a word names, and its file, which is downloaded if necessary."""
     from miner.books.download import DEFAULT_MIRROR, find_book
 
     return find_book(word, books, mirror or DEFAULT_MIRROR)
 
 
 @contextmanager
-def naming(word: str) -> Iterator[None]:
-    """Puts the book's name before an error that lacks it."""
+def naming_book(word: str) -> Iterator[None]:
+    """Puts the book's name before the message of a `ValueError` that is raised inside."""
     try:
         yield
     except ValueError as error:

@@ -1,8 +1,7 @@
-"""`miner compare`."""
+"""`miner compare`: compare taggers on the same gold."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,14 +9,17 @@ import click
 from miner.app.cli.books import book_reader
 from miner.app.cli.options import (
     PATH,
+    TAGGERS,
+    TaggerOption,
     books_option,
+    dtype_option,
     force_option,
     json_option,
     mirror_option,
     resamples_option,
     seed_option,
 )
-from miner.app.cli.terminal import show
+from miner.app.cli.terminal import show, show_json
 
 
 @click.command("compare")
@@ -25,18 +27,23 @@ from miner.app.cli.terminal import show
     "--gold",
     type=PATH,
     required=True,
-    help="Folder of annotations, folder of the seed project, or a tags file.",
+    help="Folder of annotations, folder of the project MCN, or a tags file.",
 )
 @click.option(
     "--tagger",
     "taggers",
+    cls=TaggerOption,
     multiple=True,
-    help="May be given more than once. [gap, tuned-gap, narration]",
+    help=f"Tagger to compare, may be repeated: {TAGGERS} Without it the heuristics are compared.",
 )
-@click.option("--split", help="Of the gold, several with + between. [test; a tags file: all]")
+@dtype_option
+@click.option(
+    "--split",
+    help="Split of the gold, or several joined by +.  [default: test; all for a tags file]",
+)
 @resamples_option
 @seed_option
-@click.option("--plots", type=PATH, help="Folder for pictures of the comparison (PNG).")
+@click.option("--plots", type=PATH, help="Folder for plots of the comparison (PNG).")
 @books_option
 @mirror_option
 @force_option
@@ -44,6 +51,7 @@ from miner.app.cli.terminal import show
 def command(
     gold: Path,
     taggers: tuple[str, ...],
+    dtype: str,
     split: str | None,
     resamples: int,
     seed: int,
@@ -53,38 +61,38 @@ def command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Compare taggers on the same gold spans: B-START, turn pairs, span pairs.
+    """Compare taggers on the same gold.
 
-    With annotations, also from the book to the tags, on the spans that the miner finds. With the
-    seed project's folder, its own two rows are scored on the same labels as ours. --plots draws
-    the scores side by side, which tags are taken for which, how long the conversations are, and how
-    far a checkpoint's confidence can be believed.
+    The table has B-START, turn pairs and span pairs. All taggers tag the spans of the gold. With
+    annotations, each tagger is also scored on the spans that the miner finds in the book. With the
+    folder of the project "Mining Conversations from Novels" (MCN), the table also has MCN's own
+    heuristic and model. --plots draws the scores side by side, the confusion of tags, the lengths
+    of conversations, and how often a checkpoint's tags are right by their confidence.
 
     \b
-    miner compare --gold annotations --split sample   at once, without any book
-    miner gold fetch --gold annotations               downloads the books of the rest
+    miner compare --gold annotations --split sample   needs no other book
+    miner gold fetch --gold annotations               downloads the annotated books
     miner compare --gold annotations --split test
-    """  # noqa: D301 - click's mark for lines that are to stay as they are
-    from miner.app.tables import comparison_tables
-    from miner.evaluation.compare import compare as compare_all
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from miner.app.tables.scores import comparison_tables
+    from miner.evaluation.compare import compare
     from miner.files import refuse_existing
     from miner.models.load import BASELINES, load_tagger, tagger_label
 
     if plots:
         refuse_existing(plots, force)
-    named = [(tagger_label(name), load_tagger(name)) for name in taggers or BASELINES]
-    chosen = split or ("test" if gold.is_dir() else "all")
-    comparison = compare_all(
-        gold, named, chosen, read=book_reader(books, mirror), resamples=resamples, seed=seed
+    named = [(tagger_label(name), load_tagger(name, dtype=dtype)) for name in taggers or BASELINES]
+    comparison = compare(
+        gold, named, split, read=book_reader(books, mirror), resamples=resamples, seed=seed
     )
     drawn: list[Path] = []
     if plots:
         from miner.app.plots.comparison import comparison_figures
-        from miner.app.plots.evaluation import save_all
+        from miner.app.plots.evaluation import save_figures
 
-        drawn = save_all(comparison_figures(comparison), plots, force)
+        drawn = save_figures(comparison_figures(comparison), plots, force)
     if as_json:
-        click.echo(json.dumps(comparison.to_json(), ensure_ascii=False, indent=2))
+        show_json(comparison.to_json())
         return
     show(comparison_tables(comparison))
     for note in comparison.notes:

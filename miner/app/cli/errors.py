@@ -1,4 +1,4 @@
-"""The errors of the library, a line each."""
+"""The library's errors, shown in one line each."""
 
 from __future__ import annotations
 
@@ -10,39 +10,46 @@ import click
 
 
 class Failure(click.ClickException):
-    """One line on stderr, and exit code 1."""
+    """Shows one line on stderr and exits with code 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
+        """Prints the line to stderr."""
         click.echo(f"miner: {self.message}", err=True)
 
 
 class Interrupted(Failure):
-    """The exit code that a shell expects after Ctrl-C."""
+    """Shows one line after Ctrl-C and exits with the code that shells expect."""
 
     exit_code = 128 + signal.SIGINT
 
 
-class Group(click.Group):
-    """Turns the errors of the library into one line each; lists commands as they are defined."""
+class CommandGroup(click.Group):
+    """A group of commands that shows the library's errors in one line each.
+
+    The help lists the commands in the order in which they were added.
+    """
 
     def invoke(self, ctx: click.Context) -> object:
+        """Runs a command; turns `ValueError`, `OSError` and Ctrl-C into a `Failure`."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise Interrupted(noted("interrupted", error, "nothing was written")) from None
+            line = _with_notes("interrupted", error, "nothing was written")
+            raise Interrupted(line) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
-                raise  # whoever read the output has seen enough
+                raise  # the reader of the output stopped reading: click ends quietly
             place = f"{error.filename}: " if error.filename else ""
-            raise Failure(noted(f"{place}{error.strerror or error}", error)) from error
+            raise Failure(_with_notes(f"{place}{error.strerror or error}", error)) from error
         except ValueError as error:
-            raise Failure(noted(str(error), error)) from error
+            raise Failure(_with_notes(str(error), error)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands in the order in which they were added."""
         return list(self.commands)
 
 
-def noted(line: str, error: BaseException, otherwise: str = "") -> str:
-    """The line with what the library noted on the error."""
-    notes = getattr(error, "__notes__", []) or [otherwise]
+def _with_notes(line: str, error: BaseException, default: str = "") -> str:
+    """The line with the notes on the error, or with `default` if there is none."""
+    notes = getattr(error, "__notes__", []) or [default]
     return "; ".join(filter(None, [line, *notes]))

@@ -1,15 +1,14 @@
-"""`miner mine`."""
+"""`miner mine`: mine conversations from books into a folder."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from miner.app.cli.books import mark_names
 from miner.app.cli.options import (
     books_option,
+    dtype_option,
     force_option,
     json_option,
     mirror_option,
@@ -18,32 +17,33 @@ from miner.app.cli.options import (
     quotes_option,
     tagger_option,
 )
-from miner.app.cli.terminal import console, progress, show
+from miner.app.cli.terminal import console, progress, show, show_json
 
 
 @click.command("mine")
 @click.argument("words", metavar="SOURCE...", nargs=-1, required=True)
 @out_option("Folder for the files; it must not exist yet.", required=True)
 @tagger_option
+@dtype_option
 @quotes_option
 @click.option(
     "--format",
     type=click.Choice(["jsonl", "parquet"]),
     default="jsonl",
     show_default=True,
-    help="Of the three files.",
+    help="Format of the three files.",
 )
 @click.option(
     "--pairs",
     type=click.Choice(["turn", "span"]),
     default="turn",
     show_default=True,
-    help="Pair turns, or spans as the seed work does.",
+    help="Pair turns, or single spans as the project MCN does.",
 )
 @click.option(
     "--max-utterance-words",
     type=click.IntRange(min=1),
-    help="Leave out longer turns; the dialogue is divided there. The dialogue paper uses 100.",
+    help="Leave out longer turns and divide the dialogue there.",
 )
 @click.option(
     "--min-turns",
@@ -57,7 +57,8 @@ from miner.app.cli.terminal import console, progress, show
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="Leave out pairs less sure; the dialogue is divided there. Heuristics are sure of none.",
+    help="Leave out pairs with less confidence and divide the dialogue there. This needs "
+    "a checkpoint, because heuristics give no confidence.",
 )
 @books_option
 @mirror_option
@@ -66,12 +67,12 @@ from miner.app.cli.terminal import console, progress, show
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Processes; the output is the same with any number.",
+    help="Number of processes; the output does not depend on it.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with an interrupted run into OUT, if there is one, to the same files.",
+    help="Resume an interrupted run into OUT, if there is one.",
 )
 @force_option
 @quiet_option
@@ -80,7 +81,8 @@ def command(
     words: tuple[str, ...],
     out: Path,
     tagger: str,
-    quotes: str | None,
+    dtype: str,
+    quotes: tuple[str, ...],
     format: str,
     pairs: str,
     max_utterance_words: int | None,
@@ -97,19 +99,19 @@ def command(
     """Mine conversations from books into OUT.
 
     \b
-    spans       every utterance and every stretch of narration, in order, tagged
+    spans       every utterance and every piece of narration, in order, tagged
     dialogues   conversations with their turns and the narration around them
     pairs       a turn and the next turn of the same conversation
-    run.json    versions, options, sources with their digests, counts, what was dropped and why
+    run.json    versions, options, sources with digests, counts, what was left out and why
 
     Open them with datasets.load_dataset(OUT, "pairs"). A book that cannot be mined is set aside
-    with its reason, the others go on, and the exit code is 1.
+    with the reason. The other books are mined, and the exit code is 1.
 
     \b
     miner mine 1342 84 --books DIR -o mined
     miner mine DIR --workers 4 --format parquet -o mined
     miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
-    """  # noqa: D301 - click's mark for lines that are to stay as they are
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.books.download import DEFAULT_MIRROR, fetch
     from miner.books.sources import find_sources
     from miner.corpus.build import mine_corpus
@@ -117,7 +119,8 @@ def command(
 
     options = Options(
         tagger=tagger,
-        quotes=mark_names(quotes),
+        dtype=dtype,
+        quotes=quotes,
         pairs_by_span=pairs == "span",
         max_utterance_words=max_utterance_words,
         min_turns=min_turns,
@@ -136,12 +139,12 @@ def command(
             resume=resume,
             on_book=on_book,
         )
-    from miner.app.tables import run_table, tagged_by
+    from miner.app.tables.mining import run_table, tagged_by
 
     if as_json:
         record = {"totals": run.totals, "files": [str(path) for path in run.paths]}
         record["set_aside"] = [[item.name, item.why] for item in run.set_aside]
-        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+        show_json(record)
     elif not quiet and run.entries:
         show(run_table(run, console().width))
         click.echo(f"tagged by {tagged_by(run)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,42 @@ from typing import Any
 import click
 
 PATH = click.Path(path_type=Path)
+
+
+class TaggerOption(click.Option):
+    """An option that names a tagger; its help lists the registered taggers for `{registered}`."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The help, with the taggers that are registered now."""
+        from miner.models.load import registered_taggers
+
+        shown = copy.copy(self)
+        shown.help = (self.help or "").format(registered=", ".join(registered_taggers()))
+        return super(TaggerOption, shown).get_help_record(ctx)
+
+
+# What the value of a tagger option may be, for its help.
+TAGGERS = (
+    "auto (the package's tagger for English books, gap for others), {registered}, or the path of a "
+    "tags file or of a checkpoint. A heuristic may take a number, as in gap:300."
+)
+
+tagger_option = click.option(
+    "--tagger",
+    cls=TaggerOption,
+    default="auto",
+    show_default=True,
+    help=f"The tagger of the utterances: {TAGGERS}",
+)
+
+dtype_option = click.option(
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    show_default=True,
+    help="Type of the numbers with which a checkpoint computes. bfloat16 is faster on some "
+    "processors, but a few tags may differ. Heuristics ignore it.",
+)
 
 books_option = click.option(
     "--books",
@@ -22,22 +59,20 @@ mirror_option = click.option(
     "--mirror",
     envvar="MINER_MIRROR",
     show_envvar=True,
-    help="Where to download a number from, if it is in no folder and not in the cache: a URL with "
-    "{id} (or {path}/{id} for classic mirrors).",
+    help="Where to download a number that is in no folder and not in the cache: a URL with {id} "
+    "(or {path}/{id} for classic mirrors).",
 )
+
+
+def _split_names(ctx: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
 
 quotes_option = click.option(
     "--quotes",
-    help="Marks that open speech, instead of those inferred: names as `miner profile` prints them, "
-    "with commas between.",
-)
-
-tagger_option = click.option(
-    "--tagger",
-    default="auto",
-    show_default=True,
-    help="What tags the utterances: auto (the trained tagger for English books, gap for others), "
-    "gap, tuned-gap, narration, or the path of a tags file or of a checkpoint.",
+    callback=_split_names,
+    help="Marks that open speech, instead of those inferred from the book: names as `miner "
+    "profile` prints them, separated by commas.",
 )
 
 gold_option = click.option(
@@ -48,23 +83,27 @@ gold_option = click.option(
     help="Folder of annotations.",
 )
 
-split_option = click.option(
-    "--split",
-    default="all",
-    show_default=True,
-    help="Of the annotations: train, dev, test, sample, several with + between, or all.",
-)
+
+def split_option(default: str = "all") -> Callable[[Any], Any]:
+    """The option that chooses a split of the annotations."""
+    return click.option(
+        "--split",
+        default=default,
+        show_default=True,
+        help="Split of the annotations: train, dev, test, sample, several joined by +, or all.",
+    )
+
 
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(min=1),
     default=1000,
     show_default=True,
-    help="Draws of chapters for the intervals.",
+    help="Draws of chapters for the 95% intervals.",
 )
 
 seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of the bootstrap."
+    "--seed", type=int, default=0, show_default=True, help="Random seed of these draws."
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
@@ -75,4 +114,5 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 
 
 def out_option(help: str, required: bool = False) -> Callable[[Any], Any]:
+    """The option that names the output, with its own help."""
     return click.option("-o", "--out", type=PATH, required=required, help=help)

@@ -1,8 +1,7 @@
-"""`miner quotations`."""
+"""`miner quotations`: score the finding of quotations against PDNC."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -15,28 +14,29 @@ from miner.app.cli.options import (
     mirror_option,
     quiet_option,
 )
-from miner.app.cli.terminal import console, show
+from miner.app.cli.terminal import console, show, show_json
 
 
 @click.command("quotations")
-@click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index.")
+@click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index file.")
 @books_option
 @mirror_option
 @quiet_option
 @json_option
 def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_json: bool) -> None:
-    """Score the finding of quotations against the Project Dialogism Novel Corpus.
+    """Score the finding of quotations against an annotated corpus.
 
-    Each novel is parsed from its Gutenberg file and aligned with the corpus by its letters. Two
-    simple rules on the corpus's own text stand beside ours. The corpus counts thoughts in quotation
-    marks, so they count here.
+    The corpus is the Project Dialogism Novel Corpus (PDNC). Each novel is read from its Gutenberg
+    file and aligned with the corpus by its letters. The table also has the scores of two simple
+    rules on the corpus's own text. Thoughts in quotation marks count as quotations, because the
+    corpus counts them.
     """
-    from miner.app.tables import quotation_tables
-    from miner.evaluation.quotations import score_corpus
+    from miner.app.tables.scores import quotation_tables
+    from miner.evaluation.pdnc_scores import score_corpus
 
     scores = score_corpus(pdnc, book_reader(books, mirror))
     if as_json:
         record = [score.to_json() for score in scores]
-        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+        show_json(record)
     elif not quiet:
         show(quotation_tables(scores, console().width))

@@ -1,8 +1,7 @@
-"""`miner score`."""
+"""`miner score`: score predicted tags against gold tags."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -13,26 +12,27 @@ from miner.app.cli.options import (
     resamples_option,
     seed_option,
 )
-from miner.app.cli.terminal import show
+from miner.app.cli.terminal import show, show_json
 
 
 @click.command("score")
-@click.option("--gold", type=PATH, required=True, help="Tags file, or CSV of the seed project.")
-@click.option("--predicted", type=PATH, required=True, help="Tags file or CSV to judge.")
-@click.option("--split", help="Of a seed CSV: train, validation or test.")
+@click.option("--gold", type=PATH, required=True, help="Tags file, or CSV file of the project MCN.")
+@click.option("--predicted", type=PATH, required=True, help="Tags file or CSV file to score.")
+@click.option("--split", help="Split of a CSV file of MCN: train, validation or test.")
 @resamples_option
 @seed_option
 @json_option
 def command(
     gold: Path, predicted: Path, split: str | None, resamples: int, seed: int, as_json: bool
 ) -> None:
-    """Score predicted tags against gold, with 95% intervals from resampled chapters.
+    """Score predicted tags against gold tags.
 
-    Two figures: end to end, where a missed utterance is a miss and a spurious one is false; and on
-    the gold spans that were found, which judges the tagger alone.
+    There are two tables, with 95% intervals from resampled chapters. End to end, a missed utterance
+    counts as missed and a spurious one as wrong. On gold spans, only the utterances that both files
+    have are scored: the tagger alone.
     """
     from miner.annotation.mcn import read_tagged_file
-    from miner.app.tables import scores_tables
+    from miner.app.tables.scores import scores_tables
     from miner.evaluation.scores import score as score_all
 
     truth = read_tagged_file(gold, split=split)
@@ -41,7 +41,7 @@ def command(
         truth.books, guess.as_read, split=split or "all", resamples=resamples, seed=seed
     )
     if as_json:
-        click.echo(json.dumps(scores.to_json(), ensure_ascii=False, indent=2))
+        show_json(scores.to_json())
         return
     show(scores_tables(scores))
     if guess.n_repaired:

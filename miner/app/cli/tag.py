@@ -1,4 +1,4 @@
-"""`miner tag`."""
+"""`miner tag`: tag every span of a book."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import mark_names, naming, one_book
+from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     books_option,
+    dtype_option,
     force_option,
     mirror_option,
     out_option,
@@ -20,25 +21,27 @@ from miner.app.cli.options import (
 @click.command("tag")
 @click.argument("word", metavar="SOURCE")
 @tagger_option
+@dtype_option
 @quotes_option
-@out_option("File for the tags (JSON Lines); standard output without it.")
+@out_option("File for the tags (JSON Lines). Without it they are printed.")
 @books_option
 @mirror_option
 @force_option
 def command(
     word: str,
     tagger: str,
-    quotes: str | None,
+    dtype: str,
+    quotes: tuple[str, ...],
     out: Path | None,
     books: Path | None,
     mirror: str | None,
     force: bool,
 ) -> None:
-    """Tag every span of a book: one JSON row each.
+    """Tag every span of a book; each span is one JSON row.
 
-    B-START opens a conversation, I-START goes on with its first turn, B-OTHER is the turn of
-    another speaker, I-OTHER goes on with it, O is narration. Quoted text that was judged not to be
-    speech is narration with "quoted" true.
+    B-START begins a conversation and its first turn, I-START continues that turn, B-OTHER begins
+    the turn of another speaker, I-OTHER continues it, and O is narration. Quoted text that is no
+    speech is narration with "quoted": true.
     """
     from miner.dialogue.read import read_spans
     from miner.dialogue.tag_files import tags_row
@@ -47,10 +50,10 @@ def command(
 
     if out:
         refuse_existing(out, force)
-    loaded = load_tagger(tagger)
-    source, data = one_book(word, books, mirror)
-    with naming(word):
-        book_spans = read_spans(data, source.id, mark_names(quotes))
+    loaded = load_tagger(tagger, dtype=dtype)
+    source, data = open_book(word, books, mirror)
+    with naming_book(word):
+        book_spans = read_spans(data, source.id, quotes)
         rows = [json_line(tags_row(source.id, item)) for item in loaded.tag(book_spans)]
     if out is None:
         click.echo(b"".join(rows), nl=False)

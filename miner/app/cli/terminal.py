@@ -1,16 +1,19 @@
-"""What a command shows on the terminal."""
+"""What commands show on the terminal: tables, JSON, a progress bar."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from miner.app.tables import Shown
+    from miner.app.tables.layout import Shown
     from miner.books.sources import Missing, Source
     from miner.corpus.pipeline import SetAside, Summary
 
@@ -19,7 +22,10 @@ if TYPE_CHECKING:
 def progress(
     sources: Iterable[Source | Missing], quiet: bool
 ) -> Iterator[Callable[[Summary | SetAside], None]]:
-    """A bar with books, words and an estimate, on stderr, where somebody is looking."""
+    """Shows a bar on stderr with books, words and remaining time; yields what advances it.
+
+    There is no bar for fewer than two books, if `quiet`, or if stderr is no terminal.
+    """
     total = len(list(sources))
     if quiet or total < 2 or not sys.stderr.isatty():
         yield lambda result: None
@@ -51,18 +57,23 @@ def progress(
 
 
 def console() -> Console:
-    """Standard output; a pipe gets as many columns as the tables need."""
+    """Returns standard output; a pipe is as wide as the tables need."""
     from rich.console import Console
 
-    # Titles and file names are shown as they are, square brackets and colons included.
+    # Titles and file names are shown as they are, with their square brackets and colons.
     width = None if sys.stdout.isatty() else 160
     return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
 def show(shown: Iterable[Shown]) -> None:
-    """Prints tables with an empty line after each, and lines of text as they are."""
+    """Prints lines of text, and tables with an empty line after each."""
     terminal = console()
     for item in shown:
         terminal.print(item, soft_wrap=isinstance(item, str))
         if not isinstance(item, str):
             terminal.print()
+
+
+def show_json(record: object) -> None:
+    """Prints a record as JSON."""
+    click.echo(json.dumps(record, ensure_ascii=False, indent=2))

@@ -1,4 +1,4 @@
-"""`miner view`."""
+"""`miner view`: show a book as a page with its conversations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import mark_names, naming, one_book
+from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     PATH,
+    TAGGERS,
+    TaggerOption,
     books_option,
+    dtype_option,
     force_option,
     mirror_option,
     out_option,
@@ -23,17 +26,17 @@ from miner.app.cli.options import (
 @click.option(
     "--tagger",
     "taggers",
+    cls=TaggerOption,
     multiple=True,
     default=("auto",),
     show_default=True,
-    help="A layer of the page: auto (the trained tagger for English books, gap for others), gap, "
-    "tuned-gap, narration, or the path of a tags file or of a checkpoint. May be given more than "
-    "once.",
+    help=f"A layer of the page, may be repeated: {TAGGERS}",
 )
+@dtype_option
 @click.option(
     "--gold",
     type=PATH,
-    help="Folder of annotations: the first layer, which the others are scored against.",
+    help="Folder of annotations: the first layer, against which the others are scored.",
 )
 @quotes_option
 @out_option("HTML file to write.", required=True)
@@ -44,26 +47,27 @@ from miner.app.cli.options import (
 def command(
     word: str,
     taggers: tuple[str, ...],
+    dtype: str,
     gold: Path | None,
-    quotes: str | None,
+    quotes: tuple[str, ...],
     out: Path,
     books: Path | None,
     mirror: str | None,
     force: bool,
     quiet: bool,
 ) -> None:
-    """Show a book as a page: who answers whom, conversation by conversation.
+    """Show a book as a page with its conversations.
 
-    One HTML file with everything in it, to open in a browser; it needs no network. Utterances are
-    marked by turn, conversations bracketed in the margin. Each tagger is a layer, and so is the
-    gold: keys 1 to 9 switch between them, b shows two side by side, d goes to the next place where
-    they part, and ? tells the other keys.
+    The page is one HTML file that needs no network. Utterances are marked by turn, and brackets in
+    the margin mark conversations. Each tagger is a layer, and so is the gold. Keys 1 to 9 switch
+    between layers, b shows two side by side, d goes to the next difference between them, and ?
+    lists the other keys.
 
     \b
     miner view sample -o sample.html
     miner view sample --gold annotations --tagger gap --tagger narration -o sample.html
     miner view 1342 --books DIR --tagger CHECKPOINT -o 1342.html
-    """  # noqa: D301 - click's mark for lines that are to stay as they are
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_annotations
     from miner.app.viewer.layers import build_layers, name_layers
     from miner.app.viewer.page import view_html
@@ -73,11 +77,13 @@ def command(
 
     refuse_existing(out, force)
     labels = name_layers(tagger_label(name) for name in taggers)
-    named = [(label, load_tagger(name)) for label, name in zip(labels, taggers, strict=True)]
+    named = [
+        (label, load_tagger(name, dtype=dtype)) for label, name in zip(labels, taggers, strict=True)
+    ]
     annotations = read_annotations(gold) if gold else None
-    source, data = one_book(word, books, mirror)
-    with naming(word):
-        book_spans = read_spans(data, source.id, mark_names(quotes))
+    source, data = open_book(word, books, mirror)
+    with naming_book(word):
+        book_spans = read_spans(data, source.id, quotes)
         page = view_html(build_layers(book_spans, named, annotations))
     with whole_file(out, force) as file:
         file.write(page)

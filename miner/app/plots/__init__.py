@@ -1,1 +1,1 @@
-"""The pictures: scores, reliability, learning curves, dialogue in fiction."""
+"""The plots: scores, reliability, learning curves, dialogue in fiction."""

@@ -1,4 +1,4 @@
-"""A comparison of taggers -> the figures that show it, by the names of their files."""
+"""A comparison of taggers -> its figures, by the names of their files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from miner.evaluation.compare import Comparison
 
 
 def comparison_figures(comparison: Comparison) -> dict[str, Figure]:
-    """The figures of a comparison, each by the name of its file without ending.
+    """Draws the figures of a comparison, by their file names without ending.
 
-    "scores": the taggers side by side. "lengths": the conversations of the gold and of each
-    tagger. "confusion-..." of each tagger, and "reliability-..." of each that claims confidence;
-    the rest of the name is the tagger's, with a count where two would have the same.
+    "scores" shows the taggers side by side, "lengths" the conversations of the gold and of each
+    tagger. Each tagger has a "confusion-NAME", and a "reliability-NAME" if it gives a confidence.
+    Names that would be the same are numbered.
     """
     where = f"{comparison.gold}, {comparison.split} split"
     rows = comparison.rows
@@ -34,7 +34,7 @@ def comparison_figures(comparison: Comparison) -> dict[str, Figure]:
     }
     taken: set[str] = set()
     for row in rows:
-        stem = _stem(row.name, taken)
+        stem = _file_stem(row.name, taken)
         taken.add(stem)
         figures[f"confusion-{stem}"] = confusion_plot(row.confusion, row.name, comparison.split)
         if row.bins:
@@ -43,8 +43,8 @@ def comparison_figures(comparison: Comparison) -> dict[str, Figure]:
     return figures
 
 
-def _stem(name: str, taken: set[str]) -> str:
-    """The name in letters and digits with hyphens between, unlike those that are taken."""
+def _file_stem(name: str, taken: set[str]) -> str:
+    """The name as letters and digits with hyphens between them, numbered if it is taken."""
     plain = re.sub(r"\W+", "-", name).strip("-").lower() or "tagger"
     stem, n = plain, 1
     while stem in taken:

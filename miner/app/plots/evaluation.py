@@ -1,4 +1,4 @@
-"""What was measured -> pictures, as matplotlib figures; commands and notebooks draw the same."""
+"""Scores, confusion, reliability, trade-offs and learning curves -> matplotlib figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from miner.app.plots.style import COLOURS, GREY, INK, SMALL, looks, new_figure, tidy
 from miner.dialogue.tags import TAGS
-from miner.evaluation.confidence import Kept
+from miner.evaluation.confidence import KeptPairs
 from miner.evaluation.counts import Confusion
 from miner.evaluation.reliability import Bin
 from miner.evaluation.scores import Score, Scores
@@ -19,20 +19,20 @@ from miner.models.tagger.learning_curve import Learned
 
 _BLUE = COLOURS[0]
 _DPI = 150  # of files
-_DARK = 0.71  # share above which white is easier to read than black in a cell
+_DARK = 0.71  # share of a cell above which white text is easier to read than black text
 _COMPARED = (("B-START F1", "B-START.f1"), ("turn-pair F1", "turn-pair.f1"))
 
 
 def scores_plot(
     rows: Sequence[tuple[str, Scores]], title: str, from_book: Sequence[tuple[str, Scores]] = ()
 ) -> Figure:
-    """B-START F1 and turn-pair F1 of taggers side by side, with their 95% intervals.
+    """Draws B-START F1 and turn-pair F1 of taggers side by side, with their 95% intervals.
 
-    A score that is not defined is a dash at 0.
+    An undefined score is drawn as a dash at 0.
 
     Args:
-        rows: name and scores of each tagger, on the spans of the gold.
-        title: what they were scored on.
+        rows: the name and scores of each tagger, on the spans of the gold.
+        title: of the figure.
         from_book: the same taggers on the spans that the miner finds, drawn hollow below.
     """
     figure = new_figure(7.5, 1.7 + 0.45 * len(rows) * (1.4 if from_book else 1))
@@ -41,12 +41,12 @@ def scores_plot(
     for axes, (label, measure) in zip(panels, _COMPARED, strict=True):
         for place, (look, (_, scores)) in enumerate(zip(looks(len(rows)), rows, strict=True)):
             score = scores.total.end_to_end[measure]
-            _interval(axes, score, place - shift, look.colour, look.marker, look.colour)
+            _draw_score(axes, score, place - shift, look.colour, look.marker, look.colour)
         for place, (look, (_, scores)) in enumerate(
             zip(looks(len(from_book)), from_book, strict=True)
         ):
             score = scores.total.end_to_end[measure]
-            _interval(axes, score, place + shift, look.colour, look.marker, "white")
+            _draw_score(axes, score, place + shift, look.colour, look.marker, "white")
         axes.set(xlim=(0, 1), xlabel=f"{label} (0 to 1)")
         tidy(axes, "x")
         axes.tick_params(axis="y", length=0)
@@ -60,10 +60,10 @@ def scores_plot(
     return figure
 
 
-def _interval(
+def _draw_score(
     axes: Axes, score: Score, place: float, colour: str, marker: str, inside: str
 ) -> None:
-    """One score at a height: its interval, its marker and its number."""
+    """Draws one score at the height `place`: its interval, its marker and its number."""
     if score.low is not None and score.high is not None:
         axes.plot([score.low, score.high], [place, place], color=colour, linewidth=1.6)
     axes.plot(
@@ -87,12 +87,12 @@ def _interval(
 
 
 def confusion_plot(confusion: Confusion, name: str, split: str) -> Figure:
-    """Which tags a tagger takes for which: counts, and the shares of each gold tag as shades.
+    """Draws how often each tag is predicted for each gold tag; shades are shares of the gold tag.
 
     Args:
-        confusion: as `counts.confusion` gives it.
+        confusion: the result of `counts.count_confusion`.
         name: of the tagger, for the title.
-        split: whose utterances they are, for the title.
+        split: the name of the split, for the title.
     """
     figure = new_figure(5.0, 4.6)
     axes = figure.subplots()
@@ -114,12 +114,12 @@ def confusion_plot(confusion: Confusion, name: str, split: str) -> Figure:
 
 
 def learning_plot(points: Sequence[Learned], measure: str, split: str) -> Figure:
-    """A score by the number of chapters trained on: each run, their mean, their 95% intervals.
+    """Draws a score by the number of training chapters: each run, the mean, the 95% intervals.
 
     Args:
-        points: as `learning.learning_curve` gives them.
-        measure: what the score is, for the axis.
-        split: whose chapters were scored, for the title.
+        points: the result of `learning_curve.learning_curve`.
+        measure: the name of the score, for the axis.
+        split: the name of the scored split, for the title.
     """
     figure = new_figure()
     axes = figure.subplots()
@@ -149,11 +149,11 @@ def learning_plot(points: Sequence[Learned], measure: str, split: str) -> Figure
 
 
 def reliability_plot(bins: Sequence[Bin], split: str, name: str = "") -> Figure:
-    """How often tags of some confidence are right, above how many there are.
+    """Draws how often tags are right by their confidence; below, how many tags there are.
 
     Args:
-        bins: as `calibration.fit_temperature` or `calibration.reliability` gives them.
-        split: whose tags they are, for the title.
+        bins: the result of `reliability.measure_reliability`, or the bins of a `Calibration`.
+        split: the name of the split, for the title.
         name: of the tagger, for the title.
     """
     figure = new_figure(5.0, 4.4)
@@ -177,17 +177,17 @@ def reliability_plot(bins: Sequence[Bin], split: str, name: str = "") -> Figure:
     most = max((item.n for item in bins), default=1)
     below.set(xlabel="confidence", ylabel="tags (log)", yscale="log", ylim=(0.5, 10 * most))
     below.set_yticks([], minor=True)
-    below.set_yticks([])  # the bars say their numbers
+    below.set_yticks([])  # each bar is labelled with its number
     tidy(below, "")
     return figure
 
 
-def tradeoff_plot(kept: Sequence[Kept], split: str) -> Figure:
-    """The precision of mined pairs against the share of them that is kept.
+def tradeoff_plot(kept: Sequence[KeptPairs], split: str) -> Figure:
+    """Draws the precision of mined pairs by the share of them that is kept.
 
     Args:
-        kept: as `tradeoff.tradeoff` gives them.
-        split: whose pairs they are, for the title.
+        kept: the result of `confidence.measure_tradeoff`.
+        split: the name of the split, for the title.
     """
     figure = new_figure()
     axes = figure.subplots()
@@ -200,7 +200,11 @@ def tradeoff_plot(kept: Sequence[Kept], split: str) -> Figure:
     axes.plot(share, value, color=_BLUE, marker="o", label="turn pairs")
     for x, y, item in zip(share, value, shown, strict=True):
         axes.annotate(
-            f"{item.least:g}", (x, y), xytext=(4, 6), textcoords="offset points", fontsize=SMALL
+            f"{item.min_confidence:g}",
+            (x, y),
+            xytext=(4, 6),
+            textcoords="offset points",
+            fontsize=SMALL,
         )
     axes.set(xlabel="pairs kept, % of all mined", ylabel="share that is right")
     axes.set_title(f"Pairs kept by --min-confidence, {split} split")
@@ -209,13 +213,14 @@ def tradeoff_plot(kept: Sequence[Kept], split: str) -> Figure:
     return figure
 
 
-def save(figure: Figure, path: Path, force: bool) -> None:
-    """Writes a figure whole, in the format that its ending names.
+def save_figure(figure: Figure, path: Path, force: bool) -> None:
+    """Writes a figure to a file, in the format that the ending names.
+
+    The file is written as a whole or not at all.
 
     Raises:
-        ValueError: if the ending names no format that can be drawn, or the file exists, unless
-            `force`.
-        OSError: if it cannot be written.
+        ValueError: if the ending names no known format, or the file exists and `force` is False.
+        OSError: if the file cannot be written.
     """
     kind = path.suffix.removeprefix(".").lower()
     if kind not in figure.canvas.get_supported_filetypes():
@@ -224,17 +229,18 @@ def save(figure: Figure, path: Path, force: bool) -> None:
         figure.savefig(file, format=kind, dpi=_DPI)
 
 
-def save_all(figures: Mapping[str, Figure], folder: Path, force: bool) -> list[Path]:
-    """Writes figures into a folder as PNG, all or none, and returns their paths.
+def save_figures(figures: Mapping[str, Figure], folder: Path, force: bool) -> list[Path]:
+    """Writes figures into a folder as PNG files, all or none, and returns their paths.
 
     Args:
-        figures: by the name of the file, without its ending.
-        folder: is made; with `force` files of the same names in it are replaced, others stay.
-        force: whether it may hold anything already.
+        figures: by file name without ending.
+        folder: created if it is missing.
+        force: whether the folder may hold files. Those with the same names are replaced, the others
+            stay.
 
     Raises:
-        ValueError: if `folder` exists and is not empty, unless `force`, or is a file.
-        OSError: if it cannot be written.
+        ValueError: if `folder` is a file, or holds files and `force` is False.
+        OSError: if a file cannot be written.
     """
     with whole_folder(folder, force) as work:
         for name, figure in figures.items():

@@ -1,4 +1,4 @@
-"""What `study.py` counts -> pictures, as matplotlib figures."""
+"""Lengths of conversations, shares of talk, sizes of companies -> matplotlib figures."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from miner.app.plots.style import COLOURS, GREY, INK, PALE, SMALL, Look, looks, 
 from miner.dialogue.statistics import Lengths, Talk
 
 _MARKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)  # turns on the axis
-_LONG = 28  # letters of a name beyond which a legend of two columns has no room
+_LONG = 28  # characters of a name that is too long for a legend of two columns
 
 
 def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = None) -> Figure:
-    """What share of conversations has at least so many turns, a line for each book or tagger.
+    """Draws the share of conversations with at least n turns, one line per book or tagger.
 
-    What has no conversation has no line.
+    A book without conversations has no line.
 
     Args:
-        lengths: as `study.conversation_lengths` gives them.
+        lengths: results of `statistics.conversation_lengths`.
         title: of the figure.
-        gold: drawn thicker and in black beside them.
+        gold: drawn as a thicker black line.
     """
     drawn = list(zip(looks(len(lengths)), lengths, strict=True))
     if gold is not None:
@@ -53,7 +53,9 @@ def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
     axes.set_xticks(ticks, [str(n) for n in ticks])
     axes.minorticks_off()
     axes.set(
-        ylim=(0, 103), xlabel="turns (log scale)", ylabel="conversations with at least so many, %"
+        ylim=(0, 103),
+        xlabel="turns (log scale)",
+        ylabel="conversations with at least that many turns, %",
     )
     axes.set_title(title)
     tidy(axes, "both")
@@ -63,10 +65,10 @@ def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
 
 
 def talk_plot(talk: Talk) -> Figure:
-    """How much of each chapter of a book is talk, and of the whole book.
+    """Draws the share of talk in each chapter of a book and in the whole book.
 
     Args:
-        talk: as `study.talk_by_chapter` gives it.
+        talk: the result of `statistics.talk_by_chapter`.
     """
     figure = new_figure(6.0, 3.2)
     axes = figure.subplots()
@@ -82,10 +84,10 @@ def talk_plot(talk: Talk) -> Figure:
 
 
 def talks_plot(talks: Sequence[Talk]) -> Figure:
-    """How much of books is talk: a mark for each chapter and one for the book, most talk on top.
+    """Draws the share of talk in several books, with a mark per chapter; most talk is on top.
 
     Args:
-        talks: as `study.talk_by_chapter` gives them; those without words are left out.
+        talks: results of `statistics.talk_by_chapter`; books without words are left out.
     """
     ranked = sorted((talk for talk in talks if talk.chapters), key=lambda talk: -talk.share)
     figure = new_figure(6.5, 1.4 + 0.26 * len(ranked))
@@ -120,13 +122,13 @@ def talks_plot(talks: Sequence[Talk]) -> Figure:
 
 
 def company_plot(companies: CompanySizes, title: str) -> Figure:
-    """In how big a company people talk, and who of a company has how many of its turns.
+    """Draws how many people talk in a conversation, and how they share its turns.
 
-    Above, what share of conversations, and of turns, is of companies of each size; below, how the
-    turns of such companies are shared between their speakers.
+    The upper plot shows the share of conversations and of turns by the number of speakers. The
+    lower plot shows how the turns are shared between the speakers.
 
     Args:
-        companies: as `study.company_sizes` gives them.
+        companies: the result of `statistics.company_sizes`.
         title: of the figure.
     """
     figure = new_figure(6.0, 6.0)
@@ -135,10 +137,10 @@ def company_plot(companies: CompanySizes, title: str) -> Figure:
         tidy(axes)
     above.set(ylabel="share, %")
     above.set_title(title)
-    _size_bars(above, companies)
+    _draw_sizes(above, companies)
     above.legend(frameon=False)
     sizes = companies.sizes
-    _rank_bars(below, sizes)
+    _draw_ranks(below, sizes)
     below.set_xticks(
         [size.n_speakers for size in sizes],
         [f"{size.name}\n({size.n_conversations:,})" for size in sizes],
@@ -155,8 +157,8 @@ def company_plot(companies: CompanySizes, title: str) -> Figure:
     return figure
 
 
-def _size_bars(axes: Axes, companies: CompanySizes) -> None:
-    """Two bars for each size: of the conversations and of the turns."""
+def _draw_sizes(axes: Axes, companies: CompanySizes) -> None:
+    """Draws two bars for each size: the share of conversations and the share of turns."""
     shares = (companies.conversation_shares, companies.turn_shares)
     labels = ("of all conversations", "of all turns")
     for look, label, values, shift in zip(looks(2), labels, shares, (-0.2, 0.2), strict=True):
@@ -172,8 +174,8 @@ def _size_bars(axes: Axes, companies: CompanySizes) -> None:
         axes.bar_label(bars, fmt="%.0f", fontsize=SMALL)
 
 
-def _rank_bars(axes: Axes, sizes: Sequence[CompanySize]) -> None:
-    """A bar for each size, made of the shares of its speakers."""
+def _draw_ranks(axes: Axes, sizes: Sequence[CompanySize]) -> None:
+    """Draws a bar for each size, stacked from the shares of its speakers."""
     bottom = [0.0] * len(sizes)
     for rank, look in enumerate(looks(len(RANKS))):
         values = [100 * size.by_rank[rank] for size in sizes]

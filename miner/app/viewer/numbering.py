@@ -13,7 +13,7 @@ from miner.annotation.annotations import Annotation
 from miner.dialogue.dialogues import Dialogue, Pair, Turn, dialogues, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
-from miner.evaluation.pair_errors import judged_pairs
+from miner.evaluation.pair_errors import judge_pairs
 
 # Paragraph, start and end (exclusive). It names the same characters in every layer.
 Place = tuple[int, int, int]
@@ -180,7 +180,7 @@ def _causes(
         if {span.chapter for turn in (pair.context, pair.response) for span in turn.spans}
         <= chapters
     ]
-    judged = judged_pairs([gold], [tagged]).mined
+    judged = judge_pairs([gold], [tagged]).mined
     return {_key(pair): item.cause for pair, item in zip(pairs, judged, strict=True)}
 
 

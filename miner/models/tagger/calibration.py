@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from miner.evaluation.reliability import Bin, binned
+from miner.evaluation.reliability import Bin, bin_tags
 from miner.models.tagger.decoding import TAGS, marginals, viterbi
 
 _SHARES = 20  # steps between the one and the other
@@ -116,6 +116,6 @@ def calibration_error(
             chosen = TAGS.index(tag)
             sure.append(float(probable[n, chosen]))
             right.append(chosen == gold[n])
-    bins = binned(sure, right)
+    bins = bin_tags(sure, right)
     error = sum(item.n * abs(item.confidence - item.accuracy) for item in bins) / len(sure)
     return float(error), bins

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from miner.evaluation.scores import Scores, with_interval
+from miner.evaluation.scores import Scores, format_score
 from miner.models.tagger.calibration import Calibration
 
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+")
@@ -45,7 +45,7 @@ def model_card(
         figure = of_split.total.end_to_end
         for label, unit in _UNITS:
             cells = (figure[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
-            row = " | ".join(with_interval(cell) for cell in cells)
+            row = " | ".join(format_score(cell) for cell in cells)
             lines.append(f"| {split}: {label} | {row} |")
     lines += ["", "On the annotated spans; intervals from resampled chapters. Signatures:", ""]
     lines += [f"- `{one}`" for one in dict.fromkeys(item.signature for item in scores.values())]

@@ -1,8 +1,7 @@
-"""`miner gold agreement`."""
+"""`miner gold agreement`: how far two readings agree."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -11,21 +10,24 @@ from miner.app.cli.options import (
     gold_option,
     json_option,
 )
-from miner.app.cli.terminal import show
+from miner.app.cli.terminal import show, show_json
 
 
 @click.command("agreement")
 @gold_option
 @json_option
 def command(gold: Path, as_json: bool) -> None:
-    """How far two independent readings of the same chapters agree, and either with the gold."""
-    from miner.annotation.annotations import read_annotations
-    from miner.app.tables import agreement_table
-    from miner.evaluation.agreement import reading_agreements
+    """Show how far two independent readings agree.
 
-    agreements = reading_agreements(read_annotations(gold))
+    Each reading is also compared with the gold.
+    """
+    from miner.annotation.annotations import read_annotations
+    from miner.app.tables.annotations import agreement_table
+    from miner.evaluation.agreement import compare_readings
+
+    agreements = compare_readings(read_annotations(gold))
     if as_json:
         record = {name: agreement.to_json() for name, agreement in agreements.items()}
-        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+        show_json(record)
     else:
         show(agreement_table(agreements))

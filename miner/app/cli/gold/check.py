@@ -1,4 +1,4 @@
-"""`miner gold check`."""
+"""`miner gold check`: check the annotations against their books."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from miner.app.cli.terminal import show
 
 @click.command("check")
 @gold_option
-@split_option
+@split_option()
 @books_option
 @mirror_option
 @quiet_option
 def command(gold: Path, split: str, books: Path | None, mirror: str | None, quiet: bool) -> None:
-    """Check the annotations: their form, splits and tags, and every span against its book.
+    """Check the annotations and find each span in its book.
 
-    What is wrong is listed, a line each; the exit code is 1 if anything is.
+    The form, the splits and the tags are checked, too. Each problem is printed in one line. The
+    exit code is 1 if there is any.
     """
     from miner.annotation.annotations import read_annotations
     from miner.annotation.validation import check
-    from miner.app.tables import check_table
+    from miner.app.tables.annotations import check_table
 
     checked = check(read_annotations(gold), split, book_reader(books, mirror))
     if not quiet:

@@ -1,8 +1,7 @@
-"""`miner gold confidence`."""
+"""`miner gold confidence`: what `--min-confidence` keeps."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -11,24 +10,27 @@ from miner.app.cli.books import book_reader
 from miner.app.cli.options import (
     PATH,
     books_option,
+    dtype_option,
     force_option,
     gold_option,
     json_option,
     mirror_option,
     resamples_option,
     seed_option,
+    split_option,
     tagger_option,
 )
-from miner.app.cli.terminal import show
+from miner.app.cli.terminal import show, show_json
 
 
 @click.command("confidence")
 @gold_option
-@click.option("--split", default="dev", show_default=True, help="As in the other commands.")
+@split_option("dev")
 @tagger_option
+@dtype_option
 @resamples_option
 @seed_option
-@click.option("--plot", type=PATH, help="Picture to draw of it (PNG, SVG or PDF by its ending).")
+@click.option("--plot", type=PATH, help="File for a plot (PNG, SVG or PDF by its ending).")
 @books_option
 @mirror_option
 @force_option
@@ -37,6 +39,7 @@ def command(
     gold: Path,
     split: str,
     tagger: str,
+    dtype: str,
     resamples: int,
     seed: int,
     plot: Path | None,
@@ -45,27 +48,29 @@ def command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Show what `mine --min-confidence` keeps, and how much of it is right.
+    """Show what `mine --min-confidence` keeps.
 
-    The pairs that a checkpoint mines from the books, in the annotated chapters: how many are at
-    least so sure, what share of them is right, and what share of the gold pairs they are.
+    A checkpoint mines pairs from the annotated chapters of the books. For each minimum confidence
+    the table has the number of pairs, their precision, and their recall of the gold pairs.
     """
     from miner.annotation.annotations import read_split
-    from miner.app.tables import tradeoff_table
-    from miner.evaluation.compare import mined_pairs
-    from miner.evaluation.confidence import tradeoff
+    from miner.app.tables.scores import tradeoff_table
+    from miner.evaluation.confidence import measure_tradeoff
+    from miner.evaluation.pair_errors import judge_mined_pairs
     from miner.files import refuse_existing
     from miner.models.load import load_tagger
 
     if plot:
         refuse_existing(plot, force)
-    judged = mined_pairs(read_split(gold, split), book_reader(books, mirror), load_tagger(tagger))
-    found = tradeoff(judged, resamples=resamples, seed=seed)
+    judged = judge_mined_pairs(
+        read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
+    )
+    found = measure_tradeoff(judged, resamples=resamples, seed=seed)
     if plot:
-        from miner.app.plots.evaluation import save, tradeoff_plot
+        from miner.app.plots.evaluation import save_figure, tradeoff_plot
 
-        save(tradeoff_plot(found, split), plot, force)
+        save_figure(tradeoff_plot(found, split), plot, force)
     if as_json:
-        click.echo(json.dumps([item.to_json() for item in found], indent=2))
+        show_json([item.to_json() for item in found])
     else:
         show(tradeoff_table(found, tagger, split))

@@ -1,8 +1,7 @@
-"""`miner gold errors`."""
+"""`miner gold errors`: count wrong pairs by cause."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,18 +9,21 @@ import click
 from miner.app.cli.books import book_reader
 from miner.app.cli.options import (
     books_option,
+    dtype_option,
     gold_option,
     json_option,
     mirror_option,
+    split_option,
     tagger_option,
 )
-from miner.app.cli.terminal import show
+from miner.app.cli.terminal import show, show_json
 
 
 @click.command("errors")
 @gold_option
-@click.option("--split", default="test", show_default=True, help="As in the other commands.")
+@split_option("test")
 @tagger_option
+@dtype_option
 @books_option
 @mirror_option
 @json_option
@@ -29,22 +31,22 @@ def command(
     gold: Path,
     split: str,
     tagger: str,
+    dtype: str,
     books: Path | None,
     mirror: str | None,
     as_json: bool,
 ) -> None:
-    """Of the pairs that a tagger mines, count the wrong ones, by cause."""
+    """Count the wrong pairs that a tagger mines, by cause."""
     from miner.annotation.annotations import read_split
-    from miner.app.tables import errors_table
-    from miner.evaluation.compare import mined_pairs
-    from miner.evaluation.pair_errors import pair_errors
+    from miner.app.tables.scores import errors_table
+    from miner.evaluation.pair_errors import count_pair_errors, judge_mined_pairs
     from miner.models.load import load_tagger, tagger_label
 
-    books_of_split = read_split(gold, split)
-    found = pair_errors(
-        mined_pairs(books_of_split, book_reader(books, mirror), load_tagger(tagger))
+    judged = judge_mined_pairs(
+        read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
     )
+    found = count_pair_errors(judged)
     if as_json:
-        click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
+        show_json(found.to_json())
     else:
         show(errors_table(found, tagger_label(tagger), split))

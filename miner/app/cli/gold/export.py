@@ -1,4 +1,4 @@
-"""`miner gold export`."""
+"""`miner gold export`: write annotated chapters for other tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from miner.app.cli.options import (
 
 @click.command("export")
 @gold_option
-@split_option
+@split_option()
 @click.option(
     "--format",
     type=click.Choice(["labelstudio", "conll", "tags", "datasets"]),
@@ -39,7 +39,7 @@ def command(
     mirror: str | None,
     force: bool,
 ) -> None:
-    """Write the annotated chapters, text and labels together, for other tools."""
+    """Write the annotated chapters for other tools."""
     from miner.annotation.annotations import read_split
     from miner.annotation.exchange import export
 

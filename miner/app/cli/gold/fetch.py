@@ -1,4 +1,4 @@
-"""`miner gold fetch`."""
+"""`miner gold fetch`: download the annotated books."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import file_of
+from miner.app.cli.books import find_book_file
 from miner.app.cli.errors import Failure
 from miner.app.cli.options import (
     books_option,
@@ -19,24 +19,25 @@ from miner.app.cli.options import (
 
 @click.command("fetch")
 @gold_option
-@split_option
+@split_option()
 @books_option
 @mirror_option
 @quiet_option
 def command(gold: Path, split: str, books: Path | None, mirror: str | None, quiet: bool) -> None:
-    """Download the annotated books that are not here yet, one polite request at a time.
+    """Download the annotated books.
 
-    They go to the cache, where every command looks. A book that cannot be had is named, the others
-    go on, and the exit code is 1.
+    Books that are not on this machine are downloaded one at a time. They are stored in the cache,
+    where every command looks. If a book cannot be downloaded, the reason is printed, the others are
+    downloaded, and the exit code is 1.
     """
     from miner.annotation.annotations import read_split
     from miner.annotation.validation import fetch_books
 
     wanted = read_split(gold, split)
     failed = 0
-    for book, found in fetch_books(wanted, lambda id: file_of(id, books, mirror)[1]):
+    for book, found in fetch_books(wanted, lambda id: find_book_file(id, books, mirror)[1]):
         failed += isinstance(found, str)
         if isinstance(found, str) or not quiet:
             click.echo(f"{book}: {found}", err=isinstance(found, str))
     if failed:
-        raise Failure(f"{failed} of {len(wanted)} books could not be had")
+        raise Failure(f"{failed} of {len(wanted)} books could not be downloaded")

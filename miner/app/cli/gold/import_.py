@@ -1,4 +1,4 @@
-"""`miner gold import`."""
+"""`miner gold import`: read annotations from Label Studio."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from miner.app.cli.options import (
 
 @click.command("import")
 @click.argument("exported", type=PATH)
-@out_option("Folder for the files, one per book, as in annotations/gold.", required=True)
+@out_option("Folder for the files, one for each book, as in annotations/gold.", required=True)
 @force_option
 def command(exported: Path, out: Path, force: bool) -> None:
-    """Turn what Label Studio exported (JSON) into files of annotations without book text."""
+    """Turn an export of Label Studio into annotations.
+
+    The files hold no book text.
+    """
     from miner.annotation.exchange import import_labelstudio
 
     for path in import_labelstudio(exported, out, force):

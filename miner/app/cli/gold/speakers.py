@@ -1,4 +1,4 @@
-"""`miner gold speakers`."""
+"""`miner gold speakers`: compare speakers with PDNC."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from miner.app.cli.terminal import show
 
 @click.command("speakers")
 @gold_option
-@click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index.")
-@click.option("--differences", is_flag=True, help="List them, with both names.")
+@click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index file.")
+@click.option("--differences", is_flag=True, help="List the differences, with both names.")
 @books_option
 @mirror_option
 def command(
     gold: Path, pdnc: Path, differences: bool, books: Path | None, mirror: str | None
 ) -> None:
-    """Compare our speakers with those of the Project Dialogism Novel Corpus."""
+    """Compare our speakers with those of an annotated corpus.
+
+    The corpus is the Project Dialogism Novel Corpus (PDNC).
+    """
     from miner.annotation.annotations import read_split
     from miner.annotation.pdnc import pdnc_novels
-    from miner.app.tables import speakers_tables
-    from miner.evaluation.speakers import speaker_pairs
+    from miner.app.tables.annotations import speakers_tables
+    from miner.evaluation.speakers import compare_speakers
 
-    pairs = speaker_pairs(read_split(gold, "all"), pdnc_novels(pdnc), book_reader(books, mirror))
+    pairs = compare_speakers(read_split(gold, "all"), pdnc_novels(pdnc), book_reader(books, mirror))
     show(speakers_tables(pairs, differences))

@@ -1,8 +1,7 @@
-"""`miner gold sweep`."""
+"""`miner gold sweep`: score the gap heuristic with many gaps."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -15,13 +14,14 @@ from miner.app.cli.options import (
     mirror_option,
     resamples_option,
     seed_option,
+    split_option,
 )
-from miner.app.cli.terminal import show
+from miner.app.cli.terminal import show, show_json
 
 
 @click.command("sweep")
 @gold_option
-@click.option("--split", default="train+dev", show_default=True, help="Not the test split.")
+@split_option("train+dev")
 @books_option
 @mirror_option
 @resamples_option
@@ -36,22 +36,25 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Score the gap heuristic with gaps of 50 to 2000 characters, to tune it."""
+    """Score the gap heuristic with many gaps.
+
+    The gaps are 50 to 2000 characters. Use the result to choose the gap of tuned-gap.
+    """
     from miner.annotation.annotations import read_split
-    from miner.app.tables import sweep_table
-    from miner.evaluation.compare import SWEPT_GAPS, sweep
+    from miner.app.tables.scores import sweep_table
+    from miner.evaluation.gap_sweep import GAPS, sweep_gaps
     from miner.models.load import load_tagger
 
-    swept = sweep(
+    swept = sweep_gaps(
         read_split(gold, split),
         book_reader(books, mirror),
-        [(gap, load_tagger(f"gap:{gap}")) for gap in SWEPT_GAPS],
+        [(gap, load_tagger(f"gap:{gap}")) for gap in GAPS],
         split=split,
         resamples=resamples,
         seed=seed,
     )
     if as_json:
         record = {item.gap: item.scores.to_json() for item in swept}
-        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+        show_json(record)
     else:
         show(sweep_table(swept, split))

@@ -1,4 +1,4 @@
-"""`miner gold tasks`."""
+"""`miner gold tasks`: write Label Studio tasks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import mark_names, naming, one_book
+from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     books_option,
     force_option,
@@ -24,7 +24,7 @@ from miner.app.cli.options import (
     type=click.IntRange(min=0),
     multiple=True,
     required=True,
-    help="As the book's tags number them; may be given more than once.",
+    help="Number of a chapter, as in the output of `miner tag`; may be repeated.",
 )
 @out_option("File for the tasks (JSON).", required=True)
 @quotes_option
@@ -35,22 +35,22 @@ def command(
     word: str,
     chapters: tuple[int, ...],
     out: Path,
-    quotes: str | None,
+    quotes: tuple[str, ...],
     books: Path | None,
     mirror: str | None,
     force: bool,
 ) -> None:
-    """Write Label Studio tasks of chapters that nobody has annotated yet.
+    """Write Label Studio tasks for new chapters.
 
-    Every quoted span is marked; who speaks, in which conversation, and what is no utterance is left
-    to the annotator. The labeling interface is written beside, in a file ending in .xml.
+    Every quoted span is marked. The annotator decides who speaks in which conversation, or that the
+    span is no utterance. The labeling interface is written beside the tasks, with the ending .xml.
     """
     from miner.annotation.exchange import tasks_file
     from miner.annotation.label_studio import blank_tasks
     from miner.dialogue.read import read_spans
 
     with tasks_file(out, force) as write:
-        source, data = one_book(word, books, mirror)
-        with naming(word):
-            book_spans = read_spans(data, source.id, mark_names(quotes))
+        source, data = open_book(word, books, mirror)
+        with naming_book(word):
+            book_spans = read_spans(data, source.id, quotes)
         write(blank_tasks(book_spans, chapters))

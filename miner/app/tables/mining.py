@@ -1,0 +1,70 @@
+"""Tables of mined books, and of how a book marks speech."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from miner.app.tables.layout import Shown, cut_column, new_table
+from miner.files import RUN_RECORD
+
+if TYPE_CHECKING:
+    from miner.corpus.build import Run
+    from miner.dialogue.typography import Typography
+
+_BOOKS_SHOWN = 30
+_WIDE = 110  # columns of a terminal that has room for all columns of the table of books
+
+
+def run_table(run: Run, width: int) -> list[Shown]:
+    """A row for each of the first mined books, and the sum of all, in `width` characters."""
+    is_wide = width >= _WIDE
+    keys = ["utterances", "quoted_not_speech", "dialogues", "turns", "pairs"]
+    names = ["book", "title", "words", "utterances", "quoted only", "dialogues", "turns", "pairs"]
+    if is_wide:
+        names.append("marks")
+    else:
+        keys.remove("quoted_not_speech")
+        names.remove("quoted only")
+    rows = []
+    for entry in run.entries[:_BOOKS_SHOWN]:
+        numbers = [f"{entry['words']:,}", *(f"{entry['counts'][key]:,}" for key in keys)]
+        marks = entry["typography"]
+        evidence = [f"{', '.join(marks['marks'])} {marks['confidence']:.2f}"] if is_wide else []
+        rows.append([entry["id"], entry["title"], *numbers, *evidence])
+    if (n_left := len(run.entries) - _BOOKS_SHOWN) > 0:
+        rows.append(["more", f"{n_left} in {RUN_RECORD}", *[""] * (len(names) - 2)])
+    totals = run.totals
+    numbers = [f"{totals['words']:,}", *(f"{totals.get(key, 0):,}" for key in keys)]
+    rows.append(["all", f"{totals['books']:,} books", *numbers, *[""] * is_wide])
+    table = new_table(names, ("title", "marks"))
+    *rows, total = cut_column(rows, 1, names, width)
+    for row in rows:
+        table.add_row(*row)
+    if len(rows) > 1:
+        table.add_section()
+        table.add_row(*total)
+    return [table]
+
+
+def tagged_by(run: Run) -> str:
+    """How many books each tagger tagged: "en@0123abcd (7 books), gap (1 book)"."""
+    counts = Counter(entry["tagger"] for entry in run.entries)
+    return ", ".join(f"{name} ({n} book{'s' * (n > 1)})" for name, n in counts.most_common())
+
+
+def typography_tables(name: str, typography: Typography) -> list[Shown]:
+    """The marks that open speech in a book, and the votes for them."""
+    chosen = ", ".join(typography.names) or "nothing"
+    title = (
+        f"{name}: speech is opened by {chosen} "
+        f"(confidence {typography.confidence:.2f}, language {typography.language or 'unknown'})"
+    )
+    if not typography.evidence:
+        return [title, "no paragraph votes for any mark"]
+    table = new_table(("marks", "paragraphs that vote for them", "share", "used"))
+    total = sum(count for _, count in typography.evidence)
+    for marks, count in typography.evidence:
+        used = "yes" if marks in typography.names else ""
+        table.add_row(marks, f"{count:,}", f"{count / total:.1%}", used)
+    return [title, table]
