@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miner.dialogue.quotation_marks import dash_stretches, scanner_for
-from miner.dialogue.typography import ANY_LANGUAGE, CONVENTIONS, MARKS
+from miner.languages.marks import MARKS
+from miner.languages.registry import LANGUAGES, conventions_of
 
 KIND = {'"': "double-straight", "“": "double-curly", "'": "single-straight", "‘": "single-curly"}
 
@@ -228,7 +229,7 @@ DASHED = [
 
 @pytest.mark.parametrize(("language", "text", "expected"), DASHED)
 def test_paragraphs_that_a_dash_opens(language, text, expected):
-    found = dash_stretches(text, CONVENTIONS[language])
+    found = dash_stretches(text, conventions_of(language))
     assert [text[start:end].strip() for start, end in found] == expected
 
 
@@ -251,7 +252,7 @@ def test_no_text_is_too_odd(text, name, position):
         assert scanner.continuation(text) in (0, 1)
 
 
-@given(texts, st.sampled_from([*CONVENTIONS.values(), ANY_LANGUAGE]))
+@given(texts, st.sampled_from([conventions_of(code) for code in (*LANGUAGES, "")]))
 def test_stretches_of_a_dash_lie_in_order(text, conventions):
     edges = [edge for stretch in dash_stretches(text, conventions) for edge in stretch]
     assert edges == sorted(edges)

@@ -5,7 +5,8 @@ from helpers import DATA, needs_books
 from real import real_book
 
 from miner.books.book import Block, BlockKind, Book, read_book
-from miner.dialogue.typography import CONVENTIONS, MARKS, infer_typography, typography_from_names
+from miner.dialogue.typography import infer_typography, typography_from_names
+from miner.languages.marks import MARKS
 
 
 def page(*texts, language="en"):
@@ -220,11 +221,6 @@ def test_a_book_without_speech():
     found = infer_typography(page(PROSE["en"], "Don't look for any; 'tis not there."))
     assert (found.names, found.confidence, found.evidence) == ((), 0.0, ())
     assert infer_typography(page()).names == ()
-
-
-@pytest.mark.parametrize("language", CONVENTIONS)
-def test_the_rows_name_known_marks(language):
-    assert set(CONVENTIONS[language].marks) <= set(MARKS)
 
 
 BOOKS = {
