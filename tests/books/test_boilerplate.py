@@ -29,11 +29,11 @@ def body_of(html: str):
 
 
 def kept(html: str) -> list[str]:
-    return [text_block.text for text_block in body_of(html).text_blocks]
+    return [block.text for block in body_of(html).text_blocks]
 
 
 def n_words(html: str) -> int:
-    return sum(count_words(text_block.text) for text_block in read_page(html.encode()).text_blocks)
+    return sum(count_words(block.text) for block in read_page(html.encode()).text_blocks)
 
 
 def fill(n: int) -> str:
@@ -99,7 +99,7 @@ FOOTERS = {
 def test_licences_of_every_era_go_and_the_book_stays(first, last):
     html = f"<html><body>{HEADERS[first]}{BOOK}{FOOTERS[last]}</body></html>"
     body = body_of(html)
-    assert [text_block.text for text_block in body.text_blocks] == STORY
+    assert [block.text for block in body.text_blocks] == STORY
     assert body.drops.total() == n_words(html) - n_words(BOOK)
     assert set(body.drops) <= {"licence", "credits"}
 
@@ -234,7 +234,7 @@ def test_transcribers_notes_go_up_to_the_next_heading(note):
     html = f"<h2>I</h2>{fill(700)}{note}<h2>II</h2>{fill(700)}"
     body = body_of(html)
     assert dict(body.drops) == {"transcriber's note": n_words(note)}
-    assert sum(count_words(text_block.text) for text_block in body.text_blocks) == 1402
+    assert sum(count_words(block.text) for block in body.text_blocks) == 1402
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_words_of_the_page_are_words_kept_and_words_dropped():
     credit = "<p>Produced by A. B.</p>"
     html = f"{HEADERS['pre']}{credit}{fill(1400)}{note}{FOOTERS['pre']}"
     body = body_of(html)
-    n_kept = sum(count_words(text_block.text) for text_block in body.text_blocks)
+    n_kept = sum(count_words(block.text) for block in body.text_blocks)
     assert n_kept == 1400
     assert body.drops["credits"] == 8
     assert body.drops["transcriber's note"] == 4
@@ -281,7 +281,8 @@ def test_whatever_the_order_no_word_goes_unaccounted_and_no_long_tale_is_lost(pa
     except ValueError as error:
         assert "would be dropped" in str(error)
         return
-    words = [(text_block.text.startswith("He went"), count_words(text_block.text)) for text_block in body.text_blocks]
+    texts = [block.text for block in body.text_blocks]
+    words = [(text.startswith("He went"), count_words(text)) for text in texts]
     assert n_words(html) == sum(n for _, n in words) + body.drops.total()
     assert sum(n for is_tale, n in words if is_tale) >= 1400 * parts.count(fill(1400))
 
@@ -322,6 +323,6 @@ def test_fields_of_the_header_in_every_layout():
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.htm*")), ids=lambda path: path.name)
 def test_no_word_of_a_licence_is_left_in_a_file(path):
     body = strip_boilerplate(read_page(path.read_bytes()))
-    text = "\n".join(text_block.text for text_block in body.text_blocks)
+    text = "\n".join(block.text for block in body.text_blocks)
     assert not re.search(r"Gutenberg|stand-in|licence|Volunteer|Small Print", text, re.IGNORECASE)
     assert text

@@ -16,7 +16,7 @@ def text_blocks(body: str):
 
 
 def texts(body: str) -> list[str]:
-    return [text_block.text for text_block in text_blocks(body)]
+    return [block.text for block in text_blocks(body)]
 
 
 def drops(body: str) -> dict[str, int]:
@@ -89,7 +89,7 @@ def test_plain_text_is_refused_with_its_first_words():
 
 
 def test_a_page_without_html_and_body_is_a_page():
-    assert [text_block.text for text_block in read_page(b"One.<br><br>Two.").text_blocks] == ["One.", "Two."]
+    assert [block.text for block in read_page(b"One.<br><br>Two.").text_blocks] == ["One.", "Two."]
 
 
 def test_letters_are_composed():
@@ -236,7 +236,7 @@ def test_a_note_within_a_sentence_comes_after_it():
     found = text_blocks(
         "<p>The house [Footnote: Now an\ninn.] was cold. [Footnote 2: Very.]</p><p>On.</p>"
     )
-    assert [(text_block.text, text_block.region) for text_block in found] == [
+    assert [(block.text, block.region) for block in found] == [
         ("The house was cold.", ""),
         ("[Footnote: Now an inn.]", "footnote"),
         ("[Footnote 2: Very.]", "footnote"),
@@ -340,7 +340,7 @@ def test_preformatted_lines_are_lines_and_white_lines_divide():
     found = text_blocks(
         "<pre>\n  Gold for the head,\n     and milk\n\n  Long may he reign\n</pre><p>So.</p>"
     )
-    assert [(text_block.text, text_block.preformatted) for text_block in found] == [
+    assert [(block.text, block.preformatted) for block in found] == [
         ("Gold for the head,\nand milk", True),
         ("Long may he reign", True),
         ("So.", False),
@@ -349,9 +349,9 @@ def test_preformatted_lines_are_lines_and_white_lines_divide():
 
 def test_an_unclosed_pre_does_not_eat_the_page():
     page = read_page((DATA / "unclosed_pre.htm").read_bytes())
-    assert all(text_block.text for text_block in page.text_blocks)
-    assert "At the second turnpike the basket moved." in [text_block.text for text_block in page.text_blocks]
-    assert [text_block.level for text_block in page.text_blocks if text_block.level] == [1, 3, 3]
+    assert all(block.text for block in page.text_blocks)
+    assert "At the second turnpike the basket moved." in [block.text for block in page.text_blocks]
+    assert [block.level for block in page.text_blocks if block.level] == [1, 3, 3]
 
 
 VERSE = ["Half the world goes by my door,\nAnd none of it is mine."]
@@ -372,8 +372,8 @@ VERSE = ["Half the world goes by my door,\nAnd none of it is mine."]
 )
 def test_the_lines_of_a_stanza_are_one_text_block(body):
     found = text_blocks(f"<p>He sang:</p>{body}<p>So he sang.</p>")
-    assert [text_block.text for text_block in found] == ["He sang:", *VERSE, "So he sang."]
-    assert [text_block.region for text_block in found] == ["", "verse", ""]
+    assert [block.text for block in found] == ["He sang:", *VERSE, "So he sang."]
+    assert [block.region for block in found] == ["", "verse", ""]
 
 
 def test_stanzas_are_text_blocks_of_their_own():
@@ -387,8 +387,8 @@ def test_stanzas_are_text_blocks_of_their_own():
 def test_paragraphs_of_several_lines_in_a_poem_are_stanzas():
     body = '<div class="poem"><h4>THE BELL</h4><p>Ring loud,<br>ring.</p><p>Ring low,<br>ring.</p>'
     found = text_blocks(body + "</div>")
-    assert [text_block.text for text_block in found] == ["THE BELL", "Ring loud,\nring.", "Ring low,\nring."]
-    assert [text_block.level for text_block in found] == [4, 0, 0]
+    assert [block.text for block in found] == ["THE BELL", "Ring loud,\nring.", "Ring low,\nring."]
+    assert [block.level for block in found] == [4, 0, 0]
 
 
 def test_the_cells_of_a_row_are_one_text_block():
@@ -396,7 +396,7 @@ def test_the_cells_of_a_row_are_one_text_block():
         "<table><tr><th>I.</th><th>The Gate</th></tr><tr><td>II.</td><td>The <i>Bees</i></td></tr>"
     )
     found = text_blocks(body + "</table><p>On.</p>")
-    assert [(text_block.text, text_block.tag) for text_block in found] == [
+    assert [(block.text, block.tag) for block in found] == [
         ("I. The Gate", "tr"),
         ("II. The Bees", "tr"),
         ("On.", "p"),
@@ -427,7 +427,7 @@ def test_the_cells_of_a_row_are_one_text_block():
 )
 def test_the_surroundings_name_the_region(body, region):
     found = text_blocks(f"<p>Before.</p>{body}<p>After.</p>")
-    assert [(text_block.text, text_block.region) for text_block in found] == [
+    assert [(block.text, block.region) for block in found] == [
         ("Before.", ""),
         ("“Who’s there?”", region),
         ("After.", ""),
@@ -436,8 +436,10 @@ def test_the_surroundings_name_the_region(body, region):
 
 def test_a_caption_in_a_paragraph_is_a_text_block_of_its_own():
     body = '<p>The bell rang.<span class="caption">“The Bell.”</span> Nobody came.</p>'
-    found = text_blocks(body + '<h2><span class="caption">“The Bell.”</span><br><br>CHAPTER II</h2>')
-    assert [(text_block.text, text_block.region, text_block.level) for text_block in found] == [
+    found = text_blocks(
+        body + '<h2><span class="caption">“The Bell.”</span><br><br>CHAPTER II</h2>'
+    )
+    assert [(block.text, block.region, block.level) for block in found] == [
         ("The bell rang.", "", 0),
         ("“The Bell.”", "caption", 0),
         ("Nobody came.", "", 0),

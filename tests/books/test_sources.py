@@ -166,6 +166,27 @@ def test_a_name_too_long_for_the_disk_is_reported(cache):
     assert missing == [Missing("x" * 5000, "cannot be read: File name too long")]
 
 
+def test_a_word_that_is_nothing_else_is_a_title(tmp_path, cache, monkeypatch):
+    monkeypatch.chdir(touch(tmp_path, "emma.htm", "Emma", "notes.txt"))
+    asked = []
+
+    def number_from_title(title):
+        asked.append(title)
+        if title == "Lost":
+            raise ValueError("nobody wrote it")
+        return "158"
+
+    words = ["Can You Forgive Her?", "Lost", "Emma", "notes.txt", "gone.htm", "a/b", "x*", "0", " "]
+    sources, missing = find_sources(words, cache=cache, number_from_title=number_from_title)
+    assert sources == [Source("Can You Forgive Her?", "158", None)]
+    assert asked == ["Can You Forgive Her?", "Lost"]
+    assert [line.word for line in missing] == words[1:]
+    assert missing[0] == Missing("Lost", "no such file; nobody wrote it")
+    touch(cache, "158.html")
+    found, _ = find_sources(["Persuasion"], cache=cache, number_from_title=number_from_title)
+    assert found == [Source("Persuasion", "158", cache / "158.html")]
+
+
 LOCAL = [
     "1342-h.htm",
     "1342-h.html",
@@ -185,7 +206,7 @@ def test_number_is_looked_up_locally_in_order_of_names(tmp_path, cache, n):
     assert (sources, missing) == ([Source("1342", "1342", books / LOCAL[n])], [])
 
 
-def test_number_is_looked_up_in_the_cache_next_and_else_left_to_fetch(tmp_path, cache):
+def test_number_is_looked_up_in_the_cache_next_and_else_left_to_download(tmp_path, cache):
     books = touch(tmp_path / "books", "13420-h.htm")
     assert find_sources(["01342"], books, cache)[0] == [Source("01342", "1342", None)]
     touch(cache, "1342.html")
