@@ -448,3 +448,21 @@ def test_whatever_the_page_blocks_are_clean_and_in_order(parts):
         assert block.text
         assert block.text == "\n".join(" ".join(line.split()) for line in block.text.split("\n"))
         assert block.kind is BlockKind.VERSE or "\n" not in block.text
+
+
+# Natural mistakes
+
+
+def test_a_path_may_be_text_and_names_the_book(tmp_path):
+    path = tmp_path / "1342-h.htm"
+    path.write_text("<p>It is a truth.</p>")
+    assert read_book(str(path)) == read_book(path, "1342") == parse_book(path.read_bytes(), "1342")
+    assert read_book(path, "emma").id == "emma"
+
+
+def test_bytes_and_paths_are_not_taken_for_each_other(tmp_path):
+    with pytest.raises(TypeError, match="found bytes, expected a path; parse_book takes bytes"):
+        read_book(b"<p>It is a truth.</p>")
+    for path in (tmp_path, "1342-h.htm"):
+        with pytest.raises(TypeError, match="found .*, expected bytes; read_book takes a path"):
+            parse_book(path, "1342")

@@ -2,7 +2,7 @@
 
 import pytest
 from helpers import DATA, needs_books
-from real import real_book
+from real import FILES, real_book
 
 from miner.books.book import Block, BlockKind, Book, read_book
 from miner.dialogue.typography import infer_typography, typography_from_names
@@ -268,8 +268,14 @@ NOT_ENGLISH = {
 LANGUAGES = {f"{number}-h.htm": code for code, ns in NOT_ENGLISH.items() for number in ns}
 
 
+HANDFUL = ("pg11-images.html", "208-h.htm", "22367-h.htm", "4217-h.htm", "18381-h.htm")
+
+
 @needs_books
-@pytest.mark.parametrize("file", BOOKS)
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(f, marks=[] if f in HANDFUL else pytest.mark.slow) for f in BOOKS if f in FILES],
+)
 def test_real_books(file):
     found = infer_typography(real_book(file))
     assert found.names == BOOKS[file]
