@@ -120,6 +120,20 @@ _ANSWER = frozenset(
     "agreed answer answered answers assented echoed objected rejoined replied replies responded "
     "retorted returned".split()
 )
+_MEN = (
+    "mr sir lord master uncle father king prince count duke brother captain colonel major "
+    "general lieutenant sergeant sheriff judge doctor dr squire parson vicar curate priest "
+    "baronet earl monsieur signor señor don man boy gentleman fellow lad son husband nephew "
+    "grandfather papa"
+)
+_WOMEN = (
+    "mrs miss lady mistress aunt mother queen princess madame sister madam mademoiselle señora "
+    "countess duchess baroness governess housekeeper nurse maid woman girl daughter wife niece "
+    "widow grandmother mamma"
+)
+_TITLES: dict[str, str] = {word: "m" for word in _MEN.split()} | {
+    word: "f" for word in _WOMEN.split()
+}
 _ATTRIBUTION = AttributionWords(
     say=_ANSWER
     | frozenset(
@@ -140,22 +154,10 @@ _ATTRIBUTION = AttributionWords(
     answer_verbs=_ANSWER,
     say_with_particle=dict.fromkeys(("went", "goes", "hurried"), "on"),
     subjects={"he": "m", "she": "f", "i": "i", "they": "t", "we": "i"},
-    personal=dict.fromkeys(("he", "his", "him"), "m") | dict.fromkeys(("she", "her", "hers"), "f"),
+    personal={"he": "m", "his": "m", "him": "m", "she": "f", "her": "f", "hers": "f"},
     reflexive={"himself": "m", "herself": "f"},
     narrator=frozenset(("i", "my", "me")),
-    titles=dict.fromkeys(
-        "mr sir lord master uncle father king prince count duke brother captain colonel major "
-        "general lieutenant sergeant sheriff judge doctor dr squire parson vicar curate priest "
-        "baronet earl monsieur signor señor don man boy gentleman fellow lad son husband nephew "
-        "grandfather papa".split(),
-        "m",
-    )
-    | dict.fromkeys(
-        "mrs miss lady mistress aunt mother queen princess madame sister madam mademoiselle señora "
-        "countess duchess baroness governess housekeeper nurse maid woman girl daughter wife niece "
-        "widow grandmother mamma".split(),
-        "f",
-    ),
+    titles=_TITLES,
     no_nouns=frozenset("to at in with as and of who from again had was then".split()),
     adverb_endings=("ly",),
     possessive_endings=("'s", "’s"),

@@ -1,4 +1,4 @@
-"""Licence texts of every era go, the book stays, and what went is accounted for."""
+"""Licence texts of every era are dropped and counted, and the book stays."""
 
 import re
 
@@ -96,7 +96,7 @@ FOOTERS = {
 
 @pytest.mark.parametrize("last", FOOTERS)
 @pytest.mark.parametrize("first", HEADERS)
-def test_licences_of_every_era_go_and_the_book_stays(first, last):
+def test_licences_of_every_era_are_dropped_and_the_book_stays(first, last):
     html = f"<html><body>{HEADERS[first]}{BOOK}{FOOTERS[last]}</body></html>"
     body = body_of(html)
     assert [block.text for block in body.text_blocks] == STORY
@@ -124,7 +124,7 @@ def test_a_title_in_two_lines_goes_with_its_line_and_the_text_below_it_stays():
         "*** The end ***",
     ],
 )
-def test_a_book_that_speaks_of_the_project_loses_nothing(text):
+def test_a_book_that_mentions_the_project_loses_nothing(text):
     html = f"{HEADERS['pre']}{fill(700)}<p>{text}</p>{fill(700)}{FOOTERS['pre']}"
     assert n_words("".join(f"<p>{paragraph}</p>" for paragraph in kept(html))) == n_words(
         fill(700) + f"<p>{text}</p>" + fill(700)
@@ -186,7 +186,7 @@ def test_a_story_shorter_than_its_licence_is_kept():
         "[This file was first posted in May]",
     ],
 )
-def test_credits_at_the_front_go(credit):
+def test_credits_at_the_front_are_dropped(credit):
     body = body_of(f"{HEADERS['section']}<p>{credit}</p>{fill(700)}")
     assert body.drops["credits"] == len(credit.split())
     assert body.text_blocks[0].text.startswith("He went")
@@ -230,7 +230,7 @@ def test_credits_further_down_are_text():
         "<h3>Megjegyzések</h3><p>A hibákat javítottuk.</p>",
     ],
 )
-def test_transcribers_notes_go_up_to_the_next_heading(note):
+def test_transcribers_notes_are_dropped_up_to_the_next_heading(note):
     html = f"<h2>I</h2>{fill(700)}{note}<h2>II</h2>{fill(700)}"
     body = body_of(html)
     assert dict(body.drops) == {"transcriber's note": n_words(note)}
@@ -274,7 +274,7 @@ PARTS = [*HEADERS.values(), *FOOTERS.values(), BOOK, fill(105), fill(1400)]
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=5))
-def test_whatever_the_order_no_word_goes_unaccounted_and_no_long_tale_is_lost(parts):
+def test_in_any_order_every_word_is_counted_and_no_long_tale_is_lost(parts):
     html = "<html><body>" + "".join(parts)
     try:
         body = body_of(html)
@@ -297,7 +297,7 @@ def test_a_long_chapter_called_transcribers_notes_is_refused():
     )
 
 
-def test_a_fifth_may_go_and_more_may_not():
+def test_at_most_a_fifth_may_be_dropped():
     def html(n: int) -> str:
         return (
             f'{HEADERS["section"]}{fill(8050)}<div class="tn">{fill(n)}</div>{FOOTERS["section"]}'

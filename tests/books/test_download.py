@@ -106,7 +106,7 @@ def test_an_id_that_is_no_number_is_refused(site, cache, id):
 @pytest.mark.parametrize(
     "limit", [{"timeout": 0}, {"retries": -1}, {"pause": -1}, {"total": 0}, {"max_bytes": 0}]
 )
-def test_a_limit_that_cannot_be_kept_is_refused(limit):
+def test_an_impossible_limit_is_refused(limit):
     with pytest.raises(
         ValueError, match=f"{next(iter(limit))}: found .*, expected (more than 0|0 or more)"
     ):
@@ -116,7 +116,7 @@ def test_a_limit_that_cannot_be_kept_is_refused(limit):
 # Downloads
 
 
-def test_a_good_book_takes_one_request_and_then_none(site, cache):
+def test_a_book_is_requested_once_and_then_read_from_the_cache(site, cache):
     site.pages["/1342.html"] = answer()
     for _ in range(2):
         path = download("01342", mirror=site.mirror, cache=cache, limits=QUICK)
@@ -187,7 +187,7 @@ def test_other_statuses_are_final(site, cache, status):
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
-def test_a_passing_failure_is_asked_again_ever_later(site, cache, status):
+def test_a_passing_failure_is_tried_again_after_longer_and_longer_pauses(site, cache, status):
     site.pages["/1342.html"] = in_turn(answer(status=status), answer(status=status), answer())
     path = download("1342", mirror=site.mirror, cache=cache, limits=replace(QUICK, pause=0.05))
     assert path.read_bytes() == BOOK
@@ -204,7 +204,7 @@ def test_a_lasting_failure_ends_with_the_retries(site, cache):
     assert len(site.paths) == 4
 
 
-def test_retry_after_is_kept(site, cache):
+def test_retry_after_is_respected(site, cache):
     site.pages["/1342.html"] = in_turn(answer(status=429, Retry_After="1"), answer())
     assert download("1342", mirror=site.mirror, cache=cache, limits=QUICK).read_bytes() == BOOK
     assert site.times[1] - site.times[0] >= 1
@@ -219,7 +219,7 @@ def test_retry_after_beyond_the_total_is_not_waited_for(site, cache):
     assert len(site.paths) == 1
 
 
-def test_a_connection_closed_without_an_answer_is_asked_again(site, cache):
+def test_a_connection_closed_without_an_answer_is_tried_again(site, cache):
     site.pages["/1342.html"] = in_turn(lambda *_: None, answer())
     assert download("1342", mirror=site.mirror, cache=cache, limits=QUICK).read_bytes() == BOOK
     assert len(site.paths) == 2
@@ -245,7 +245,7 @@ def test_a_drip_ends_with_the_total(site, cache, slowly):
     assert len(site.paths) == 1
 
 
-def test_nothing_goes_on_behind_a_total_that_ran_out(site, cache):
+def test_no_work_continues_after_the_total_time(site, cache):
     def stream(handler, site):
         answer(length=10**9)(handler, site)
         while not site.closing.wait(0.01):
@@ -310,7 +310,7 @@ def test_a_book_without_length_is_whole_if_it_is_closed(site, cache):
         b"<pdf:x/><head>",
     ],
 )
-def test_a_page_that_is_no_html_whatever_its_type(site, cache, body):
+def test_a_page_that_is_not_html_is_refused_even_with_the_type_html(site, cache, body):
     site.pages["/1342.html"] = answer(body, Content_Type="text/html")
     start = re.escape(repr(body[:12]))
     refused(site, cache, f"sent {len(body):,} bytes that start {start}")
@@ -319,7 +319,7 @@ def test_a_page_that_is_no_html_whatever_its_type(site, cache, body):
 @pytest.mark.parametrize(
     "body", [b"<p>A fragment.", b"\xef\xbb\xbf<?xml?>\n<!DOCTYPE HTML>", b"<HTML lang='en'>"]
 )
-def test_html_is_known_by_its_beginning_whatever_its_type(site, cache, body):
+def test_html_is_known_by_its_beginning_and_not_by_its_type(site, cache, body):
     site.pages["/1342.html"] = answer(body, Content_Type="application/octet-stream")
     assert download("1342", mirror=site.mirror, cache=cache, limits=QUICK).read_bytes() == body
 

@@ -1,4 +1,4 @@
-"""Pages as producers of twenty years made them: bytes to text, and what stands in the sentences."""
+"""Bytes of pages in the styles of twenty years -> text blocks."""
 
 import codecs
 import unicodedata
@@ -98,7 +98,7 @@ def test_letters_are_composed():
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
-def test_utf_8_is_read_back_whatever_the_text(text):
+def test_any_text_in_utf_8_is_read_back(text):
     data = f"<p>{text}".encode()
     assert decode(data) == unicodedata.normalize("NFC", f"<p>{text}")
 
@@ -225,7 +225,7 @@ def test_what_only_looks_like_an_anchor_is_kept(body, expected):
     assert (texts(body), drops(body)) == ([expected], {})
 
 
-def test_an_anchor_between_two_words_glues_them_not():
+def test_an_anchor_between_two_words_does_not_join_them():
     anchor = '<a href="#Footnote_2" class="fnanchor">[2]</a>'
     assert texts(f"<p>the lady{anchor}before, and him{anchor}.</p>") == [
         "the lady before, and him."
@@ -332,7 +332,7 @@ def test_drop_caps_of_other_makes(body, expected):
         ("<p>vor<em>stellen</em>?</p>", ["vorstellen?"]),
     ],
 )
-def test_paragraphs_however_they_are_set(body, expected):
+def test_paragraphs_in_every_kind_of_markup(body, expected):
     assert texts(body) == expected
 
 

@@ -49,8 +49,9 @@ CHAPTERS = {
     "34811-h.htm": 97,
 }
 LEFT_OVER = re.compile(
-    r"\[Illustration|\{\d+\}|\[Pg \d|Project Gutenberg|(?:START|END) OF TH(?:IS|E) PROJECT|"
-    r"START: FULL|Distributed Proof|[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd\ue000\ue001]|  "
+    r"\[Illustration|\{\d+\}|\[Pg \d|Project Gutenberg(?:™|-tm| Licen[cs]e| Literary| e-?[bt])|"
+    r"(?:START|END) OF TH(?:IS|E) PROJECT|START: FULL|Distributed Proof|"
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd\ue000\ue001]|  "
 )
 BESIDE_THE_TEXT = (BlockKind.CAPTION, BlockKind.CONTENTS, BlockKind.FOOTNOTE)
 

@@ -1,4 +1,4 @@
-"""Words to files on a real disk."""
+"""Words that name books -> files on a real disk."""
 
 import os
 import subprocess
@@ -127,7 +127,7 @@ def test_sample_is_the_packaged_file(cache):
     assert find_sources(["sample"], cache=cache) == ([Source("sample", "sample", path)], [])
 
 
-def test_words_that_name_nothing_are_reported_and_lose_no_other(tmp_path, cache, monkeypatch):
+def test_words_that_name_nothing_are_reported_and_the_others_found(tmp_path, cache, monkeypatch):
     monkeypatch.chdir(touch(tmp_path, "good.htm", "notes.txt", "novels/readme.txt"))
     words = ["emma.htm", "novels/", "good.htm", "notes.txt", "x*.htm", "0", "123456789", "", "٣"]
     words += ["good.htm/a.htm", os.devnull]
@@ -148,7 +148,7 @@ def test_words_that_name_nothing_are_reported_and_lose_no_other(tmp_path, cache,
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no Unix permissions here")
-def test_unreadable_folder_is_reported_and_loses_no_other(cache):
+def test_an_unreadable_folder_is_reported_and_the_others_found(cache):
     with tempfile.TemporaryDirectory() as name:
         folder = touch(Path(name), "good.htm", "shut/a.htm")
         folder.chmod(0o755)

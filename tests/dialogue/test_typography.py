@@ -1,4 +1,4 @@
-"""How a book marks speech: one vote a paragraph, cast by speech and by nothing else."""
+"""How a book marks speech: one vote a paragraph, and only speech votes."""
 
 import pytest
 from helpers import DATA, needs_books
@@ -171,18 +171,18 @@ PROSE = {
 
 @pytest.mark.parametrize("language", PROSE)
 @pytest.mark.parametrize("declared", ["", "declared", "en", "de", "la"])
-def test_the_language_is_known_by_its_small_words(language, declared):
+def test_the_language_is_known_by_its_function_words(language, declared):
     book = page(*[PROSE[language]] * 12, language=language if declared == "declared" else declared)
     assert infer_typography(book).language == language
 
 
-def test_the_declared_language_stands_where_the_words_do_not_plainly_say_another():
+def test_the_declared_language_is_kept_unless_the_words_clearly_show_another():
     assert infer_typography(page("Il fiume era alto.", language="pt")).language == "pt"
     assert infer_typography(page("Hm! Ha! Brr!", language="nl")).language == "nl"
     assert infer_typography(page("Hm! Ha! Brr!", language="eo")).language == ""
 
 
-def test_a_language_without_a_row_still_has_marks():
+def test_a_language_without_a_file_still_has_marks():
     finnish = ["”Missä vene on?” kysyi nainen.", "„Mennyt”, sanoi mies.", "«Ilman meitä!»"]
     found = infer_typography(page(*finnish, "Joki oli korkea.", language="fi"))
     assert found.language == ""
