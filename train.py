@@ -36,7 +36,7 @@ from transformers.utils import logging
 from miner import __version__
 from miner.annotation.annotations import BOOKS, is_annotations, read_cards
 from miner.app.plots import evaluation as plots
-from miner.books.download import fetch, find_book
+from miner.books.download import download, find_book
 from miner.books.sources import find_sources, id_of
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans
@@ -301,7 +301,7 @@ def weakly_tagged(
         why = reasons.get(id_of(source.path) if source.path else source.id)
         try:
             if not why:
-                data = (source.path or fetch(source.id)).read_bytes()
+                data = (source.path or download(source.id)).read_bytes()
                 found += weak_examples(read_spans(data, source.id, ()), chosen)
         except (ValueError, OSError) as error:
             why = str(error)

@@ -9,6 +9,7 @@ import pytest
 from loopback import Site
 
 import miner.books.download
+from miner.books.web import Limits
 
 # Workers share the cores, and so do the commands that they start: threads of their own would only
 # stand in one another's way. Set before anything imports torch.
@@ -58,6 +59,8 @@ def no_settings(monkeypatch):
     """Whoever runs the tests may have set where books lie; the tests say it themselves."""
     for name in ("MINER_BOOKS", "MINER_MIRROR", "MINER_CACHE"):
         monkeypatch.delenv(name, raising=False)
+    # A word that names nothing is looked up as a title; no test may download the catalogue.
+    monkeypatch.setenv("MINER_CATALOG", os.devnull)
 
 
 @pytest.fixture
@@ -70,9 +73,8 @@ def cache(tmp_path):
 def quick(monkeypatch):
     """Requests to this machine's server, with next to no pause; users get the polite one."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(
-        miner.books.download, "fetch", partial(miner.books.download.fetch, pause=0.01)
-    )
+    quick = partial(miner.books.download.download, limits=Limits(pause=0.01))
+    monkeypatch.setattr(miner.books.download, "download", quick)
 
 
 @pytest.fixture

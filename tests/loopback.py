@@ -1,4 +1,4 @@
-"""A mirror on the loopback address: a real server that answers, or fails to, as a test wants it."""
+"""A real server on the loopback address that answers, or fails to, as a test wants."""
 
 import socket
 import struct
@@ -10,7 +10,7 @@ from helpers import BOOK
 
 
 class Site:
-    """A mirror: what it answers by path, and every request that came."""
+    """A mirror: its answers by path, and a record of every request."""
 
     def __init__(self):
         self.pages = {}
@@ -65,7 +65,7 @@ def answer(body=BOOK, status=200, length=None, **headers):
 
 
 def in_turn(*answers):
-    """The first answer to the first request, and so on; the last one for good."""
+    """Answers the first request with the first answer, and so on; then repeats the last."""
     left = list(answers)
     return lambda handler, site: (left.pop(0) if len(left) > 1 else left[0])(handler, site)
 

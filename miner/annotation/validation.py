@@ -1,10 +1,9 @@
-"""The annotations as a whole: fetched, checked against their books, counted."""
+"""The annotations as a whole: checked against their books, counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from miner.annotation.annotations import (
     AnnotatedBook,
@@ -107,22 +106,3 @@ def _copies(books: Sequence[AnnotatedBook]) -> list[str]:
             if len(ours & theirs) > _SAME_WORK * min(len(ours), len(theirs)):
                 found.append(f"{one}, {other}: found the same spans, expected different works")
     return found
-
-
-def fetch_books(
-    books: Sequence[AnnotatedBook], find: Callable[[str], Path]
-) -> Iterator[tuple[str, Path | str]]:
-    """The file of each book, downloaded where need be, or why it cannot be had.
-
-    The reason is one line without the book's id, which stands beside it.
-
-    Args:
-        books: whose files are wanted; the sample comes with the package.
-        find: gives the file of a book by its id.
-    """
-    for book in books:
-        id = book.card.book
-        try:
-            yield id, find(id)
-        except (ValueError, OSError) as error:
-            yield id, str(error).removeprefix(f"{id}: ")

@@ -12,6 +12,8 @@ from pathlib import Path
 from miner.books.boilerplate import strip_boilerplate
 from miner.books.chapters import Outline, chapter_starts, is_contents_title, looks_like_heading
 from miner.books.page import TextBlock, count_words, read_page
+from miner.books.sources import id_of
+from miner.languages.registry import LANGUAGES, any_of, code_from_name
 
 
 class BlockKind(StrEnum):
@@ -26,7 +28,7 @@ class BlockKind(StrEnum):
     CONTENTS = "contents"
 
 
-# The blocks in which people may speak.
+# The kinds of blocks in which people may speak.
 SPOKEN_KINDS = (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
 
 
@@ -34,9 +36,11 @@ SPOKEN_KINDS = (BlockKind.PARAGRAPH, BlockKind.VERSE, BlockKind.LETTER)
 class Block:
     """One block of the page.
 
-    `index` counts from 0 in reading order and is the `paragraph` of every span in the block.
-    `chapter` is 0 before the first heading. `text` has single spaces and no line breaks, except
-    in verse, where a line break is kept.
+    Args:
+        index: counts from 0 in reading order; it is the `paragraph` of every span in the block.
+        chapter: counts from 1; 0 before the first heading.
+        kind: what the block is on the page.
+        text: with single spaces; only verse keeps its line breaks.
     """
 
     index: int
@@ -49,11 +53,16 @@ class Block:
 class Book:
     """A parsed book.
 
-    `id` is the Gutenberg number as text ("1342") or, without one, the file's stem. `language` is a
-    two-letter code, the name as the file gives it where that is none we know, "" where the file
-    does not tell. `drops` counts the words left out, by reason; footnotes, captions and tables of
-    contents are not left out but are blocks of their own kind. `sha256` is that of the file's
-    bytes.
+    Args:
+        id: the Gutenberg number as text ("1342"), or the file's stem where there is no number.
+        title: from the header, else from <title>.
+        author: from the header, else from <title>; "" where neither names one.
+        language: a two-letter code. It is the name in the file where that name is not known, and ""
+            where the file has none.
+        blocks: all blocks in reading order. Footnotes, captions and tables of contents are among
+            them, as kinds of their own.
+        drops: the words left out, by reason.
+        sha256: digest of the file's bytes, in hexadecimal.
     """
 
     id: str
@@ -66,46 +75,28 @@ class Book:
 
     @property
     def n_chapters(self) -> int:
-        """Chapters found: 0 in a book without headings."""
+        """The number of chapters; 0 in a book without headings."""
         return max((block.chapter for block in self.blocks), default=0)
 
     @property
     def n_words(self) -> int:
-        """Words of all blocks, whatever their kind."""
+        """The number of words in blocks of all kinds."""
         return sum(count_words(block.text) for block in self.blocks)
 
 
-_LANGUAGES = {
-    "english": "en",
-    "german": "de",
-    "french": "fr",
-    "spanish": "es",
-    "italian": "it",
-    "dutch": "nl",
-    "portuguese": "pt",
-    "hungarian": "hu",
-    "catalan": "ca",
-    "danish": "da",
-    "finnish": "fi",
-    "greek": "el",
-    "latin": "la",
-    "norwegian": "no",
-    "polish": "pl",
-    "russian": "ru",
-    "swedish": "sv",
-}
-_LINKED = 0.6  # a lump is an entry of a table of contents when so much of it is links
-_WIDEST_VERSE = 70  # characters of the longest line of a lump that is set as verse
+_LINKED = 0.6  # share of links from which a text block is an entry of a table of contents
+_WIDEST_VERSE = 70  # characters; longer lines are no verse
 _SENTENCE_ENDS = (".", "!", "?", "”", '"', "’", "»")
 _SPEECH = re.compile(r"[\"'“‘«„].*[\"'”’»“]")
-_LONGEST_TITLE = 25  # characters of "TABLE OF CONTENTS" and the like as a paragraph
-_FEWEST_LINES = 3  # short paragraphs in a row in a blockquote that make them verse
+_LONGEST_TITLE = 25  # characters of a paragraph like "TABLE OF CONTENTS"
+_FEWEST_LINES = 3  # short paragraphs in a row from which a blockquote is verse
 _LETTER_OPENING = re.compile(
-    r"\W*(?:(?:my |our )?(?:very )?(?:own )?"
-    r"(?:dear|dearest|beloved|honou?r'?e?d|respected)\b.{0,60}"
-    r"[,:\u2014-]\W*$|(?:sir|madam|gentlemen|messrs\.?.{0,40})[,:]\W*$)|"
-    r"\W*(?:my )?dear(?:est)? [A-Z][\w. ]{1,30}[,:;\u2014]",
-    re.IGNORECASE,
+    rf"\W*{any_of(lambda language: language.page.letter_opening)}", re.IGNORECASE
+)
+_CAPTIONS = tuple(f"[{word}" for language in LANGUAGES.values() for word in language.page.captions)
+_FOOTNOTE = re.compile(rf"\[{any_of(lambda language: language.page.footnote)}\b", re.IGNORECASE)
+_FOOTNOTES_TITLE = re.compile(
+    rf"\W*{any_of(lambda language: language.page.footnotes_title)}\W*$", re.IGNORECASE
 )
 _TITLE = re.compile(
     r"^(?:The )?(?:Project Gutenberg(?:['\u2019]s)?(?: e-?(?:text|book))?|"
@@ -114,29 +105,41 @@ _TITLE = re.compile(
 )
 
 
-def read_book(path: Path, book_id: str) -> Book:
+def read_book(path: Path | str, book_id: str | None = None) -> Book:
     """The book in a Gutenberg HTML file.
 
     Args:
         path: the file.
-        book_id: what the book is to be called in everything made from it.
+        book_id: the book's `id`; None: the Gutenberg number in the file's name, else its stem.
 
     Raises:
         OSError: if the file cannot be read.
-        ValueError: if it is empty, binary or no HTML, if it holds no text beside a licence, or if
-            stripping would drop more than a fifth of the book. One line, without the path.
+        TypeError: if `path` is not a path.
+        ValueError: if the file is empty, binary or not HTML, if it holds no text beside a licence,
+            or if more than a fifth of the book would be dropped. One line, without the path.
     """
-    return parse_book(path.read_bytes(), book_id)
+    if isinstance(path, bytes):
+        raise TypeError("read_book: found bytes, expected a path; parse_book takes bytes")
+    path = Path(path)
+    return parse_book(path.read_bytes(), id_of(path) if book_id is None else book_id)
 
 
 def parse_book(data: bytes, book_id: str) -> Book:
-    """The book in the bytes of a Gutenberg HTML file; raises ValueError as `read_book` does."""
+    """The book in the bytes of a Gutenberg HTML file.
+
+    Raises:
+        TypeError: if `data` is not bytes.
+        ValueError: as `read_book` raises it.
+    """
+    if not isinstance(data, bytes):
+        found = type(data).__name__
+        raise TypeError(f"parse_book: found {found}, expected bytes; read_book takes a path")
     try:
         page = read_page(data)
     except RecursionError as error:
-        raise ValueError("its elements are nested too deeply to be read") from error
+        raise ValueError("its elements are nested too deeply to parse") from error
     body = strip_boilerplate(page)
-    if not body.lumps:
+    if not body.text_blocks:
         raise ValueError("the file holds no text of a book, expected paragraphs below its header")
     title, author = _title_and_author(page.title, body.fields)
     return Book(
@@ -144,67 +147,69 @@ def parse_book(data: bytes, book_id: str) -> Book:
         title=title,
         author=author,
         language=_language(page.language, body.fields.get("language", "")),
-        blocks=_blocks(body.lumps),
+        blocks=_blocks(body.text_blocks),
         drops=tuple(sorted(body.drops.items())),
         sha256=hashlib.sha256(data).hexdigest(),
     )
 
 
-def _blocks(lumps: Sequence[TextBlock]) -> tuple[Block, ...]:
-    kinds = _kinds(lumps)
+def _blocks(text_blocks: Sequence[TextBlock]) -> tuple[Block, ...]:
+    kinds = _kinds(text_blocks)
     outline = []
-    for lump, kind in zip(lumps, kinds, strict=True):
+    for text_block, kind in zip(text_blocks, kinds, strict=True):
         if kind is BlockKind.HEADING:
-            outline.append(Outline(lump.level or 7, lump.text, 0))
+            outline.append(Outline(text_block.level or 7, text_block.text, 0))
         else:
-            # Tables of contents, captions and notes start no chapter and fill none.
-            n_words = count_words(lump.text) if kind in SPOKEN_KINDS else 0
+            # The words of tables of contents, captions and notes do not count for a chapter.
+            n_words = count_words(text_block.text) if kind in SPOKEN_KINDS else 0
             outline.append(Outline(0, "", n_words))
     starts = set(chapter_starts(outline))
     chapter = 0
     blocks = []
-    for index, (lump, kind) in enumerate(zip(lumps, kinds, strict=True)):
+    for index, (text_block, kind) in enumerate(zip(text_blocks, kinds, strict=True)):
         chapter += index in starts
-        text = lump.text if kind is BlockKind.VERSE else lump.text.replace("\n", " ")
+        text = text_block.text if kind is BlockKind.VERSE else text_block.text.replace("\n", " ")
         blocks.append(Block(index, chapter, kind, text))
     return tuple(blocks)
 
 
-def _kinds(lumps: Sequence[TextBlock]) -> list[BlockKind]:
-    tables, verse = _contents_tables(lumps), _verse_in_blockquotes(lumps)
+def _kinds(text_blocks: Sequence[TextBlock]) -> list[BlockKind]:
+    tables, verse = _contents_tables(text_blocks), _verse_in_blockquotes(text_blocks)
     kinds = []
     in_contents = False
     in_footnotes = False
-    for position, lump in enumerate(lumps):
-        kind = BlockKind.CONTENTS if position in tables else _kind(lump)
+    for position, text_block in enumerate(text_blocks):
+        kind = BlockKind.CONTENTS if position in tables else _kind(text_block)
         if position in verse and kind is BlockKind.PARAGRAPH and not in_contents:
             kind = BlockKind.VERSE
         if kind is BlockKind.HEADING:
-            if in_contents and not lump.level and not _prose_follows(lumps, position):
+            if in_contents and not text_block.level and not _prose_follows(text_blocks, position):
                 kind = BlockKind.CONTENTS
             else:
-                in_contents = is_contents_title(lump.text) or (
-                    in_contents and lump.link_share >= _LINKED
+                in_contents = is_contents_title(text_block.text) or (
+                    in_contents and text_block.link_share >= _LINKED
                 )
-            in_footnotes = bool(re.match(r"\W*(?:foot)?notes?\W*$", lump.text, re.IGNORECASE))
+            in_footnotes = bool(_FOOTNOTES_TITLE.match(text_block.text))
         elif in_contents and kind in (BlockKind.PARAGRAPH, BlockKind.VERSE):
-            in_contents = not _is_prose(lump)
+            in_contents = not _is_prose(text_block)
             kind = BlockKind.CONTENTS if in_contents else kind
-        elif kind in (BlockKind.PARAGRAPH, BlockKind.CONTENTS) and _is_short_contents_title(lump):
+        elif kind in (BlockKind.PARAGRAPH, BlockKind.CONTENTS) and _is_short_contents_title(
+            text_block
+        ):
             in_contents = True
             kind = BlockKind.CONTENTS
-        elif in_footnotes and re.match(r"[\[({]?(?:\d+|[*\u2020])", lump.text):
+        elif in_footnotes and re.match(r"[\[({]?(?:\d+|[*\u2020])", text_block.text):
             kind = BlockKind.FOOTNOTE
         kinds.append(kind)
     return kinds
 
 
-def _verse_in_blockquotes(lumps: Sequence[TextBlock]) -> set[int]:
-    """Positions of lines of verse that are set as short paragraphs of one blockquote."""
+def _verse_in_blockquotes(text_blocks: Sequence[TextBlock]) -> set[int]:
+    """Positions of verse lines that are short paragraphs of one blockquote."""
     found: set[int] = set()
     run: list[int] = []
-    for position, lump in enumerate(lumps):
-        if lump.region == "blockquote" and len(lump.text) <= _WIDEST_VERSE:
+    for position, text_block in enumerate(text_blocks):
+        if text_block.region == "blockquote" and len(text_block.text) <= _WIDEST_VERSE:
             run.append(position)
             continue
         if len(run) >= _FEWEST_LINES:
@@ -213,77 +218,78 @@ def _verse_in_blockquotes(lumps: Sequence[TextBlock]) -> set[int]:
     return found
 
 
-def _is_short_contents_title(lump: TextBlock) -> bool:
-    """Whether a paragraph says "CONTENTS" and nothing else, as above a table of contents."""
-    return len(lump.text) <= _LONGEST_TITLE and (
-        is_contents_title(lump.text) and (lump.bold or lump.text[:1].isupper())
+def _is_short_contents_title(text_block: TextBlock) -> bool:
+    """Whether a paragraph is only the title of a table of contents: "CONTENTS"."""
+    return len(text_block.text) <= _LONGEST_TITLE and (
+        is_contents_title(text_block.text) and (text_block.bold or text_block.text[:1].isupper())
     )
 
 
-def _is_prose(lump: TextBlock) -> bool:
-    """Whether a lump is too long and too plain for an entry of a table of contents."""
-    shortest = 150 if lump.text.endswith(_SENTENCE_ENDS) else 300
+def _is_prose(text_block: TextBlock) -> bool:
+    """Whether a text block is too long and plain for an entry of a table of contents."""
+    shortest = 150 if text_block.text.endswith(_SENTENCE_ENDS) else 300
     return (
-        len(lump.text) >= shortest
-        and not lump.link_share
-        and not looks_like_heading(lump.text[:60], lump.bold)
+        len(text_block.text) >= shortest
+        and not text_block.link_share
+        and not looks_like_heading(text_block.text[:60], text_block.bold)
     )
 
 
-def _prose_follows(lumps: Sequence[TextBlock], position: int) -> bool:
-    """Whether prose stands close below a lump, and no other entry between."""
-    for lump in lumps[position + 1 : position + 4]:
-        if looks_like_heading(lump.text, lump.bold):
+def _prose_follows(text_blocks: Sequence[TextBlock], position: int) -> bool:
+    """Whether prose follows a text block closely, with no other heading between."""
+    for text_block in text_blocks[position + 1 : position + 4]:
+        if looks_like_heading(text_block.text, text_block.bold):
             return False
-        if _is_prose(lump):
+        if _is_prose(text_block):
             return True
     return False
 
 
-def _kind(lump: TextBlock) -> BlockKind:
-    text = lump.text
-    if lump.region in ("contents", "footnote", "caption"):
-        return BlockKind(lump.region)
-    if lump.level:
+def _kind(text_block: TextBlock) -> BlockKind:
+    text = text_block.text
+    if text_block.region in ("contents", "footnote", "caption"):
+        return BlockKind(text_block.region)
+    if text_block.level:
         return BlockKind.HEADING
     if text.startswith("["):
-        if text.startswith(("[Illustration", "[Image", "[Ilustra", "[Illustrat")):
+        if text.startswith(_CAPTIONS):
             return BlockKind.CAPTION
-        if re.match(r"\[(?:foot)?note\b", text, re.IGNORECASE):
+        if _FOOTNOTE.match(text):
             return BlockKind.FOOTNOTE
-    if lump.link_share >= _LINKED:
+    if text_block.link_share >= _LINKED:
         return BlockKind.CONTENTS
-    if lump.region == "verse":
+    if text_block.region == "verse":
         return BlockKind.VERSE
-    if lump.region == "letter":
+    if text_block.region == "letter":
         return BlockKind.LETTER
-    if "\n" in text and (lump.preformatted or lump.text.count("\n") >= 2):
+    if "\n" in text and (text_block.preformatted or text_block.text.count("\n") >= 2):
         lines = text.split("\n")
-        # Prose whose producer kept the printed lines goes on in lower case on most of them.
+        # Prose that keeps its printed lines begins most of them with a small letter.
         n_lower = sum(line[0].islower() for line in lines)
         is_narrow = max(map(len, lines)) <= _WIDEST_VERSE and n_lower < len(lines) / 3
         if is_narrow and not _is_dialogue(lines):
             return BlockKind.VERSE
-    if looks_like_heading(text, lump.bold):
+    if looks_like_heading(text, text_block.bold):
         return BlockKind.HEADING
-    if lump.region == "blockquote" and _LETTER_OPENING.match(text):
+    if text_block.region == "blockquote" and _LETTER_OPENING.match(text):
         return BlockKind.LETTER
     return BlockKind.PARAGRAPH
 
 
 def _is_dialogue(lines: Sequence[str]) -> bool:
-    """Whether lines are sentences and more than one of them is spoken, opening mark to closing."""
+    """Whether all lines are sentences, and at least two of them are quoted speech."""
     return sum(bool(_SPEECH.match(line)) for line in lines) >= 2 and all(
         line.endswith(_SENTENCE_ENDS) for line in lines
     )
 
 
-def _contents_tables(lumps: Sequence[TextBlock]) -> set[int]:
-    """Positions of table rows in tables most of whose rows end in a link or a page number."""
+def _contents_tables(text_blocks: Sequence[TextBlock]) -> set[int]:
+    """Positions of the rows of tables in which most rows have a link or end in a page number."""
     found: set[int] = set()
-    for rows in _tables(lumps):
+    for rows in _tables(text_blocks):
         n_entries = sum(
-            lumps[row].link_share > 0 or bool(re.search(r" (?:\d+|[ivxlc]+)\W*$", lumps[row].text))
+            text_blocks[row].link_share > 0
+            or bool(re.search(r" (?:\d+|[ivxlc]+)\W*$", text_blocks[row].text))
             for row in rows
         )
         if len(rows) >= 3 and n_entries >= len(rows) / 2:
@@ -291,10 +297,10 @@ def _contents_tables(lumps: Sequence[TextBlock]) -> set[int]:
     return found
 
 
-def _tables(lumps: Sequence[TextBlock]) -> Iterable[list[int]]:
+def _tables(text_blocks: Sequence[TextBlock]) -> Iterable[list[int]]:
     rows: list[int] = []
-    for position, lump in enumerate(lumps):
-        if lump.tag in ("tr", "td", "li"):
+    for position, text_block in enumerate(text_blocks):
+        if text_block.tag in ("tr", "td", "li"):
             rows.append(position)
         elif rows:
             yield rows
@@ -310,6 +316,6 @@ def _title_and_author(page_title: str, fields: dict[str, str]) -> tuple[str, str
 
 
 def _language(declared: str, field: str) -> str:
-    """The header's Language as a code, else what <html lang> declares."""
+    """The code of the header's Language, else of what <html lang> declares."""
     name = field.split(",")[0].split("(")[0].strip().lower()
-    return _LANGUAGES.get(name, declared.split("-")[0].lower() if not name else name)
+    return code_from_name(name) if name else declared.split("-")[0].lower()

@@ -1,4 +1,4 @@
-"""Which headings of a book begin a chapter."""
+"""Headings of a book -> which of them begin a chapter."""
 
 from __future__ import annotations
 
@@ -7,66 +7,56 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_NUMBER = (
-    r"(?:[ivxlcdm]{1,9}|\d{1,3}|(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|"
-    r"ninth|tenth|last|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?|twent(?:y|ieth)|thirt(?:y|ieth)|"
-    r"fort(?:y|ieth)|fift(?:y|ieth))(?:[- ]\w{3,8})?|\w{2,12})"
-)
-# The words for a chapter and its like, a row a language.
-_CHAPTER_WORDS = {
-    "en": "chapter|chap|book|part|volume|stave|letter|canto|adventure|phase|epilogue|prologue|"
-    "preface|introduction|conclusion|prelude|finale|postscript|foreword|section",
-    "de": "kapitel|capitel|teil|theil|buch|vorwort|abschnitt",
-    "fr": "chapitre|livre|tome|partie|préface|prologue|épilogue",
-    "es": "capítulo|capitulo|libro|parte|prólogo|epílogo|tomo",
-    "it": "capitolo|libro|parte|prefazione|introduzione|tomo",
-    "pt": "capítulo|capitulo|livro|parte|prólogo|volume",
-    "nl": "hoofdstuk|deel|boek|voorwoord",
-    "hu": "fejezet|rész|könyv|kötet",
-}
-_WORDS = "|".join(_CHAPTER_WORDS.values())
+from miner.languages.registry import any_of
+
+_DIVISIONS = any_of(lambda language: language.headings.divisions)
+_NUMERALS = any_of(lambda language: language.headings.numerals)
+_ARTICLE = any_of(lambda language: language.headings.article)
+_PARTS = any_of(lambda language: language.headings.parts)
+_CHAPTER = any_of(lambda language: language.headings.chapter)
+_CHAPTER_AFTER_NUMBER = any_of(lambda language: language.headings.chapter_after_number)
+
+_NUMBER = rf"(?:[ivxlcdm]{{1,9}}|\d{{1,3}}|{_NUMERALS}|\w{{2,12}})"
 _NUMBERED = re.compile(
-    rf"\W*(?:(?:{_WORDS})\b(?:\W*$|\W+{_NUMBER}\b)|[ivxlc]{{1,8}}\s*(?:[.:)\u2014-].*|\W*$)|"
-    rf"\d{{1,3}}\s*(?:[.:)\u2014-].*|\W*$)|{_NUMBER}\.? (?:{_WORDS})\b)",
+    rf"\W*(?:{_DIVISIONS}\b(?:\W*$|\W+{_NUMBER}\b)|[ivxlc]{{1,8}}\s*(?:[.:)\u2014-].*|\W*$)|"
+    rf"\d{{1,3}}\s*(?:[.:)\u2014-].*|\W*$)|{_NUMBER}\.? {_DIVISIONS}\b)",
     re.IGNORECASE,
 )
 # A paragraph must say more than a heading to be taken for one.
 _NUMBERED_PARAGRAPH = re.compile(
-    rf"\W*(?i:(?:{_WORDS})\W+(?:[ivxlc]{{1,9}}|\d{{1,3}}))(?:\W*$|[.:\u2014]|\s+[A-ZÀ-Þ])"
+    rf"\W*(?i:{_DIVISIONS}\W+(?:[ivxlc]{{1,9}}|\d{{1,3}}))(?:\W*$|[.:\u2014]|\s+[A-ZÀ-Þ])"
 )
 _NUMERAL = re.compile(r"\W*[IVXLC]{1,8}\.?$")
-_LAST = re.compile(r"\W*(?:chapter the last|conclusion|epilogue|finale)\W*$", re.IGNORECASE)
-_PART = re.compile(
-    r"\W*(?:the )?(?:\w+ )?(?:part|book|volume|phase|epoch|teil|theil|buch|tome|partie|libro|parte|"
-    r"tomo|livro|deel|boek|rész|könyv|kötet)\b",
-    re.IGNORECASE,
+_LAST = re.compile(
+    rf"\W*{any_of(lambda language: language.headings.last_chapter)}\W*$", re.IGNORECASE
 )
+_PART = re.compile(rf"\W*(?:{_ARTICLE} )?(?:\w+ )?{_PARTS}\b", re.IGNORECASE)
 _NOT_A_CHAPTER = re.compile(
-    r"\W*(?:(?:table of |detailed )?contents|illustrations|index|"
-    r"list of (?:illustrations|plates|chapters)|"
-    r"footnotes?|notes|advertisements?|by|inhalt|table des mati[èe]res|indice|índice|inhoud|"
-    r"tartalom(?:jegyzék)?|the end|finis|fin|fim|end|ende)\b",
-    re.IGNORECASE,
+    rf"\W*{any_of(lambda language: language.headings.no_chapter)}\b", re.IGNORECASE
 )
 _CALLED_CHAPTER = re.compile(
-    r"\W*(?:the \w+ )?(?:chapter|chap\.|kapitel|chapitre|cap[íi]tulo|capitolo|hoofdstuk)\b|"
-    r"\W*\w+\.? (?:kapitel|fejezet)\b",
-    re.IGNORECASE,
+    rf"\W*(?:{_ARTICLE} \w+ )?{_CHAPTER}\b|\W*\w+\.? {_CHAPTER_AFTER_NUMBER}\b", re.IGNORECASE
+)
+_CONTENTS_TITLE = re.compile(
+    rf"\W*{any_of(lambda language: language.headings.contents)}\b.{{0,20}}",
+    re.IGNORECASE | re.DOTALL,
 )
 _LONGEST_HEADING = 120  # characters of a paragraph that only looks like a heading
-_LONGEST_CHAPTER_TITLE = 400  # characters of a heading: Pickwick's and Tom Jones's tell the story
-_SHORTEST_CHAPTER = 40  # words; less text than this under a heading is a title page or dedication
+_LONGEST_CHAPTER_TITLE = 400  # characters; the headings of "Tom Jones" tell the story
+_SHORTEST_CHAPTER = 40  # words; less text under a heading is a title page or a dedication
 _LONGEST_MOTTO = 60  # words
-_LONGEST_TITLE_PAGE = 250  # words of what stands above the first of many numbered chapters
+_LONGEST_TITLE_PAGE = 250  # words above the first of many numbered chapters
 _PARAGRAPH = 7  # the level of a paragraph that looks like a heading
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A heading or a stretch of text, as the search for chapters sees it.
+    """A heading or a stretch of text.
 
-    `level` is 1 to 6 for a heading element, 7 for a paragraph that looks like one, 0 for text.
+    Args:
+        level: 1 to 6 for a heading element, 7 for a paragraph that looks like one, 0 for text.
+        text: the text of a heading; may be "" for other text.
+        n_words: words of the text; 0 for a heading.
     """
 
     level: int
@@ -75,7 +65,7 @@ class Outline:
 
 
 def looks_like_heading(text: str, bold: bool) -> bool:
-    """Whether a paragraph is only dressed as one: "CHAPTER IV", a bare numeral, "Part 2".
+    """Whether a paragraph is really a heading: "CHAPTER IV", a bare numeral, "Part 2".
 
     >>> looks_like_heading("CHAPTER IV. In which nothing happens", False)
     True
@@ -92,26 +82,19 @@ def looks_like_heading(text: str, bold: bool) -> bool:
 
 def is_contents_title(text: str) -> bool:
     """Whether a heading announces a table of contents or of illustrations."""
-    return bool(
-        re.fullmatch(
-            r"\W*(?:(?:table of |detailed )?contents|(?:list of )?illustrations|"
-            r"list of (?:plates|chapters)|chapter titles|"
-            r"inhalt(?:sverzeichnis)?|table des (?:mati[èe]res|chapitres)|tabla de materias|"
-            r"[ií]ndice|inhoud(?:sopgave)?|tartalom(?:jegyzék)?)\b.{0,20}",
-            text,
-            re.IGNORECASE | re.DOTALL,
-        )
-    )
+    return bool(_CONTENTS_TITLE.fullmatch(text))
 
 
 def chapter_starts(outline: Sequence[Outline]) -> list[int]:
     """Positions in the outline at which a chapter begins, ascending.
 
-    Headings without text between them (part, chapter, title) are one start, which leaves out a
-    table of contents above them and "End of Part One". Which heading levels begin chapters is read
-    off the book: the level of the headings called "Chapter", else the levels of numbered headings,
-    and every level above; where nothing is numbered, the level that divides the book into the most
-    parts of some length. Headings below are headlines inside a chapter.
+    Headings without text between them (part, chapter, title) are one start. A table of contents
+    above them and "End of Part One" are not part of it.
+
+    The book itself shows which heading levels begin chapters. It is the level of the headings
+    called "Chapter", or else of the numbered headings, and every level above it. Where nothing is
+    numbered, it is the level that divides the book into the most parts of some length. Headings of
+    lower levels are headlines inside a chapter.
     """
     runs = _runs(outline)
     deepest = _deepest_chapter_level(outline, runs)
@@ -143,7 +126,7 @@ def chapter_starts(outline: Sequence[Outline]) -> list[int]:
 
 
 def _first_of_chapter(headings: Sequence[Outline]) -> int:
-    """Which of the headings above a chapter is the first that belongs to it."""
+    """The index of the first heading that belongs to the chapter below all of them."""
     contents = [n for n, heading in enumerate(headings) if is_contents_title(heading.text)]
     first = contents[-1] + 1 if contents else 0
     while first < len(headings) and _NOT_A_CHAPTER.match(headings[first].text):
@@ -152,7 +135,7 @@ def _first_of_chapter(headings: Sequence[Outline]) -> int:
 
 
 def _is_caption(heading: Outline) -> bool:
-    """Among numbered chapters, a heading that is quoted or a whole sentence is a picture's."""
+    """Whether a heading among numbered chapters is a picture's: quoted, or a whole sentence."""
     return heading.text[:1] in "\"'“‘«„" or (
         heading.text.endswith((".", "”", '"')) and len(heading.text.split()) > 5
     )
@@ -163,10 +146,10 @@ def _is_numbered(text: str) -> bool:
 
 
 def _runs(outline: Sequence[Outline]) -> list[tuple[list[int], int]]:
-    """Headings with nothing between them, and the words of text that follow.
+    """Groups of headings with nothing between them, each with the number of words that follow.
 
-    A motto counts for nothing: a few words below the heading of a part, or above a heading of a
-    lower level.
+    A motto does not part two headings. It is a few words below the heading of a part, or above a
+    heading of a lower level.
     """
     runs: list[tuple[list[int], int]] = []
     run: list[int] = []
@@ -189,7 +172,7 @@ def _runs(outline: Sequence[Outline]) -> list[tuple[list[int], int]]:
 
 
 def _is_part(outline: Sequence[Outline], run: Sequence[int], next_level: int) -> bool:
-    """Whether headings stand over more than the text below them, up to one of `next_level`."""
+    """Whether headings belong to a part that holds the heading of `next_level` below them."""
     part = any(_PART.match(outline[position].text) for position in run[-2:])
     return part or next_level > max(outline[position].level for position in run)
 

@@ -1,8 +1,8 @@
-"""Bytes of an HTML file -> the lumps of text on the page, in order, with their surroundings.
+"""Bytes of an HTML file -> the text blocks of the page, in order, each with its surroundings.
 
-This stage knows HTML and twenty years of Gutenberg's class names; it does not know what a licence,
-a chapter or a conversation is. Page numbers and footnote anchors are taken out here, because they
-stand inside sentences; everything else is handed on with what is known about it.
+This stage knows HTML and twenty years of Gutenberg's class names. It does not know what a licence,
+a chapter or a conversation is. It removes page numbers and footnote anchors, because they stand
+inside sentences. It keeps everything else, and records what the page says about it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.dammit import EncodingDetector
 from bs4.element import NavigableString, Tag
 
-# A <br> or a line of verse, until the lump's whitespace is settled; private use, and not a space.
+# Stands for a <br> or the end of a line of verse until white space is normalized; private use.
 BREAK = "\ue000"
-# The end of a drop cap, until the word that it begins is put together.
+# Stands behind a drop cap until the cap is joined to the rest of its word.
 _CAP = "\ue001"
 
-# What an element's class or id says about the text in it, tried in this order; the first that
-# matches wins and an outer element's region holds for all it contains. The names are those that
-# Gutenberg's producers and ebookmaker use.
+# What an element's class or id says about the text in it. The first pattern that matches wins, and
+# the region of an outer element holds for everything inside it. Gutenberg's producers and its
+# ebookmaker use these names.
 _REGIONS = tuple(
     (region, re.compile(pattern))
     for region, pattern in (
@@ -57,8 +57,8 @@ _ANCHOR_TEXT = re.compile(r"\s*[\[({]?(?:\d{1,4}|[*†‡§]+|[A-Za-z])[\])}]?\s
 _PLAIN_ANCHOR = re.compile(r"(?<=[^\s\ue000([])\[\d{1,3}\]")  # "cetacean.[1]", without a link
 _NOTE_TEXT = re.compile(r"(?<=\S)\s*(\[Footnote\b[^]]*\])")  # a note set within its sentence
 _DROP_CAP_CLASS = re.compile(r"drop-?cap\w*|dcap|letra|initial|firstletter|first-letter")
-# White space after a drop cap is the page's, not the text's, unless the letter may be a word by
-# itself and what follows may be another: "T HE" is one word, "I T" too, "I HAVE" and "A MAN" two.
+# White space after a drop cap belongs to the page and not to the text, unless the letter and what
+# follows can both be words: "T HE" and "I T" are one word, "I HAVE" and "A MAN" are two.
 _GAP_IN_WORD = re.compile(rf"(?<![AIO]){_CAP}\s*|{_CAP}\s*(?=[B-DF-HJ-NP-TV-XZ]{{1,4}}\b)")
 _BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two paragraphs
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
@@ -69,10 +69,15 @@ _LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
 class TextBlock:
     """A stretch of text between two block boundaries of the page.
 
-    `text` has single spaces; a line break of verse or <br> is a newline. `level` is 1 to 6 in a
-    heading, else 0. `region` is what the surroundings say ("licence", "note", "contents",
-    "footnote", "caption", "verse", "letter", "blockquote" or ""). `link_share` is the part of the
-    letters that stand in links within the page, `bold` whether all of it is set to stand out.
+    Args:
+        text: with single spaces; a line break of verse or a <br> is a newline.
+        level: 1 to 6 in a heading element, else 0.
+        region: "licence", "note", "contents", "footnote", "caption", "verse", "letter",
+            "blockquote", or "" where the surroundings say nothing.
+        tag: name of the element that held the text.
+        link_share: share of the characters that are links within the page, 0 to 1.
+        bold: whether all of it is bold or big.
+        preformatted: whether it stood in a <pre>.
     """
 
     text: str
@@ -86,19 +91,23 @@ class TextBlock:
 
 @dataclass(slots=True)
 class Page:
-    """All lumps of a page; `title` and `language` are what <title> and <html lang> say, or "".
+    """A page.
 
-    `drops` counts the words taken out inside lumps, by reason.
+    Args:
+        text_blocks: all of them, in order.
+        title: what <title> says, or "".
+        language: what <html lang> says, or "".
+        drops: the words removed from within text blocks, by reason.
     """
 
-    lumps: list[TextBlock]
+    text_blocks: list[TextBlock]
     title: str
     language: str
     drops: Counter[str]
 
 
 def count_words(text: str) -> int:
-    r"""Words of a lump's text, or a block's: of text with single spaces and newlines, that is.
+    r"""The number of words in a text that has single spaces and newlines only.
 
     >>> count_words("So it was.\nSo it is."), count_words("")
     (6, 0)
@@ -109,10 +118,10 @@ def count_words(text: str) -> int:
 def decode(data: bytes) -> str:
     """The text of an HTML file, in composed form (NFC).
 
-    UTF-8 wins where the bytes are valid UTF-8, whatever is declared: no real latin-1 text with
-    accents or quotation marks is valid UTF-8 by accident. Otherwise the declared encoding (byte
-    order mark, XML declaration or meta element) is used, with latin-1 and ASCII read as
-    windows-1252, as the HTML standard has it.
+    Bytes that are valid UTF-8 are read as UTF-8, even where the file declares another encoding: no
+    real latin-1 text with accents or quotation marks is valid UTF-8 by accident. Other bytes are
+    read in the declared encoding (byte order mark, XML declaration or meta element). Latin-1 and
+    ASCII are read as windows-1252, as the HTML standard says.
 
     Raises:
         ValueError: if the file is empty, or holds NUL bytes as binary files do.
@@ -141,7 +150,7 @@ def _decode_bytes(data: bytes) -> str:
     try:
         return data.decode(declared)
     except (UnicodeDecodeError, LookupError):
-        # The five bytes that windows-1252 leaves undefined are control characters in HTML.
+        # HTML reads the five bytes that windows-1252 leaves undefined as control characters.
         return data.decode("latin-1").translate(
             {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
         )
@@ -159,7 +168,7 @@ def read_page(data: bytes) -> Page:
         raise ValueError(f"the file is not HTML: it starts {start!r}, expected tags such as <p>")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
-        # Encoded again because lxml reads bytes faster, and trusts no declaration that way.
+        # Encoded again: lxml reads bytes faster, and this way it ignores a wrong declaration.
         soup = BeautifulSoup(text.encode("utf-8"), "lxml", from_encoding="utf-8")
     try:
         walk = _Walk()
@@ -168,20 +177,20 @@ def read_page(data: bytes) -> Page:
         html = cast("Tag | None", soup.find("html"))
         title = cast("Tag | None", soup.find("title"))
         return Page(
-            lumps=walk.lumps,
+            text_blocks=walk.text_blocks,
             title=" ".join(title.get_text().split()) if title else "",
             language=str(html.get("lang") or html.get("xml:lang") or "") if html else "",
             drops=walk.drops,
         )
     finally:
-        soup.decompose()  # the tree is full of cycles; freed now, memory stays flat over many books
+        soup.decompose()  # the tree is full of cycles; freeing it keeps memory flat over many books
 
 
 @dataclass(slots=True)
 class _Walk:
-    """One pass over the tree. Text gathers in `parts` until a block boundary makes it a lump."""
+    """One pass over the tree; text gathers in `parts` up to the next boundary of a block."""
 
-    lumps: list[TextBlock] = field(default_factory=list)
+    text_blocks: list[TextBlock] = field(default_factory=list)
     drops: Counter[str] = field(default_factory=Counter)
     parts: list[str] = field(default_factory=list)
     linked: int = 0
@@ -192,11 +201,11 @@ class _Walk:
     ) -> None:
         for child in element.contents:
             if type(child) is NavigableString:
-                if self.parts or not child.isspace():  # blanks between blocks are nothing
+                if self.parts or not child.isspace():  # blanks between blocks are no text
                     self.add(child, link, bold, preformatted)
                 continue
             if not isinstance(child, Tag):
-                continue  # comments, declarations and their like
+                continue  # a comment, a declaration or the like
             name = child.name
             if name == "br":
                 self.parts.append(BREAK)
@@ -204,7 +213,7 @@ class _Walk:
                 self._add_drop_cap_image(child)
             elif name in _SKIPPED_TAGS:
                 continue
-            elif name in ("td", "th"):  # the cells of a row are one lump
+            elif name in ("td", "th"):  # the cells of a row are one text block
                 self.parts.append(" ")
                 self.visit(child, region, level, link, bold, preformatted)
                 self.parts.append(" ")
@@ -219,7 +228,7 @@ class _Walk:
         outer = tag.parent.name if tag.parent is not None else ""
         inner = _region(tag, name, region)
         if inner == region == "verse" and name not in _HEADINGS:
-            # The lines of a stanza are one block of verse, whatever elements they are in.
+            # The lines of a stanza are one block of verse, in any elements.
             if "stanza" not in (tag.get("class") or ()) and tag.find("br") is None:
                 self._visit_line(tag, inner, level, link, bold, preformatted)
                 return
@@ -256,7 +265,7 @@ class _Walk:
                 self.drops[reason] += len(tag.get_text().split()) or 1
                 after = tag.next_sibling
                 if reason == "footnote anchors" and after and after.get_text()[:1].isalpha():
-                    self.parts.append(" ")  # a page may end in a word, a note stands behind one
+                    self.parts.append(" ")  # a note follows a whole word; a page may break one
                 return
             if any(_DROP_CAP_CLASS.fullmatch(word) for word in classes) and tag.string:
                 self._add_drop_cap(tag.string)
@@ -323,13 +332,13 @@ class _Walk:
                 pieces.append("\n".join(line for line in lines if line))
         for clean in pieces:
             if clean:
-                self.lumps.append(
+                self.text_blocks.append(
                     TextBlock(clean, level, region, tag, share, not plain, preformatted)
                 )
         region = region if region in ("licence", "note") else "footnote"
         for note in notes:
             clean = " ".join(note.replace(BREAK, " ").split())
-            self.lumps.append(TextBlock(clean, 0, region, tag, 0.0, False, False))
+            self.text_blocks.append(TextBlock(clean, 0, region, tag, 0.0, False, False))
 
 
 def _region(tag: Tag, name: str, region: str) -> str:
@@ -343,15 +352,15 @@ def _region(tag: Tag, name: str, region: str) -> str:
     return _REGION_OF_TAG.get(name, region)
 
 
-@lru_cache(maxsize=4096)  # ids are many, classes few
+@lru_cache(maxsize=4096)  # there are many ids and few classes
 def _region_of_word(word: str) -> str:
-    """What a class or id says about the text in its element, or ""."""
+    """The region that a class or id names, or ""."""
     word = word.lower()
     return next((region for region, pattern in _REGIONS if pattern.fullmatch(word)), "")
 
 
 def _is_caption(tag: Tag, classes: object) -> bool:
-    """Whether an inline element is a caption: by its class, or a link to the picture's file."""
+    """Whether an inline element is a caption, by its class or as a link to a picture's file."""
     if any(_CAPTION.fullmatch(str(word).lower()) for word in cast("list[str]", classes)):
         return True
     target = str(tag.get("href") or "").lower()
@@ -359,7 +368,7 @@ def _is_caption(tag: Tag, classes: object) -> bool:
 
 
 def _inline_drop(tag: Tag, name: str, classes: object) -> str:
-    """Why an inline element is not part of the sentence it stands in, or ""."""
+    """Why an inline element is no part of the sentence around it, or ""."""
     words = [str(word).lower() for word in cast("list[str]", classes)]
     text: str | None = None
     if tag.get("role") == "doc-pagebreak" or any(_PAGE_CLASS.fullmatch(word) for word in words):

@@ -1,14 +1,14 @@
-"""Words of the command line -> the HTML files of books, without any network.
+"""Words that name books -> the HTML files of these books; nothing is downloaded here.
 
-A Gutenberg number found neither in the local folder nor in the cache has no file yet, and
-`fetch.fetch` downloads it when its turn comes.
+A Gutenberg number that is neither in the local folder nor in the cache has no file yet.
+`miner.books.download.download` gets it when its turn comes.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 from miner.files import printable
 
 SAMPLE = "sample"
-# A Gutenberg number as a user writes it; the group is the number itself.
+# A Gutenberg number as a user writes it; the group leaves out leading zeros.
 NUMBER = re.compile(r"0*([1-9][0-9]{0,7})")
 _SUFFIXES = (".htm", ".html")
 _NUMBERED_STEM = re.compile(r"(?:pg)?0*([1-9][0-9]{0,7})(?:-h|-images)?", re.IGNORECASE)
@@ -33,9 +33,12 @@ _LOCAL_NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One book to read: the word that named it, the id it has in the output, its file.
+    """One book to read.
 
-    `path` is None for a Gutenberg number found on no disk: `fetch.fetch` downloads it.
+    Args:
+        word: the word that named the book.
+        id: the id of the book in all output.
+        path: its file; None for a Gutenberg number that is on no disk.
     """
 
     word: str
@@ -45,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A word that names no book, and why; as text, the line to show: `emma.htm: no such file`."""
+    """A word that names no book, with the reason; as text, `emma.htm: no such file`."""
 
     word: str
     why: str
@@ -55,7 +58,7 @@ class Missing:
 
 
 def cache_folder() -> Path:
-    """The folder of downloaded books: the variable MINER_CACHE, else this system's cache."""
+    """The folder of downloaded files: the one in MINER_CACHE, else this system's cache."""
     if folder := os.environ.get("MINER_CACHE"):
         return Path(folder)
     from platformdirs import user_cache_path
@@ -64,29 +67,35 @@ def cache_folder() -> Path:
 
 
 def cached_file(cache: Path, id: str) -> Path:
-    """Where the cache keeps a book, whether it is there or not."""
+    """The path of a book in the cache, which may not exist yet."""
     return cache / f"{id}.html"
 
 
 def find_sources(
-    words: Iterable[str], books: Path | None = None, cache: Path | None = None
+    words: Iterable[str],
+    books: Path | None = None,
+    cache: Path | None = None,
+    *,
+    number_from_title: Callable[[str], str] | None = None,
 ) -> tuple[list[Source], list[Missing]]:
     """The books that words name, in the order of the words, and the words that name none.
 
     A word is `sample` (the packaged file), a Gutenberg number, an HTML file, a folder (its .htm
-    and .html files by name, subfolders left out) or a glob pattern; it is tried in that order, so
-    a folder called 1342 is written `./1342`. Nothing is downloaded.
+    and .html files by name, without those in subfolders), a glob pattern or a title. It is tried in
+    that order, so a folder called 1342 is written `./1342`. No book is downloaded.
 
     A file named twice is one source, under the first word. Ids are distinct: of several files of
-    one number the first keeps the number, a later one has its full stem ("pg1342-images"), and
-    where that is taken too a count is added ("emma-2"). A book still to be downloaded always
-    keeps its number, and the sample its name.
+    one number the first keeps the number, and a later one gets its full stem ("pg1342-images"). If
+    that is taken too, a count is added ("emma-2"). A book that is still to be downloaded always
+    keeps its number, and the sample keeps its name.
 
     Args:
         words: what the user wrote.
-        books: a local folder of Gutenberg files, where numbers are looked up first.
-        cache: the folder `fetch.fetch` writes to, where they are looked up next; None:
+        books: a local folder of Gutenberg files, in which numbers are looked up first.
+        cache: the folder of downloaded books, in which they are looked up next; None:
             `cache_folder()`.
+        number_from_title: gives the number of a title, or raises ValueError. None: titles are not
+            looked up.
 
     Returns:
         The sources, and one `Missing` for each word that names nothing.
@@ -100,28 +109,42 @@ def find_sources(
     found: dict[Path | str, Source] = {}
     missing: list[Missing] = []
     for word in words:
-        try:
-            named = _named(word, books, cache)
-            if isinstance(named, Missing):
-                missing.append(named)
-                continue
-            for source in named:
-                found.setdefault(source.path.resolve() if source.path else source.id, source)
-        except (FileNotFoundError, NotADirectoryError):
-            missing.append(Missing(word, "no such file"))
-        except OSError as error:
-            missing.append(Missing(word, f"cannot be read: {error.strerror}"))
+        named = _named(word, books, cache)
+        if isinstance(named, Missing) and number_from_title and _may_be_title(word):
+            try:
+                numbered = _numbered(number_from_title(word), books, cache)
+            except ValueError as error:
+                named = Missing(word, f"{named.why}; {error}")
+            else:
+                named = [replace(source, word=word) for source in numbered]
+        if isinstance(named, Missing):
+            missing.append(named)
+            continue
+        for source in named:
+            found.setdefault(source.path.resolve() if source.path else source.id, source)
     return list(_distinct(list(found.values()))), missing
 
 
 def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing:
-    """The sources of one word; ids may still repeat."""
+    """The sources of a word that is no title; ids may still repeat."""
     if not word.strip():
         return Missing(word, "an empty word, expected a file, a folder or a Gutenberg number")
     if word == SAMPLE:
         return _sample()
     if word.isdecimal():
-        return _numbered(word, books, cache)
+        if match := NUMBER.fullmatch(word):
+            return [replace(source, word=word) for source in _numbered(match[1], books, cache)]
+        return Missing(word, "not a Gutenberg number, expected 1 to 99999999")
+    try:
+        return _on_disk(word)
+    except (FileNotFoundError, NotADirectoryError):
+        return Missing(word, "no such file")
+    except OSError as error:
+        return Missing(word, f"cannot be read: {error.strerror}")
+
+
+def _on_disk(word: str) -> list[Source] | Missing:
+    """The sources of a file, a folder or a glob pattern."""
     path = Path(word)
     if path.is_file():
         if path.suffix.lower() in _SUFFIXES:
@@ -139,12 +162,21 @@ def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing
     return _of_files(word, entries) or Missing(word, f"{holds} no .htm or .html file")
 
 
+def _may_be_title(word: str) -> bool:
+    """Whether a word that names no book may be a title: no path, no number, no glob pattern.
+
+    Titles end in question marks, so a question mark alone makes no pattern.
+    """
+    is_path = word.lower().endswith(_SUFFIXES) or any(sign in word for sign in "/\\*[")
+    return any(map(str.isalpha, word)) and not is_path and not os.path.lexists(word)
+
+
 def _of_files(word: str, paths: Iterable[Path]) -> list[Source]:
     """The HTML files among the paths, sorted, each with its number or stem as id."""
     return [
         Source(word, id_of(path), path)
         for path in sorted(paths)
-        # Hidden files are what other systems leave beside a book ("._1342-h.htm"), not books.
+        # Other systems leave hidden files beside a book ("._1342-h.htm").
         if path.suffix.lower() in _SUFFIXES and not path.name.startswith(".") and path.is_file()
     ]
 
@@ -164,19 +196,15 @@ def _sample() -> list[Source] | Missing:
     return Missing(SAMPLE, f"{path} is not there, expected it to be installed with the package")
 
 
-def _numbered(word: str, books: Path | None, cache: Path) -> list[Source] | Missing:
+def _numbered(id: str, books: Path | None, cache: Path) -> list[Source]:
     """The book of a Gutenberg number: in the local folder, in the cache, or on no disk yet."""
-    match = NUMBER.fullmatch(word)
-    if not match:
-        return Missing(word, "not a Gutenberg number, expected 1 to 99999999")
-    id = match[1]
     local = [books / name.format(id=id) for name in _LOCAL_NAMES] if books else []
     paths = (path for path in [*local, cached_file(cache, id)] if path.is_file())
-    return [Source(word, id, next(paths, None))]
+    return [Source(id, id, next(paths, None))]
 
 
 def _distinct(sources: list[Source]) -> Iterator[Source]:
-    """The sources with the ids that repeat made different, as `find_sources` says."""
+    """The sources with distinct ids, as `find_sources` describes."""
     taken = {source.id for source in sources if source.path is None or source.word == SAMPLE}
     for source in sources:
         if source.path is not None and source.word != SAMPLE:

@@ -1,82 +1,74 @@
-"""Paragraphs of a chapter -> whom the narration beside the speech names as its speaker.
+"""Paragraphs of a chapter -> the speaker whom the narration beside a speech names.
 
-“Come,” said the Hatter: a verb of saying and its subject, right after the speech, or right before
-it where the narration leads in with a comma, a colon or a dash. Nothing here guesses: where the
-page does not say who speaks, there is no speaker. The words are English; in other languages nothing
-is found, and the tagger has one hint less.
+A speaker is named by a verb of saying and its subject: “Come,” said the Hatter. They stand right
+after the speech, or right before it where the narration ends in a comma, a colon or a dash. Nothing
+here guesses: where the page does not name the speaker, there is none. The words come from the files
+of the languages; in a language that lists none, no speaker is found, and the tagger has one feature
+less.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 
-_GOES_ON = frozenset(
-    "add added adds again concluded continue continued continues persisted proceeded pursued "
-    "repeated repeats resumed".split()
+from miner.languages.registry import LANGUAGES, any_of
+
+
+def _merged(tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {word: value for table in tables for word, value in table.items()}
+
+
+def _alternatives(lists: Iterable[Iterable[str]]) -> str:
+    return f"(?:{'|'.join(re.escape(word) for words in lists for word in words)})"
+
+
+_WORDS = tuple(language.attribution for language in LANGUAGES.values())
+_SAYS = frozenset().union(*(words.say for words in _WORDS))
+_GOES_ON = frozenset().union(*(words.continue_verbs for words in _WORDS))
+_ANSWERS = frozenset().union(*(words.answer_verbs for words in _WORDS))
+_NARRATOR = frozenset().union(*(words.narrator for words in _WORDS))
+_NO_NOUNS = frozenset().union(*(words.no_nouns for words in _WORDS))
+_PARTICLES = _merged(words.say_with_particle for words in _WORDS)
+_SUBJECTS = _merged(words.subjects for words in _WORDS)
+_TITLES = _merged(words.titles for words in _WORDS)
+_PERSONAL = _merged(words.personal for words in _WORDS)
+_GENDERED = _PERSONAL | _merged(words.reflexive for words in _WORDS)
+_ADVERB_ENDINGS = tuple(ending for words in _WORDS for ending in words.adverb_endings)
+_POSSESSIVE = re.compile(_alternatives(words.possessive_endings for words in _WORDS) + "$")
+_TITLE_COUNTS = 5  # pronouns; the weight of a title as evidence of a gender
+_FIRST = 6  # words of narration among which its subject is looked for
+_SHORT = rf"\b{_alternatives(words.abbreviations for words in _WORDS)}\."
+_SENTENCE = re.compile(
+    r"(?<=[.!?;])"
+    + "".join(rf"(?<!\b{short}\.)" for words in _WORDS for short in words.sentence_abbreviations)
+    + r"\s"
 )
-_ANSWERS = frozenset(
-    "agreed answer answered answers assented echoed objected rejoined replied replies responded "
-    "retorted returned".split()
-)
-_SAYS = _ANSWERS | frozenset(
-    "add added adds admitted announced asked asks began bawled begged broke burst called calls "
-    "chimed commanded concluded confessed continue continued continues cried cries cry declared "
-    "demanded drawled ejaculated exclaimed explained faltered gasped groaned growled grumbled "
-    "hissed inquired enquired insisted interposed interrupted laughed mumbled murmured "
-    "muttered nodded observed observes ordered panted persisted piped pleaded proceeded protested "
-    "pursued put quoth remarked remarks repeated repeats resumed roared sang said saith says "
-    "screamed shouted shrieked sighed smiled snapped sneered sobbed spoke stammered stormed "
-    "suggested told thundered urged ventured warned whispered whispers yelled".split()
-)
-_WITH_ON = frozenset(("went", "goes", "hurried"))
-_PRONOUNS = {"he": "m", "she": "f", "i": "i", "they": "t", "we": "i"}
-_TITLES = {
-    **dict.fromkeys(
-        "mr sir lord master uncle father king prince count duke brother captain colonel major "
-        "general lieutenant sergeant sheriff judge doctor dr squire parson vicar curate priest "
-        "baronet earl monsieur signor señor don man boy gentleman fellow lad son husband nephew "
-        "grandfather papa".split(),
-        "m",
-    ),
-    **dict.fromkeys(
-        "mrs miss lady mistress aunt mother queen princess madame sister madam mademoiselle señora "
-        "countess duchess baroness governess housekeeper nurse maid woman girl daughter wife niece "
-        "widow grandmother mamma".split(),
-        "f",
-    ),
-}
-_GENDERED = {
-    **dict.fromkeys("he his him himself".split(), "m"),
-    **dict.fromkeys("she her hers herself".split(), "f"),
-}
-_NARRATOR = frozenset(("i", "my", "me"))
-_THIRD = {word: gender for word, gender in _GENDERED.items() if not word.endswith("self")}
-_NO_NOUNS = frozenset("to at in with as and of who from again had was then".split())
-_TITLE_COUNTS = 5  # pronouns
-_FIRST = 6  # words among which narration names its subject
-_SHORT = r"\b(?:Mr|Mrs|Messrs|Dr|St|Mme|Mlle|M)\."  # a stop that ends nothing
-_SENTENCE = re.compile(r"(?<=[.!?;])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)\s")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _AFTER = re.compile(rf"\s*[—–-]*\s*((?:{_SHORT}|[^,.;:!?—–]){{2,80}})")
 _LEADS_IN = ",:—–-"
 _BEFORE = re.compile(rf"((?:{_SHORT}|[^,.;:!?—–]){{2,90}})[{_LEADS_IN}]+$")
 _REACH = 1000  # characters; no clause that leads in is longer
-_NOUN = re.compile(r"\b(?:[Tt]he|[Hh]is|[Hh]er|[Mm]y|[Aa]n?|[Oo]ur)\s+((?:[^\W\d_]+\s*){1,3})")
+_NOUN = re.compile(
+    rf"\b{any_of(lambda language: language.attribution.determiners)}\s+((?:[^\W\d_]+\s*){{1,3}})"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Somebody in the narration, as it names them.
+    """A person in the narration, as it names them.
 
-    `names` and `noun` (the last word of "the old man") may be missing beside a pronoun. `gender` is
-    "m", "f", "i" for the narrator's I and we, "t" for they, "" where it is not known. `goes_on` and
-    `answers` are of the verb of saying: "continued", "replied".
+    Args:
+        names: the person's names; empty for a noun or a pronoun.
+        noun: the last word of "the old man"; "" for a name or a pronoun.
+        gender: "m", "f", "i" for the narrator's I and we, "t" for they, "" if not known.
+        goes_on: whether the verb of saying says that the same speaker goes on: "continued".
+        answers: whether the verb of saying says that another speaker answers: "replied".
     """
 
     names: frozenset[str]
@@ -87,7 +79,7 @@ class Mention:
 
 
 class Likeness(StrEnum):
-    """What two mentions tell of whether they are of one person."""
+    """Whether two mentions are of one person."""
 
     SAME = "the same"
     OTHER = "another"
@@ -95,7 +87,7 @@ class Likeness(StrEnum):
 
 
 def likeness(one: Mention | None, other: Mention | None) -> Likeness | None:
-    """Whether two mentions can be of one person; None where they do not tell."""
+    """Whether two mentions are of one person; None where they do not show it."""
     if one is None or other is None:
         return None
     if one.names and other.names:
@@ -108,48 +100,48 @@ def likeness(one: Mention | None, other: Mention | None) -> Likeness | None:
         is_told = one.names or one.noun or other.names or other.noun
         return Likeness.PERHAPS if is_told else Likeness.SAME
     if "i" in (one.gender, other.gender):
-        return Likeness.OTHER  # somebody who is named is not the narrator
+        return Likeness.OTHER  # a person who is named is not the narrator
     return None
 
 
-Names = dict[str, str]  # to "m", "f" or "" each
+Names = dict[str, str]  # each name with its gender: "m", "f" or ""
 
 
-@lru_cache(maxsize=4096)  # the paragraphs of a chapter, each asked for many times over
+@lru_cache(maxsize=4096)  # each paragraph of a chapter is asked for many times
 def words_in(text: str) -> tuple[str, ...]:
-    """The words of a text, in order, without the marks between them."""
+    """The words of a text, in order, without the punctuation between them."""
     return tuple(_WORD.findall(text))
 
 
 @lru_cache(maxsize=4096)
 def pronouns(text: str) -> frozenset[str]:
-    """Of whom the personal pronouns of narration are: "m", "f", "i" for the narrator."""
+    """The genders of the personal pronouns in narration: "m", "f", and "i" for the narrator."""
     words = {word.lower() for word in words_in(text)}
-    third = frozenset(_THIRD[word] for word in words if word in _THIRD)
+    third = frozenset(_PERSONAL[word] for word in words if word in _PERSONAL)
     return third | {"i"} if words & _NARRATOR else third
 
 
 class Mentions:
-    """Finds mentions in the paragraphs of one chapter, which says what its names and genders are.
+    """Finds mentions in the paragraphs of one chapter, whose text shows its names and genders.
 
-    A name is a word with a capital that the chapter nowhere writes without. It has the gender of a
-    title before it, or of the pronouns in the sentences that name nobody else.
+    A name is a word that the chapter always writes with a capital. Its gender is that of a title
+    before it, or of the pronouns in sentences that name nobody else.
     """
 
     def __init__(self, texts: Iterable[str], narration: Iterable[str]) -> None:
         """Reads the chapter.
 
         Args:
-            texts: of all paragraphs.
-            narration: of all paragraphs, their speech left out.
+            texts: all paragraphs.
+            narration: the same paragraphs without their speech.
         """
         self._common = {word for text in texts for word in words_in(text) if word[0].islower()}
         self._genders = self._read_genders(narration)
 
     def names(self, words: Iterable[str]) -> list[str]:
-        """Those of the words that are names."""
+        """The words that are names."""
         return [
-            re.sub(r"['’]s$", "", word)
+            _POSSESSIVE.sub("", word)
             for word in words
             if word[0].isupper() and len(word) > 1
             if (lower := word.lower()) not in self._common
@@ -159,12 +151,13 @@ class Mentions:
     def speaker(
         self, text: str, utterances: Sequence[tuple[int, int]], before: str
     ) -> Mention | None:
-        """Who speaks in a paragraph, None where its narration does not say.
+        """The speaker in a paragraph; None where its narration names none.
 
         Args:
             text: the paragraph.
             utterances: (start, end) of its utterances; at least one.
-            before: the paragraph before, if it has no speech: it may lead in.
+            before: the paragraph before if it has no speech, since it may introduce the speaker;
+                else "".
         """
         for clause, is_after in _clauses(text, utterances, before):
             words = words_in(clause)
@@ -173,23 +166,23 @@ class Mentions:
             if verb is None or (is_after and verb > 4):
                 continue
             near = lower[max(0, verb - 2) : verb + 2]
-            pronoun = next((word for word in near if word in _PRONOUNS), "")
+            pronoun = next((word for word in near if word in _SUBJECTS), "")
             names = [] if pronoun else self.names(words)
             noun = "" if pronoun or names else _noun(clause)
             if not (pronoun or names or noun):
                 continue
             said = set(lower)
             title = next((_TITLES[word] for word in (*lower, noun) if word in _TITLES), "")
-            gender = _PRONOUNS.get(pronoun) or title or self._gender(names)
-            goes_on = bool(said & _GOES_ON) or lower[verb] in _WITH_ON
+            gender = _SUBJECTS.get(pronoun) or title or self._gender(names)
+            goes_on = bool(said & _GOES_ON) or lower[verb] in _PARTICLES
             return Mention(frozenset(names), noun, gender, goes_on, bool(said & _ANSWERS))
         return None
 
     def subject(self, text: str) -> Mention | None:
-        """Whom the first words of narration name, None where they name nobody."""
+        """The person whom the first words of narration name; None where they name nobody."""
         words = words_in(text)[:_FIRST]
         for word in words:
-            if gender := _PRONOUNS.get(word.lower()):
+            if gender := _SUBJECTS.get(word.lower()):
                 return Mention(frozenset(), "", gender)
             if names := self.names([word]):
                 return Mention(frozenset(names), "", self._gender(names))
@@ -200,13 +193,13 @@ class Mentions:
         return {name: self._genders.get(name, "") for name in self.names(words_in(text))}
 
     def resolved(self, mention: Mention | None, recent: Iterable[Names]) -> Mention | None:
-        """The mention, with the name that its pronoun stands for where that is plain.
+        """The mention, with the name that its pronoun stands for where that is clear.
 
-        That is the only one of its gender in the nearest passage that names one at all.
+        It is clear where the nearest passage that names anybody of that gender names only one.
 
         Args:
-            mention: what to resolve.
-            recent: the names of the passages before it, the nearest first.
+            mention: the mention to resolve.
+            recent: the names in the passages before it, the nearest first.
         """
         if mention is None or mention.names or mention.noun or mention.gender not in ("m", "f"):
             return mention
@@ -242,19 +235,19 @@ class Mentions:
 
 
 def _verb(words: Sequence[str]) -> int | None:
-    """Where a verb of saying stands; "went" and "hurried" are none without "on"."""
+    """The position of the first verb of saying; "went" is one only before "on"."""
     for n, word in enumerate(words):
-        if word in _SAYS or (word in _WITH_ON and "on" in words[n + 1 : n + 2]):
+        if word in _SAYS or (word in _PARTICLES and _PARTICLES[word] in words[n + 1 : n + 2]):
             return n
     return None
 
 
 def _noun(clause: str) -> str:
-    """The last word of "the old man" in a clause; what follows a verb or an adverb is not of it."""
+    """The last word of "the old man" in a clause, up to a verb or an adverb; "" without one."""
     last = ""
     found = _NOUN.search(clause)
     for word in found[1].lower().split() if found else []:
-        if word in _SAYS or word in _NO_NOUNS or word.endswith("ly"):
+        if word in _SAYS or word in _NO_NOUNS or word.endswith(_ADVERB_ENDINGS):
             break
         last = word
     return last
@@ -263,7 +256,7 @@ def _noun(clause: str) -> str:
 def _clauses(
     text: str, utterances: Sequence[tuple[int, int]], before: str
 ) -> list[tuple[str, bool]]:
-    """The clauses beside the speech that may say who speaks, and whether each stands after it."""
+    """The clauses beside the speech that may name the speaker, and whether each follows it."""
     found: list[tuple[str, bool]] = []
     at = 0
     ends = [start for start, _ in utterances[1:]] + [len(text)]

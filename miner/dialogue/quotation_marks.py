@@ -1,9 +1,10 @@
-"""Where quotation marks open and close in one block of text.
+"""The text of a block -> where quoted text begins and ends in it.
 
-Three kinds of marks need three ways of reading. Curly and angled marks say which way they face; a
-straight mark is read by what stands beside it; and a closing single mark is also an apostrophe, so
-that the whole block has a say in which of them closes. Dashes open a paragraph of speech and,
-in many languages, close and open it again around "he said".
+There are three kinds of quotation marks, and each is read in its own way. A curly or angled mark
+shows its direction. The characters beside a straight mark show whether it opens or closes. A single
+closing mark is also the apostrophe, so the rest of the block has to show which one closes. A dash
+is a fourth case: it opens a paragraph of speech and, in many languages, closes and opens it again
+around "he said".
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import re
 from functools import cache
 from typing import Protocol
 
-from miner.dialogue.typography import Conventions, Marks
+from miner.languages.language import Conventions
+from miner.languages.marks import Marks
+from miner.languages.registry import any_of
 
 _DASHES = "\u2014\u2013\u2015-"
 _OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
@@ -20,42 +23,36 @@ _CLOSES_BEFORE = frozenset(" \n\t)]},.;:!?\u2014\u2013\u2015-\u201d\u2019\u00bb\
 _PAUSES = frozenset(",;:.!?\u2014\u2013-)")
 _ENDS_SPEECH = frozenset(',.!?;:\u2026\u2014\u2013\u2015-)]_*\u201d"\u00bb')
 
-# Words that begin with an apostrophe. After an opening mark they look like quoted speech. Those of
-# the second list are words without it, too, and are doubted only in small letters.
+# After an opening mark these look like quoted speech. Those of the second pattern are also words
+# without the apostrophe, and count only in small letters.
 _ELISIONS = re.compile(
-    r"(?:t(?:is|was|were|will|would|wixt|wasn|isn|ain|ween|other)|em|un|cause|cos|coz|bout|cept|"
-    r"fraid|gainst|mid|mong|neath|nother|nough|nuff|pon|scuse|spose|specially|spect|ud|ome|ole|"
-    r"ouse|orse|ope|ead|eart|eaven|ands|andsome|ard|ave|ell|ow|n|d|s|ll|re|ve|ee|bus|rickshaws?|"
-    r"lection|pinion|(?:twen|thir|for|fif|six|seven|eigh|nine)ty-\w+)\b|\d",
-    re.IGNORECASE,
+    rf"{any_of(lambda language: language.apostrophes.elided)}\b|\d", re.IGNORECASE
 )
-_SMALL_ELISIONS = re.compile(
-    r"(?:im|er|ere|ad|as|fore|gin|long|most|round|self|stead|way|vise|old|and|is|m|o|a|i|t)\b"
-)
-# Words that end in an apostrophe: "t' sound o' t' gospel", "goin' on".
+_SMALL_ELISIONS = re.compile(rf"{any_of(lambda language: language.apostrophes.elided_small)}\b")
 _CLIPPED = re.compile(
-    r"(?:.*[\s\u201c\u2018\"\u2014])?(?:th?|o|i|an?|wi|ha|fro|yo|d|ol|mo|\w{2,}in)$", re.I | re.S
+    rf"(?:.*[\s\u201c\u2018\"\u2014])?{any_of(lambda language: language.apostrophes.clipped)}$",
+    re.IGNORECASE | re.DOTALL,
 )
-_SHORT_QUOTE = 60  # characters: the longest phrase lifted out by single marks, as in 'good will'
+_SHORT_QUOTE = 60  # characters of the longest phrase in single marks, such as 'good will'
 
 
 class Scanner(Protocol):
     """Finds one kind of marks in the text of a block."""
 
     def open(self, text: str, position: int) -> int:
-        """Where the next quoted stretch opens, or -1."""
+        """The position of the next opening mark, or -1."""
         ...
 
     def close(self, text: str, position: int) -> tuple[int, bool]:
-        """End of the stretch that is open at `position`, exclusive, and whether a mark ends it."""
+        """The end (exclusive) of the text quoted at `position`, and whether a mark ends it."""
         ...
 
     def continuation(self, text: str) -> int:
-        """Length of the mark at the start of the text that shows speech runs on, or 0."""
+        """The length of the mark at the start that shows that speech runs on, or 0."""
         ...
 
     def first_mark(self, text: str) -> str:
-        """Whether the first mark of the text is one to "open" or to "close"; "" without marks."""
+        """The first mark of the text: "open", "close", or "" where it has none."""
         ...
 
 
@@ -73,18 +70,19 @@ def _beside(text: str, index: int) -> tuple[str, str]:
 
 
 class _PlainScanner:
-    """Marks that are nothing but marks: curly or straight double ones, guillemets.
+    """Marks that have no other use: curly and straight double marks, guillemets.
 
-    A directed mark is believed unless its neighbours contradict it plainly: scanned books have
-    closing marks at the start of a word, and the reverse. A straight mark is read by its
-    neighbours, and where they do not tell it opens outside of speech and closes inside.
+    A mark with a direction opens or closes as it shows, unless the characters beside it clearly
+    contradict it: scanned books have closing marks at the start of words, and the reverse. The
+    characters beside a straight mark decide what it does. Where they leave it open, it opens
+    outside of speech and closes inside.
     """
 
     def __init__(self, marks: Marks) -> None:
         self._marks = marks
         opener, closer = re.escape(marks.opener), re.escape(marks.closer)
-        # The mark comes first in each pattern, and what stands before it is looked back at: so
-        # the search skips from mark to mark instead of asking at every character.
+        # The mark comes first in each pattern, and a lookbehind checks what stands before it: this
+        # lets the search skip from mark to mark.
         if marks.has_direction:
             misprint = rf"(?<=\S{opener})(?=[\s,.;:!?)]|$)"
             opens = rf"(?<={opener})(?!{misprint})|(?<!\S{closer})(?<={closer})(?=\w)"
@@ -133,7 +131,7 @@ class _PlainScanner:
 
 
 def _cut_before(text: str, index: int) -> tuple[int, bool]:
-    """The printer forgot the closing mark: speech ends where the next mark opens, at latest."""
+    """The end of speech without a closing mark: before the next opening mark, at `index`."""
     return len(text[:index].rstrip()), False
 
 
@@ -164,8 +162,8 @@ class _ApostropheScanner:
             if before.isalnum() and after in _CLOSES_BEFORE:
                 if after.isspace() and _is_clipped(text, position, index):
                     continue
-                # Not the first but the last can be meant, past "goin'" and "the boys'"; in a
-                # paragraph that opens no more marks, only a phrase is closed without a stop.
+                # The last such mark closes: those before it may be "goin'" and "the boys'". Where
+                # no other mark opens in the paragraph, only a short phrase ends without a stop.
                 if limit < len(text) or (weak < 0 and index - position <= _SHORT_QUOTE):
                     weak = index
         if weak >= 0:
@@ -198,7 +196,7 @@ class _ApostropheScanner:
             limit = self._next_clear_opener(text, index + 1)
             return self._closes_within(text, index + 1, limit)
         if _is_mid(text, index):
-            return self.close(text, index + 1)[1]  # in mid-sentence: "in the 'rigging of"
+            return self.close(text, index + 1)[1]  # "in the 'rigging of"
         return True
 
     def _closes_within(self, text: str, position: int, limit: int) -> bool:
@@ -209,7 +207,7 @@ class _ApostropheScanner:
         return False
 
     def _next_clear_opener(self, text: str, position: int) -> int:
-        """The next mark that must open: before a word, and no elision; else the text's length."""
+        """The position of the next mark that must open, else the length of the text."""
         for match in self._opener.finditer(text, position):
             index = match.start()
             before, after = _beside(text, index)
@@ -226,13 +224,13 @@ class _ApostropheScanner:
 
 
 def _is_clipped(text: str, position: int, index: int) -> bool:
-    """Whether the word before a mark is one that drops its last letter, and no quoted word."""
+    """Whether the word before a mark lacks its last letter ("goin'") and is no quoted word."""
     inside = text[position:index]
     return bool(_CLIPPED.match(inside)) and not (inside.isalpha() and inside.lower() != "t")
 
 
 def _is_mid(text: str, index: int) -> bool:
-    """Whether a mark stands in mid-sentence, before a small letter: "in the 'rigging"."""
+    """Whether a mark stands inside a sentence, before a small letter: "in the 'rigging"."""
     between = index > 1 and text[index - 1] == " " and text[index - 2].isalnum()
     return between and text[index + 1 : index + 2].islower()
 
@@ -248,11 +246,11 @@ _INNER_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])\s?(?=[^\W\d_])")
 
 
 def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]:
-    """Start and end of the speech in a paragraph that a dash opens; empty without such a dash.
+    """The start and end of each speech in a paragraph that a dash opens; empty without one.
 
     Where the language closes speech with a second dash (`dash_closes`), a dash before a small
-    letter opens narration and the next dash ends it. Otherwise a tag is known by its verb: it runs
-    from there to the end of the clause.
+    letter opens narration and the next dash ends it. Elsewhere narration is found by its verb: it
+    runs from there to the end of the clause.
     """
     opening = _DASH_START.match(text)
     if opening is None or not text[opening.end()].isprintable():
@@ -260,7 +258,7 @@ def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]
     narration = _dash_tags(text, opening.end()) if conventions.dash_closes else []
     if not narration:
         narration = verb_tags(text, conventions)
-        # In French the marks open a scene and dashes change the speaker: the closing one ends it.
+        # In French, marks enclose a scene and dashes change the speaker: a closing mark ends both.
         closing = _CLOSES_SCENE.match(text)
         if closing and text[closing.end() :].strip(" .,;:!?"):
             narration = [tag for tag in narration if tag[1] <= closing.end()]
@@ -296,13 +294,17 @@ def _dash_tags(text: str, position: int) -> list[tuple[int, int]]:
         position = end
 
 
+_SUBJECTS = any_of(lambda language: language.conventions.tag_subjects)
+_ABBREVIATIONS = any_of(lambda language: language.abbreviations)
+
+
 @cache
 def _tag_pattern(verbs: str, tails: str) -> re.Pattern[str]:
-    subject = r"(?:he|she|they|I|the \w+(?: \w+)?|[A-Z]\w+(?: [A-Z]\w+)?)"
+    subject = rf"(?:{_SUBJECTS}|[A-Z]\w+(?: [A-Z]\w+)?)"
     tail = rf"(?:, (?={tails})[^.;:!?\u2014]*)?" if tails else ""
     return re.compile(
         rf"(?<=[,.!?\u2026\u2014]) (?:(?:{verbs})\b|{subject} (?:{verbs})\b)"
-        rf"(?:\b(?:M|Mme|Mr|Mrs|Dr|St|D|Sr)\.|[^,.;:!?\u2014\u00ab\u00bb]){{0,80}}"
+        rf"(?:\b{_ABBREVIATIONS}\.|[^,.;:!?\u2014\u00ab\u00bb]){{0,80}}"
         rf"{tail}(?:[,.;:] ?|$)"
     )
 
@@ -310,7 +312,7 @@ def _tag_pattern(verbs: str, tails: str) -> re.Pattern[str]:
 def verb_tags(
     text: str, conventions: Conventions, start: int = 0, end: int | None = None
 ) -> list[tuple[int, int]]:
-    """Start and end of each "said he" that its verb and the stops around it give away."""
+    """The start and end of each "said he", found by its verb and the stops around it."""
     pattern = _tag_pattern(conventions.tag_verbs, conventions.tag_tails)
     return [
         match.span() for match in pattern.finditer(text, start, len(text) if end is None else end)

@@ -1,9 +1,10 @@
-"""Whether quoted text is speech: not a title, a word under discussion, a letter or a thought.
+"""Quoted text -> whether it is speech.
 
-The evidence is what stands around the marks: speech is announced ("he said,"), ends with
-punctuation, or fills its paragraph; a title or a scare quote is part of somebody else's sentence.
-Where the evidence is even, quoted text is taken for speech. The word lists are English; other
-languages fall back on punctuation alone.
+Quoted text may also be a title, a word under discussion, a letter or a thought. The text around the
+marks shows which it is. Speech is announced ("he said,"), ends with punctuation, or fills its
+paragraph. A title or a scare quote is part of the narrator's sentence. In doubt, quoted text is
+speech. The words come from the files of the languages; where a language lists none, punctuation
+alone decides.
 """
 
 from __future__ import annotations
@@ -12,92 +13,70 @@ import re
 from collections.abc import Sequence
 
 from miner.books.book import Block, BlockKind
+from miner.languages.registry import LANGUAGES, any_of
 
-_SAY = (
-    r"sa(?:y|ys|id|ying)|cr(?:y|ies|ied|ying)|ask(?:s|ed|ing)?|repl(?:y|ies|ied|ying)|"
-    r"answer(?:s|ed|ing)?|exclaim(?:s|ed|ing)?|whisper(?:s|ed|ing)?|murmur(?:s|ed|ing)?|"
-    r"mutter(?:s|ed|ing)?|repeat(?:s|ed|ing)?|shout(?:s|ed|ing)?|call(?:s|ed|ing)? out|"
-    r"add(?:s|ed|ing)?|return(?:ed|ing)|remark(?:s|ed|ing)?|echo(?:ed|ing)?|beg(?:an|in|ins)|"
-    r"sings?|sang|singing|roar(?:ed|ing)|scream(?:ed|ing)|retort(?:ed|ing)|observed|continued|"
-    r"growl(?:ed|ing)|went on|put in|inquired|demanded|declared|announced|protested|responded|"
-    r"gasp(?:ed|ing)|ejaculated|sigh(?:ed|ing)|yell(?:ed|ing)|stammer(?:ed|ing)|told|"
-    r"explain(?:s|ed|ing)?|interrupted|interposed|faltered|screech(?:ed|ing)|quoted|"
-    r"(?:cr(?:ied|ying)|call(?:ed|ing)|shout(?:ed|ing)|sang|read) (?:out|aloud|back)|"
-    r"kept (?:repeating|saying|crying|asking|shouting)|"
-    r"(?:cry|cries|shouts?|murmurs?|exclamations?) of"
-)
-_WRITE = (
-    r"wrote|written|writing|writes|inscri\w+|label\w*|entitled|headed|signed|marked|printed|"
-    r"telegram|telegraphed|postscript|crossed out|advertise\w+|placards?|sign-?board|"
-    r"meant|(?<!no )(?<!all )(?<!any )means|implied|signified|expressed|schrieb|écrivit|"
-    r"scriveva|scrisse|escribió|escreveu|schreef"
-)
+_SAY = any_of(lambda language: language.speech.say)
+_WRITE = any_of(lambda language: language.speech.write)
+_THINK = any_of(lambda language: language.speech.think)
+_THINK_INVERTED = any_of(lambda language: language.speech.think_inverted)
+_NOUN_OPENERS = any_of(lambda language: language.speech.noun_openers)
+_ADVERB = any_of(lambda language: language.speech.adverb)
+
 _SAY_WORDS = re.compile(_SAY, re.IGNORECASE)
 _SAY_FOLLOWS = re.compile(
-    rf"\W*(?:(?:he|she|they|I|we|it|you|(?:the|his|her|my|old|young|poor) [\w’'-]+|"
-    rf"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,3}}) (?:\w+ly )?(?:{_SAY})\b|(?:{_SAY})\b)"
+    rf"\W*(?:(?:{any_of(lambda language: language.speech.speakers)}|{_NOUN_OPENERS} [\w’'-]+|"
+    rf"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,3}}) (?:{_ADVERB} )?{_SAY}\b|{_SAY}\b)"
 )
-# What is not said on this occasion: imagined, wished, habitual.
-_ENDS_UNSAID = re.compile(
-    rf"\b(?:would|might|should)(?: have| always| often| sometimes| then| never| perhaps)* "
-    rf"(?:{_SAY})"
-    rf"(?:\s+(?:to|of|him|her|them|himself|herself|\w+ly)\b)*\W*$|"
-    rf"\b(?:not going|wished|wanted|longed|used|ought|about) to (?:{_SAY})(?: to \w+)?\W*$|"
-    rf"\bwhy (?:did|does|do|had) \w+ not (?:{_SAY})\W*$",
-    re.IGNORECASE,
+_ENDS_UNSAID = re.compile(rf"{any_of(lambda language: language.speech.unsaid)}\W*$", re.IGNORECASE)
+_UNSAID_HINTS = tuple(
+    hint for language in LANGUAGES.values() for hint in language.speech.unsaid_hints
 )
-_UNSAID_WORDS = ("would", "might", "should", " to ", "hy ")  # quicker to rule out than the pattern
-_THINK = r"thought|thinks|thinking|reflected|wondered"
-_THINK_ELSEWHERE = r"dachte|pensa|pensait|pensó|pensò|pensou|dacht|gondolta"
-_THINK_WORDS = re.compile(rf"(?:{_THINK})(?: to \w+self)?", re.IGNORECASE)
+_THINK_WORDS = re.compile(
+    rf"{_THINK}{any_of(lambda language: language.speech.think_suffix)}?", re.IGNORECASE
+)
 _THINK_FOLLOWS = re.compile(
-    rf"\W*(?:(?:he|she|they|I|we|(?:the|his|her|my|old|young|poor) \w+|[A-Z][\w.]*(?: [A-Z]\w+)?) "
-    rf"(?:\w+ly )?(?:{_THINK})\b"
-    # "Very well." I thought that she had gone.
-    r"(?! (?:that|of|it|he|she|they|we|I|you|the|an?|his|her|this|how|what|so|no|there)\b)|"
-    rf"(?:{_THINK}|{_THINK_ELSEWHERE})\b)"
+    rf"\W*(?:(?:{any_of(lambda language: language.speech.thinkers)}|{_NOUN_OPENERS} \w+|"
+    rf"[A-Z][\w.]*(?: [A-Z]\w+)?) (?:{_ADVERB} )?{_THINK}\b"
+    rf"(?! {any_of(lambda language: language.speech.thought_goes_on)}\b)|"
+    rf"(?:{_THINK}|{_THINK_INVERTED})\b)"
 )
 _INTERRUPTED = re.compile(r"\s*(?:[\u2014\u2013]|--).*(?:[\u2014\u2013]|--)\s*", re.DOTALL)
-_ONE_CLAUSE = re.compile(r"(?:(?:Mrs?|Dr|St)\.|[^.!?])*, ", re.DOTALL)
-_ENDS_WITH_WRITE = re.compile(rf"\b(?:{_WRITE})\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
+_ONE_CLAUSE = re.compile(
+    rf"(?:{any_of(lambda language: language.speech.abbreviations)}\.|[^.!?])*, ", re.DOTALL
+)
+_ENDS_WITH_WRITE = re.compile(rf"\b{_WRITE}\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
 _WRITE_FOLLOWS = re.compile(
-    r"\W*(?:[\w.]+ ){1,3}(?:wrote|writes|had written)\b|"
-    r", (?:schrieb|écrivit|schreef|scriveva|scrisse|escribió)\b"
+    rf"\W*(?:[\w.]+ ){{1,3}}{any_of(lambda language: language.speech.write_after_subject)}\b|"
+    rf", {any_of(lambda language: language.speech.write_after_comma)}\b"
 )
 # Where the comma stands outside the marks, as in German: »Ja«, sagte er.
 _COMMA_FOLLOWS = re.compile(r", [^\W\d_A-Z]")
-_ARTICLE_WORDS = re.compile(
-    r"an?|the|his|her|their|its|my|your|our|this|that|these|those|of|one|no|every|each|such|"
-    r"another|called|as|word|phrase|term",
-    re.IGNORECASE,
+_CALLS = tuple(word for language in LANGUAGES.values() for word in language.speech.call_before_cry)
+_BEFORE_QUOTATION = re.compile(
+    any_of(lambda language: language.speech.before_quotation), re.IGNORECASE
 )
 _SALUTATION = re.compile(
-    r"\W*(?:(?:my|our) )?(?:own |very )*(?:dear|dearest|beloved|honou?red)\b"
-    r"(?:(?:Mrs?|Dr|Messrs|St)\.|(?!,['’])[^.!?”\"]){0,40}?(?:[,:.]?\s*(?:[\u2014\u2013]|--|$)|[”\"]$)",
+    rf"\W*{any_of(lambda language: language.speech.salutation)}"
+    r"(?:[,:.]?\s*(?:[\u2014\u2013]|--|$)|[”\"]$)",
     re.IGNORECASE,
 )
 _LETTER_ANNOUNCED = re.compile(
-    r"\b(?:letter|note|lines|epistle|telegram|wrote|written|writing|contents|as follows|"
-    r"postscript|advertisement|read)\b[^.!?]{0,60}[:.\u2014\u2013-]+\s*$",
+    rf"\b{any_of(lambda language: language.speech.letter_words)}\b"
+    r"[^.!?]{0,60}[:.\u2014\u2013-]+\s*$",
     re.IGNORECASE,
 )
-_REACH = 50  # characters before a mark in which a tag is looked for
+_REACH = 50  # characters before a mark in which its announcement is looked for
 _MARKS = "\"'“”‘’«»„‚_* \n"
 _STOPS = ",.!?;:…—–-"
 
-# The narrator's own words in the middle of a speech: "(with a sigh)", "(turning to her)".
 _ASIDE = re.compile(
-    r"\s*\((?:(?:very|rather|half|still|again|then|and|but|here) )?"
-    r"(?:(?:address|bow|blush|dispers|draw|glanc|hesitat|hold|laugh|look|lower|nod|paus|point|press|"
-    r"rais|recollect|return|ris|seiz|shak|sigh|smil|speak|start|stopp|tak|throw|turn|whisper|"
-    r"wip)\w*ing\b|with (?:an?|his|her|great|some|the utmost|much)\b|in (?:an?|his|her) \w+|"
-    r"to (?:Mrs?\.|Miss|[A-Z]\w+,?\))|aside|\w+ly,?\)|as soon as (?:he|she)|after an? )"
-    r"(?![^()]*\b(?:me|my|you|I|we|us|our|your)\b)[^()]{0,90}\)(?:[,.;:]|[\u2014\u2013]|--)?\s*"
+    rf"\s*\({any_of(lambda language: language.speech.aside)}[^()]{{0,90}}\)"
+    r"(?:[,.;:]|[\u2014\u2013]|--)?\s*"
 )
 
 
 def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Where a speech is broken by the narrator's words in parentheses; start and end of each.
+    """The start and end of each passage in parentheses in which the narrator interrupts a speech.
 
     >>> asides("“Well! (with a sigh) so be it.”", 0, 30)
     [(6, 21)]
@@ -108,9 +87,9 @@ def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def tells_who_spoke(after: str) -> bool:
-    """Whether what follows speech begins with a verb of saying and its subject.
+    """Whether the text after a speech begins with a verb of saying and its subject.
 
-    Verbs that tell of saying and of else are counted, too ("He began to pace the room.").
+    Verbs with other senses count, too ("He began to pace the room.").
 
     >>> tells_who_spoke(" Holmes muttered."), tells_who_spoke(" He shook out his hat.")
     (True, False)
@@ -128,11 +107,11 @@ def are_speech(
 
     Args:
         block: the block.
-        stretches: start and end of its quoted stretches, marks included, in order; what else the
-            tuples hold is passed over.
-        runs_on: whether the first stretch goes on with one of the block before, and what was
-            decided of that: True for speech, False for a letter or a song, None where it does not.
-        thoughts: whether what is thought in quotation marks counts as spoken.
+        stretches: start and end of its quoted stretches, marks included, in order; other items of
+            the tuples are ignored.
+        runs_on: None if the first stretch begins in this block. If it continues one of the block
+            before, whether that one was speech.
+        thoughts: whether thoughts in quotation marks count as spoken.
     """
     if block.kind is BlockKind.LETTER or (block.kind is BlockKind.VERSE and not runs_on):
         return [False] * len(stretches)
@@ -154,17 +133,17 @@ def are_speech(
 
 
 def _goes_on(before: str) -> bool:
-    """Whether the narration between two stretches is no more than a tag: both are of one kind."""
+    """Whether the narration between two stretches only names the speaker: they are one speech."""
     return (len(before) < 80 or _ONE_CLAUSE.fullmatch(before) is not None) and bool(
         tells_who_spoke(before) or _WRITE_FOLLOWS.match(before) or _THINK_FOLLOWS.match(before)
     )
 
 
 def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
-    """Whether a quoted stretch that fills its block is a letter, or its first paragraph.
+    """Whether a quoted stretch fills its block and is a letter or the first paragraph of one.
 
-    It is when it opens with a salutation set off from what follows, or when the block before
-    announces something written and ends in a colon.
+    It is one if it opens with a salutation set off from the rest, or if the block before it
+    announces a letter and ends in a colon.
     """
     if not fills(text, start, end):
         return False
@@ -174,7 +153,7 @@ def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
 
 
 def fills(text: str, start: int, end: int) -> bool:
-    """Whether a stretch is all there is of a block, an editor's words in brackets aside."""
+    """Whether a stretch is all of its block but for an editor's words in brackets."""
     rest = text[end:].strip(" .,;:—–-")
     return not text[:start].strip() and (not rest or rest.startswith("["))
 
@@ -187,7 +166,7 @@ def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
         return thoughts
     if not before:
         return True
-    if any(word in before for word in _UNSAID_WORDS) and _ENDS_UNSAID.search(before):
+    if any(hint in before for hint in _UNSAID_HINTS) and _ENDS_UNSAID.search(before):
         return False
     if _ends_with(before, _SAY_WORDS):
         return True
@@ -207,7 +186,7 @@ def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
 
 
 def _ends_with(before: str, words: re.Pattern[str]) -> bool:
-    """Whether the last one, two or three words are one of the pattern's, stops aside."""
+    """Whether the last one, two or three words match the pattern; stops at the end are ignored."""
     last = before.rstrip(" ,;:.!?—–-(\n").rsplit(None, 3)
     tail = ""
     for word in reversed(last[-3:]):
@@ -220,14 +199,14 @@ def _ends_with(before: str, words: re.Pattern[str]) -> bool:
 def _is_announced_without_stop(
     before: str, quoted: str, after: str, ends_as_speech: bool, n_words: int
 ) -> bool:
-    """The case of no punctuation between narration and mark: most often it is no speech."""
+    """Whether quoted text with no punctuation before it is speech; most often it is not."""
     if not ends_as_speech:
         return False
     if tells_who_spoke(after):
         return True
-    if before.endswith("called") and quoted[-1] in "!?":
+    if before.endswith(_CALLS) and quoted[-1] in "!?":
         return True
-    if _ends_with(before, _ARTICLE_WORDS):
+    if _ends_with(before, _BEFORE_QUOTATION):
         return n_words > 6 and quoted[0].isupper()
     if not quoted[0].isupper():
         return n_words > 8

@@ -1,6 +1,9 @@
-"""How each language prints speech and names its chapters: one file a language.
+"""Everything the package knows about each language, in one file a language.
 
-In: nothing; the tables are written by hand.
-Out: `Language`, and the registry that finds one by its code.
+A new language is a new file, named by its code, with a `Language` called LANGUAGE. The registry
+finds it without any other change.
+
+In: nothing; the words are written by hand.
+Out: `LANGUAGES`, the marks by name, and patterns joined over all languages.
 Imported by: every room.
 """

@@ -11,7 +11,7 @@ from loopback import answer
 
 from miner.annotation.annotations import Annotation, fingerprint, read_annotations, row_of
 from miner.annotation.statistics import count_annotations
-from miner.annotation.validation import check, fetch_books
+from miner.annotation.validation import check
 from miner.app.cli.main import main
 from miner.files import json_line
 
@@ -277,25 +277,6 @@ def test_agreement_of_no_readings(tmp_path):
     done = gold("agreement", "--gold", folder)
     assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
     assert done.stderr.startswith("miner: found no ") and "in two readings" in done.stderr
-
-
-def test_books_are_asked_for_one_by_one(tiny):
-    asked = []
-
-    def find(id):
-        asked.append(id)
-        if id == "13":
-            raise PermissionError(13, "Permission denied", "13-h.htm")
-        if id == "12":
-            raise ValueError("12: no such number")
-        return tiny / id
-
-    found = fetch_books(read_annotations(tiny).gold, find)
-    assert next(found) == ("11", tiny / "11")
-    assert asked == ["11"]
-    assert next(found) == ("12", "no such number")
-    assert "Permission denied" in next(found)[1]
-    assert next(found, None) is None
 
 
 @pytest.mark.usefixtures("quick")

@@ -1,4 +1,4 @@
-"""Licence texts of every era go, the book stays, and what went is accounted for."""
+"""Licence texts of every era are dropped and counted, and the book stays."""
 
 import re
 
@@ -29,11 +29,11 @@ def body_of(html: str):
 
 
 def kept(html: str) -> list[str]:
-    return [lump.text for lump in body_of(html).lumps]
+    return [block.text for block in body_of(html).text_blocks]
 
 
 def n_words(html: str) -> int:
-    return sum(count_words(lump.text) for lump in read_page(html.encode()).lumps)
+    return sum(count_words(block.text) for block in read_page(html.encode()).text_blocks)
 
 
 def fill(n: int) -> str:
@@ -96,10 +96,10 @@ FOOTERS = {
 
 @pytest.mark.parametrize("last", FOOTERS)
 @pytest.mark.parametrize("first", HEADERS)
-def test_licences_of_every_era_go_and_the_book_stays(first, last):
+def test_licences_of_every_era_are_dropped_and_the_book_stays(first, last):
     html = f"<html><body>{HEADERS[first]}{BOOK}{FOOTERS[last]}</body></html>"
     body = body_of(html)
-    assert [lump.text for lump in body.lumps] == STORY
+    assert [block.text for block in body.text_blocks] == STORY
     assert body.drops.total() == n_words(html) - n_words(BOOK)
     assert set(body.drops) <= {"licence", "credits"}
 
@@ -124,7 +124,7 @@ def test_a_title_in_two_lines_goes_with_its_line_and_the_text_below_it_stays():
         "*** The end ***",
     ],
 )
-def test_a_book_that_speaks_of_the_project_loses_nothing(text):
+def test_a_book_that_mentions_the_project_loses_nothing(text):
     html = f"{HEADERS['pre']}{fill(700)}<p>{text}</p>{fill(700)}{FOOTERS['pre']}"
     assert n_words("".join(f"<p>{paragraph}</p>" for paragraph in kept(html))) == n_words(
         fill(700) + f"<p>{text}</p>" + fill(700)
@@ -186,10 +186,10 @@ def test_a_story_shorter_than_its_licence_is_kept():
         "[This file was first posted in May]",
     ],
 )
-def test_credits_at_the_front_go(credit):
+def test_credits_at_the_front_are_dropped(credit):
     body = body_of(f"{HEADERS['section']}<p>{credit}</p>{fill(700)}")
     assert body.drops["credits"] == len(credit.split())
-    assert body.lumps[0].text.startswith("He went")
+    assert body.text_blocks[0].text.startswith("He went")
 
 
 @pytest.mark.parametrize(
@@ -230,11 +230,11 @@ def test_credits_further_down_are_text():
         "<h3>Megjegyzések</h3><p>A hibákat javítottuk.</p>",
     ],
 )
-def test_transcribers_notes_go_up_to_the_next_heading(note):
+def test_transcribers_notes_are_dropped_up_to_the_next_heading(note):
     html = f"<h2>I</h2>{fill(700)}{note}<h2>II</h2>{fill(700)}"
     body = body_of(html)
     assert dict(body.drops) == {"transcriber's note": n_words(note)}
-    assert sum(count_words(lump.text) for lump in body.lumps) == 1402
+    assert sum(count_words(block.text) for block in body.text_blocks) == 1402
 
 
 @pytest.mark.parametrize(
@@ -257,14 +257,14 @@ def test_words_of_the_page_are_words_kept_and_words_dropped():
     credit = "<p>Produced by A. B.</p>"
     html = f"{HEADERS['pre']}{credit}{fill(1400)}{note}{FOOTERS['pre']}"
     body = body_of(html)
-    n_kept = sum(count_words(lump.text) for lump in body.lumps)
+    n_kept = sum(count_words(block.text) for block in body.text_blocks)
     assert n_kept == 1400
     assert body.drops["credits"] == 8
     assert body.drops["transcriber's note"] == 4
     assert n_words(html) == n_kept + body.drops.total()
 
 
-def test_drops_of_the_page_are_added_but_stand_in_no_lump():
+def test_drops_of_the_page_are_added_but_are_in_no_text_block():
     html = f'{fill(700)}<p>One<span class="pagenum">[Pg 3]</span> two.<sup>1</sup></p>'
     assert dict(body_of(html).drops) == {"page numbers": 2, "footnote anchors": 1}
 
@@ -274,14 +274,15 @@ PARTS = [*HEADERS.values(), *FOOTERS.values(), BOOK, fill(105), fill(1400)]
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=5))
-def test_whatever_the_order_no_word_goes_unaccounted_and_no_long_tale_is_lost(parts):
+def test_in_any_order_every_word_is_counted_and_no_long_tale_is_lost(parts):
     html = "<html><body>" + "".join(parts)
     try:
         body = body_of(html)
     except ValueError as error:
         assert "would be dropped" in str(error)
         return
-    words = [(lump.text.startswith("He went"), count_words(lump.text)) for lump in body.lumps]
+    texts = [block.text for block in body.text_blocks]
+    words = [(text.startswith("He went"), count_words(text)) for text in texts]
     assert n_words(html) == sum(n for _, n in words) + body.drops.total()
     assert sum(n for is_tale, n in words if is_tale) >= 1400 * parts.count(fill(1400))
 
@@ -296,7 +297,7 @@ def test_a_long_chapter_called_transcribers_notes_is_refused():
     )
 
 
-def test_a_fifth_may_go_and_more_may_not():
+def test_at_most_a_fifth_may_be_dropped():
     def html(n: int) -> str:
         return (
             f'{HEADERS["section"]}{fill(8050)}<div class="tn">{fill(n)}</div>{FOOTERS["section"]}'
@@ -322,6 +323,6 @@ def test_fields_of_the_header_in_every_layout():
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.htm*")), ids=lambda path: path.name)
 def test_no_word_of_a_licence_is_left_in_a_file(path):
     body = strip_boilerplate(read_page(path.read_bytes()))
-    text = "\n".join(lump.text for lump in body.lumps)
+    text = "\n".join(block.text for block in body.text_blocks)
     assert not re.search(r"Gutenberg|stand-in|licence|Volunteer|Small Print", text, re.IGNORECASE)
     assert text

@@ -1,4 +1,4 @@
-"""From a file's bytes to blocks with their kind and chapter, as small facts of whole books."""
+"""Bytes of a file -> blocks with their kinds and chapters."""
 
 import hashlib
 from collections import Counter
@@ -318,7 +318,7 @@ def test_the_last_of_the_entries_is_a_heading_where_prose_follows():
     ]
 
 
-def test_captions_and_notes_fill_no_chapter():
+def test_the_words_of_captions_and_notes_make_no_chapter():
     plate = f'<div class="figcenter"><p>{PROSE}</p></div><p class="footnote">{PROSE}</p>'
     found = book(f"<h2>Tales</h2>{plate}<h2>The Gate</h2><p>{PROSE}</p><h2>Bees</h2><p>{PROSE}</p>")
     assert [block.chapter for block in found.blocks] == [1, 1, 1, 1, 1, 2, 2]
@@ -354,7 +354,7 @@ def test_title_and_author_of_the_page(title, expected):
     assert (found.title, found.author) == expected
 
 
-def test_the_header_knows_better_than_the_page():
+def test_the_header_is_preferred_to_the_page_title():
     header = (
         "<pre>Title: The Gate\n\nAuthor: A. B.\n\nLanguage: French\n\n*** START OF THE PROJECT "
     )
@@ -401,7 +401,7 @@ def test_language(declared, field, expected):
         ),
     ],
 )
-def test_what_is_no_book_is_refused(tmp_path, data, message):
+def test_a_file_without_a_book_is_refused(tmp_path, data, message):
     path = tmp_path / "7.html"
     path.write_bytes(data)
     with pytest.raises(ValueError) as caught:
@@ -438,7 +438,7 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, min_size=1, max_size=15))
-def test_whatever_the_page_blocks_are_clean_and_in_order(parts):
+def test_blocks_of_any_page_are_clean_and_in_order(parts):
     found = book("<p>It was late.</p>" + "".join(parts))
     assert [block.index for block in found.blocks] == list(range(len(found.blocks)))
     chapters = [block.chapter for block in found.blocks]
@@ -448,3 +448,21 @@ def test_whatever_the_page_blocks_are_clean_and_in_order(parts):
         assert block.text
         assert block.text == "\n".join(" ".join(line.split()) for line in block.text.split("\n"))
         assert block.kind is BlockKind.VERSE or "\n" not in block.text
+
+
+# Natural mistakes
+
+
+def test_a_path_may_be_text_and_names_the_book(tmp_path):
+    path = tmp_path / "1342-h.htm"
+    path.write_text("<p>It is a truth.</p>")
+    assert read_book(str(path)) == read_book(path, "1342") == parse_book(path.read_bytes(), "1342")
+    assert read_book(path, "emma").id == "emma"
+
+
+def test_bytes_and_paths_are_not_taken_for_each_other(tmp_path):
+    with pytest.raises(TypeError, match="found bytes, expected a path; parse_book takes bytes"):
+        read_book(b"<p>It is a truth.</p>")
+    for path in (tmp_path, "1342-h.htm"):
+        with pytest.raises(TypeError, match="found .*, expected bytes; read_book takes a path"):
+            parse_book(path, "1342")

@@ -1,4 +1,4 @@
-"""Where chapters begin, from outlines as books have them."""
+"""Outlines of books -> where their chapters begin."""
 
 import pytest
 from hypothesis import given
@@ -329,14 +329,14 @@ items = st.builds(Outline, st.integers(0, 7), headings, st.integers(0, 90))
 
 
 @given(st.lists(items, max_size=30))
-def test_starts_are_headings_in_order_whatever_the_outline(outline):
+def test_starts_in_any_outline_are_headings_in_order(outline):
     found = chapter_starts(outline)
     assert found == sorted(set(found))
     assert all(outline[position].level for position in found)
 
 
 @given(st.lists(st.sampled_from([2, 3, 4]), max_size=6), st.integers(2, 20))
-def test_numbered_chapters_are_found_whatever_stands_inside_them(levels, n):
+def test_numbered_chapters_are_found_with_any_headings_inside_them(levels, n):
     inside = [(level + 1, "A Paper", 90) for level in levels]
     found = starts(*[item for i in range(n) for item in ((2, f"Chapter {i + 1}", 100), *inside)])
     assert found == [f"Chapter {i + 1}" for i in range(n)]

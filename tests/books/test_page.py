@@ -1,4 +1,4 @@
-"""Pages as producers of twenty years made them: bytes to text, and what stands in the sentences."""
+"""Bytes of pages in the styles of twenty years -> text blocks."""
 
 import codecs
 import unicodedata
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from miner.books.page import count_words, decode, read_page
 
 
-def lumps(body: str):
-    return read_page(f"<html><body>{body}</body></html>".encode()).lumps
+def text_blocks(body: str):
+    return read_page(f"<html><body>{body}</body></html>".encode()).text_blocks
 
 
 def texts(body: str) -> list[str]:
-    return [lump.text for lump in lumps(body)]
+    return [block.text for block in text_blocks(body)]
 
 
 def drops(body: str) -> dict[str, int]:
@@ -89,7 +89,7 @@ def test_plain_text_is_refused_with_its_first_words():
 
 
 def test_a_page_without_html_and_body_is_a_page():
-    assert [lump.text for lump in read_page(b"One.<br><br>Two.").lumps] == ["One.", "Two."]
+    assert [block.text for block in read_page(b"One.<br><br>Two.").text_blocks] == ["One.", "Two."]
 
 
 def test_letters_are_composed():
@@ -98,7 +98,7 @@ def test_letters_are_composed():
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
-def test_utf_8_is_read_back_whatever_the_text(text):
+def test_any_text_in_utf_8_is_read_back(text):
     data = f"<p>{text}".encode()
     assert decode(data) == unicodedata.normalize("NFC", f"<p>{text}")
 
@@ -125,7 +125,7 @@ def test_characters(body, expected):
 @pytest.mark.parametrize(
     "nothing", ["", " ", "&nbsp;", "\u200b", "<br>", "<br> <br>", "<a id='x'></a>"]
 )
-def test_an_element_that_shows_nothing_is_no_lump(nothing):
+def test_an_element_that_shows_nothing_is_no_text_block(nothing):
     assert texts(f"<p>One.</p><p>{nothing}</p><p>Two.</p>") == ["One.", "Two."]
 
 
@@ -225,7 +225,7 @@ def test_what_only_looks_like_an_anchor_is_kept(body, expected):
     assert (texts(body), drops(body)) == ([expected], {})
 
 
-def test_an_anchor_between_two_words_glues_them_not():
+def test_an_anchor_between_two_words_does_not_join_them():
     anchor = '<a href="#Footnote_2" class="fnanchor">[2]</a>'
     assert texts(f"<p>the lady{anchor}before, and him{anchor}.</p>") == [
         "the lady before, and him."
@@ -233,10 +233,10 @@ def test_an_anchor_between_two_words_glues_them_not():
 
 
 def test_a_note_within_a_sentence_comes_after_it():
-    found = lumps(
+    found = text_blocks(
         "<p>The house [Footnote: Now an\ninn.] was cold. [Footnote 2: Very.]</p><p>On.</p>"
     )
-    assert [(lump.text, lump.region) for lump in found] == [
+    assert [(block.text, block.region) for block in found] == [
         ("The house was cold.", ""),
         ("[Footnote: Now an inn.]", "footnote"),
         ("[Footnote 2: Very.]", "footnote"),
@@ -332,15 +332,15 @@ def test_drop_caps_of_other_makes(body, expected):
         ("<p>vor<em>stellen</em>?</p>", ["vorstellen?"]),
     ],
 )
-def test_paragraphs_however_they_are_set(body, expected):
+def test_paragraphs_in_every_kind_of_markup(body, expected):
     assert texts(body) == expected
 
 
 def test_preformatted_lines_are_lines_and_white_lines_divide():
-    found = lumps(
+    found = text_blocks(
         "<pre>\n  Gold for the head,\n     and milk\n\n  Long may he reign\n</pre><p>So.</p>"
     )
-    assert [(lump.text, lump.preformatted) for lump in found] == [
+    assert [(block.text, block.preformatted) for block in found] == [
         ("Gold for the head,\nand milk", True),
         ("Long may he reign", True),
         ("So.", False),
@@ -349,9 +349,9 @@ def test_preformatted_lines_are_lines_and_white_lines_divide():
 
 def test_an_unclosed_pre_does_not_eat_the_page():
     page = read_page((DATA / "unclosed_pre.htm").read_bytes())
-    assert all(lump.text for lump in page.lumps)
-    assert "At the second turnpike the basket moved." in [lump.text for lump in page.lumps]
-    assert [lump.level for lump in page.lumps if lump.level] == [1, 3, 3]
+    assert all(block.text for block in page.text_blocks)
+    assert "At the second turnpike the basket moved." in [block.text for block in page.text_blocks]
+    assert [block.level for block in page.text_blocks if block.level] == [1, 3, 3]
 
 
 VERSE = ["Half the world goes by my door,\nAnd none of it is mine."]
@@ -370,13 +370,13 @@ VERSE = ["Half the world goes by my door,\nAnd none of it is mine."]
         '<p class="poem">Half the world goes by my door,<br/>And none of it is mine.</p>',
     ],
 )
-def test_the_lines_of_a_stanza_are_one_lump(body):
-    found = lumps(f"<p>He sang:</p>{body}<p>So he sang.</p>")
-    assert [lump.text for lump in found] == ["He sang:", *VERSE, "So he sang."]
-    assert [lump.region for lump in found] == ["", "verse", ""]
+def test_the_lines_of_a_stanza_are_one_text_block(body):
+    found = text_blocks(f"<p>He sang:</p>{body}<p>So he sang.</p>")
+    assert [block.text for block in found] == ["He sang:", *VERSE, "So he sang."]
+    assert [block.region for block in found] == ["", "verse", ""]
 
 
-def test_stanzas_are_lumps_of_their_own():
+def test_stanzas_are_text_blocks_of_their_own():
     stanza = (
         '<div class="stanza"><div class="line">Ring {},</div><div class="line">ring.</div></div>'
     )
@@ -386,17 +386,17 @@ def test_stanzas_are_lumps_of_their_own():
 
 def test_paragraphs_of_several_lines_in_a_poem_are_stanzas():
     body = '<div class="poem"><h4>THE BELL</h4><p>Ring loud,<br>ring.</p><p>Ring low,<br>ring.</p>'
-    found = lumps(body + "</div>")
-    assert [lump.text for lump in found] == ["THE BELL", "Ring loud,\nring.", "Ring low,\nring."]
-    assert [lump.level for lump in found] == [4, 0, 0]
+    found = text_blocks(body + "</div>")
+    assert [block.text for block in found] == ["THE BELL", "Ring loud,\nring.", "Ring low,\nring."]
+    assert [block.level for block in found] == [4, 0, 0]
 
 
-def test_the_cells_of_a_row_are_one_lump():
+def test_the_cells_of_a_row_are_one_text_block():
     body = (
         "<table><tr><th>I.</th><th>The Gate</th></tr><tr><td>II.</td><td>The <i>Bees</i></td></tr>"
     )
-    found = lumps(body + "</table><p>On.</p>")
-    assert [(lump.text, lump.tag) for lump in found] == [
+    found = text_blocks(body + "</table><p>On.</p>")
+    assert [(block.text, block.tag) for block in found] == [
         ("I. The Gate", "tr"),
         ("II. The Bees", "tr"),
         ("On.", "p"),
@@ -426,18 +426,20 @@ def test_the_cells_of_a_row_are_one_lump():
     ],
 )
 def test_the_surroundings_name_the_region(body, region):
-    found = lumps(f"<p>Before.</p>{body}<p>After.</p>")
-    assert [(lump.text, lump.region) for lump in found] == [
+    found = text_blocks(f"<p>Before.</p>{body}<p>After.</p>")
+    assert [(block.text, block.region) for block in found] == [
         ("Before.", ""),
         ("“Who’s there?”", region),
         ("After.", ""),
     ]
 
 
-def test_a_caption_in_a_paragraph_is_a_lump_of_its_own():
+def test_a_caption_in_a_paragraph_is_a_text_block_of_its_own():
     body = '<p>The bell rang.<span class="caption">“The Bell.”</span> Nobody came.</p>'
-    found = lumps(body + '<h2><span class="caption">“The Bell.”</span><br><br>CHAPTER II</h2>')
-    assert [(lump.text, lump.region, lump.level) for lump in found] == [
+    found = text_blocks(
+        body + '<h2><span class="caption">“The Bell.”</span><br><br>CHAPTER II</h2>'
+    )
+    assert [(block.text, block.region, block.level) for block in found] == [
         ("The bell rang.", "", 0),
         ("“The Bell.”", "caption", 0),
         ("Nobody came.", "", 0),
@@ -450,7 +452,7 @@ def test_links_bold_and_levels_are_reported():
     body = (
         '<h3>I</h3><p><a href="#c1">The Gate</a></p><p>See <a href="#c1">it</a></p><p><b>II</b></p>'
     )
-    heading, entry, mention, bold = lumps(body)
+    heading, entry, mention, bold = text_blocks(body)
     assert (heading.level, entry.level) == (3, 0)
     assert (entry.link_share, mention.link_share) == (1.0, 2 / len("See it"))
     assert (bold.bold, entry.bold) == (True, False)

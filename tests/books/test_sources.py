@@ -1,4 +1,4 @@
-"""Words to files on a real disk."""
+"""Words that name books -> files on a real disk."""
 
 import os
 import subprocess
@@ -127,7 +127,7 @@ def test_sample_is_the_packaged_file(cache):
     assert find_sources(["sample"], cache=cache) == ([Source("sample", "sample", path)], [])
 
 
-def test_words_that_name_nothing_are_reported_and_lose_no_other(tmp_path, cache, monkeypatch):
+def test_words_that_name_nothing_are_reported_and_the_others_found(tmp_path, cache, monkeypatch):
     monkeypatch.chdir(touch(tmp_path, "good.htm", "notes.txt", "novels/readme.txt"))
     words = ["emma.htm", "novels/", "good.htm", "notes.txt", "x*.htm", "0", "123456789", "", "٣"]
     words += ["good.htm/a.htm", os.devnull]
@@ -148,7 +148,7 @@ def test_words_that_name_nothing_are_reported_and_lose_no_other(tmp_path, cache,
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no Unix permissions here")
-def test_unreadable_folder_is_reported_and_loses_no_other(cache):
+def test_an_unreadable_folder_is_reported_and_the_others_found(cache):
     with tempfile.TemporaryDirectory() as name:
         folder = touch(Path(name), "good.htm", "shut/a.htm")
         folder.chmod(0o755)
@@ -164,6 +164,27 @@ def test_unreadable_folder_is_reported_and_loses_no_other(cache):
 def test_a_name_too_long_for_the_disk_is_reported(cache):
     _, missing = find_sources(["x" * 5000], cache=cache)
     assert missing == [Missing("x" * 5000, "cannot be read: File name too long")]
+
+
+def test_a_word_that_is_nothing_else_is_a_title(tmp_path, cache, monkeypatch):
+    monkeypatch.chdir(touch(tmp_path, "emma.htm", "Emma", "notes.txt"))
+    asked = []
+
+    def number_from_title(title):
+        asked.append(title)
+        if title == "Lost":
+            raise ValueError("nobody wrote it")
+        return "158"
+
+    words = ["Can You Forgive Her?", "Lost", "Emma", "notes.txt", "gone.htm", "a/b", "x*", "0", " "]
+    sources, missing = find_sources(words, cache=cache, number_from_title=number_from_title)
+    assert sources == [Source("Can You Forgive Her?", "158", None)]
+    assert asked == ["Can You Forgive Her?", "Lost"]
+    assert [line.word for line in missing] == words[1:]
+    assert missing[0] == Missing("Lost", "no such file; nobody wrote it")
+    touch(cache, "158.html")
+    found, _ = find_sources(["Persuasion"], cache=cache, number_from_title=number_from_title)
+    assert found == [Source("Persuasion", "158", cache / "158.html")]
 
 
 LOCAL = [
@@ -185,7 +206,7 @@ def test_number_is_looked_up_locally_in_order_of_names(tmp_path, cache, n):
     assert (sources, missing) == ([Source("1342", "1342", books / LOCAL[n])], [])
 
 
-def test_number_is_looked_up_in_the_cache_next_and_else_left_to_fetch(tmp_path, cache):
+def test_number_is_looked_up_in_the_cache_next_and_else_left_to_download(tmp_path, cache):
     books = touch(tmp_path / "books", "13420-h.htm")
     assert find_sources(["01342"], books, cache)[0] == [Source("01342", "1342", None)]
     touch(cache, "1342.html")

@@ -1,4 +1,4 @@
-"""Who is said to speak, and whether two mentions can be of one person."""
+"""The speaker whom narration names, and whether two mentions are of one person."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from miner.dialogue.typography import typography_from_names
 
 
 def parts_of(text):
-    """A paragraph and the places of its utterances."""
+    """A paragraph, and where its utterances start and end."""
     book = Book("0", "", "", "en", (Block(0, 1, BlockKind.PARAGRAPH, text),), (), "")
     spans = split_book(book, typography_from_names(["double-curly"])).spans
     return text, [(span.start, span.end) for span in spans if span.is_utterance]
@@ -39,7 +39,7 @@ def speaker_of(text, before="", *others):
         ("“Come.” “No,” said Mara.", {"Mara"}, "", ""),
     ],
 )
-def test_narration_says_who_speaks(text, names, noun, gender):
+def test_narration_names_the_speaker(text, names, noun, gender):
     found = speaker_of(text, "", "The keeper and his queen saw her come to an end then.")
     assert found is not None
     assert (set(found.names), found.noun, found.gender) == (names, noun, gender)
@@ -54,11 +54,11 @@ def test_narration_says_who_speaks(text, names, noun, gender):
         "“Come,” and the door fell shut.",
     ],
 )
-def test_where_narration_does_not_say_who_speaks_there_is_no_speaker(text):
+def test_narration_that_names_no_speaker_gives_none(text):
     assert speaker_of(text) is None
 
 
-def test_a_paragraph_that_leads_in_says_who_speaks():
+def test_the_paragraph_before_may_name_the_speaker():
     found = speaker_of("“Come.”", "Then, after a pause, Mara added—")
     assert found is not None and found.names == {"Mara"} and found.goes_on
     assert speaker_of("“Come.”", "Then, after a pause, Mara added a word.") is None
@@ -162,7 +162,7 @@ def test_a_pronoun_stands_for_the_only_one_of_its_gender(recent, names):
     "given",
     [None, mention("Mara", gender="f"), mention(noun="girl", gender="f"), mention(gender="i")],
 )
-def test_what_is_no_pronoun_of_somebody_stays_as_it_is(given):
+def test_only_pronouns_of_persons_are_resolved(given):
     assert Mentions([], []).resolved(given, [{"Otway": "f"}]) == given
 
 

@@ -1,17 +1,18 @@
-"""Where marks open and close: each kind of mark in the places where printers put it."""
+"""Where each kind of quotation mark opens and closes."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from miner.dialogue.quotation_marks import dash_stretches, scanner_for
-from miner.dialogue.typography import ANY_LANGUAGE, CONVENTIONS, MARKS
+from miner.languages.marks import MARKS
+from miner.languages.registry import LANGUAGES, conventions_of
 
 KIND = {'"': "double-straight", "“": "double-curly", "'": "single-straight", "‘": "single-curly"}
 
 
 def quoted(text, name):
-    """What the scanner takes for quoted, one stretch after the other."""
+    """The stretches that the scanner finds, in order."""
     scanner = scanner_for(MARKS[name])
     found, position = [], 0
     while (start := scanner.open(text, position)) >= 0:
@@ -112,7 +113,7 @@ SINGLE = [
     ("'Tis late,' said Bo.", ["'Tis late,'"]),
     ("''Tis late,' said Bo.", ["''Tis late,'"]),
     ("'Em as has hats,' said Bo, 'may keep 'em.'", ["'Em as has hats,'", "'may keep 'em.'"]),
-    # phrases lifted out
+    # short phrases in marks
     ("They call it 'the office' and 'the den', too.", ["'the office'", "'the den'"]),
     ("'Come in', said she.", ["'Come in'"]),
     # inner marks
@@ -126,7 +127,7 @@ SINGLE = [
 
 
 def curly(text):
-    """As a careful printer sets it: an opening mark where the scene has one, apostrophes else."""
+    """The scene with its opening marks as marks, and all others as apostrophes."""
     for part in quoted(text, "single-straight"):
         inner = part[1:].replace("'", "’").replace('"', "“", 1).replace('"', "”")
         text = text.replace(part, f"‘{inner}")
@@ -228,7 +229,7 @@ DASHED = [
 
 @pytest.mark.parametrize(("language", "text", "expected"), DASHED)
 def test_paragraphs_that_a_dash_opens(language, text, expected):
-    found = dash_stretches(text, CONVENTIONS[language])
+    found = dash_stretches(text, conventions_of(language))
     assert [text[start:end].strip() for start, end in found] == expected
 
 
@@ -239,7 +240,7 @@ texts = st.one_of(st.lists(pieces, max_size=25).map("".join), st.text(max_size=2
 
 
 @given(texts, st.sampled_from(sorted(MARKS)), st.integers(0, 30))
-def test_no_text_is_too_odd(text, name, position):
+def test_any_text_can_be_scanned(text, name, position):
     scanner = scanner_for(MARKS[name])
     start = scanner.open(text, position)
     assert start == -1 or position <= start < len(text)
@@ -251,8 +252,8 @@ def test_no_text_is_too_odd(text, name, position):
         assert scanner.continuation(text) in (0, 1)
 
 
-@given(texts, st.sampled_from([*CONVENTIONS.values(), ANY_LANGUAGE]))
-def test_stretches_of_a_dash_lie_in_order(text, conventions):
+@given(texts, st.sampled_from([conventions_of(code) for code in (*LANGUAGES, "")]))
+def test_stretches_after_a_dash_are_in_order(text, conventions):
     edges = [edge for stretch in dash_stretches(text, conventions) for edge in stretch]
     assert edges == sorted(edges)
     assert all(0 <= edge <= len(text) for edge in edges)

@@ -7,13 +7,9 @@ from hypothesis import strategies as st
 
 from miner.books.book import Block, BlockKind, Book, read_book
 from miner.dialogue.spans import STORY_KINDS, is_blank, split_book
-from miner.dialogue.typography import (
-    CONVENTIONS,
-    DASH,
-    MARKS,
-    infer_typography,
-    typography_from_names,
-)
+from miner.dialogue.typography import infer_typography, typography_from_names
+from miner.languages.marks import DASH, MARKS
+from miner.languages.registry import LANGUAGES
 
 DATA = TESTS / "data"
 CURLY = typography_from_names(["double-curly"])
@@ -69,7 +65,7 @@ TEXT = st.lists(MARK | WORD, min_size=1, max_size=12).map("".join).filter(str.st
 @given(
     st.lists(st.tuples(st.sampled_from(BlockKind), TEXT), max_size=6),
     st.lists(st.sampled_from([*MARKS, DASH]), max_size=3, unique=True),
-    st.sampled_from([*CONVENTIONS, ""]),
+    st.sampled_from([*LANGUAGES, ""]),
     st.booleans(),
 )
 def test_spans_join_back_whatever_marks_the_blocks_hold(blocks, names, language, thoughts):

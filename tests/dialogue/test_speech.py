@@ -1,4 +1,4 @@
-"""Speech or not: titles, scare quotes, signs, letters and thoughts stand in the same marks."""
+"""Speech is told from titles, scare quotes, signs, letters and thoughts in the same marks."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from miner.dialogue.speech import are_speech, asides, begins_letter
 
 
 def verdicts(text, thoughts=False, kind=BlockKind.PARAGRAPH, runs_on=None):
-    """What is decided of each stretch in curly marks."""
+    """Whether each stretch in curly marks is speech."""
     stretches = []
     end = 0
     while (start := text.find("“", end)) >= 0:
@@ -113,14 +113,14 @@ def test_no_speech(before, quoted, after):
         ("He wrote “Bo” on the gate. “There!”", [False, True]),
     ],
 )
-def test_stretches_that_a_tag_ties_together(text, expected):
+def test_stretches_joined_by_he_said_get_one_verdict(text, expected):
     assert verdicts(text) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["“The rope is wet,” thought Bo, “and so am I.”", "He thought, “The rope is wet.”"]
 )
-def test_thoughts_count_if_the_caller_says_so(text):
+def test_thoughts_count_if_asked_for(text):
     assert not any(verdicts(text))
     assert all(verdicts(text, thoughts=True))
 
@@ -134,7 +134,7 @@ def test_letters_and_verse_are_not_spoken_unless_speech_runs_on_into_them():
     assert verdicts(text, kind=BlockKind.LETTER, runs_on=True) == [False]
 
 
-def test_what_runs_on_is_what_it_was():
+def test_a_stretch_that_runs_on_keeps_its_verdict():
     text = "“and the geese are yours.” “Mine?”"
     assert verdicts(text, runs_on=False) == [False, True]
     assert verdicts(text, runs_on=True) == [True, True]

@@ -112,7 +112,7 @@ def command(
     miner mine DIR --workers 4 --format parquet -o mined
     miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.books.download import DEFAULT_MIRROR, fetch
+    from miner.books.download import DEFAULT_MIRROR, download
     from miner.books.sources import find_sources
     from miner.corpus.build import mine_corpus
     from miner.corpus.pipeline import MiningOptions as Options
@@ -133,7 +133,7 @@ def command(
             [*sources, *missing],
             out,
             options,
-            fetch=lambda id: fetch(id, mirror=mirror or DEFAULT_MIRROR),
+            fetch=lambda id: download(id, mirror=mirror or DEFAULT_MIRROR),
             workers=workers,
             force=force,
             resume=resume,

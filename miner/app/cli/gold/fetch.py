@@ -31,11 +31,12 @@ def command(gold: Path, split: str, books: Path | None, mirror: str | None, quie
     downloaded, and the exit code is 1.
     """
     from miner.annotation.annotations import read_split
-    from miner.annotation.validation import fetch_books
+    from miner.books.download import download_books
 
     wanted = read_split(gold, split)
     failed = 0
-    for book, found in fetch_books(wanted, lambda id: find_book_file(id, books, mirror)[1]):
+    ids = [book.card.book for book in wanted]
+    for book, found in download_books(ids, lambda id: find_book_file(id, books, mirror)[1]):
         failed += isinstance(found, str)
         if isinstance(found, str) or not quiet:
             click.echo(f"{book}: {found}", err=isinstance(found, str))

@@ -1,0 +1,34 @@
+"""German."""
+
+from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+
+LANGUAGE = Language(
+    code="de",
+    name="german",
+    conventions=Conventions(
+        marks=("guillemets-inward", "low-high", "double-straight", "double-curly", "guillemets"),
+        has_dash=False,
+        quotes_beside_dash=True,
+        dash_closes=False,
+        tag_verbs="sagte|fragte|rief|antwortete|sprach|erwiderte",
+        function_words="der die und das nicht mit sich ein ist zu auf sie",
+    ),
+    headings=Headings(
+        divisions="kapitel|capitel|teil|theil|buch|vorwort|abschnitt",
+        parts="teil|theil|buch",
+        chapter="kapitel",
+        chapter_after_number="kapitel",
+        contents="inhalt(?:sverzeichnis)?",
+        no_chapter="inhalt|ende",
+    ),
+    page=PageWords(
+        end_line="Ende dieses Projekte?",
+        credits="Dieses Buch wurde uns",
+        transcriber_note=r"Anmerkungen? (?:zur|des|der) Transkri\w+",
+    ),
+    speech=SpeechWords(
+        think_inverted="dachte",
+        write="schrieb",
+        write_after_comma="schrieb",
+    ),
+)

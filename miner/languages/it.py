@@ -1,0 +1,28 @@
+"""Italian."""
+
+from miner.languages.language import Conventions, Headings, Language, SpeechWords
+
+LANGUAGE = Language(
+    code="it",
+    name="italian",
+    conventions=Conventions(
+        marks=("guillemets", "double-curly", "double-straight", "low-right"),
+        has_dash=True,
+        quotes_beside_dash=True,
+        dash_closes=True,
+        tag_verbs="disse|rispose|domandò|gridò|chiese|esclamò|replicò",
+        function_words="il la che di non per un della con gli era si",
+    ),
+    headings=Headings(
+        divisions="capitolo|libro|parte|prefazione|introduzione|tomo",
+        parts="libro|parte|tomo",
+        chapter="capitolo",
+        contents="indice",
+        no_chapter="indice",
+    ),
+    speech=SpeechWords(
+        think_inverted="pensò|pensa",
+        write="scriveva|scrisse",
+        write_after_comma="scriveva|scrisse",
+    ),
+)

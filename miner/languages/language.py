@@ -1,0 +1,235 @@
+"""What the package knows about one language.
+
+A field that holds a pattern is the inside of a regular expression: alternatives with "|" between
+them, without a group around them. Most patterns ignore case. An empty field adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from miner.languages.marks import MARKS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conventions:
+    """How printers of a language mark speech.
+
+    Args:
+        marks: names of the quotation marks for speech, the usual ones first.
+        has_dash: whether a dash at the start of a paragraph may open speech.
+        quotes_beside_dash: whether quotation marks are also speech in a book that uses dashes.
+            Where they are not, they stand for thoughts and titles there.
+        dash_closes: whether a dash inside a dash paragraph ends the speech and opens narration, as
+            in Spanish (one dash before "he said" and one after it).
+        tag_verbs: pattern of the verbs that begin "said he" in a paragraph of speech where no mark
+            sets it off.
+        tag_subjects: pattern of the subjects that may stand before such a verb. Names are known by
+            their capitals and need no pattern.
+        tag_tails: pattern of the words that, after a comma, continue "said he" ("said he,
+            smiling").
+        tags_inside_marks: whether "said he" stands inside the quotation marks, as in French.
+        function_words: frequent words that show a text to be in this language, with spaces between.
+    """
+
+    marks: tuple[str, ...]
+    has_dash: bool
+    quotes_beside_dash: bool
+    dash_closes: bool
+    tag_verbs: str
+    function_words: str
+    tag_subjects: str = ""
+    tag_tails: str = ""
+    tags_inside_marks: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.marks:
+            if name not in MARKS:
+                known = ", ".join(MARKS)
+                raise ValueError(f"marks: found {name!r}, expected some of: {known}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headings:
+    """The words by which headings are told apart.
+
+    Args:
+        divisions: pattern of the words for a chapter and other divisions of a book.
+        parts: pattern of the words for a division that holds chapters.
+        chapter: pattern of the words for a chapter that come before its number.
+        chapter_after_number: pattern of the words for a chapter that follow its number.
+        contents: pattern of the titles of tables of contents and lists of pictures.
+        no_chapter: pattern of the first words of headings that begin no chapter.
+        last_chapter: pattern of the titles of last chapters.
+        numerals: pattern of the numbers that are written as words.
+        article: pattern of the articles that may stand before "Second Part".
+    """
+
+    divisions: str
+    parts: str
+    contents: str
+    no_chapter: str
+    chapter: str = ""
+    chapter_after_number: str = ""
+    last_chapter: str = ""
+    numerals: str = ""
+    article: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageWords:
+    """What producers and transcribers write around a book, and how letters begin.
+
+    Args:
+        end_line: pattern of the line that ends the book, up to the word "Gutenberg".
+        credits: pattern of the first words of the producers' credits.
+        transcriber_note: pattern of the titles of transcribers' notes.
+        captions: first letters of a caption in brackets, as they are written.
+        footnote: pattern of the word that begins a footnote in brackets.
+        footnotes_title: pattern of the headings above footnotes.
+        letter_opening: pattern of the start of a quoted letter's first line.
+    """
+
+    end_line: str = ""
+    credits: str = ""
+    transcriber_note: str = ""
+    captions: tuple[str, ...] = ()
+    footnote: str = ""
+    footnotes_title: str = ""
+    letter_opening: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apostrophes:
+    """Words with an apostrophe at their start or end, which looks like a quotation mark.
+
+    Args:
+        elided: pattern of words that begin with an apostrophe, the apostrophe left out.
+        elided_small: pattern of those that are also words without it. They count only as they are
+            written here.
+        clipped: pattern of words that end in an apostrophe, the apostrophe left out.
+    """
+
+    elided: str = ""
+    elided_small: str = ""
+    clipped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechWords:
+    """The words around quotation marks that tell speech from writing, thought and titles.
+
+    Args:
+        say: pattern of verbs of saying.
+        speakers: pattern of the pronouns that may stand before a verb of saying.
+        noun_openers: pattern of the words before a noun that names the speaker.
+        adverb: pattern of the adverbs that may stand before the verb.
+        unsaid: pattern of the end of narration after which nothing is said on this occasion:
+            what follows is imagined, wished or habitual.
+        unsaid_hints: a text without any of these strings cannot match `unsaid`.
+        think: pattern of verbs of thinking that may have their subject before them.
+        think_inverted: pattern of verbs of thinking that come right after the mark.
+        think_suffix: pattern of what may follow `think`.
+        thinkers: pattern of the pronouns that may stand before a verb of thinking.
+        thought_goes_on: pattern of the words that show "he thought" to begin a sentence of its
+            own ("he thought that").
+        write: pattern of the words after which a quotation is written and not said.
+        write_after_subject: pattern of verbs of writing that follow their subject.
+        write_after_comma: pattern of verbs of writing that come right after a mark and a comma.
+        call_before_cry: words that announce a cry without a stop ("he called “Stop!”").
+        before_quotation: pattern of the words after which a quotation without a stop is a title or
+            a word under discussion.
+        abbreviations: pattern of abbreviations whose full stop ends no sentence.
+        salutation: pattern of a salutation set off from the letter that follows it.
+        letter_words: pattern of the words by which narration announces a letter.
+        aside: pattern of what narrators put in parentheses inside a speech, both parentheses and
+            the mark after them left out.
+    """
+
+    say: str = ""
+    speakers: str = ""
+    noun_openers: str = ""
+    adverb: str = ""
+    unsaid: str = ""
+    unsaid_hints: tuple[str, ...] = ()
+    think: str = ""
+    think_inverted: str = ""
+    think_suffix: str = ""
+    thinkers: str = ""
+    thought_goes_on: str = ""
+    write: str = ""
+    write_after_subject: str = ""
+    write_after_comma: str = ""
+    call_before_cry: tuple[str, ...] = ()
+    before_quotation: str = ""
+    abbreviations: str = ""
+    salutation: str = ""
+    letter_words: str = ""
+    aside: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributionWords:
+    """The words by which narration names the speaker of the speech beside it.
+
+    All words are in small letters. A gender is "m", "f", "i" for the narrator, "t" for "they".
+
+    Args:
+        say: verbs of saying.
+        continue_verbs: those of them, and adverbs, that say that the same speaker goes on.
+        answer_verbs: those that say that another speaker answers.
+        say_with_particle: verbs that are verbs of saying only before a particle: "went" -> "on".
+        subjects: subject pronouns with the gender of each.
+        personal: personal pronouns of the third person with the gender of each.
+        reflexive: reflexive pronouns with the gender of each.
+        narrator: pronouns of a narrator who is part of the story.
+        titles: titles and nouns for people, with the gender of each.
+        no_nouns: words that end a noun phrase ("the old man *to* ...").
+        adverb_endings: endings of adverbs, which end a noun phrase, too.
+        possessive_endings: endings that a name takes and that are no part of it.
+        determiners: pattern of the words that begin a noun phrase, case as written.
+        abbreviations: abbreviations whose full stop does not end a clause, case as written.
+        sentence_abbreviations: those of them whose full stop does not end a sentence.
+    """
+
+    say: frozenset[str] = frozenset()
+    continue_verbs: frozenset[str] = frozenset()
+    answer_verbs: frozenset[str] = frozenset()
+    say_with_particle: Mapping[str, str] = field(default_factory=dict)
+    subjects: Mapping[str, str] = field(default_factory=dict)
+    personal: Mapping[str, str] = field(default_factory=dict)
+    reflexive: Mapping[str, str] = field(default_factory=dict)
+    narrator: frozenset[str] = frozenset()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    no_nouns: frozenset[str] = frozenset()
+    adverb_endings: tuple[str, ...] = ()
+    possessive_endings: tuple[str, ...] = ()
+    determiners: str = ""
+    abbreviations: tuple[str, ...] = ()
+    sentence_abbreviations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """One language: everything that the package knows about it.
+
+    Every part after `headings` is optional. The words of all languages are searched in every book,
+    because a book's file may declare the wrong language; only `conventions` are those of the
+    book's own language.
+
+    Args:
+        code: two letters of ISO 639-1, or three of ISO 639-2; also the name of the module.
+        name: English name in small letters, as the header of a Gutenberg file gives it.
+        abbreviations: pattern of titles whose full stop does not end "said Mr. Bell".
+    """
+
+    code: str
+    name: str
+    conventions: Conventions
+    headings: Headings
+    abbreviations: str = ""
+    page: PageWords = PageWords()
+    apostrophes: Apostrophes = Apostrophes()
+    speech: SpeechWords = SpeechWords()
+    attribution: AttributionWords = AttributionWords()

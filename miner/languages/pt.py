@@ -1,0 +1,34 @@
+"""Portuguese."""
+
+from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+
+LANGUAGE = Language(
+    code="pt",
+    name="portuguese",
+    conventions=Conventions(
+        marks=("guillemets", "double-curly", "double-straight"),
+        has_dash=True,
+        quotes_beside_dash=False,
+        dash_closes=True,
+        tag_verbs="disse|disse-lhe|disse-me|respondeu|respondi|perguntou|perguntei|exclamou|acudiu|"
+        "replicou|murmurou|gritou|bradou|tornou|continuou|interrompeu|observou|repetiu|atalhou|"
+        "accrescentou|acrescentou|concluiu|insistiu|balbuciou|assentiram|assentiu",
+        tag_tails=r"\w+ndo\b|com (?:os?|as?|uma?)\b|n['’]uma?\b|que se\b",
+        function_words="o a que de os não uma com do da para se",
+    ),
+    headings=Headings(
+        divisions="cap[íi]tulo|livro|parte|prólogo|volume",
+        parts="livro|parte",
+        chapter="cap[íi]tulo",
+        contents="[ií]ndice",
+        no_chapter="índice|fim",
+    ),
+    page=PageWords(
+        transcriber_note=r"Notas? (?:de|do) (?:trans\w+|editor)",
+        captions=("Ilustra",),
+    ),
+    speech=SpeechWords(
+        think_inverted="pensou",
+        write="escreveu",
+    ),
+)

@@ -1,0 +1,76 @@
+"""Every language that has a file in this folder, found by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType
+
+import miner.languages
+from miner.languages.language import Conventions, Language
+from miner.languages.marks import MARKS
+
+_CODE = re.compile("[a-z]{2,3}")  # the modules of languages are named by their codes
+
+
+def _find_languages() -> dict[str, Language]:
+    """The languages by code, in alphabetical order."""
+    found = {}
+    for code in sorted(module.name for module in iter_modules(miner.languages.__path__)):
+        if _CODE.fullmatch(code):
+            language: Language = import_module(f"miner.languages.{code}").LANGUAGE
+            if language.code != code:
+                raise ValueError(
+                    f"miner/languages/{code}.py: found the code {language.code!r}, "
+                    f"expected {code!r} as in the file's name"
+                )
+            found[code] = language
+    return found
+
+
+LANGUAGES: Mapping[str, Language] = MappingProxyType(_find_languages())
+
+# For a book whose language has no file.
+ANY_CONVENTIONS = Conventions(
+    marks=tuple(MARKS),
+    has_dash=True,
+    quotes_beside_dash=True,
+    dash_closes=True,
+    tag_verbs="said",
+    function_words="",
+)
+
+_CODES = {language.name: code for code, language in LANGUAGES.items()} | {
+    "catalan": "ca",
+    "danish": "da",
+    "finnish": "fi",
+    "greek": "el",
+    "latin": "la",
+    "norwegian": "no",
+    "polish": "pl",
+    "russian": "ru",
+    "swedish": "sv",
+}
+
+
+def code_from_name(name: str) -> str:
+    """The code of a language's English name, in any case; the name itself where it is not known.
+
+    >>> code_from_name("Hungarian"), code_from_name("Finnish"), code_from_name("Volapük")
+    ('hu', 'fi', 'volapük')
+    """
+    return _CODES.get(name.lower(), name.lower())
+
+
+def conventions_of(code: str) -> Conventions:
+    """How printers of a language mark speech; `ANY_CONVENTIONS` where it has no file."""
+    language = LANGUAGES.get(code)
+    return language.conventions if language else ANY_CONVENTIONS
+
+
+def any_of(part: Callable[[Language], str]) -> str:
+    """The pattern that matches what the pattern of any language matches, in a group."""
+    patterns = [pattern for language in LANGUAGES.values() if (pattern := part(language))]
+    return f"(?:{'|'.join(patterns) or '(?!)'})"  # (?!) matches nothing
