@@ -38,7 +38,7 @@ SCORED = {
     "six layers": ("--epochs", "4"),
     "the MCN variant": (*FROZEN, *PLAIN),
 }
-# "test" and "ablations" train on the annotations, and "mcn" on the labels of the MCN project. A name
+# "test" and "ablations" train on the annotations, "mcn" on the labels of the MCN project. A name
 # in braces stands for the folder of that row's first run.
 TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "test": SCORED,
@@ -177,7 +177,7 @@ def check(folder: Path, options: tuple[str, ...], split: str) -> None:
 
 
 def cell(runs: list[dict], unit: str) -> str:
-    """Returns the means over the runs, their lowest and highest F1, and the first run's interval."""
+    """Returns the means over the runs, the range of F1, and the interval of the first run."""
     scores = [run["total"]["end_to_end"]["scores"] for run in runs]
     values = {
         part: [of_run[f"{unit}.{part}"]["value"] or 0.0 for of_run in scores] for part in PARTS

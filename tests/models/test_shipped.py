@@ -1,4 +1,4 @@
-"""The checkpoint in the box: small, whole, what was measured, and of use at once."""
+"""The shipped checkpoint: small, complete, unchanged since it was measured, and usable offline."""
 
 import json
 import shutil
@@ -21,11 +21,11 @@ from miner.dialogue.typography import infer_typography
 from miner.evaluation.compare import compare
 from miner.models import load as taggers
 from miner.models.load import CHECKPOINTS, SHIPPED, AutoTagger, checkpoint_tagger, load_tagger
+from miner.models.tagger.checkpoint import read_checkpoint
 from miner.models.tagger.decoding import viterbi
-from miner.models.tagger.encoding import encode_text
+from miner.models.tagger.encoding import encode_text, sequence_slices
 from miner.models.tagger.features import chapters
-from miner.models.tagger.model import ConversationTagger, sequence_slices
-from miner.models.tagger.tagger import read_checkpoint
+from miner.models.tagger.model import ConversationTagger
 
 FOLDER = CHECKPOINTS / "en"
 ANNOTATIONS = ROOT / "annotations"
@@ -177,7 +177,7 @@ def test_transformers_loads_it_as_it_is():
 
 
 def test_auto_tags_as_the_checkpoint_does():
-    assert load_tagger("auto") == AutoTagger(150)
+    assert load_tagger("auto") == AutoTagger()
     tagged = load_tagger("auto").tag(sample())
     assert tagged == checkpoint_tagger(str(FOLDER)).tag(sample())
     tags = [item.tag for item in tagged]

@@ -14,8 +14,8 @@ class Option:
     """The help text of a field, and the values that the command line accepts for it."""
 
     help: str
-    minimum: float | None = None
-    maximum: float | None = None
+    minimum: int | None = None
+    maximum: int | None = None
     envvar: str | None = None
 
 
