@@ -1,6 +1,5 @@
 """The network: windows read as the encoder reads them, chapters kept apart, the right loss."""
 
-
 import numpy as np
 import pytest
 import torch
