@@ -376,7 +376,7 @@ def test_a_step_follows_the_mean_loss_per_utterance_and_is_clipped(gold, tmp_pat
     monkeypatch.setattr(train, "finish_run", lambda *given: sys.exit(7))
     given = ("--train-split", "sample", "--dev-split", "sample", "--chapters", 2, "--epochs", 1)
     given += ("--augment", 0, "--dropout", 0, "--masked", 0, "--structure-epochs", 1)
-    given += ("--start-weight", 20)  # large gradients
+    given += ("--speaker-weight", 20)  # large gradients
     assert start(gold, tmp_path / "out", *given).exit_code == 7
     config = train.TrainingConfig(
         encoder=str(encoder()), window=64, margin=8, projection=16, hidden=8, dropout=0, masked=0
@@ -391,8 +391,8 @@ def test_a_step_follows_the_mean_loss_per_utterance_and_is_clipped(gold, tmp_pat
             model(item.encoding, item.features, item.sequences, experts=[Expert.TEXT]),
             item.tags,
             item.speakers,
+            config.start_weight,
             20.0,
-            config.speaker_weight,
         )
         for item in chapters
     ]
