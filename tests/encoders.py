@@ -36,7 +36,8 @@ from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.typography import typography_from_names
-from miner.models.tagger.model import ConversationTagger, TaggerConfig
+from miner.models.tagger.config import TaggerConfig
+from miner.models.tagger.model import ConversationTagger
 
 torch.set_num_threads(1)
 

@@ -36,29 +36,29 @@ def printed(out, *words):
 def test_a_row_is_the_mean_of_its_runs(tmp_path):
     write_run(tmp_path, "six layers", 0, 0.75)
     write_run(tmp_path, "six layers", 1, 0.85, chapters=1010)
-    write_run(tmp_path, "the seed's variant", 0, 0.5)
+    write_run(tmp_path, "the MCN variant", 0, 0.5)
     done = printed(tmp_path)
     assert done.exit_code == 0
     means = "0.800 / 0.800 / 0.800 (0.750–0.850) [0.70–0.80]"
     one = "0.500 / 0.500 / 0.500 [0.45–0.55]"
     assert done.stdout.splitlines()[2:] == [
         f"| six layers | 2 | 9–1,010 | {means} | {means} | {means} |",
-        f"| the seed's variant | 1 | 9 | {one} | {one} | {one} |",
+        f"| the MCN variant | 1 | 9 | {one} | {one} | {one} |",
     ]
 
 
 def test_runs_that_are_not_of_the_row_are_refused(tmp_path):
-    other = ("--encoder-layers", "4", "--epochs", "7", "--compact")
-    folder = write_run(tmp_path, "the tagger in the box", 0, 0.75, options=other)
+    other = ("--encoder-layers", "4", "--epochs", "7", "--quantize")
+    folder = write_run(tmp_path, "shipped checkpoint", 0, 0.75, options=other)
     done = printed(tmp_path)
     assert done.exit_code == 1
     assert done.stderr == f"Error: {folder}: found a run without --epochs 4\n"
 
 
 def test_a_run_without_a_flag_is_refused(tmp_path):
-    options = rows.BOX[:-1]
-    folder = write_run(tmp_path, "the tagger in the box", 0, 0.75, options=options)
-    assert printed(tmp_path).stderr == f"Error: {folder}: found a run without {rows.BOX[-1]}\n"
+    options = rows.SHIPPED[:-1]
+    folder = write_run(tmp_path, "shipped checkpoint", 0, 0.75, options=options)
+    assert printed(tmp_path).stderr == f"Error: {folder}: found a run without {rows.SHIPPED[-1]}\n"
 
 
 def test_rows_of_one_name_are_one_run(tmp_path, monkeypatch):
@@ -71,9 +71,9 @@ def test_rows_of_one_name_are_one_run(tmp_path, monkeypatch):
     assert commands[: len(commands) // 2] == commands[len(commands) // 2 :] != []
 
 
-@pytest.mark.parametrize("row", ["six layers", "the seed's variant"])
+@pytest.mark.parametrize("row", ["six layers", "the MCN variant"])
 def test_runs_that_were_scored_on_other_gold_are_refused(tmp_path, row):
-    write_run(tmp_path, "the tagger in the box", 0, 0.75)
+    write_run(tmp_path, "shipped checkpoint", 0, 0.75)
     folder = write_run(tmp_path, row, 0, 0.75, signature="gold:15-files@89abcdef|split:test")
     done = printed(tmp_path)
     assert done.exit_code == 1

@@ -187,10 +187,10 @@ def _tagged(
             yield item
             continue
         tagger = checkpoint_tagger(options.tagger)
-        for scored in tagger.scored(readable(item)):
+        for scored in tagger.score_books(readable(item)):
             while not isinstance(book := waiting.popleft(), UntaggedBook):
                 yield book
-            tags = tagger.tagged(book.book_spans, scored)
+            tags = tagger.decode_book(book.book_spans, scored)
             yield summed_up(book, tags, options)
         yield from (book for book in waiting if not isinstance(book, UntaggedBook))
         waiting.clear()

@@ -77,10 +77,12 @@ class StoredTags:
 class AutoTagger:
     """The shipped checkpoint of the book's language, or the gap heuristic where there is none."""
 
+    dtype: str = "float32"
+
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
         """As the tagger does that is chosen."""
         name = tagger_for(AUTO, infer_language(book_spans.book))
-        return load_tagger(name).tag(book_spans)
+        return load_tagger(name, self.dtype).tag(book_spans)
 
 
 def tagger_for(name: str, language: str) -> str:
@@ -100,11 +102,16 @@ def may_read_text(name: str) -> bool:
     return name == AUTO or is_checkpoint(Path(name))
 
 
-def checkpoint_tagger(name: str) -> NeuralTagger:
+def checkpoint_tagger(name: str, dtype: str = "float32") -> NeuralTagger:
     """The tagger of a checkpoint; of a name that `may_read_text`.
 
+    Args:
+        name: "auto" or the path of a checkpoint.
+        dtype: as `load_checkpoint` takes it.
+
     Raises:
-        ValueError: if it cannot be loaded; if it is a shipped one, but not as it was shipped.
+        ValueError: if it cannot be loaded; if it is a shipped one, but not as it was shipped; if
+            `dtype` is another word than "float32" or "bfloat16".
     """
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
     where = path.resolve()
@@ -114,7 +121,7 @@ def checkpoint_tagger(name: str) -> NeuralTagger:
             f"{path}: found a checkpoint of SHA-256 {found[:8]}, expected {expected[:8]} as it "
             "came with the package: install it again"
         )
-    return _checkpoint(path, _states(path))
+    return _checkpoint(path, dtype, _states(path))
 
 
 def registered_taggers() -> dict[str, EntryPoint]:
@@ -128,20 +135,22 @@ def registered_taggers() -> dict[str, EntryPoint]:
     return {item.name: item for item in sorted(found, key=lambda item: item.name)}
 
 
-def load_tagger(name: str) -> Tagger:
+def load_tagger(name: str, dtype: str = "float32") -> Tagger:
     """The tagger of that name, or the one that takes its tags from the file of that path.
 
     Args:
         name: "auto", a registered tagger ("gap", "gap:300"), or the path of a tags file (JSON
             Lines) or of a checkpoint of `train.py`.
+        dtype: the numbers that a checkpoint's encoder computes with, "float32" or "bfloat16";
+            other taggers ignore it.
 
     Raises:
         ValueError: if the name is neither known nor a file, the tagger does not take what stands
             after the colon, or the file holds no valid tags.
     """
     if name == AUTO:
-        checkpoint_tagger(AUTO)  # what is wrong with it is said now
-        return AutoTagger()
+        checkpoint_tagger(AUTO, dtype)  # what is wrong with it is said now
+        return AutoTagger(dtype)
     plain, colon, argument = name.partition(":")
     if entry := registered_taggers().get(plain):
         factory = entry.load()
@@ -151,7 +160,7 @@ def load_tagger(name: str) -> Tagger:
             raise ValueError(f"{name}: found {argument!r}, expected {plain} alone") from error
     path = Path(name)
     if is_checkpoint(path):
-        return checkpoint_tagger(name)
+        return checkpoint_tagger(name, dtype)
     if not path.is_file():
         known = ", ".join((AUTO, *registered_taggers()))
         raise ValueError(
@@ -161,12 +170,12 @@ def load_tagger(name: str) -> Tagger:
 
 
 @lru_cache(maxsize=1)
-def _checkpoint(path: Path, _changed: tuple[tuple[Path, int, int], ...]) -> NeuralTagger:
-    from miner.models.tagger.tagger import (
-        load_checkpoint,  # not needed by anybody else, and slow to import
-    )
+def _checkpoint(
+    path: Path, dtype: str, _changed: tuple[tuple[Path, int, int], ...]
+) -> NeuralTagger:
+    from miner.models.tagger.checkpoint import load_checkpoint  # slow: imports PyTorch
 
-    return load_checkpoint(path)
+    return load_checkpoint(path, dtype=dtype)
 
 
 # A tags file of many books is asked for once a book.

@@ -35,8 +35,9 @@ from miner.books.sources import find_sources
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans
 from miner.models.load import checkpoint_tagger
+from miner.models.tagger.encoding import encode_chapter
 from miner.models.tagger.features import chapters
-from miner.models.tagger.tagger import NeuralTagger, encode
+from miner.models.tagger.tagger import NeuralTagger
 
 LARGEST_OVERHEAD, LARGEST_SHARE, LARGEST_PEAK_MB = 1.25, 0.25, 1536
 BATCHES = (4, 8, 16, 32)
@@ -119,7 +120,7 @@ def main() -> int:
 
 def windows_of(tagger: NeuralTagger, book_spans: BookSpans) -> list[tuple[int, ...]]:
     config = tagger.model.config
-    found = [encode(chapter, tagger.tokenizer, config) for chapter in chapters(book_spans)]
+    found = [encode_chapter(chapter, tagger.tokenizer, config) for chapter in chapters(book_spans)]
     return sorted((w.ids for encoding in found for w in encoding.windows), key=len)
 
 

@@ -1,7 +1,7 @@
-"""Trains the rows of a table of the README and prints it: `python tests/benchmarks/rows.py --help`.
+"""Trains the rows of a table of results and prints it: `python tests/benchmarks/rows.py --help`.
 
-A row is a change to one recipe, trained with several seeds. Runs that are there already are not
-trained again, and an interrupted one goes on, so a table can be made in pieces.
+A row is one recipe with a change, trained with several seeds. Finished runs are not trained again
+and an interrupted one is resumed, so that a table can be made in pieces.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ TRAIN = ROOT / "train.py"
 FROZEN = ("--frozen", "--epochs", "8", "--masked", "0")
 PLAIN = ("--context", "span", "--paragraphs", "4", "--no-features", "--speaker-weight", "0")
 CARDS = read_cards(ROOT / "annotations" / BOOKS)
-# Whole books of the train split, every fourth: no other English ones are at hand whose authors are
-# not those of dev or test.
+# Every fourth book of the train split. Other English books at hand share authors with dev or test.
 WEAK = tuple(f"--weak={book}" for book, card in CARDS.items() if card.split == "train")[::4]
 SMALL = ("--epochs", "3")  # of a few chapters
-BOX = ("--encoder-layers", "4", "--epochs", "4", "--compact")  # miner/models/tagger/checkpoints/en
+# Of the checkpoint in miner/models/tagger/checkpoints/en.
+SHIPPED = ("--encoder-layers", "4", "--epochs", "4", "--quantize")
 CURVE = (6, 12, 24, 96)
 PRETRAINED = "395 chapters without Pride and Prejudice"
 SCORED = {
-    "the tagger in the box": BOX,
+    "shipped checkpoint": SHIPPED,
     "six layers": ("--epochs", "4"),
-    "the seed's variant": (*FROZEN, *PLAIN),
+    "the MCN variant": (*FROZEN, *PLAIN),
 }
-# Of the annotations: scored on test, and what was tried on dev; of the seed project's labels, on
-# its test split. A row in braces begins with the first run of another.
+# "test" and "ablations" train on the annotations, "mcn" on the labels of the MCN project. A name
+# in braces stands for the folder of that row's first run.
 TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "test": SCORED,
     "ablations": {
@@ -50,23 +50,23 @@ TABLES: dict[str, dict[str, tuple[str, ...]]] = {
         "frozen, each span alone": (*FROZEN, "--context", "span"),
         "frozen, no structure features": (*FROZEN, "--no-features"),
         "frozen, 4 paragraphs": (*FROZEN, "--paragraphs", "4"),
-        "frozen, speakers not told apart": (*FROZEN, "--speaker-weight", "0"),
-        "frozen, missed starts cost more": (*FROZEN, "--start-weight", "1"),
+        "frozen, no speaker loss": (*FROZEN, "--speaker-weight", "0"),
+        "frozen, extra cost of missed starts": (*FROZEN, "--start-weight", "1"),
         "frozen, weak labels first": (*FROZEN, *WEAK),
         "frozen, 96 chapters": (*FROZEN, "--chapters", "96"),
         "frozen, 96 chapters, weak labels first": (*FROZEN, "--chapters", "96", *WEAK),
     },
-    "seed": {
-        "the seed's variant": (*FROZEN, *PLAIN),
-        "six layers, on its labels alone": SMALL,
-        "six layers, on ours first": (*SMALL, "--start", f"{{{PRETRAINED}}}"),
+    "mcn": {
+        "the MCN variant": (*FROZEN, *PLAIN),
+        "six layers, on MCN labels alone": SMALL,
+        "six layers, on ours first": (*SMALL, "--initialize-from", f"{{{PRETRAINED}}}"),
     },
     "pretraining": {PRETRAINED: ("--without", "1342", "--chapters", "395")},
 }
 SPLITS = {
     "test": ("dev", "test"),
     "ablations": ("dev", None),
-    "seed": ("validation", "test"),
+    "mcn": ("validation", "test"),
     "pretraining": ("dev", None),
 }
 UNITS = ("B-START", "turn-pair", "span-pair")
@@ -74,26 +74,32 @@ PARTS = ("precision", "recall", "f1")
 
 
 def folder_of(out: Path, row: str, seed: int, table: str = "test") -> Path:
-    """Rows of one name are one run in all tables of the same gold."""
-    gold = "seed-" if table == "seed" else ""
+    """Returns the folder of a run; tables of the same gold share rows of the same name."""
+    gold = "mcn-" if table == "mcn" else ""
     return out / f"{gold}{row.replace(' ', '-').replace(',', '')}-{seed}"
 
 
 def finished(out: Path, rows: Iterable[str], seeds: int, table: str = "test") -> list[Path]:
-    """The folders of the runs of rows that are done."""
+    """Returns the folders of the finished runs of rows."""
     folders = (folder_of(out, row, seed, table) for row in rows for seed in range(seeds))
     return [folder for folder in folders if (folder / RUN_RECORD).is_file()]
 
 
 @click.command()
 @click.argument("table", type=click.Choice(list(TABLES)))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="For the runs.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder for the runs."
+)
 @click.option("--encoder", default="sentence-transformers/all-MiniLM-L6-v2")
-@click.option("--gold", type=click.Path(path_type=Path), help="Of table seed: the seed's folder.")
+@click.option(
+    "--gold", type=click.Path(path_type=Path), help="For table mcn: the folder of the MCN project."
+)
 @click.option("--row", "rows", multiple=True, help="Only these rows.")
 @click.option("--seeds", type=int, default=3, show_default=True)
 @click.option("--print", "only_print", is_flag=True, help="Train nothing, print what is there.")
-@click.option("--plot", type=click.Path(path_type=Path), help="For the learning curve.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="File for the plot of the learning curve."
+)
 def main(
     table: str,
     out: Path,
@@ -104,9 +110,9 @@ def main(
     only_print: bool,
     plot: Path | None,
 ) -> None:
-    """Train what is missing of a TABLE, then print it."""
-    if table == "seed" and not gold:
-        raise click.UsageError("found no --gold, expected the seed project's folder")
+    """Train the missing runs of a TABLE, then print it."""
+    if table == "mcn" and not gold:
+        raise click.UsageError("found no --gold, expected the folder of the MCN project")
     if plot and table != "ablations":
         raise click.UsageError(f"found --plot with table {table}, expected ablations")
     chosen = {name: TABLES[table][name] for name in rows or TABLES[table]}
@@ -122,8 +128,8 @@ def main(
             scored = SPLITS["test"][1] if table == "ablations" and name in SCORED else test
             command += ["--test-split", scored] if scored else []
             command += ["--gold", str(gold)] if gold else []
-            begun = {f"{{{PRETRAINED}}}": str(folder_of(out, PRETRAINED, 0))}
-            command += [begun.get(option, option) for option in options]
+            folders_of = {f"{{{PRETRAINED}}}": str(folder_of(out, PRETRAINED, 0))}
+            command += [folders_of.get(option, option) for option in options]
             command += ["--resume"] if (folder / "state.pt").is_file() else ["--force"]
             subprocess.run(command, check=True)
     split = test or dev
@@ -156,7 +162,7 @@ def main(
 
 
 def check(folder: Path, options: tuple[str, ...], split: str) -> None:
-    """Refuses a run that is there already, but lacks an option of the row, or the split."""
+    """Raises an error if a finished run lacks an option of its row, or scores of the split."""
     record = folder / RUN_RECORD
     if not record.is_file():
         return
@@ -172,7 +178,7 @@ def check(folder: Path, options: tuple[str, ...], split: str) -> None:
 
 
 def cell(runs: list[dict], unit: str) -> str:
-    """Means over the runs, their least and greatest F1, and the first one's interval."""
+    """Returns the means over the runs, the range of F1, and the interval of the first run."""
     scores = [run["total"]["end_to_end"]["scores"] for run in runs]
     values = {
         part: [of_run[f"{unit}.{part}"]["value"] or 0.0 for of_run in scores] for part in PARTS

@@ -51,7 +51,9 @@ def test_any_number_of_workers_writes_the_same_bytes(checkpoint, whole, tmp_path
 def test_a_crash_in_the_middle_is_gone_on_with(checkpoint, whole, tmp_path, monkeypatch, after):
     out = tmp_path / "out"
     with monkeypatch.context() as context:
-        context.setattr(NeuralTagger, "tagged", interrupted_after(NeuralTagger.tagged, after))
+        context.setattr(
+            NeuralTagger, "decode_book", interrupted_after(NeuralTagger.decode_book, after)
+        )
         assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 130
     assert (tmp_path / "out.partial").exists() == bool(after)
     again = run(*BOOKS, "-q", "-o", out, "--resume", "--tagger", checkpoint)
@@ -62,7 +64,7 @@ def test_a_crash_in_the_middle_is_gone_on_with(checkpoint, whole, tmp_path, monk
 def test_another_checkpoint_does_not_go_on_with_it(checkpoint, tmp_path, monkeypatch):
     out = tmp_path / "out"
     with monkeypatch.context() as context:
-        context.setattr(NeuralTagger, "tagged", interrupted_after(NeuralTagger.tagged, 1))
+        context.setattr(NeuralTagger, "decode_book", interrupted_after(NeuralTagger.decode_book, 1))
         assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 130
     other = save_checkpoint(tmp_path / "tiny", window=48, margin=4, seed=3)
     refused = run(*BOOKS, "-o", out, "--resume", "--tagger", other)
@@ -74,10 +76,10 @@ def test_reading_stays_a_few_books_ahead(checkpoint, tmp_path, monkeypatch):
     for n in range(12):
         (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
     events = []
-    read, tagged = miner.corpus.build.read_source, NeuralTagger.tagged
+    read, tagged = miner.corpus.build.read_source, NeuralTagger.decode_book
     monkeypatch.setattr("miner.corpus.build.read_source", noted(read, events, "read"))
     monkeypatch.setattr("miner.corpus.build._in_processes", in_this_process)
-    monkeypatch.setattr(NeuralTagger, "tagged", noted(tagged, events, "tagged"))
+    monkeypatch.setattr(NeuralTagger, "decode_book", noted(tagged, events, "tagged"))
     assert run(tmp_path, "-q", "-o", tmp_path / "out", "--tagger", checkpoint).exit_code == 0
     ahead = [events[: n + 1].count("read") - events[: n + 1].count("tagged") for n in range(24)]
     assert len(events) == 24 and max(ahead) <= 4
@@ -87,13 +89,13 @@ def test_books_are_parsed_beside_the_tagging_and_before_it(checkpoint, tmp_path,
     for n in range(5):
         (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
     events = []
-    in_processes, tagged = miner.corpus.build._in_processes, NeuralTagger.tagged
+    in_processes, tagged = miner.corpus.build._in_processes, NeuralTagger.decode_book
 
     def watched(located, options, workers):
         return in_processes((events.append("asked") or it for it in located), options, workers)
 
     monkeypatch.setattr("miner.corpus.build._in_processes", watched)
-    monkeypatch.setattr(NeuralTagger, "tagged", noted(tagged, events, "tagged"))
+    monkeypatch.setattr(NeuralTagger, "decode_book", noted(tagged, events, "tagged"))
     words = ("-o", tmp_path / "out", "--workers", 1, "--tagger", checkpoint)
     assert run(tmp_path, "-q", *words).exit_code == 0
     assert events.index("tagged") >= 3 and events.count("tagged") == events.count("asked") == 5

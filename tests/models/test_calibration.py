@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from models.test_decoding import sequences, sums
+from models_helpers import sequences, sums
 
 from miner.models.tagger.calibration import fit_temperature, fit_weight
 from miner.models.tagger.decoding import TAGS, viterbi

@@ -1,12 +1,10 @@
 """The best sequence and the probability of each tag: what trying every sequence gives."""
 
-from functools import cache
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from models_helpers import sequences, sums
 
 from miner.dialogue.tags import Tag, repair_tags
 from miner.models.tagger.decoding import ALLOWED, FIRST, TAGS, marginals, viterbi
@@ -17,23 +15,6 @@ LEGAL_AFTER = {
     Tag.B_OTHER: {Tag.B_START, Tag.B_OTHER, Tag.I_OTHER},
     Tag.I_OTHER: {Tag.B_START, Tag.B_OTHER, Tag.I_OTHER},
 }
-
-
-@cache
-def sequences(n):
-    """Every legal sequence of n utterances, as indices of TAGS: (sequences, n)."""
-    return np.array(
-        [
-            tags
-            for tags in product(range(len(TAGS)), repeat=n)
-            if repair_tags([TAGS[tag] for tag in tags]) == [TAGS[tag] for tag in tags]
-        ]
-    )
-
-
-def sums(scores):
-    """The sum of scores of every legal sequence."""
-    return scores[np.arange(len(scores)), sequences(len(scores))].sum(axis=1)
 
 
 def by_trying(scores):

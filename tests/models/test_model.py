@@ -1,22 +1,22 @@
 """The network: windows read as the encoder reads them, chapters kept apart, the right loss."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
 from encoders import HIDDEN, KINDS, model_of, sample, tokenizer_of, told
-from models.test_decoding import sequences, sums
 
-from miner.models.tagger.encoding import Encoding, Window, encode_spans, encode_text
-from miner.models.tagger.features import FEATURES, N_PLAIN, chapters
-from miner.models.tagger.model import (
-    ConversationTagger,
-    Expert,
-    sequence_loss,
+from miner.models.tagger.config import Expert
+from miner.models.tagger.encoding import (
+    UNREAD,
+    Encoding,
+    Window,
+    encode_spans,
+    encode_text,
     sequence_slices,
-    speaker_loss,
 )
+from miner.models.tagger.features import FEATURES, N_PLAIN, chapters
+from miner.models.tagger.losses import sequence_loss
+from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.pooling import Pooling
 
 
@@ -41,8 +41,7 @@ def stretches(model, pooled, features, experts=tuple(Expert)):
     """Of sequences whose vectors are known."""
     ends = np.cumsum([len(item) for item in pooled]).tolist()
     cuts = [slice(end - len(item), end) for end, item in zip(ends, pooled, strict=True)]
-    nothing = Encoding((), 0, (), ())
-    return model(nothing, torch.cat(features), cuts, torch.cat(pooled), experts)
+    return model(UNREAD, torch.cat(features), cuts, torch.cat(pooled), experts)
 
 
 def first_chapter():
@@ -117,7 +116,7 @@ def test_vectors_are_of_the_tokens_of_each_window_alone(kind, window, margin):
     model = model_of(kind)
     encoding = encode_text(first_chapter(), tokenizer_of(kind), window, margin)
     with torch.no_grad():
-        found = model.pooled(encoding)
+        found = model.read_chapter(encoding)
     check_pooled(found, encoding, by_hand(model, encoding))
 
 
@@ -125,7 +124,7 @@ def test_vectors_of_spans_alone():
     model = model_of()
     encoding = encode_spans(first_chapter(), tokenizer_of(), 24)
     with torch.no_grad():
-        found = model.pooled(encoding)
+        found = model.read_chapter(encoding)
     assert len({len(window.ids) for window in encoding.windows}) > 8
     check_pooled(found, encoding, by_hand(model, encoding))
 
@@ -134,7 +133,7 @@ def test_windows_in_any_company_give_the_same_vectors():
     encoding = encode_text(first_chapter(), tokenizer_of(), 37, 4)
     model = model_of()
     with torch.no_grad():
-        read = [model.read([window], len(window.ids))[0] for window in encoding.windows]
+        read = [model.read_windows([window], len(window.ids))[0] for window in encoding.windows]
     found = []
     for order in (range(len(read)), [*range(1, len(read), 2), *range(0, len(read), 2)]):
         pooling = Pooling(encoding, HIDDEN)
@@ -150,7 +149,7 @@ def test_vectors_are_means_and_first_tokens():
     encoding = encode_text(chapter, tokenizer_of(), 20, 4)
     tokens = by_hand(model, encoding)
     with torch.no_grad():
-        found = model.pooled(encoding)
+        found = model.read_chapter(encoding)
     assert len(found) == 3
     assert encoding.narration[1][0] == encoding.narration[1][1]
     check_pooled(found, encoding, tokens)
@@ -164,7 +163,7 @@ def test_utterances_of_no_tokens():
         Encoding((), 0, ((0, 0),), ((0, 0),)),
     ):
         with torch.no_grad():
-            found = model_of().pooled(encoding)
+            found = model_of().read_chapter(encoding)
         assert found.shape == (len(encoding.utterances), 3 * HIDDEN)
         assert torch.isfinite(found).all()
         assert (found[-1, :HIDDEN] == 0).all() and (found[-1, -HIDDEN:] == 0).all()
@@ -217,7 +216,7 @@ def test_pieces_are_all_utterances_in_order(paragraphs):
             assert cuts[0] == slice(0, sum(whole))
     with torch.no_grad():
         pooled = torch.zeros(len(chapter.places), 3 * HIDDEN)
-        found = model(Encoding((), 0, (), ()), features_of(chapter), cuts, pooled)
+        found = model(UNREAD, features_of(chapter), cuts, pooled)
     assert [len(item.scores) for item in found] == [cut.stop - cut.start for cut in cuts]
 
 
@@ -234,12 +233,11 @@ def test_what_lies_in_another_piece_is_not_seen():
     cuts = sequence_slices(chapter, 4)
     generator = torch.Generator().manual_seed(4)
     pooled, other = torch.randn(2, len(chapter.places), 3 * HIDDEN, generator=generator)
-    nothing = Encoding((), 0, (), ())
     moved = pooled.clone()
     moved[cuts[1]] = other[cuts[1]]
     with torch.no_grad():
-        before = model(nothing, features_of(chapter), cuts, pooled)
-        after = model(nothing, features_of(chapter), cuts, moved)
+        before = model(UNREAD, features_of(chapter), cuts, pooled)
+        after = model(UNREAD, features_of(chapter), cuts, moved)
     same = [
         torch.allclose(a.scores, b.scores, atol=1e-6) for a, b in zip(before, after, strict=True)
     ]
@@ -253,7 +251,7 @@ def test_vectors_that_are_known_are_not_made_again():
     cuts = sequence_slices(chapter, 0)
     with torch.no_grad():
         (found,) = model(encoding, features_of(chapter), cuts)
-        known = model.pooled(encoding)
+        known = model.read_chapter(encoding)
         model.encoder = None
         (again,) = model(encoding, features_of(chapter), cuts, known)
     assert torch.equal(found.scores, again.scores)
@@ -268,69 +266,10 @@ def test_a_chapter_of_one_utterance():
     assert float(sequence_loss(scores, torch.tensor([0]))) == pytest.approx(0, abs=1e-6)
 
 
-@pytest.mark.parametrize("n", range(1, 6))
-def test_the_loss_is_the_log_probability_among_all_legal_sequences(n):
-    rows = np.random.default_rng(n).normal(0, 3, (n, 4))
-    totals = sums(rows)
-    log_share = totals - np.log(np.exp(totals - totals.max()).sum()) - totals.max()
-    for tags, expected in zip(sequences(n), log_share, strict=True):
-        loss = sequence_loss(torch.tensor(rows), torch.from_numpy(tags))
-        assert loss.item() == pytest.approx(-expected / n)
-    # All legal sequences together are certain.
-    losses = [float(sequence_loss(torch.tensor(rows), torch.from_numpy(t))) for t in sequences(n)]
-    assert np.exp(-n * np.array(losses)).sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("height", [0, 1, 1000])
-def test_the_gradient_of_the_loss_is_finite(height):
-    for n, seed in product((1, 2, 40), range(3)):
-        generator = torch.Generator().manual_seed(seed)
-        scores = (height * torch.randn(n, 4, generator=generator)).requires_grad_()
-        tags = torch.tensor([0, *[2, 3] * n][:n])
-        loss = sequence_loss(scores, tags)
-        loss.backward()
-        assert torch.isfinite(loss) and loss >= -1e-4
-        assert torch.isfinite(scores.grad).all()
-        # What raises one score lowers the others as much.
-        assert scores.grad.sum(1).abs().max() < 1e-3
-
-
-def test_a_step_against_the_gradient_makes_the_right_tags_more_probable():
-    scores = torch.randn(6, 4, generator=torch.Generator().manual_seed(3)).requires_grad_()
-    tags = torch.tensor([0, 1, 2, 3, 0, 2])
-    before = sequence_loss(scores, tags)
-    before.backward()
-    after = sequence_loss(scores.detach() - scores.grad, tags)
-    assert after < before
-
-
 def test_both_tags_that_go_on_have_one_score():
     scores = scores_of(model_of(), first_chapter())
     assert torch.equal(scores[:, 1], scores[:, 3])
     assert not torch.equal(scores[:, 0], scores[:, 2])
-
-
-def test_speakers_are_compared_within_reach():
-    alike = torch.randn(12, 8, generator=torch.Generator().manual_seed(3))
-    speakers = torch.tensor([0, 1, 0, 1, 0, -1, 0, 1, 0, 1, 2, 2])
-    pairs = [
-        (i, j)
-        for i in range(12)
-        for j in range(i + 1, min(i + 9, 12))
-        if speakers[i] >= 0 and speakers[j] >= 0
-    ]
-    scores = torch.stack([alike[j, j - i - 1] for i, j in pairs])
-    same = torch.tensor([float(speakers[i] == speakers[j]) for i, j in pairs])
-    expected = torch.nn.functional.binary_cross_entropy_with_logits(scores, same)
-    assert torch.allclose(speaker_loss(alike, speakers), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("speakers", [[0], [], [-1, -1, -1], [0, -1]])
-def test_without_two_known_speakers_there_is_nothing_to_compare(speakers):
-    alike = torch.randn(len(speakers), 8, requires_grad=True)
-    loss = speaker_loss(alike, torch.tensor(speakers, dtype=torch.long))
-    assert loss.item() == 0
-    loss.backward()
 
 
 def test_alike_is_the_product_of_two_voices():
@@ -422,13 +361,13 @@ def test_tokens_are_hidden_in_training_only():
     chapter = first_chapter()
     encoding = encode_text(chapter, tokenizer_of(), 64, 8)
     with torch.no_grad():
-        plain = model.eval().pooled(encoding)
+        plain = model.eval().read_chapter(encoding)
         model.config.masked = 0.0
-        assert torch.equal(model.train().eval().pooled(encoding), plain)
+        assert torch.equal(model.train().eval().read_chapter(encoding), plain)
         model.config.masked = 1.0
         model.train()
         model.encoder.eval()
-        hidden = model.pooled(encoding)
+        hidden = model.read_chapter(encoding)
     assert not torch.allclose(hidden, plain)
     ids = torch.tensor([[2, 9, 3, 8, 3]])
-    assert model._masked(ids).tolist() == [[2, 4, 3, 4, 3]]
+    assert model._hide_tokens(ids).tolist() == [[2, 4, 3, 4, 3]]

@@ -1,10 +1,10 @@
-"""The checkpoint in the box: small, whole, what was measured, and of use at once."""
+"""The shipped checkpoint: small, complete, unchanged since it was measured, and usable offline."""
 
 import json
 import shutil
 import socket
-import tomllib
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from itertools import groupby, islice
 
@@ -21,11 +21,11 @@ from miner.dialogue.typography import infer_typography
 from miner.evaluation.compare import compare
 from miner.models import load as taggers
 from miner.models.load import CHECKPOINTS, SHIPPED, AutoTagger, checkpoint_tagger, load_tagger
+from miner.models.tagger.checkpoint import read_checkpoint
 from miner.models.tagger.decoding import viterbi
-from miner.models.tagger.encoding import encode_text
+from miner.models.tagger.encoding import encode_text, sequence_slices
 from miner.models.tagger.features import chapters
-from miner.models.tagger.model import ConversationTagger, sequence_slices
-from miner.models.tagger.tagger import read_checkpoint
+from miner.models.tagger.model import ConversationTagger
 
 FOLDER = CHECKPOINTS / "en"
 ANNOTATIONS = ROOT / "annotations"
@@ -48,16 +48,6 @@ def test_it_is_what_was_measured():
     card = (FOLDER / "README.md").read_text("utf-8")
     assert "| test: B-START |" in card and "| test: turn pairs |" in card
     assert "## Limits" in card
-
-
-def test_the_package_takes_all_its_files_along():
-    """Installed otherwise than with -e, a package has only what this list of it names."""
-    listed = tomllib.loads((ANNOTATIONS.parent / "pyproject.toml").read_text("utf-8"))
-    (globs,) = listed["tool"]["setuptools"]["package-data"].values()
-    package = CHECKPOINTS.parent
-    taken = {path for glob in globs for path in package.glob(glob) if path.is_file()}
-    files = {path for path in package.rglob("*") if path.is_file()}
-    assert {path for path in files if path.suffix not in (".py", ".pyc")} == taken != set()
 
 
 def test_it_mines_without_a_network(tmp_path, monkeypatch):
@@ -124,7 +114,7 @@ def test_more_threads_give_the_same_tags():
     try:
         for n in (1, 2):
             torch.set_num_threads(n)
-            found.append(tagger.tag(sample()))
+            found.append(tagger.tag(first_chapter()))
     finally:
         torch.set_num_threads(before)
     one, two = found
@@ -133,6 +123,16 @@ def test_more_threads_give_the_same_tags():
         assert a.confidence == pytest.approx(b.confidence, abs=0.01)
 
 
+@cache
+def first_chapter():
+    """The spans of the first chapter of the sample."""
+    book = sample().book
+    blocks = tuple(block for block in book.blocks if block.chapter <= 1)
+    short = replace(book, blocks=blocks)
+    return split_book(short, infer_typography(short))
+
+
+@pytest.mark.slow
 def test_windows_agree_with_one_pass():
     """Of short chapters, whose tokens one window of the encoder's full size holds."""
     tagger = checkpoint_tagger("auto")
@@ -177,11 +177,26 @@ def test_transformers_loads_it_as_it_is():
 
 
 def test_auto_tags_as_the_checkpoint_does():
-    assert load_tagger("auto") == AutoTagger(150)
-    tagged = load_tagger("auto").tag(sample())
-    assert tagged == checkpoint_tagger(str(FOLDER)).tag(sample())
+    assert load_tagger("auto") == AutoTagger()
+    tagged = load_tagger("auto").tag(first_chapter())
+    expected = checkpoint_tagger(str(FOLDER)).tag(first_chapter())
+    assert [item.tag for item in tagged] == [item.tag for item in expected]
+    for found, other in zip(tagged, expected, strict=True):
+        assert found.confidence == pytest.approx(other.confidence, abs=1e-4)
     tags = [item.tag for item in tagged]
     assert repair_tags(tags) == tags and Tag.B_START in tags
+
+
+def test_the_tags_do_not_need_bfloat16():
+    """Some processors lack its instructions, so the default must not use it."""
+    plain, asked = checkpoint_tagger("auto"), load_tagger("auto", "float32")
+    assert plain.model.encoder.dtype is torch.float32
+    assert asked.tag(first_chapter()) == plain.tag(first_chapter())
+    few = checkpoint_tagger("auto", "bfloat16")
+    assert few.model.encoder.dtype is torch.bfloat16
+    tags = [[item.tag for item in tagger.tag(first_chapter())] for tagger in (plain, few)]
+    agreed = sum(a is b for a, b in zip(*tags, strict=True))
+    assert agreed / len(tags[0]) > 0.95
 
 
 def test_its_config_says_how_it_was_trained():

@@ -1,1 +1,1 @@
-"""The BERT+BiLSTM conversation tagger: its examples, its model, its training, its checkpoints."""
+"""The BERT+BiLSTM conversation tagger: examples, model, training and checkpoints."""

@@ -1,9 +1,9 @@
-"""Chapters with their right tags -> the same chapters in other paragraphs, to train on.
+"""Chapters with gold tags -> the same chapters with some paragraphs split, for training.
 
-What a speaker does between two sentences an author writes into the paragraph of the speech, or
-gives a paragraph of its own; who speaks is the same. Where a new paragraph is nearly always a new
-speaker's, those that are not are learned from few examples: cut so, every chapter has more, on both
-sides of the question, and whether the speech goes on can only be told by who acts between.
+Authors put the actions of a speaker into the paragraph of the speech or into a paragraph of their
+own. A new paragraph nearly always has a new speaker, so a model sees few examples of a speaker who
+continues in a new paragraph. Splitting paragraphs at narration makes more of them, and the model
+has to look at who acts in the narration.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from miner.dialogue.speech import tells_who_spoke
 from miner.models.tagger.examples import Example
 from miner.models.tagger.features import chapter_of
 
-# In so many of the cuts inside speech, the narration stays in the paragraph of what was said.
+# The share of splits between two utterances after which the narration stays with the first one.
 _STAYS = 0.3
-_SHORTEST = 8  # characters of narration that can stand alone
+_SHORTEST = 8  # characters; narration has to be longer to stand alone
 _OPENS = re.compile(r"""[\s“"‘'(]*(\w)""")
 _CLOSES = re.compile(r"""[.!?…:;—][)\]”’»"']*\s*$""")
 _STOPS = re.compile(r"""[.!?…][)\]”’»"']*\s*$""")
@@ -30,67 +30,71 @@ _SHORT = re.compile(r"\b(?:Mr|Mrs|Ms|Messrs|Dr|St|Capt|Col|Gen|Rev|Mme|Mlle|Esq|
 
 
 def augment(example: Example, share: float, rng: random.Random) -> Example:
-    """The chapter with some of its paragraphs cut in two or three; its utterances stay as they are.
+    """Returns the chapter with some paragraphs split in two or three; its tags stay.
 
-    A paragraph can be cut around a whole sentence of narration between two of its utterances, and
-    after sentences of narration before its first. Who spoke ("Holmes muttered.") stays beside what
-    was said before it.
+    A paragraph can be split around a whole sentence of narration between two utterances, and after
+    sentences of narration before its first utterance. A sentence that names the speaker ("Holmes
+    muttered.") stays beside the utterance before it.
 
     Args:
-        example: a chapter with its tags, which stay the same, too.
-        share: of the places where a paragraph can be cut, 0 to 1.
-        rng: chooses them.
+        example: a chapter with its tags.
+        share: the share of the possible places at which paragraphs are split, 0..1.
+        rng: chooses the places.
     """
-    spans = tuple(_recut(example.spans, share, rng))
+    spans = tuple(_split_paragraphs(example.spans, share, rng))
     if spans == example.spans:
         return example
     chapter = chapter_of(example.chapter.book, spans, example.chapter.places)
     return replace(example, chapter=chapter, spans=spans)
 
 
-def _recut(spans: Sequence[Span], share: float, rng: random.Random) -> Iterator[Span]:
-    more = 0  # paragraphs than there were
+def _split_paragraphs(spans: Sequence[Span], share: float, rng: random.Random) -> Iterator[Span]:
+    n_added = 0  # paragraphs
     for number, group in groupby(spans, key=lambda span: span.paragraph):
         paragraph = list(group)
         for n, span in enumerate(paragraph):
-            at = _cut(paragraph, n)
+            at = _split_point(paragraph, n)
             if at is None or rng.random() >= share:
-                yield replace(span, paragraph=number + more)
+                yield replace(span, paragraph=number + n_added)
                 continue
             if at:
-                yield replace(span, paragraph=number + more, text=span.text[:at])
+                yield replace(span, paragraph=number + n_added, text=span.text[:at])
             stays = n > 0 and rng.random() < _STAYS
-            more += n > 0 and not stays
+            n_added += n > 0 and not stays
             text = span.text[at:].rstrip()
-            yield replace(span, paragraph=number + more, text=text if stays else text.lstrip())
-            more += 1
+            yield replace(span, paragraph=number + n_added, text=text if stays else text.lstrip())
+            n_added += 1
 
 
-def _cut(paragraph: Sequence[Span], n: int) -> int | None:
-    """Where, in a span of narration, what can stand in a paragraph of its own begins."""
+def _split_point(paragraph: Sequence[Span], n: int) -> int | None:
+    """Returns where text that can stand in its own paragraph begins in a span, or None."""
     span = paragraph[n]
     if span.is_utterance or span.quoted or n + 1 == len(paragraph):
         return None
     if not paragraph[n + 1].is_utterance or not _CLOSES.search(span.text):
         return None
     if not n:
-        return 0 if _opens(span.text) and _STOPS.search(span.text) else None
+        return 0 if _begins_sentence(span.text) and _STOPS.search(span.text) else None
     if not paragraph[n - 1].is_utterance:
         return None
-    if _opens(span.text) and not tells_who_spoke(span.text):
-        return 0 if _STOPS.search(paragraph[n - 1].text) and _stands(span.text) else None
+    if _begins_sentence(span.text) and not tells_who_spoke(span.text):
+        return 0 if _STOPS.search(paragraph[n - 1].text) and _can_stand_alone(span.text) else None
     for found in _NEXT_SENTENCE.finditer(span.text):
         rest = span.text[found.end() :]
-        if _opens(rest) and _stands(rest) and not _SHORT.search(span.text[: found.start()]):
+        if (
+            _begins_sentence(rest)
+            and _can_stand_alone(rest)
+            and not _SHORT.search(span.text[: found.start()])
+        ):
             return found.end()
     return None
 
 
-def _opens(text: str) -> bool:
-    """Whether a sentence begins here."""
+def _begins_sentence(text: str) -> bool:
+    """Whether a text begins with a sentence."""
     found = _OPENS.match(text)
     return found is not None and found[1].isupper()
 
 
-def _stands(text: str) -> bool:
+def _can_stand_alone(text: str) -> bool:
     return len(text.strip()) > _SHORTEST

@@ -1,8 +1,7 @@
-"""How far confidence can be believed, and the temperature that makes it so.
+"""Fits the temperature of a model, so that its confidence is the share of correct tags.
 
-Temperature scaling after Guo et al. 2017, "On Calibration of Modern Neural Networks" (section 4):
-scores divided by one number, fitted on data that was not trained on, which leaves the best tag as
-it is while confidence comes to mean the share of right tags.
+Temperature scaling (Guo et al. 2017, "On Calibration of Modern Neural Networks", section 4) divides
+the scores by one number that is fitted on data outside the training set. The best tags stay.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from scipy.optimize import minimize_scalar
 from miner.evaluation.reliability import Bin, bin_tags
 from miner.models.tagger.decoding import TAGS, marginals, viterbi
 
-_SHARES = 20  # steps between the one and the other
-_RANGE = (0.2, 10.0)  # of temperatures; beyond it something else is wrong
+_STEPS = 20  # between the weights 0 and 1
+_RANGE = (0.2, 10.0)  # of temperatures; a value outside would show another error
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The temperature, and the expected calibration error before and after it, 0..1.
+    """A temperature, and the expected calibration error before and after scaling, 0..1.
 
-    `bins` are of the tags after it, by their confidence.
+    `bins` hold the tags by their confidence after scaling.
     """
 
     temperature: float
@@ -40,11 +39,11 @@ def fit_temperature(
     tags: Sequence[NDArray[np.int64]],
     start_offset: float = 0.0,
 ) -> Calibration:
-    """The temperature under which the right tags are most probable.
+    """Returns the temperature at which the gold tags are most probable.
 
     Args:
-        scores: of each sequence, (utterances, 4), of `decoding.TAGS`.
-        tags: the right ones, as indices.
+        scores: the scores of each chapter, (utterances, 4).
+        tags: the indices of the gold tags in `decoding.TAGS`, (utterances,) for each chapter.
         start_offset: added to the scores of B-START before decoding.
 
     Raises:
@@ -53,8 +52,8 @@ def fit_temperature(
     if not sum(map(len, tags)):
         raise ValueError("found no utterance, expected some to calibrate on")
 
-    def surprise(temperature: float) -> float:
-        """The mean of minus the log-probability of the right tag."""
+    def loss(temperature: float) -> float:
+        """Returns the mean of minus the log-probability of the gold tags."""
         right = [
             marginals(rows / temperature)[np.arange(len(gold)), gold]
             for rows, gold in zip(scores, tags, strict=True)
@@ -62,7 +61,7 @@ def fit_temperature(
         ]
         return float(-np.log(np.maximum(np.concatenate(right), 1e-12)).mean())
 
-    found: Any = minimize_scalar(surprise, bounds=_RANGE, method="bounded", options={"xatol": 1e-3})
+    found: Any = minimize_scalar(loss, bounds=_RANGE, method="bounded", options={"xatol": 1e-3})
     temperature = float(found.x)
     before, _ = calibration_error(scores, tags, 1.0, start_offset)
     after, bins = calibration_error(scores, tags, temperature, start_offset)
@@ -70,20 +69,20 @@ def fit_temperature(
 
 
 def fit_weight(
-    one: NDArray[np.floating], other: NDArray[np.floating], right: NDArray[np.bool_]
+    one: NDArray[np.floating], other: NDArray[np.floating], answers: NDArray[np.bool_]
 ) -> float:
-    """The weight of `one` beside `other`, 0..1, under which what is right is most probable.
+    """Returns the weight of `one` in a mixture with `other` that fits the answers best, 0..1.
 
-    At the best temperature for each weight, so that it does not matter which of them is too sure.
+    Each weight is judged at its best temperature, so that overconfident odds do not matter.
 
     Args:
-        one: log-odds, (n,).
-        other: likewise, of the same.
-        right: whether it is so, (n,).
+        one: the log-odds of each answer by one expert, (n,).
+        other: the log-odds by the other expert, (n,).
+        answers: the correct answers, (n,).
     """
 
-    def at(share: float) -> float:
-        odds = np.where(right, 1.0, -1.0) * (share * one + (1 - share) * other)
+    def loss(weight: float) -> float:
+        odds = np.where(answers, 1.0, -1.0) * (weight * one + (1 - weight) * other)
         found: Any = minimize_scalar(
             lambda temperature: np.logaddexp(0.0, -odds / temperature).mean(),
             bounds=_RANGE,
@@ -91,7 +90,7 @@ def fit_weight(
         )
         return float(found.fun)
 
-    return min((n / _SHARES for n in range(_SHARES + 1)), key=at)
+    return min((n / _STEPS for n in range(_STEPS + 1)), key=loss)
 
 
 def calibration_error(
@@ -100,22 +99,22 @@ def calibration_error(
     temperature: float,
     start_offset: float,
 ) -> tuple[float, tuple[Bin, ...]]:
-    """The expected calibration error of the decoded tags, 0..1, and its bins of equal width.
+    """Returns the expected calibration error of the decoded tags, 0..1, and its equal-width bins.
 
     Args:
-        scores: of each sequence, (utterances, 4), of `decoding.TAGS`.
-        tags: the right ones, as indices.
-        temperature: by which the scores are divided.
+        scores: the scores of each chapter, (utterances, 4).
+        tags: the indices of the gold tags in `decoding.TAGS`, (utterances,) for each chapter.
+        temperature: the scores are divided by it before they become probabilities.
         start_offset: added to the scores of B-START before decoding.
     """
-    sure: list[float] = []
-    right: list[bool] = []
+    confidence: list[float] = []
+    is_correct: list[bool] = []
     for rows, gold in zip(scores, tags, strict=True):
-        probable = marginals(rows / temperature)
+        probabilities = marginals(rows / temperature)
         for n, tag in enumerate(viterbi(rows, start_offset)):
             chosen = TAGS.index(tag)
-            sure.append(float(probable[n, chosen]))
-            right.append(chosen == gold[n])
-    bins = bin_tags(sure, right)
-    error = sum(item.n * abs(item.confidence - item.accuracy) for item in bins) / len(sure)
+            confidence.append(float(probabilities[n, chosen]))
+            is_correct.append(chosen == gold[n])
+    bins = bin_tags(confidence, is_correct)
+    error = sum(item.n * abs(item.confidence - item.accuracy) for item in bins) / len(confidence)
     return float(error), bins

@@ -1,6 +1,6 @@
-"""Scores of tags -> the best legal sequence, and how sure each of its tags is.
+"""Scores of tags -> the best allowed sequence of tags, and the probability of each tag.
 
-The table of allowed successors is `tags.SUCCESSORS`; a sequence that breaks it has no probability.
+The table of allowed successors is `tags.SUCCESSORS`. A sequence that breaks it has probability 0.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ TagScores = NDArray[np.floating]
 
 
 def viterbi(scores: TagScores, start_offset: float = 0.0) -> list[Tag]:
-    """The legal sequence with the greatest sum of scores.
+    """Returns the allowed sequence of tags with the highest sum of scores (Viterbi).
 
     Args:
-        scores: (utterances, 4), of `TAGS`; larger is better.
+        scores: the scores of the tags in `TAGS`: (utterances, 4). Higher is better.
         start_offset: added to the scores of B-START.
     """
     if not len(scores):
@@ -41,15 +41,16 @@ def viterbi(scores: TagScores, start_offset: float = 0.0) -> list[Tag]:
 
 
 def marginals(scores: TagScores) -> NDArray[np.float64]:
-    """The probability of each tag at each utterance, over all legal sequences.
+    """Returns the probability of each tag of each utterance over all allowed sequences.
 
-    A sequence is as probable as the exponential of its sum of scores says (forward-backward).
+    The probability of a sequence is proportional to the exponential of its sum of scores. The sums
+    are computed with the forward-backward algorithm.
 
     Args:
-        scores: (utterances, 4), of `TAGS`.
+        scores: the scores of the tags in `TAGS`: (utterances, 4).
 
     Returns:
-        (utterances, 4); rows sum to 1.
+        (utterances, 4); each row sums to 1.
     """
     if not len(scores):
         return np.zeros((0, len(TAGS)))
@@ -57,16 +58,11 @@ def marginals(scores: TagScores) -> NDArray[np.float64]:
     forward = np.empty((len(scores), len(TAGS)))
     forward[0] = np.where(FIRST, scores[0], -np.inf)
     for n in range(1, len(scores)):
-        forward[n] = _log_sum(forward[n - 1][:, None] + steps, 0) + scores[n]
+        forward[n] = np.logaddexp.reduce(forward[n - 1][:, None] + steps, axis=0) + scores[n]
     backward = np.zeros_like(forward)
     for n in range(len(scores) - 2, -1, -1):
-        backward[n] = _log_sum(steps + (scores[n + 1] + backward[n + 1])[None, :], 1)
+        backward[n] = np.logaddexp.reduce(
+            steps + (scores[n + 1] + backward[n + 1])[None, :], axis=1
+        )
     both = forward + backward
-    return np.exp(both - _log_sum(both, 1)[:, None])
-
-
-def _log_sum(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    top = values.max(axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.log(np.exp(values - top).sum(axis=axis)) + np.squeeze(top, axis)
+    return np.exp(both - np.logaddexp.reduce(both, axis=1, keepdims=True))

@@ -1,9 +1,10 @@
-"""Chapters -> token windows for an encoder, and where each utterance is in them.
+"""Chapters -> token windows for an encoder, and the place of each utterance in them.
 
-An encoder reads running text, paragraphs parted by its separator token, so that what it makes of an
-utterance has seen the narration and the speech around. A chapter is longer than the encoder's
-window: it is cut into windows of one length that overlap, and each token is taken from the window
-in which it stands farthest from an edge. Or it reads each span alone, as the seed work does.
+The encoder reads running text, with its separator token between paragraphs, so that the vectors of
+an utterance depend on the narration and the speech around it. A chapter is longer than a window, so
+it is cut into overlapping windows of the same length. The vector of a token comes from the window
+in which the token is farthest from an edge. Alternatively the encoder reads each span alone, as in
+"Mining Conversations from Novels".
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ from miner.models.tagger.features import Chapter, Paragraph
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-_N_SPECIAL = 2  # tokens: before a window and after it
-Range = tuple[int, int]  # first token and the token after the last
+    from miner.models.tagger.config import TaggerConfig
+
+_N_SPECIAL = 2  # special tokens of a window: one before the text and one after it
+Range = tuple[int, int]  # the first token and the token after the last
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of tokens to encode at once, special tokens included.
+    """Tokens to encode at once.
 
-    Tokens `taken` of the window, counted without its special tokens, stand for tokens `start`
-    onwards of the chapter.
+    Attributes:
+        ids: the tokens, special tokens included.
+        taken: the tokens whose vectors are used, counted without the special tokens. The others
+            are context.
+        start: the number in the chapter of the first token in `taken`.
     """
 
     ids: tuple[int, ...]
@@ -38,8 +44,12 @@ class Window:
 class Encoding:
     """A chapter in tokens.
 
-    `windows` cover `n_tokens` tokens. `utterances` and `narration` have, per utterance, its tokens
-    and those since the utterance before, which may be none.
+    Attributes:
+        windows: the windows; together they take each token once.
+        n_tokens: the number of tokens, special tokens of windows excluded.
+        utterances: the tokens of each utterance.
+        narration: for each utterance, the tokens between the previous utterance and it. The range
+            is empty if there are none.
     """
 
     windows: tuple[Window, ...]
@@ -48,7 +58,35 @@ class Encoding:
     narration: tuple[Range, ...]
 
 
-NOTHING = Encoding((), 0, (), ())  # a chapter that is not read
+UNREAD = Encoding((), 0, (), ())  # of a chapter whose text the encoder does not read
+
+
+def encode_chapter(
+    chapter: Chapter, tokenizer: PreTrainedTokenizerBase, config: TaggerConfig
+) -> Encoding:
+    """Returns the chapter in tokens, in the way that a model's config sets."""
+    if config.context == "span":
+        return encode_spans(chapter, tokenizer, config.window)
+    return encode_text(chapter, tokenizer, config.window, config.margin, config.ends)
+
+
+def sequence_slices(chapter: Chapter, n_paragraphs: int) -> list[slice]:
+    """Returns the sequences of utterances that the BiLSTM reads at once, as slices of the chapter.
+
+    Args:
+        chapter: the chapter.
+        n_paragraphs: paragraphs with speech in a sequence; 0 for the whole chapter.
+    """
+    sizes = [len(paragraph.utterances) for paragraph in chapter.paragraphs if paragraph.utterances]
+    if not n_paragraphs:
+        return [slice(0, sum(sizes))]
+    found: list[slice] = []
+    start = 0
+    for n in range(0, len(sizes), n_paragraphs):
+        end = start + sum(sizes[n : n + n_paragraphs])
+        found.append(slice(start, end))
+        start = end
+    return found
 
 
 def encode_text(
@@ -58,20 +96,20 @@ def encode_text(
     margin: int,
     ends: int = 0,
 ) -> Encoding:
-    """The running text of a chapter, in overlapping windows.
+    """Returns the running text of a chapter in overlapping windows.
 
-    Who speaks and whether a talk goes on is told around the ends of what is said. Where the middle
-    of long speeches and long narration is left out, a window holds more turns, and there are fewer
-    windows to read.
+    The speaker, and whether a conversation continues, show near the ends of an utterance. Without
+    the middle of long speech and narration, a window holds more turns and a chapter needs fewer
+    windows.
 
     Args:
-        chapter: what to encode.
-        tokenizer: a fast one, since offsets are needed.
-        window: most tokens of a window, special tokens included.
-        margin: tokens at either end of a window that are only context, unless the chapter begins
-            or ends there.
-        ends: tokens that are kept at either end of an utterance, and of narration inside a
-            paragraph; 0 to keep all.
+        chapter: the chapter.
+        tokenizer: a fast tokenizer, since character offsets are needed.
+        window: the most tokens of a window, special tokens included.
+        margin: tokens at each end of a window that serve as context only, unless the chapter
+            begins or ends there.
+        ends: tokens to keep at each end of an utterance, and of narration inside a paragraph; 0
+            keeps all.
 
     Raises:
         ValueError: if the margins leave no room in a window.
@@ -85,7 +123,7 @@ def encode_text(
         at = 0
         for start, end in paragraph.utterances:
             inside = [n for n, (a, b) in enumerate(offsets) if a < end and b > start and b > a]
-            low = max(inside[0], at) if inside else at  # a token of two is the first one's
+            low = max(inside[0], at) if inside else at  # a shared token is the first utterance's
             high = max(inside[-1] + 1, low) if inside else low
             tokens += _ends(ids[at:low], ends)
             first = len(tokens)
@@ -103,9 +141,10 @@ def encode_text(
 
 
 def encode_spans(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: int) -> Encoding:
-    """Each utterance, and the narration before it, as a text of its own, cut off at the window.
+    """Returns each utterance, and the narration before it, as a text of its own.
 
-    After "Mining Conversations from Novels", where each span is encoded alone.
+    A text is cut off at `window` tokens. "Mining Conversations from Novels" encodes spans alone in
+    this way.
     """
     texts: list[str] = []
     pending = ""
@@ -129,9 +168,10 @@ def encode_spans(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: i
 
 
 def _shortened(paragraph: Paragraph, ends: int) -> Paragraph:
-    """The paragraph without most of the words whose tokens would be left out.
+    """Returns the paragraph without most of the words whose tokens would be left out.
 
-    A word has one token or more, and none has more for what stands on the other side of a blank.
+    This saves tokenizing them. It is safe, since each word has at least one token, and its tokens
+    do not depend on the words beside it.
     """
     if not ends:
         return paragraph
@@ -147,8 +187,8 @@ def _shortened(paragraph: Paragraph, ends: int) -> Paragraph:
 
 
 def _outer_words(text: str, n: int) -> str:
-    """The text, or its first and last words, so many of each, with the blanks beside them."""
-    if len(text) <= 4 * n:  # a word and its blank are two characters
+    """Returns the first n and the last n words, with blanks; all of a short text."""
+    if len(text) <= 4 * n:  # a word and its blank are at least two characters
         return text
     after = text.split(None, n)[n:]
     before = text.rsplit(None, n)
@@ -158,14 +198,14 @@ def _outer_words(text: str, n: int) -> str:
 
 
 def _ends(ids: list[int], n: int) -> list[int]:
-    """The tokens, or so many at either end of them."""
+    """Returns the first n and the last n tokens; all of them if n is 0 or they are few."""
     return ids if not n or len(ids) <= 2 * n else ids[:n] + ids[-n:]
 
 
 def _windows(
     tokens: Sequence[int], tokenizer: PreTrainedTokenizerBase, window: int, margin: int
 ) -> tuple[Window, ...]:
-    """Windows over all tokens, all of one length, so that none has to be padded."""
+    """Returns windows of the same length over all tokens, so that none needs padding."""
     room = window - _N_SPECIAL
     if room <= 2 * margin:
         raise ValueError(
@@ -187,15 +227,15 @@ def _windows(
 
 
 def batches(windows: Sequence[Window], step: int, tokens: int) -> Iterator[tuple[int, list[int]]]:
-    """Windows of about one length together, so that little is padded.
+    """Yields batches of windows of about the same length, so that they need little padding.
 
     Args:
-        windows: of any lengths.
-        step: lengths are rounded up to a multiple of it, or to that of the longest window.
-        tokens: at once, unless a single window has more.
+        windows: windows of any lengths.
+        step: lengths are rounded up to a multiple of it, or to the length of the longest window.
+        tokens: the most tokens of a batch, unless a single window has more.
 
     Yields:
-        The length to pad to, and the numbers of the windows in a batch, in order.
+        The length to pad to, and the numbers of the windows in the batch, in order.
     """
     lengths: dict[int, list[int]] = {}
     longest = max((len(window.ids) for window in windows), default=0)
@@ -211,7 +251,7 @@ def batches(windows: Sequence[Window], step: int, tokens: int) -> Iterator[tuple
 def _tokenized(
     texts: Sequence[str], tokenizer: PreTrainedTokenizerBase
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """The tokens of each text without special ones, and the characters of each token."""
+    """Returns the tokens of each text without special tokens, and their character ranges."""
     if not texts:
         return []
     encoded = tokenizer(
@@ -226,10 +266,10 @@ def _tokenized(
 
 
 def special_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[int, int]:
-    """The token before a window and the one after it, which also stands between paragraphs.
+    """Returns the token before a window and the one after it, which also separates paragraphs.
 
     Raises:
-        ValueError: if the tokenizer has none.
+        ValueError: if the tokenizer has no such token.
     """
     first = _special(tokenizer.cls_token_id, tokenizer.bos_token_id)
     return first, _special(tokenizer.sep_token_id, tokenizer.eos_token_id)
@@ -241,8 +281,10 @@ def _with_special(ids: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> tup
 
 
 def _special(*ids: object) -> int:
-    """The first id that the tokenizer has."""
+    """Returns the first id that the tokenizer has."""
     found = next((id for id in ids if isinstance(id, int)), None)
     if found is None:
-        raise ValueError("found a tokenizer without tokens for the ends, expected an encoder's")
+        raise ValueError(
+            "found a tokenizer without tokens for the ends, expected that of an encoder"
+        )
     return found

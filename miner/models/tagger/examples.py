@@ -1,4 +1,4 @@
-"""What a tagger is trained and judged on: chapters with their right tags."""
+"""Annotated books -> examples: the chapters with gold tags to train and evaluate a tagger on."""
 
 from __future__ import annotations
 
@@ -22,10 +22,14 @@ from miner.models.tagger.features import Chapter, chapters
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A chapter with its right tags, and all its spans.
+    """A chapter with its gold tags.
 
-    Per utterance, `tags` has the index in `decoding.TAGS`, and `speakers` a number, the same for
-    one speaker all through the chapter, -1 where the speaker is not known; both int64.
+    Attributes:
+        chapter: the chapter as the tagger reads it.
+        spans: all spans of the chapter.
+        tags: the indices of the tags in `decoding.TAGS`: (utterances,).
+        speakers: a number for each speaker of the chapter, -1 where the speaker is unknown:
+            (utterances,).
     """
 
     chapter: Chapter
@@ -36,7 +40,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedExamples:
-    """The examples of some annotated books, and the gold they come from, to score against."""
+    """The examples of annotated books, and the gold that predictions are scored against."""
 
     examples: tuple[Example, ...]
     book_spans: tuple[BookSpans, ...]
@@ -44,7 +48,7 @@ class AnnotatedExamples:
 
 
 def digest(examples: Iterable[Example]) -> str:
-    """8 hexadecimal digits that change with any text, tag or speaker."""
+    """Returns 8 hexadecimal digits that change with any text, tag or speaker of the examples."""
     found = hashlib.sha256()
     for example in examples:
         for paragraph in example.chapter.paragraphs:
@@ -61,18 +65,17 @@ def read_examples(
     without: Collection[str] = (),
     leave_out: Callable[[str], object] | None = None,
 ) -> AnnotatedExamples:
-    """The examples of a split of the annotations, or of the seed project's labels (gold-v2).
+    """Returns the examples of a split of the annotations, or of the MCN labels (gold-v2).
 
     Args:
-        gold: a folder of annotations, or the seed project's folder.
-        split: as `Annotations.part` has it; of the seed "train", "validation" or "test".
-        read: gives the bytes of a book by its id; the seed's files hold their own text.
+        gold: a folder of annotations, or the folder of the MCN project.
+        split: as `read_split` takes it; for MCN "train", "validation" or "test".
+        read: gives the bytes of a book by its id; the MCN files hold their own text.
         without: ids of books to leave out.
-        leave_out: as `editions.editions` has it.
+        leave_out: called with a line for each chapter that is left out, as `editions.editions`.
 
     Raises:
-        ValueError: as `read_split`, `editions.editions` and `read_mcn` do, or if nothing is
-            left.
+        ValueError: if the gold cannot be read, has no such split, or no chapter is left.
     """
     if not is_annotations(gold):
         if without:
@@ -95,10 +98,15 @@ def annotated_examples(
     read: BookReader,
     leave_out: Callable[[str], object] | None = None,
 ) -> AnnotatedExamples:
-    """The annotated chapters on their own spans.
+    """Returns the annotated chapters of books, on the spans of their gold.
+
+    Args:
+        books: the annotated books.
+        read: gives the bytes of a book by its id.
+        leave_out: called with a line for each chapter that is left out, as `editions.editions`.
 
     Raises:
-        ValueError: as `editions.editions` does.
+        ValueError: as `editions.editions` raises it.
     """
     found: list[Example] = []
     spans: list[BookSpans] = []
@@ -113,10 +121,10 @@ def annotated_examples(
 
 
 def mcn_examples(mcn: McnData, split: str) -> AnnotatedExamples:
-    """The chapters of a split of the seed project's gold-v2, on its own rows.
+    """Returns the chapters of a split of the MCN labels (gold-v2), on the spans of its rows.
 
-    A conversation that goes on over the end of a chapter, which its labels know and ours do not,
-    begins anew there in the examples; in `gold` it goes on.
+    MCN conversations may continue in the next chapter. In the examples a new one opens there, as
+    in the annotations; in `gold` it continues.
 
     Raises:
         ValueError: if there is no such split.
@@ -131,7 +139,7 @@ def mcn_examples(mcn: McnData, split: str) -> AnnotatedExamples:
 
 
 def weak_examples(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
-    """Every chapter of a book with the tags that a tagger, such as the gap heuristic, gives it."""
+    """Returns the chapters of a book with the tags that a tagger gives them."""
     return list(_examples(book_spans, [item.tag for item in tagger.tag(book_spans)]))
 
 
@@ -143,7 +151,7 @@ def _examples(
         for number, spans in groupby(book_spans.spans, key=lambda span: span.chapter)
     }
     for chapter in chapters(book_spans):
-        of_chapter = _opened([tags[place] for place in chapter.places])
+        of_chapter = _open_conversation([tags[place] for place in chapter.places])
         names = [speakers[place] if speakers else UNKNOWN for place in chapter.places]
         numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
         numbers[UNKNOWN] = -1
@@ -155,8 +163,8 @@ def _examples(
         )
 
 
-def _opened(tags: list[Tag]) -> list[Tag]:
-    """The tags of a chapter, whose first turn opens a conversation."""
+def _open_conversation(tags: list[Tag]) -> list[Tag]:
+    """Returns the tags of a chapter with its first turn as the start of a conversation."""
     end = next((n for n, tag in enumerate(tags) if n and tag is not Tag.I_OTHER), len(tags))
     if tags[0] is Tag.B_OTHER:
         return [Tag.B_START, *[Tag.I_START] * (end - 1), *tags[end:]]

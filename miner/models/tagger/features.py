@@ -1,8 +1,8 @@
-"""Spans of a book -> chapters as the tagger reads them: utterances, the text around, structure.
+"""Spans of a book -> chapters as the tagger reads them: paragraphs, utterances, features.
 
-A chapter is a sequence of utterances. Between two of them lies narration, and what it looks like
-(how long, over how many paragraphs) says much about whether the talk goes on; so does whether an
-utterance begins a paragraph and how the one before ended.
+A chapter is a sequence of utterances with narration between them. The length of the narration, and
+the number of its paragraphs, say much about whether a conversation continues. So do the position
+of an utterance in its paragraph, and the end of the utterance before it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from miner.dialogue.attribution import Likeness, Mention, Mentions, Names, liken
 from miner.dialogue.dialogues import is_unclosed, strip_marks
 from miner.dialogue.spans import BookSpans, Span
 
-# Who is compared with whom, to tell whether one speaker goes on: the speaker whom a paragraph names
-# with those of the paragraphs before it, and with the subjects of the narration between.
+# To find out whether a speaker continues, the speaker of a paragraph is compared with the speakers
+# of the paragraphs before it, and with the subjects of the narration between them.
 _COMPARED = (
     "its speaker, and the last",
     "its speaker, and the one before the last",
@@ -73,21 +73,21 @@ FEATURES = (
     "the pronouns between fit others alone",
     "the narration between tells of the narrator",
 )
-N_PLAIN = 25  # the first of them, which need no words of any language
+N_PLAIN = 25  # the first features, which need no words of any language
 _QUOTES, _ASKS, _BREAKS, _LEADS_IN = map(tuple, ("\"”’»'“", "?", ",—–-", ",:"))
 _WORD = re.compile(r"[^\W\d_]+")
 _A_WHILE = 8  # paragraphs of speech
-_RECENT = 6  # paragraphs among which a pronoun is looked up
+_RECENT = 6  # paragraphs in which the name for a pronoun is sought
 Parts = tuple[str, str]  # the narration and the speech of a paragraph
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A block of a chapter as the encoder reads it; `utterances` are (start, end) in `text`.
+    """A paragraph as the encoder reads it; `utterances` are character ranges of `text`.
 
-    Books mark speech in many ways; here every utterance stands in “ ”, whatever the page has. One
-    that the page leaves open, since its speaker goes on in the next paragraph, is left open.
+    Books mark speech in many ways, but here every utterance stands in “ ”. An utterance that the
+    book leaves open, because its speaker continues in the next paragraph, has no ”.
     """
 
     text: str
@@ -96,10 +96,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """The utterances of a chapter, the text they stand in, and their features.
+    """The utterances of a chapter, their text, and their features.
 
-    `places` has the index of each utterance among the spans of the book; `features` is
-    (utterances, len(FEATURES)), float32.
+    Attributes:
+        book: the id of the book.
+        number: the number of the chapter.
+        paragraphs: the text.
+        places: the index of each utterance among the spans of the book.
+        features: (utterances, len(FEATURES)), float32.
     """
 
     book: str
@@ -110,7 +114,7 @@ class Chapter:
 
 
 def chapters(book_spans: BookSpans) -> Iterator[Chapter]:
-    """The chapters that hold an utterance, in order."""
+    """Yields the chapters that hold an utterance, in order."""
     numbered = enumerate(book_spans.spans)
     for _, group in groupby(numbered, key=lambda item: item[1].chapter):
         spans = list(group)
@@ -120,12 +124,12 @@ def chapters(book_spans: BookSpans) -> Iterator[Chapter]:
 
 
 def chapter_of(book: str, spans: Sequence[Span], places: tuple[int, ...]) -> Chapter:
-    """A chapter that holds an utterance.
+    """Returns a chapter that holds an utterance.
 
     Args:
-        book: its id.
-        spans: all of the chapter.
-        places: of its utterances among the spans of the book.
+        book: the id of the book.
+        spans: all spans of the chapter.
+        places: the index of each utterance among the spans of the book.
     """
     paragraphs = tuple(_paragraphs(spans))
     parts = [_parted(paragraph) for paragraph in paragraphs]
@@ -147,7 +151,7 @@ def _paragraphs(spans: Sequence[Span]) -> Iterator[Paragraph]:
 
 
 def _marked(text: str) -> str:
-    """The words of an utterance in “ ”, left open where the page leaves it open."""
+    """Returns an utterance in “ ”, without the ” if the book leaves it open."""
     return f"“{strip_marks(text)}" + ("" if is_unclosed(text) else "”")
 
 
@@ -198,16 +202,16 @@ def _row(
 
 
 def _ends_in(speech: str, marks: tuple[str, ...]) -> bool:
-    """Whether one of the marks ends it, before the mark that closes it or without one."""
+    """Whether an utterance ends in one of the marks; its closing quotation mark does not count."""
     text = speech.rstrip()
     return text.endswith(marks) or (text.endswith(_QUOTES) and text[:-1].endswith(marks))
 
 
 def _named(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.float32]:
-    """The features of names, one row per utterance; those of a paragraph are alike.
+    """Returns the features of names, one row per utterance, the same in a paragraph.
 
-    Who is named beside what is said is most often who says it. A name is a word with a capital
-    that the chapter nowhere writes without, so it is found alike in any language that writes so.
+    The person named beside an utterance is most often its speaker. A name is a capitalized word
+    that occurs nowhere in the chapter in lower case, so that no list of names is needed.
     """
     common = {
         word
@@ -250,10 +254,10 @@ def _named(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.
 
 @dataclass(frozen=True, slots=True)
 class _Voice:
-    """Who speaks in a paragraph: `told` by narration, `likely` also by who acts there.
+    """The speaker of a paragraph: `told` by an attribution, `likely` also by who acts there.
 
-    Where speech follows speech without any narration, speakers alternate: of a paragraph that does
-    not say who speaks, it is the speaker of the one before the last.
+    Speakers alternate where speech follows speech without narration. A paragraph without an
+    attribution then has the speaker of the paragraph of speech before the last.
     """
 
     told: Mention | None = None
@@ -261,7 +265,7 @@ class _Voice:
 
 
 def _spoken(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.float32]:
-    """The features of who is said to speak, one row per utterance, alike within a paragraph."""
+    """Returns the features of attributions, one row per utterance, the same in a paragraph."""
     mentions = Mentions(
         (paragraph.text for paragraph in paragraphs), (narration for narration, _ in parts)
     )
@@ -269,7 +273,7 @@ def _spoken(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np
     last, before_last = _Voice(), _Voice()
     between: list[str] = []
     subjects: list[Mention | None] = []  # of the paragraphs between
-    recent: deque[Names] = deque(maxlen=_RECENT)  # the last first
+    recent: deque[Names] = deque(maxlen=_RECENT)  # the latest first
     for paragraph, (narration, _) in zip(paragraphs, parts, strict=True):
         text, utterances = paragraph.text, paragraph.utterances
         if not utterances:
@@ -319,14 +323,14 @@ def _spoken(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np
 
 
 def _after(paragraph: Paragraph, mentions: Mentions) -> Mention | None:
-    """The subject of a sentence that stands right after the first utterance."""
+    """Returns the subject of a sentence right after the first utterance."""
     (_, end), *others = paragraph.utterances
     after = paragraph.text[end : others[0][0] if others else len(paragraph.text)].strip()
     return mentions.subject(after) if after[:1].isupper() else None
 
 
 def _told_of(speaker: Mention | None, between: list[str], mentions: Mentions) -> list[bool]:
-    """Whether the narration since the last speech tells of its speaker, of others, of neither."""
+    """Returns whether the narration since the last speech is about its speaker or about others."""
     names = {name for text in between for name in mentions.named(text)}
     known = speaker.names if speaker else frozenset()
     genders = {gender for text in between for gender in pronouns(text)}
@@ -342,7 +346,7 @@ def _told_of(speaker: Mention | None, between: list[str], mentions: Mentions) ->
 
 
 def _parted(paragraph: Paragraph) -> Parts:
-    """The narration and the speech of a paragraph."""
+    """Returns the narration and the speech of a paragraph."""
     narration, speech, at = "", "", 0
     for start, end in paragraph.utterances:
         narration += paragraph.text[at:start] + " "

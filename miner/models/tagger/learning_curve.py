@@ -1,4 +1,4 @@
-"""Run folders of training -> the learning curve: a score by the number of chapters trained on."""
+"""Run folders -> the learning curve: a score by the number of chapters in training."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from miner.files import RUN_RECORD
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What runs that were trained on so many chapters reach, a score each."""
+    """The scores of the runs that were trained on the same number of chapters."""
 
     n_chapters: int
     runs: tuple[Score, ...]
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The score of each run; where it is not defined, 0."""
+        """The score of each run, 0 if it is not defined."""
         return tuple(run.value or 0.0 for run in self.runs)
 
     @property
@@ -32,7 +32,7 @@ class Learned:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """From the least to the greatest end of the runs' 95% intervals.
+        """The lowest and the highest end of the 95% intervals of the runs.
 
         A run without an interval counts as its value.
         """
@@ -43,29 +43,29 @@ class Learned:
 def learning_curve(
     runs: Iterable[Path], split: str, measure: str = "turn-pair.f1"
 ) -> list[Learned]:
-    """What the runs reach, by the number of chapters that they were trained on, fewest first.
+    """Returns the scores of runs by their number of chapters, fewest first.
 
     Args:
         runs: folders that `train.py` wrote.
-        split: whose scores, as the run calls them: "dev", "test".
-        measure: a name of `scores.Figure`, on the spans of the gold.
+        split: the split that was scored, as the run names it: "dev", "test".
+        measure: a name in `scores.Figure`, on the spans of the gold.
 
     Raises:
-        ValueError: if there is no folder, or one holds no finished run, or none of that split or
-            measure.
+        ValueError: if there is no folder, or a folder holds no finished run, or its run has no
+            scores of the split, or no such measure.
         OSError: if a file cannot be read.
     """
     found: dict[int, list[Score]] = {}
     for run in runs:
-        n_chapters, score = _reached(run / RUN_RECORD, split, measure)
+        n_chapters, score = _read_score(run / RUN_RECORD, split, measure)
         found.setdefault(n_chapters, []).append(score)
     if not found:
         raise ValueError("found no run, expected folders that train.py wrote")
     return [Learned(n, tuple(scores)) for n, scores in sorted(found.items())]
 
 
-def _reached(path: Path, split: str, measure: str) -> tuple[int, Score]:
-    """The number of chapters of a run, and its score."""
+def _read_score(path: Path, split: str, measure: str) -> tuple[int, Score]:
+    """Returns the number of chapters of a run, and its score."""
     try:
         record = json.loads(text_of(path)[0])
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""The model card of a checkpoint: what it is, what it was trained on, and its real scores."""
+"""The model card of a checkpoint: what it is, how it was trained, and how well it tags."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def model_card(
     calibration: Calibration,
     errors: Mapping[str, float],
 ) -> str:
-    """A README.md in the form of the Hugging Face hub.
+    """Returns the text of a README.md, in the form of the Hugging Face Hub.
 
     Args:
-        training: what the config records of the training: data, options, command.
-        scores: of the splits, by name, on the spans of the gold.
-        calibration: on the dev split.
+        training: the record of the training in the checkpoint's config.
+        scores: the scores on the spans of the gold, by the name of the split.
+        calibration: the calibration on the dev split.
         errors: the expected calibration error of each split, 0..1.
     """
     lines = ["---", "library_name: transformers", "pipeline_tag: token-classification"]
@@ -35,8 +35,8 @@ def model_card(
     lines += ["language: en", "tags:", "  - conversation-mining", "  - bilstm", "---", ""]
     lines += ["# Conversation tagger", ""]
     lines += [
-        "Tags each utterance of a novel B-START, I-START, B-OTHER or I-OTHER: where conversations",
-        "begin and who goes on speaking. Use it with `miner mine BOOK --tagger FOLDER`.",
+        "Tags each utterance of a novel B-START, I-START, B-OTHER or I-OTHER. The tags say where",
+        "conversations and turns begin. Use it with `miner mine BOOK --tagger FOLDER`.",
         "",
         "| | precision [95%] | recall [95%] | F1 [95%] |",
         "|---|---|---|---|",
@@ -47,7 +47,11 @@ def model_card(
             cells = (figure[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
             row = " | ".join(format_score(cell) for cell in cells)
             lines.append(f"| {split}: {label} | {row} |")
-    lines += ["", "On the annotated spans; intervals from resampled chapters. Signatures:", ""]
+    lines += [
+        "",
+        "Scores on the annotated spans, with intervals from resampled chapters. Signatures:",
+        "",
+    ]
     lines += [f"- `{one}`" for one in dict.fromkeys(item.signature for item in scores.values())]
     lines += [
         "",
@@ -62,9 +66,9 @@ def model_card(
         "",
         "## Limits",
         "",
-        "It knows what it was trained on. The labels of `annotations`, of English novels, were",
-        "made by a language model and not checked by a human (see their datasheet); drama, dash",
-        "dialogue and other languages are not among them.",
+        "The labels in `annotations` are of English novels. A language model made them, and no",
+        "human checked them (see their datasheet). They contain no drama, no dialogue marked by",
+        "dashes, and no other languages.",
         "",
     ]
     return "\n".join(lines)

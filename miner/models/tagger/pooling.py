@@ -1,8 +1,7 @@
-"""Windows of tokens, as an encoder has read them -> a vector per utterance.
+"""Encoded windows of tokens -> a vector per utterance.
 
-Windows come one by one and are let go: however long a chapter is, what is kept of it is a sum per
-utterance. Windows are summed up one by one, so that a sum is the same, bit by bit, whatever else
-was read beside them.
+Windows are added one by one and are not kept. A chapter of any length needs the memory of one sum
+per utterance, and a sum is the same bit by bit, no matter which windows were encoded in its batch.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from miner.models.tagger.encoding import Encoding, Window
 
 
 class Pooling:
-    """The vectors of a chapter's utterances, made of its windows as they come."""
+    """Adds up the windows of a chapter to the vectors of its utterances."""
 
     def __init__(self, encoding: Encoding, size: int, device: torch.device | str = "cpu") -> None:
-        """Begins a chapter.
+        """Prepares the sums of a chapter.
 
         Args:
-            encoding: the chapter.
-            size: of the encoder's vectors.
-            device: where those are.
+            encoding: the chapter in tokens.
+            size: the size of the encoder's vectors.
+            device: where the vectors are.
         """
         n = len(encoding.utterances)
         ranges = (*encoding.utterances, *encoding.narration)
-        part_of = torch.full((encoding.n_tokens,), 2 * n)  # the last row is of no utterance
+        part_of = torch.full((encoding.n_tokens,), 2 * n)  # row 2n is for tokens of no utterance
         for part, (low, high) in enumerate(ranges):
             part_of[low:high] = part
         sizes = torch.tensor([max(high - low, 1) for low, high in ranges], device=device)
@@ -40,19 +39,19 @@ class Pooling:
         self._sums = torch.zeros(2 * n + 1, size, device=device)
 
     def add(self, window: Window, vectors: Tensor) -> None:
-        """Takes in what the encoder made of a window.
+        """Adds the vectors of a window.
 
         Args:
-            window: one of the chapter's; all of them are taken in once.
-            vectors: (tokens, size) of all its tokens, special ones included.
+            window: a window of the chapter; each is added once, in any order.
+            vectors: the vectors of all its tokens, special tokens included: (tokens, size).
         """
         low, high = window.taken
-        taken = vectors[1 + low : 1 + high].float()  # after the first special token
+        taken = vectors[1 + low : 1 + high].float()  # skips the first special token
         end = window.start + high - low
-        # A small matrix product, since adding row by row takes several times as long.
+        # A small matrix product is several times as fast as adding row by row.
         parts, row_of = torch.unique(self._part_of[window.start : end], return_inverse=True)
         is_of = (row_of == torch.arange(len(parts))[:, None]).to(taken)
-        with torch.autocast(taken.device.type, enabled=False):  # sums want all digits
+        with torch.autocast(taken.device.type, enabled=False):  # sums need full precision
             self._sums.index_add_(0, parts.to(taken.device), is_of @ taken)
         first, after = bisect_left(self._starts, window.start), bisect_left(self._starts, end)
         if first < after:
@@ -60,10 +59,10 @@ class Pooling:
             self._first[first:after] = taken[rows]
 
     def vectors(self) -> Tensor:
-        """Of the utterances: (utterances, 3 x size), float32.
+        """Returns the vectors of the utterances: (utterances, 3 x size), float32.
 
-        Side by side: the mean over the utterance's tokens, its first token, and the mean over the
-        narration since the utterance before (zeros where none is).
+        A vector joins three: the mean over the utterance's tokens, its first token, and the mean
+        over the narration since the previous utterance (zeros if there is none).
         """
         spoken, narrated = (self._sums[:-1] / self._sizes).chunk(2)
         return torch.cat([spoken, self._first, narrated], dim=1)

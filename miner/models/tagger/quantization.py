@@ -1,8 +1,7 @@
-"""Weights in a quarter of their size: 8-bit matrices with a scale per row, the rest in half.
+"""Stores weights in a quarter of their size: matrices in 8 bits, other weights in 16.
 
-Symmetric quantization per output channel, as "Integer Quantization for Deep Learning Inference"
-(Wu et al. 2020, section 3) has it for weights. It is for the file only: what is loaded is computed
-with as any other model.
+This is the symmetric quantization per output channel of "Integer Quantization for Deep Learning
+Inference" (Wu et al. 2020, section 3). Only files are smaller: a loaded model computes in float32.
 """
 
 from __future__ import annotations
@@ -12,29 +11,29 @@ from collections.abc import Iterable, Mapping
 import torch
 from torch import Tensor
 
-_FEWEST = 4096  # weights of a matrix that are worth a row of scales
-_SCALE = "scale of "
+_MIN_WEIGHTS = 4096  # of a matrix that is worth quantizing
+_SCALE = "scale of "  # begins the name of the scales of a matrix
 
 
 def quantize(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights in 8 and 16 bits.
+    """Returns the weights in 8 and 16 bits.
 
-    A matrix of at least 4096 weights becomes int8, each row divided by its greatest weight and
-    times 127; the scales of its rows, float16, are beside it under a name of their own. Whatever
-    else is of floating point becomes float16.
+    A matrix of at least 4096 weights becomes int8: each row is divided by its scale, which is its
+    largest absolute weight over 127. The scales are stored as float16 under a name of their own.
+    All other floating-point weights become float16, and integers stay.
 
     Args:
-        weights: of a model, by name.
+        weights: the weights of a model, by name.
 
     Raises:
-        ValueError: if a weight is not finite, or too great for 16 bits; names it.
+        ValueError: if a weight is not finite or too large for 16 bits. The message names it.
     """
     found: dict[str, Tensor] = {}
     for name, weight in weights.items():
         if not weight.is_floating_point():
             found[name] = weight.contiguous()
             continue
-        if weight.dim() == 2 and weight.numel() >= _FEWEST:
+        if weight.dim() == 2 and weight.numel() >= _MIN_WEIGHTS:
             least = torch.finfo(torch.float16).smallest_normal
             scale = (weight.abs().amax(dim=1) / 127).clamp(min=least).half()
             found[_SCALE + name] = rest = scale
@@ -47,12 +46,12 @@ def quantize(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def is_quantized(names: Iterable[str]) -> bool:
-    """Whether the weights of these names are what `quantize` made."""
+    """Whether weights with these names come from `quantize`."""
     return any(name.startswith(_SCALE) for name in names)
 
 
 def dequantize(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights that `quantize` made, float32, less what was rounded; others as they are."""
+    """Returns weights from `quantize` as float32, up to rounding; others keep their values."""
     found: dict[str, Tensor] = {}
     for name, weight in weights.items():
         scale = weights.get(_SCALE + name)

@@ -1,0 +1,281 @@
+"""A run folder: its record, the state of an interrupted run, and the files of a finished one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from miner import __version__
+from miner.evaluation.scores import Scores
+from miner.files import (
+    CARD,
+    CHECKPOINT,
+    RUN_RECORD,
+    json_line,
+    reason_of,
+    refuse_another,
+)
+from miner.models.load import tagger_signature
+from miner.models.tagger.calibration import Calibration, calibration_error, fit_temperature
+from miner.models.tagger.checkpoint import read_checkpoint, write_checkpoint
+from miner.models.tagger.encoded_chapters import ChapterEncoder
+from miner.models.tagger.examples import AnnotatedExamples, Example, digest
+from miner.models.tagger.model_card import model_card
+from miner.models.tagger.model_selection import (
+    BestEpoch,
+    ChapterScores,
+    EpochResult,
+    best_start_offset,
+    mix_experts,
+    score_chapters,
+    score_decoded,
+    trained_experts,
+)
+from miner.models.tagger.quantization import dequantize, quantize
+from miner.models.tagger.training_config import TrainingConfig
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+STATE = "state.pt"  # from which an interrupted run is resumed; a finished run has none
+METRICS = "metrics.jsonl"
+RELIABILITY = "reliability.png"
+# The fields of the config that the record holds under other names, or not at all.
+_RECORDED_OTHERWISE = frozenset(
+    "gold books train_split dev_split test_split without chapters weak weak_tagger augment vectors "
+    "initialize_from".split()
+)
+Record = dict[str, Any]  # as JSON holds it
+MetricsRow = dict[str, str | int | float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What an interrupted run is resumed from, written after each epoch.
+
+    Accelerate's `save_state` writes a folder of several files. This is one file, so that it is
+    replaced as a whole, and the random states are not needed: each epoch sets its own seed.
+
+    Attributes:
+        stage: the name of the stage.
+        epoch: the epochs of the stage that are done.
+        model: the weights of the model.
+        optimizer: the state of the optimizer.
+        schedule: the state of the schedule of the learning rates.
+        best: the best epoch so far.
+        rows: the metrics so far.
+        record: the record of the run.
+    """
+
+    stage: str
+    epoch: int
+    model: dict[str, Tensor]
+    optimizer: dict[str, Any]
+    schedule: dict[str, Any]
+    best: BestEpoch
+    rows: list[MetricsRow]
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """The scores of a finished run by split and expert, its calibration on dev, and its record."""
+
+    scores: Mapping[str, Scores]
+    calibration: Calibration
+    calibration_errors: Mapping[str, float]
+    record: Record
+
+
+def run_record(
+    config: TrainingConfig,
+    examples: Sequence[Example],
+    dev: AnnotatedExamples,
+    weak: Sequence[Example],
+    left_out: Sequence[str],
+    dtype: torch.dtype,
+    n_processes: int,
+    command: str,
+) -> Record:
+    """Returns all that decides the result of a run, as the checkpoint's config keeps it.
+
+    Args:
+        config: the choices of the run.
+        examples: the annotated chapters that it trains on.
+        dev: the examples of the dev split.
+        weak: the chapters with weak labels.
+        left_out: lines about annotated chapters that the editions at hand do not show.
+        dtype: the type of numbers that the encoder computes with.
+        n_processes: the processes that train together.
+        command: the command line.
+    """
+    choices = {k: v for k, v in asdict(config).items() if k not in _RECORDED_OTHERWISE}
+    return {
+        "command": command,
+        "data": f"{config.gold} {config.train_split}",
+        "dev": config.dev_split,
+        "left out": " ".join(config.without),
+        "chapters left out": " | ".join(left_out),
+        "initialized from": str(config.initialize_from or ""),
+        "chapters": len(examples),
+        "utterances": sum(len(example.tags) for example in examples),
+        "digest of the data": digest(examples),
+        "digest of dev": digest(dev.examples),
+        "weak books": " ".join(dict.fromkeys(item.chapter.book for item in weak)),
+        "digest of weak labels": digest(weak) if weak else "",
+        "weak tagger": tagger_signature(config.weak_tagger) if weak else "",
+        "test": config.test_split or "none",
+        **choices,
+        "augment": config.augment_share,
+        "dtype": str(dtype).removeprefix("torch."),
+        "processes": n_processes,
+        "miner": __version__,
+        "versions": {name: version(name) for name in ("torch", "transformers", "accelerate")},
+    }
+
+
+def begin_run(out: Path) -> None:
+    """Makes the run folder, and deletes the files of an older run in it."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in (STATE, METRICS, RUN_RECORD, *CHECKPOINT, CARD, RELIABILITY):
+        (out / name).unlink(missing_ok=True)
+
+
+def resume_run(out: Path, record: Record) -> RunState:
+    """Returns the state of the interrupted run in a folder.
+
+    Args:
+        out: the run folder.
+        record: the record of the run that is to be resumed; its command does not count.
+
+    Raises:
+        ValueError: if the folder holds no state, a damaged one, or that of a different run.
+    """
+    path = out / STATE
+    if not path.is_file():
+        raise ValueError(f"{out}: found no {STATE}, expected an interrupted run to resume")
+    try:
+        saved = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:  # PyTorch raises errors of many kinds at a damaged file
+        raise ValueError(
+            f"{path}: cannot be read ({reason_of(error)}); --force starts again"
+        ) from error
+    if "record" not in saved:
+        raise ValueError(f"{path}: found a state of an older version; --force starts again")
+    refuse_another(out, saved["record"], record | {"command": saved["record"]["command"]})
+    return RunState(**(saved | {"best": BestEpoch(**saved["best"])}))
+
+
+def write_state(out: Path, state: RunState) -> None:
+    """Writes what a run is resumed from, and the metrics so far."""
+    saved = {name: getattr(state, name) for name in RunState.__dataclass_fields__}
+    partial = out / f"{STATE}.partial"
+    torch.save(saved | {"best": asdict(state.best)}, partial)
+    partial.replace(out / STATE)
+    (out / METRICS).write_bytes(b"".join(map(json_line, state.rows)))
+
+
+def metrics_row(
+    stage: str, epoch: int, loss: float, seconds: float, n_tokens: int, result: EpochResult
+) -> MetricsRow:
+    """Returns the metrics of an epoch.
+
+    Args:
+        stage: the name of the stage.
+        epoch: the number of the epoch in its stage, from 0.
+        loss: the mean training loss per utterance.
+        seconds: the duration of the epoch.
+        n_tokens: the tokens that the encoder read in it.
+        result: what the model reaches on dev.
+    """
+    row: MetricsRow = {"stage": stage, "epoch": epoch + 1, "loss": loss, "seconds": seconds}
+    row["tokens_per_second"] = n_tokens / seconds
+    row |= {f"dev loss of {name}": value for name, value in result.losses.items()}
+    for unit in ("B-START", "turn-pair", "span-pair"):
+        for part in ("precision", "recall", "f1"):
+            name = f"{unit}.{part}"
+            row[f"dev {name}"] = result.scores.total.end_to_end[name].value
+    return row
+
+
+def finish_run(
+    out: Path,
+    config: TrainingConfig,
+    tokenizer: PreTrainedTokenizerBase,
+    device: torch.device,
+    dtype: torch.dtype,
+    splits: Mapping[str, AnnotatedExamples],
+    record: Record,
+    best: BestEpoch,
+) -> FinishedRun:
+    """Calibrates the best epoch on dev, scores it, and writes the checkpoint and its card.
+
+    Args:
+        out: the run folder, with the weights of the best epoch.
+        config: the choices of the run.
+        tokenizer: the tokenizer of the encoder.
+        device: where the model runs.
+        dtype: the type of numbers that the encoder computes with.
+        splits: the splits to score, by name, dev first.
+        record: the record of the run.
+        best: the best epoch.
+    """
+    tokenizer.save_pretrained(out)
+    model, _ = read_checkpoint(out)
+    quantized = quantize(model.state_dict()) if config.quantize else None
+    if quantized:
+        model.load_state_dict(dequantize(quantized))  # scores the weights that are stored
+    nn.Module.to(model, device)
+    encoder = ChapterEncoder(model, tokenizer, dtype, config.frozen, config.vectors)
+    dev, *_ = splits
+    scores: dict[str, Scores] = {}
+    offsets: dict[str, float] = {}  # of the mixture and of each expert alone, fitted on dev
+    mixed: dict[str, ChapterScores] = {}
+    for split, gold in splits.items():
+        chapters = encoder.encode(gold.examples)
+        alone = {
+            expert: score_chapters(model, chapters, [expert], dtype)
+            for expert in trained_experts(model)
+        }
+        mixed[split] = mix_experts(model, alone)
+        named = {"": mixed[split]}
+        if len(alone) > 1:
+            named |= {f", {expert} alone": rows for expert, rows in alone.items()}
+        for name, rows in named.items():
+            if split == dev:
+                offsets[name] = best_start_offset(gold, rows)
+            scores[split + name] = score_decoded(gold, rows, split, config.resamples, offsets[name])
+    tags = {split: [example.tags for example in gold.examples] for split, gold in splits.items()}
+    calibration = fit_temperature(mixed[dev], tags[dev], offsets[""])
+    errors = {
+        split: calibration_error(rows, tags[split], calibration.temperature, offsets[""])[0]
+        for split, rows in mixed.items()
+    }
+    model.config.start_offset = offsets[""]
+    model.config.confidence_temperature = calibration.temperature
+    model.config.training = record | {"best epoch": best.epoch + 1}
+    write_checkpoint(out, model, quantized)
+    card = model_card(model.config.training, scores, calibration, errors)
+    (out / CARD).write_text(card, encoding="utf-8")
+    return FinishedRun(scores, calibration, errors, model.config.training)
+
+
+def write_run_record(out: Path, run: FinishedRun) -> None:
+    """Writes the record of a finished run, and deletes the state that it was resumed from."""
+    record = {
+        "training": run.record,
+        "calibration": asdict(run.calibration),
+        "calibration errors": dict(run.calibration_errors),
+        "scores": {name: item.to_json() for name, item in run.scores.items()},
+    }
+    (out / RUN_RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    (out / STATE).unlink(missing_ok=True)

@@ -1,0 +1,63 @@
+"""Whole books with the tags that a tagger gives them, to train on before the annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+
+from miner.annotation.annotations import BOOKS, is_annotations, read_cards
+from miner.books.download import download
+from miner.books.sources import Source, id_of
+from miner.dialogue.read import read_spans
+from miner.dialogue.tags import Tagger
+from miner.models.tagger.examples import Example, weak_examples
+
+
+def held_out_books(gold: Path, without: Collection[str] = ()) -> dict[str, str]:
+    """Returns the books that must not be trained on, by id, each with the reason.
+
+    Args:
+        gold: the annotations; the books of their dev and test splits are held out.
+        without: ids of more books to leave out.
+    """
+    cards = read_cards(gold / BOOKS).values() if is_annotations(gold) else ()
+    reasons = dict.fromkeys(without, "as --without says")
+    return reasons | {
+        card.book: f"since it is of split {card.split}"
+        for card in cards
+        if card.split in ("dev", "test")
+    }
+
+
+def tag_weakly(
+    sources: Iterable[Source],
+    tagger: Tagger,
+    held_out: Mapping[str, str],
+    leave_out: Callable[[str], object],
+) -> list[Example]:
+    """Returns the chapters of books with the tags that a tagger gives them.
+
+    Args:
+        sources: the books; those without a file are downloaded.
+        tagger: gives the tags.
+        held_out: ids of books to leave out, each with the reason.
+        leave_out: called with a line for each book that is left out, because it is held out, it
+            cannot be read, or it cannot be mined.
+
+    Raises:
+        ValueError: if no book is left.
+    """
+    found: list[Example] = []
+    for source in sources:
+        reason = held_out.get(id_of(source.path) if source.path else source.id)
+        try:
+            if not reason:
+                data = (source.path or download(source.id)).read_bytes()
+                found += weak_examples(read_spans(data, source.id, ()), tagger)
+        except (ValueError, OSError) as error:
+            reason = str(error)
+        if reason:
+            leave_out(f"{source.id}: left out, {reason}")
+    if not found:
+        raise ValueError("found no book for weak labels but those left out")
+    return found

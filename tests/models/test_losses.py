@@ -1,0 +1,105 @@
+"""The losses: the log-probability among all allowed sequences, pairs of speakers, chapters."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from models_helpers import sequences, sums
+
+from miner.models.tagger.losses import chapter_loss, sequence_loss, speaker_loss
+from miner.models.tagger.model import SequenceScores
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+def test_the_loss_is_the_log_probability_among_all_legal_sequences(n):
+    rows = np.random.default_rng(n).normal(0, 3, (n, 4))
+    totals = sums(rows)
+    log_share = totals - np.log(np.exp(totals - totals.max()).sum()) - totals.max()
+    for tags, expected in zip(sequences(n), log_share, strict=True):
+        loss = sequence_loss(torch.tensor(rows), torch.from_numpy(tags))
+        assert loss.item() == pytest.approx(-expected / n)
+    # All legal sequences together are certain.
+    losses = [float(sequence_loss(torch.tensor(rows), torch.from_numpy(t))) for t in sequences(n)]
+    assert np.exp(-n * np.array(losses)).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("height", [0, 1, 1000])
+def test_the_gradient_of_the_loss_is_finite(height):
+    for n, seed in product((1, 2, 40), range(3)):
+        generator = torch.Generator().manual_seed(seed)
+        scores = (height * torch.randn(n, 4, generator=generator)).requires_grad_()
+        tags = torch.tensor([0, *[2, 3] * n][:n])
+        loss = sequence_loss(scores, tags)
+        loss.backward()
+        assert torch.isfinite(loss) and loss >= -1e-4
+        assert torch.isfinite(scores.grad).all()
+        # What raises one score lowers the others as much.
+        assert scores.grad.sum(1).abs().max() < 1e-3
+
+
+def test_a_step_against_the_gradient_makes_the_right_tags_more_probable():
+    scores = torch.randn(6, 4, generator=torch.Generator().manual_seed(3)).requires_grad_()
+    tags = torch.tensor([0, 1, 2, 3, 0, 2])
+    before = sequence_loss(scores, tags)
+    before.backward()
+    after = sequence_loss(scores.detach() - scores.grad, tags)
+    assert after < before
+
+
+def test_speakers_are_compared_within_reach():
+    alike = torch.randn(12, 8, generator=torch.Generator().manual_seed(3))
+    speakers = torch.tensor([0, 1, 0, 1, 0, -1, 0, 1, 0, 1, 2, 2])
+    pairs = [
+        (i, j)
+        for i in range(12)
+        for j in range(i + 1, min(i + 9, 12))
+        if speakers[i] >= 0 and speakers[j] >= 0
+    ]
+    scores = torch.stack([alike[j, j - i - 1] for i, j in pairs])
+    same = torch.tensor([float(speakers[i] == speakers[j]) for i, j in pairs])
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(scores, same)
+    assert torch.allclose(speaker_loss(alike, speakers), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("speakers", [[0], [], [-1, -1, -1], [0, -1]])
+def test_without_two_known_speakers_there_is_nothing_to_compare(speakers):
+    alike = torch.randn(len(speakers), 8, requires_grad=True)
+    loss = speaker_loss(alike, torch.tensor(speakers, dtype=torch.long))
+    assert loss.item() == 0
+    loss.backward()
+
+
+SCORES = torch.randn(5, 4, generator=torch.Generator().manual_seed(1))
+ALIKE = torch.randn(5, 8, generator=torch.Generator().manual_seed(2))
+TAGS, SPEAKERS = torch.tensor([0, 2, 3, 0, 1]), torch.tensor([0, 1, 1, 2, 2])
+
+
+def test_the_loss_of_a_chapter_is_the_sum_over_its_utterances():
+    found = chapter_loss([SequenceScores(SCORES, ALIKE)], TAGS, SPEAKERS, 0.0, 0.0)
+    assert torch.allclose(found, 5 * sequence_loss(SCORES, TAGS))
+
+
+def test_a_start_weight_raises_the_other_tags_where_the_gold_is_a_start():
+    plain = chapter_loss([SequenceScores(SCORES, None)], TAGS, SPEAKERS, 0.0, 0.0)
+    raised = SCORES.clone()
+    for n in (0, 3):
+        raised[n, 1:] += 0.5
+    found = chapter_loss([SequenceScores(SCORES, None)], TAGS, SPEAKERS, 0.5, 0.0)
+    assert torch.allclose(found, 5 * sequence_loss(raised, TAGS)) and found > plain
+
+
+def test_a_speaker_weight_adds_the_speaker_loss_if_the_text_was_read():
+    plain = 5 * sequence_loss(SCORES, TAGS)
+    found = chapter_loss([SequenceScores(SCORES, ALIKE)], TAGS, SPEAKERS, 0.0, 0.5)
+    assert torch.allclose(found, plain + 2.5 * speaker_loss(ALIKE, SPEAKERS))
+    found = chapter_loss([SequenceScores(SCORES, None)], TAGS, SPEAKERS, 0.0, 0.5)
+    assert torch.allclose(found, plain)
+
+
+def test_the_tags_of_several_sequences_are_one_sequence():
+    parts = [SequenceScores(SCORES[:2], ALIKE[:2]), SequenceScores(SCORES[2:], ALIKE[2:])]
+    found = chapter_loss(parts, TAGS, SPEAKERS, 0.0, 0.5)
+    speakers = 0.5 * (2 * speaker_loss(ALIKE[:2], SPEAKERS[:2]))
+    speakers += 0.5 * (3 * speaker_loss(ALIKE[2:], SPEAKERS[2:]))
+    assert torch.allclose(found, 5 * sequence_loss(SCORES, TAGS) + speakers)
