@@ -12,7 +12,7 @@ from miner.files import RUN_RECORD
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from miner.annotation.statistics import AnnotationStatistics, Counted
+    from miner.annotation.statistics import AnnotationCounts, AnnotationStatistics
     from miner.annotation.validation import Checked
     from miner.corpus.build import Run
     from miner.dialogue.typography import Typography
@@ -226,7 +226,7 @@ def statistics_tables(statistics: AnnotationStatistics) -> list[Shown]:
     columns = ("books", "chapters", "twice", "spans", "utterances", "unknown", "conversations")
     columns += ("turns", "pairs", "interrupted", *statistics.splits[0].tags)
 
-    def row(counted: Counted) -> list[str]:
+    def row(counted: AnnotationCounts) -> list[str]:
         values = [getattr(counted, name) for name in columns[:10]]
         return [counted.name, *(f"{value:,}" for value in (*values, *counted.tags.values()))]
 

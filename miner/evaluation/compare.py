@@ -13,7 +13,7 @@ from miner.annotation.mcn import McnData, read_mcn
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.statistics import Lengths, conversation_lengths
-from miner.dialogue.tag_files import read_tags
+from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger
 from miner.evaluation.counts import Confusion, confusion
 from miner.evaluation.matching import matched_tags
@@ -118,7 +118,7 @@ def compare(
         return _compare_seed(read_mcn(gold), gold.name, taggers, split, resamples, seed)
     if split != "all":
         raise ValueError(f"{gold}: found a tags file, which has no split {split!r}, expected all")
-    books = read_tags(gold)
+    books = read_tag_file(gold).books
     rows = []
     for name, tagger in taggers:
         predicted = [

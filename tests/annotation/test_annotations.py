@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from miner.annotation.annotations import (
     Annotation,
-    derive_tags,
-    fingerprint,
-    interrupted_pairs,
     is_annotations,
     read_annotations,
     read_file,
     read_split,
     row_of,
 )
+from miner.annotation.derivation import count_interrupted_pairs, derive_tags
+from miner.annotation.fingerprints import fingerprint
 from miner.dialogue.tags import Tag, transition_error
 
 FOLDER = ROOT / "annotations"
@@ -97,8 +96,8 @@ def test_pairs_across_an_interruption_are_counted():
         fact(11, "?", 1),  # answers paragraph 7: the third
         *(fact(12, "boy", 1, chapter=2), fact(13, "Ines", 2, chapter=2)),  # another chapter
     ]
-    assert interrupted_pairs(facts) == 3
-    assert interrupted_pairs([item for item in facts if item.conversation != 2]) == 0
+    assert count_interrupted_pairs(facts) == 3
+    assert count_interrupted_pairs([item for item in facts if item.conversation != 2]) == 0
 
 
 @pytest.mark.parametrize(
@@ -327,4 +326,4 @@ def test_the_worked_example_of_the_guidelines():
         for paragraph, text, speaker, conversation, _ in rows
     ]
     assert [str(tag) for tag in derive_tags(facts)] == [row[-1] for row in rows]
-    assert interrupted_pairs(facts) == 1
+    assert count_interrupted_pairs(facts) == 1

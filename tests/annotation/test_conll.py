@@ -6,7 +6,7 @@ from annotation.test_label_studio import edition_of, sample
 from helpers import book
 from seqeval.scheme import IOB2, Entities
 
-from miner.annotation.conll import conll_lines
+from miner.annotation.export.conll import conll_lines
 from miner.dialogue.dialogues import dialogues
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan

@@ -32,8 +32,9 @@ from hypothesis import strategies as st
 from real import real_spans
 
 from miner.annotation.alignment import letters
-from miner.annotation.annotations import AnnotatedBook, fingerprint, read_annotations
+from miner.annotation.annotations import AnnotatedBook, read_annotations
 from miner.annotation.editions import Edition, editions, open_edition
+from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate, refuse_losses
 
 ANNOTATIONS = ROOT / "annotations"

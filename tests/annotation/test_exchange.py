@@ -14,11 +14,11 @@ from annotation.test_validation import copied, gold, page, write_folder
 from helpers import counts
 
 from miner.annotation.annotations import read_annotations, read_file, read_split
-from miner.annotation.conll import conll_lines
+from miner.annotation.export.conll import conll_lines
 from miner.annotation.editions import open_edition
-from miner.annotation.exchange import FORMATS, export
+from miner.annotation.export import describe_formats, find_format
 from miner.annotation.label_studio import LABELING_CONFIG
-from miner.dialogue.tag_files import read_tags
+from miner.dialogue.tag_files import read_tag_file
 from miner.evaluation.scores import Counts, score
 
 __all__ = ["copied", "sample"]  # fixtures
@@ -175,7 +175,7 @@ def test_columns_of_two_books(tmp_path, two):
 
 
 def test_a_tags_file_scores_perfectly_against_itself(tmp_path, one, sample):
-    books = read_tags(exported(tmp_path / "sample.jsonl", "tags", *one))
+    books = read_tag_file(exported(tmp_path / "sample.jsonl", "tags", *one)).books
     tagged = sample.located.tagged()
     assert [book.spans for book in books] == [tagged.spans]
     figure = score(books, books, split="sample", resamples=3).total.end_to_end

@@ -13,16 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import miner
-from miner.annotation.annotations import (
-    AnnotatedBook,
-    Annotation,
-    BookCard,
-    fingerprint,
-    read_annotations,
-    renumbered,
-)
+from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard, read_annotations
+from miner.annotation.derivation import renumber_conversations
 from miner.annotation.editions import Edition, open_edition
-from miner.annotation.label_studio import LABELING_CONFIG, facts_of, tasks
+from miner.annotation.fingerprints import fingerprint
+from miner.annotation.label_studio import LABELING_CONFIG, read_exported, tasks
 from miner.annotation.locate import Located
 from miner.books.book import Book
 from miner.dialogue.spans import BookSpans, Span
@@ -69,7 +64,7 @@ def edition_of(*chapters):
 def back(path, exported, **options):
     """The annotations of tasks that went through a file of JSON."""
     path.write_bytes(json.dumps(exported, **options).encode())
-    return facts_of(path)
+    return read_exported(path)
 
 
 def units(text, start, end):
@@ -261,7 +256,7 @@ def test_any_chapter_comes_back(tmp_path_factory, drawn):
 def test_conversations_are_counted_in_the_order_in_which_they_begin():
     said = [(9, "A"), (4, "A"), (0, ""), (9, "B"), (2, "A"), (4, "C")]
     facts = [Annotation(1, 1, fingerprint("x"), who, number, "r") for number, who in said]
-    again = renumbered(facts)
+    again = renumber_conversations(facts)
     assert [fact.conversation for fact in again] == [1, 2, 0, 1, 3, 2]
     assert [(fact.speaker, fact.remark) for fact in again] == [(who, "r") for _, who in said]
 

@@ -9,7 +9,7 @@ import pytest
 from annotation.test_label_studio import SAMPLE, back, results_of, sample, units
 from annotation.test_validation import gold
 
-from miner.annotation.label_studio import facts_of, tasks
+from miner.annotation.label_studio import read_exported, tasks
 
 __all__ = ["sample"]  # a fixture
 
@@ -213,7 +213,7 @@ def test_what_is_no_json_is_refused(tmp_path, content):
     path = tmp_path / "x.json"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"(bad JSON \(.*\), expected an export|no UTF-8)") as e:
-        facts_of(path)
+        read_exported(path)
     assert str(e.value).startswith(str(path)) and "\n" not in str(e.value)
 
 

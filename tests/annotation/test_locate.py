@@ -9,13 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.annotation.alignment import letters
-from miner.annotation.annotations import (
-    AnnotatedBook,
-    Annotation,
-    BookCard,
-    derive_tags,
-    fingerprint,
-)
+from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
+from miner.annotation.derivation import derive_tags
+from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate
 from miner.books.book import BlockKind, parse_book
 from miner.dialogue.dialogues import dialogues

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers import SEED, needs_seed
 
-from miner.annotation.mcn import read_mcn, read_mcn_tags, read_tagged_file
+from miner.annotation.mcn import read_mcn, read_mcn_tags, read_any_tag_file
 from miner.books.book import BlockKind
 from miner.dialogue.dialogues import dialogues, repair_book
 from miner.dialogue.tags import Tag, TaggedBook
@@ -56,8 +56,8 @@ def test_rows_of_a_paragraph_join_with_one_space(tmp_path):
 
 def test_a_split_keeps_whole_chapters_and_their_places(tmp_path):
     path = write_seed(tmp_path / "g.csv", GOLD_ROWS)
-    (all_of_it,) = read_tagged_file(path).books
-    (test,) = read_tagged_file(path, split="test").books
+    (all_of_it,) = read_any_tag_file(path).books
+    (test,) = read_any_tag_file(path, split="test").books
     assert test.spans == all_of_it.spans[6:]
     assert test.book == "1342"
 
@@ -65,8 +65,8 @@ def test_a_split_keeps_whole_chapters_and_their_places(tmp_path):
 def test_a_conversation_cut_by_the_split_is_mended_and_counted(tmp_path):
     rows = [*GOLD_ROWS[:7], ("8", '"Come in."', "B-OTHER", "test"), GOLD_ROWS[8]]
     path = write_seed(tmp_path / "g.csv", rows)
-    assert read_tagged_file(path).n_repaired == 0
-    reading = read_tagged_file(path, split="test")
+    assert read_any_tag_file(path).n_repaired == 0
+    reading = read_any_tag_file(path, split="test")
     assert [item.tag for item in reading.books[0].spans] == [Tag.O, Tag.B_START, Tag.B_OTHER]
     assert reading.n_repaired == 1
 
@@ -104,7 +104,7 @@ def test_a_wrong_seed_row_is_refused_with_file_and_line(tmp_path, row, cells, me
 def test_missing_columns_are_refused(tmp_path):
     path = write_seed(tmp_path / "g.csv", GOLD_ROWS, ("para_index", "sentence", "label"))
     with pytest.raises(ValueError, match=r"g\.csv:1: found columns , para_index, sentence, label"):
-        read_tagged_file(path)
+        read_any_tag_file(path)
 
 
 def write_folder(folder: Path, **changed) -> Path:

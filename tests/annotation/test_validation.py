@@ -9,7 +9,8 @@ from annotation.test_label_studio import ANNOTATIONS, SAMPLE
 from click.testing import CliRunner
 from loopback import answer
 
-from miner.annotation.annotations import Annotation, fingerprint, read_annotations, row_of
+from miner.annotation.annotations import Annotation, read_annotations, row_of
+from miner.annotation.fingerprints import fingerprint
 from miner.annotation.statistics import count_annotations
 from miner.annotation.validation import check, fetch_books
 from miner.app.cli.main import main

@@ -23,7 +23,8 @@ from bs4 import BeautifulSoup
 from helpers import ROOT
 
 import miner
-from miner.annotation.annotations import derive_tags, read_file
+from miner.annotation.annotations import read_file
+from miner.annotation.derivation import derive_tags
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import SheetFile
 

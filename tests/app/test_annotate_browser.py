@@ -9,7 +9,8 @@ from app.test_annotate import GOLD, SAMPLE
 from app.test_viewer_browser import CONTRASTS, NAMELESS
 from browser import CHROMIUM, DESKTOP, PHONE, chromium
 
-from miner.annotation.annotations import derive_tags, read_file
+from miner.annotation.annotations import read_file
+from miner.annotation.derivation import derive_tags
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import SheetFile
 from miner.dialogue.read import read_spans

@@ -10,7 +10,7 @@ from encoders import save_checkpoint, told
 from helpers import book
 
 import miner
-from miner.annotation.statistics import Company, company_sizes
+from miner.annotation.statistics import Company, count_company_sizes
 from miner.app.cli.main import main
 from miner.app.plots.comparison import comparison_figures
 from miner.app.plots.evaluation import (
@@ -199,7 +199,7 @@ def test_talk_of_a_book_and_of_books():
 
 def test_bars_of_companies():
     two = Company("7", 1, 1, (("A", 3), ("B", 1)), 0)
-    sizes = company_sizes([two, Company("7", 1, 2, (("A", 1),), 0)])
+    sizes = count_company_sizes([two, Company("7", 1, 2, (("A", 1),), 0)])
     above, below = company_plot(sizes, "Who talks").axes
     heights = [bar.get_height() for bar in above.patches]
     assert heights == [50, 50, 0, 0, 0, 20, 80, 0, 0, 0]

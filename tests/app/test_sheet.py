@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import miner
-from miner.annotation.annotations import derive_tags, fingerprint, read_file, row_of
+from miner.annotation.annotations import read_file, row_of
+from miner.annotation.derivation import derive_tags
+from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import guesses
 from miner.app.annotator.sheet import ACTIONS, Sheet, act
 from miner.app.annotator.sheet_file import SheetFile

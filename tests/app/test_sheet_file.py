@@ -24,7 +24,8 @@ from app.test_sheet import (
 from helpers import ROOT
 
 import miner
-from miner.annotation.annotations import fingerprint, read_file, row_of
+from miner.annotation.annotations import read_file, row_of
+from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
 from miner.dialogue.read import read_spans
 from miner.files import json_line

@@ -21,7 +21,7 @@ from miner.app.viewer.page import MODES, page_html, view_html
 from miner.books.book import parse_book
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans, split_book
-from miner.dialogue.tag_files import read_tags
+from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan
 from miner.dialogue.typography import infer_typography
 from miner.evaluation.compare import spans_of
@@ -104,7 +104,7 @@ def test_scores_of_a_chapter_are_those_of_the_scorer(sample, tmp_path):
     run(
         "gold", "export", "--gold", ANNOTATIONS, "--split", "sample", "--format", "tags", "-o", file
     )
-    (gold,) = read_tags(file)
+    (gold,) = read_tag_file(file).books
     guess = load_tagger("gap").tag(spans_of(gold))
     seen = set()
     for chapter in range(1, 6):

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from miner.dialogue.dialogues import (
     Turn,
     dialogues,
-    filter_dialogues,
     is_unclosed,
     repair_book,
     span_pairs,
     turn_pairs,
 )
+from miner.dialogue.filters import filter_dialogues
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, repair_tags
 

@@ -8,7 +8,7 @@ from helpers import SEED, book, needs_seed
 
 from heuristic.gap import TUNED_GAP
 from miner.app.cli.main import main
-from miner.dialogue.tag_files import read_tags, tags_row
+from miner.dialogue.tag_files import read_tag_file, tags_row
 from miner.evaluation.compare import compare, spans_of
 from miner.files import json_line
 from miner.models.load import load_tagger
@@ -39,7 +39,7 @@ def test_a_tagger_is_right_on_its_own_tags_and_another_is_not(gold):
 
 
 def test_the_taggers_see_the_spans_and_not_the_tags(gold):
-    (tagged,) = read_tags(gold)
+    (tagged,) = read_tag_file(gold).books
     book_spans = spans_of(tagged)
     assert [item.span for item in tagged.spans] == list(book_spans.spans)
     for span in book_spans.spans:

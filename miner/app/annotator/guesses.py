@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count, product
 from string import ascii_uppercase
 
-from miner.annotation.annotations import UNKNOWN, Annotation, renumbered
+from miner.annotation.annotations import UNKNOWN, Annotation
+from miner.annotation.derivation import renumber_conversations
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedSpan
 
@@ -114,7 +115,7 @@ def settled(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     entries = tuple(entries)
     walk = _Walk(entries)
     facts = [walk.fact(n, entry) for n, entry in enumerate(entries)]
-    numbered = iter(renumbered(fact for fact in facts if fact is not None))
+    numbered = iter(renumber_conversations(fact for fact in facts if fact is not None))
     done = []
     for entry, fact in zip(entries, facts, strict=True):
         fact = None if fact is None else next(numbered)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from miner.annotation.annotations import UNKNOWN, Annotation, derive_tags, renumbered
+from miner.annotation.annotations import UNKNOWN, Annotation
+from miner.annotation.derivation import derive_tags, renumber_conversations
 from miner.app.annotator.guesses import Entry, fresh_speaker, other_speaker, settled
 from miner.dialogue.tags import Tag
 
@@ -51,7 +52,7 @@ class Sheet:
 
     def rows(self) -> list[Annotation]:
         """The rows to save, lost ones included: what is decided, conversations counted from 1."""
-        return renumbered(entry.row for entry in self.entries if entry.is_decided)
+        return renumber_conversations(entry.row for entry in self.entries if entry.is_decided)
 
     def tags(self) -> list[Tag | None]:
         """The derived tag of each place; guesses count as if they were right, None is undecided."""

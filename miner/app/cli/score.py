@@ -31,12 +31,12 @@ def command(
     Two figures: end to end, where a missed utterance is a miss and a spurious one is false; and on
     the gold spans that were found, which judges the tagger alone.
     """
-    from miner.annotation.mcn import read_tagged_file
+    from miner.annotation.mcn import read_any_tag_file
     from miner.app.tables import scores_tables
     from miner.evaluation.scores import score as score_all
 
-    truth = read_tagged_file(gold, split=split)
-    guess = read_tagged_file(predicted, repair=True)
+    truth = read_any_tag_file(gold, split=split)
+    guess = read_any_tag_file(predicted, repair=True)
     scores = score_all(
         truth.books, guess.as_read, split=split or "all", resamples=resamples, seed=seed
     )

@@ -19,7 +19,7 @@ from miner.app.cli.options import (
 @force_option
 def command(exported: Path, out: Path, force: bool) -> None:
     """Turn what Label Studio exported (JSON) into files of annotations without book text."""
-    from miner.annotation.exchange import import_labelstudio
+    from miner.annotation.label_studio import import_exported
 
-    for path in import_labelstudio(exported, out, force):
+    for path in import_exported(exported, out, force):
         click.echo(path)

@@ -45,8 +45,7 @@ def command(
     Every quoted span is marked; who speaks, in which conversation, and what is no utterance is left
     to the annotator. The labeling interface is written beside, in a file ending in .xml.
     """
-    from miner.annotation.exchange import tasks_file
-    from miner.annotation.label_studio import blank_tasks
+    from miner.annotation.label_studio import blank_tasks, tasks_file
     from miner.dialogue.read import read_spans
 
     with tasks_file(out, force) as write:
