@@ -301,9 +301,7 @@ def _annotations_of_task(
         try:
             text = units[2 * start : 2 * end].decode("utf-16-le")
         except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{place}: found half a character, expected whole ones"
-            ) from error
+            raise ValueError(f"{place}: found half a character, expected whole ones") from error
         paragraph = data["paragraphs"][number][0]
         found.append((start, end, _annotation(region, data["chapter"], paragraph, text, place)))
     found.sort(key=lambda item: item[:2])
@@ -354,9 +352,7 @@ def _annotation(
             f"{where}: found conversation {shown(number)}, expected a whole number from 1"
         )
     if not speaker:
-        raise ValueError(
-            f"{where}: found no speaker, expected a name, or ? if unknown"
-        )
+        raise ValueError(f"{where}: found no speaker, expected a name, or ? if unknown")
     return Annotation(chapter, paragraph, fingerprint(text), speaker, int(number), remark)
 
 

@@ -96,7 +96,7 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, changes, messa
     rows[row] |= changes
     path = write_rows(tmp_path / "bad.jsonl", rows)
     with pytest.raises(ValueError) as error:
-        read_tag_file(path).books
+        read_tag_file(path)
     assert str(error.value).startswith(f"{path}{message}")
     assert "\n" not in str(error.value)
 
@@ -105,26 +105,26 @@ def test_missing_keys_are_named(tmp_path):
     rows = rows_of()
     del rows[1]["kind"], rows[1]["quoted"]
     with pytest.raises(ValueError, match=r"bad\.jsonl:2: found no kind, quoted, expected book, "):
-        read_tag_file(write_rows(tmp_path / "bad.jsonl", rows)).books
+        read_tag_file(write_rows(tmp_path / "bad.jsonl", rows))
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [("{", "bad.jsonl:1: found bad JSON"), ("[1]", "bad.jsonl:1: found list, expected an object")],
 )
-def test_what_is_no_object_is_refused(tmp_path, line, message):
+def test_a_line_that_is_not_an_object_is_refused(tmp_path, line, message):
     (tmp_path / "bad.jsonl").write_text(line + "\n")
     with pytest.raises(ValueError, match=message):
-        read_tag_file(tmp_path / "bad.jsonl").books
+        read_tag_file(tmp_path / "bad.jsonl")
 
 
 def test_other_encodings_are_refused_with_the_line(tmp_path):
     (tmp_path / "bad.jsonl").write_bytes(b"{}\n\xe9\n")
-    with pytest.raises(ValueError, match=r"bad\.jsonl:2: found bytes that are no UTF-8"):
-        read_tag_file(tmp_path / "bad.jsonl").books
+    with pytest.raises(ValueError, match=r"bad\.jsonl:2: found bytes that are not UTF-8"):
+        read_tag_file(tmp_path / "bad.jsonl")
 
 
-def test_mending_changes_the_illegal_tags_and_counts_them(tmp_path):
+def test_illegal_tags_are_repaired_and_counted(tmp_path):
     rows = rows_of()
     rows[0]["tag"], rows[3]["tag"] = "I-OTHER", "I-OTHER"
     path = write_rows(tmp_path / "ill.jsonl", rows)
@@ -135,7 +135,7 @@ def test_mending_changes_the_illegal_tags_and_counts_them(tmp_path):
     ]
     assert [str(item.tag) for item in reading.as_read[0].spans] == [row["tag"] for row in rows]
     assert reading.n_repaired == 2
-    assert read_tags(path, repair=True) == reading.books
+    assert read_tag_file(path, repair=True) == reading
 
 
 def test_unknown_endings_are_refused(tmp_path):

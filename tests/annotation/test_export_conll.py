@@ -2,50 +2,12 @@
 
 from itertools import groupby
 
-from annotation.test_label_studio import edition_of, sample
+from annotation_helpers import DOCUMENT, documents, edition_of, entities, turns_by_words
 from helpers import book
-from seqeval.scheme import IOB2, Entities
 
 from miner.annotation.export.conll import conll_lines
-from miner.dialogue.dialogues import dialogues
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
-
-__all__ = ["sample"]  # a fixture
-DOCUMENT = "-DOCSTART- -X- -X- O"
-
-
-def documents(lines):
-    """The rows of each document, (word, kind, span, tag), without empty lines."""
-    found = []
-    for line in lines:
-        if line == DOCUMENT:
-            found.append([])
-        elif line:
-            word, kind, number, tag = line.split(" ")
-            found[-1].append((word, kind, int(number), tag))
-    return found
-
-
-def entities(rows):
-    """What seqeval makes of the last column in strict mode: (type, first word, word after)."""
-    (found,) = Entities([[row[3] for row in rows]], IOB2).entities
-    return [(entity.tag, entity.start, entity.end) for entity in found]
-
-
-def turns_by_words(tagged):
-    """The turns, in the words of the book, from the first span of each to its last."""
-    at, words = {}, 0
-    for item in tagged.spans:
-        n_words = len(item.span.text.split())
-        at[item.span.paragraph, item.span.index] = words, words + n_words
-        words += n_words
-    found = []
-    for dialogue in dialogues(tagged):
-        for number, turn in enumerate(dialogue.turns):
-            places = [at[span.paragraph, span.index] for span in turn.spans]
-            found.append(("OTHER" if number else "START", places[0][0], places[-1][1]))
-    return found
 
 
 def kind_of(span):

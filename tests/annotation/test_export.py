@@ -8,20 +8,27 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from annotation.test_conll import documents, entities, turns_by_words
-from annotation.test_label_studio import ANNOTATIONS, back, sample, tasks
-from annotation.test_validation import copied, gold, page, write_folder
+from annotation_helpers import (
+    ANNOTATIONS,
+    back,
+    documents,
+    entities,
+    gold,
+    page,
+    turns_by_words,
+    write_folder,
+)
 from helpers import counts
 
 from miner.annotation.annotations import read_annotations, read_file, read_split
-from miner.annotation.export.conll import conll_lines
-from miner.annotation.editions import open_edition
+from miner.annotation.editions import editions, open_edition
 from miner.annotation.export import describe_formats, find_format
-from miner.annotation.label_studio import LABELING_CONFIG
+from miner.annotation.export.conll import conll_lines
+from miner.annotation.label_studio import LABELING_CONFIG, tasks
 from miner.dialogue.tag_files import read_tag_file
 from miner.evaluation.scores import Counts, score
 
-__all__ = ["copied", "sample"]  # fixtures
+FORMATS = list(describe_formats())
 EXISTS = "exists already, expected a new name (or --force to replace it)"
 PAGES = {
     "11": ["Ann rose. “Go,” said she, “and  stay.”", "“No.”", "A sign: “Fides”.", "“Yes, I will.”"],
@@ -97,7 +104,8 @@ def test_what_exists_is_refused_before_a_book_is_read(tmp_path, copied, format):
     out.write_text("mine")
     asked = []
     with pytest.raises(ValueError, match="exists already"):
-        export(read_split(copied, "sample"), asked.append, format, out, False)
+        found = editions(read_split(copied, "sample"), asked.append)
+        find_format(format)(found, out, False)
     assert (asked, out.read_text()) == ([], "mine")
 
 
