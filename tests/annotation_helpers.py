@@ -13,7 +13,7 @@ from miner.annotation.annotations import (
     AnnotatedBook,
     Annotation,
     BookCard,
-    read_annotations,
+    read_split,
     row_of,
 )
 from miner.annotation.editions import Edition, open_edition
@@ -55,7 +55,7 @@ CARD = BookCard("7", "The Tide", "N. N.", 1901, "Britain", "sea", 3, "dev", "7-h
 
 @cache  # modules that import the fixture share it
 def sample_edition():
-    (annotated,) = read_annotations(ANNOTATIONS).of_split("sample")
+    (annotated,) = read_split(ANNOTATIONS, "sample")
     return open_edition(annotated, SAMPLE.read_bytes())
 
 

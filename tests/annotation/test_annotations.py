@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from annotation_helpers import ANNOTATIONS, fact
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.annotation.annotations import (
@@ -24,6 +24,7 @@ KEYS = ["book", "chapter", "paragraph", "fingerprint", "speaker", "conversation"
 
 
 @given(st.text(), st.text().filter(str.strip), st.text())
+@settings(max_examples=40, deadline=None)
 def test_a_row_survives_writing_and_reading(tmp_path_factory, text, speaker, remark):
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     wanted = Annotation(3, 14, fingerprint(text), speaker, 1, remark)

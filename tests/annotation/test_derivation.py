@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from annotation_helpers import ANNOTATIONS, fact
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.annotation.annotations import Annotation
@@ -55,6 +55,7 @@ any_fact = st.tuples(
 
 
 @given(st.lists(any_fact, max_size=30))
+@settings(max_examples=40, deadline=None)
 def test_derived_tags_are_always_legal(facts):
     tags = derive_tags(facts)
     assert [tag is Tag.O for tag in tags] == [not item.is_utterance for item in facts]

@@ -92,7 +92,7 @@ def test_editions_are_read_one_at_a_time_and_poor_ones_refused():
     assert asked == ["7"] * 3
 
 
-def test_a_chapter_of_which_too_little_is_found_is_left_out_and_told():
+def test_a_chapter_that_is_not_found_is_left_out_with_a_message():
     long = [line for line in NOVEL[1][1].split("\n") if len(line) > 60]
     poor = Printing(gone=tuple(long)).html()
     none = Printing(chapters=(("Other", "“Nobody has ever heard of it.”"),)).html()
@@ -117,7 +117,7 @@ def test_a_chapter_of_which_too_little_is_found_is_left_out_and_told():
         list(editions([GOLD], lambda id: poor))
 
 
-def test_what_shares_the_text_of_a_chapter_that_is_left_out_is_left_out_too():
+def test_a_chapter_that_shares_text_with_one_left_out_is_left_out_too():
     lines = [chapter.split("\n") for _, chapter in NOVEL]
     long = [line for line in lines[1] if len(line) > 60]
     merged = (NOVEL[0], (NOVEL[1][0], "\n".join([*lines[1], *lines[2]])))

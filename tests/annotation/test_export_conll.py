@@ -92,7 +92,7 @@ def test_a_word_like_a_comment_is_a_word():
     assert lines == [DOCUMENT, "", "# n 0 O", "5 n 0 O", "#x n 0 O", "“#!” u 1 B-START", ""]
 
 
-def test_narration_within_a_turn_is_bridged_and_told_by_its_kind():
+def test_narration_within_a_turn_belongs_to_it_and_has_its_own_kind():
     tagged = tagged_of(
         [("He rose.", Tag.O)],
         [("“No,", Tag.B_START), (" said he, ", Tag.O), ("never!”", Tag.I_START)],
@@ -151,13 +151,13 @@ def test_a_resumed_conversation_begins_a_new_entity():
     ]
 
 
-def test_words_hold_no_blank_whatever_the_text():
+def test_words_hold_no_white_space():
     tagged = tagged_of([("“A\u00a0b\u2028c\td 🐋e\u0301\r\nf”", Tag.B_START), ("\n ", Tag.O)])
     lines = list(conll_lines([tagged]))
     assert [line.split(" ")[0] for line in lines[2:-1]] == ["“A", "b", "c", "d", "🐋e\u0301", "f”"]
     assert all(len(line.split()) == 4 for line in lines if line)
 
 
-def test_no_book_no_line():
+def test_without_books_there_are_no_lines():
     assert list(conll_lines([])) == []
     assert list(conll_lines([TaggedBook("7", ())])) == [DOCUMENT, ""]

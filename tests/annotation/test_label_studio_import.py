@@ -118,7 +118,7 @@ def test_the_habits_of_label_studio_are_survived(tmp_path, sample, habit):
     assert back(tmp_path / "x.json", exported) == {"sample": list(sample.annotated.annotations)}
 
 
-def test_tasks_that_nobody_has_done_are_left_out(tmp_path, sample):
+def test_tasks_that_are_not_finished_are_left_out(tmp_path, sample):
     exported = json.loads(json.dumps(tasks(sample)))
     exported[0]["annotations"] = []
     exported[1]["annotations"] = None
@@ -207,7 +207,7 @@ NO_JSON |= {"deep": b"[" * 10**5, "long number": b"[" + b"1" * 5000 + b"]"}
 
 
 @pytest.mark.parametrize("content", NO_JSON.values(), ids=NO_JSON)
-def test_what_is_no_json_is_refused(tmp_path, content):
+def test_a_file_that_is_not_json_is_refused(tmp_path, content):
     path = tmp_path / "x.json"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"(bad JSON \(.*\), expected an export|not UTF-8)") as e:

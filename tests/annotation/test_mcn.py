@@ -1,4 +1,4 @@
-"""The seed project's CSV files: small ones, what is refused and where, and the real ones."""
+"""The CSV files of MCN: small ones, errors and their places, and the real ones."""
 
 from collections import Counter
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_a_split_keeps_whole_chapters_and_their_places(tmp_path):
     assert test.book == "1342"
 
 
-def test_a_conversation_cut_by_the_split_is_mended_and_counted(tmp_path):
+def test_a_conversation_cut_by_the_split_is_repaired_and_counted(tmp_path):
     rows = [*MCN_ROWS[:7], ("8", '"Come in."', "B-OTHER", "test"), MCN_ROWS[8]]
     path = write_mcn(tmp_path / "g.csv", rows)
     assert read_any_tag_file(path).n_repaired == 0
@@ -72,7 +72,7 @@ def test_the_column_names_of_the_model_are_known(tmp_path):
         ),
     ],
 )
-def test_a_wrong_seed_row_is_refused_with_file_and_line(tmp_path, row, cells, message):
+def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, cells, message):
     # Line numbers are one more from the fifth row on: the text of the third has a line break.
     rows = [*MCN_ROWS]
     rows[row] = cells
@@ -87,7 +87,7 @@ def test_missing_columns_are_refused(tmp_path):
 
 
 def write_folder(folder: Path, **changed) -> Path:
-    """A seed folder in small; the model misses the last utterance and begins with I-OTHER."""
+    """A small folder. The model misses the last utterance and begins with I-OTHER."""
     model = [(t, tag, p) for p, t, tag, _ in MCN_ROWS[6:]]
     model[1], model[2] = (model[1][0], "I-OTHER", "8"), (model[2][0], "O", "9")
     files = {
@@ -102,20 +102,20 @@ def write_folder(folder: Path, **changed) -> Path:
     return folder
 
 
-def test_the_seed_folder_is_read_on_the_spans_of_the_gold(tmp_path):
-    seed = read_mcn(write_folder(tmp_path))
-    assert seed.splits == ((0, "train"), (1, "train"), (2, "test"))
-    assert seed.heuristic.spans == seed.gold_v2.spans
-    test = seed.of_split(seed.gold_v2, "test")
-    assert [item.span.start for item in seed.model.spans] == [s.span.start for s in test.spans]
-    assert [item.tag for item in seed.model.spans] == [Tag.O, Tag.I_OTHER, Tag.O]
-    assert [item.span.is_utterance for item in seed.model.spans] == [False, True, False]
-    assert dict(seed.n_repaired)["model-predictions-test"] == 1
-    kinds = [block.kind for block in seed.book_spans.book.blocks]
+def test_the_folder_is_read_on_the_spans_of_the_gold(tmp_path):
+    mcn = read_mcn(write_folder(tmp_path))
+    assert mcn.splits == ((0, "train"), (1, "train"), (2, "test"))
+    assert mcn.heuristic.spans == mcn.gold_v2.spans
+    test = mcn.of_split(mcn.gold_v2, "test")
+    assert [item.span.start for item in mcn.model.spans] == [s.span.start for s in test.spans]
+    assert [item.tag for item in mcn.model.spans] == [Tag.O, Tag.I_OTHER, Tag.O]
+    assert [item.span.is_utterance for item in mcn.model.spans] == [False, True, False]
+    assert dict(mcn.n_repaired)["model-predictions-test"] == 1
+    kinds = [block.kind for block in mcn.book_spans.book.blocks]
     assert [i for i, kind in enumerate(kinds) if kind is BlockKind.HEADING] == [1, 4]
 
 
-def test_seed_files_with_other_rows_are_refused(tmp_path):
+def test_files_with_other_rows_are_refused(tmp_path):
     short = write_folder(tmp_path, **{"gold-v1": MCN_ROWS[:-1]})
     with pytest.raises(ValueError, match=r"gold-v1\.csv: found 8 rows, expected 9"):
         read_mcn(short)
@@ -137,23 +137,23 @@ def assert_spans_join(blocks, tagged: TaggedBook) -> None:
 
 
 @needs_seed
-def test_the_files_of_the_seed():
-    seed = read_mcn(SEED)
-    blocks = seed.book_spans.book.blocks
+def test_the_real_files():
+    mcn = read_mcn(SEED)
+    blocks = mcn.book_spans.book.blocks
     assert [block.index for block in blocks] == list(range(len(blocks)))
     for tagged, n_spans, n_utterances in (
-        (seed.gold_v1, 2747, 1740),
-        (seed.gold_v2, 2747, 1740),
-        (seed.heuristic, 2747, 1740),
-        (seed.model, 281, 173),
+        (mcn.gold_v1, 2747, 1740),
+        (mcn.gold_v2, 2747, 1740),
+        (mcn.heuristic, 2747, 1740),
+        (mcn.model, 281, 173),
     ):
         assert len(tagged.spans) == n_spans
         assert sum(item.span.is_utterance for item in tagged.spans) == n_utterances
         assert_spans_join(blocks, tagged)
         dialogues(repair_book(tagged))
-    assert len(dialogues(seed.gold_v2)) == 229
-    assert seed.book_spans.spans == tuple(item.span for item in seed.gold_v2.spans)
-    assert dict(seed.n_repaired) == {
+    assert len(dialogues(mcn.gold_v2)) == 229
+    assert mcn.book_spans.spans == tuple(item.span for item in mcn.gold_v2.spans)
+    assert dict(mcn.n_repaired) == {
         "gold-v1": 41,
         "gold-v2": 0,
         "heuristic-predictions": 13,
@@ -162,7 +162,7 @@ def test_the_files_of_the_seed():
 
 
 @needs_seed
-def test_the_splits_of_the_seed_are_whole_chapters():
+def test_the_real_splits_are_whole_chapters():
     splits = dict(read_mcn(SEED).splits)
     assert len(splits) == 62
     assert [c for c, split in splits.items() if split == "test"] == list(range(19, 27))

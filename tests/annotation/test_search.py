@@ -40,8 +40,8 @@ from miner.annotation.locate import locate
         underscores=st.booleans(),
     )
 )
-@settings(max_examples=60, deadline=None)
-def test_in_other_editions_labels_are_in_place_or_nowhere(printing):
+@settings(max_examples=30, deadline=None)
+def test_annotations_are_in_place_in_other_editions(printing):
     located = locate(GOLD, split(printing))
     check_spans(located)
     check_places(located, printing)
@@ -65,7 +65,7 @@ def test_an_edition_that_differs_in_everything_at_once():
 
 
 @pytest.mark.parametrize("chapter", [1, 2, 3])
-def test_a_passage_that_comes_again_elsewhere_attracts_no_label(chapter):
+def test_a_repeated_passage_elsewhere_gets_no_annotation(chapter):
     body = NOVEL[chapter - 1][1].split("\n")
     again = ("The Reader’s Dream", "\n".join(["He dreamt it once more.", *body[:9]]))
     gold = replace(GOLD, annotations=tuple(f for f in GOLD.annotations if f.chapter == chapter))
@@ -78,7 +78,7 @@ def test_a_passage_that_comes_again_elsewhere_attracts_no_label(chapter):
     check_places(before, Printing(), 1.0)
 
 
-def test_no_two_labels_share_words():
+def test_no_two_annotations_share_words():
     lines = ["“Is anybody coming up the hill with me?”", "“Well?”"]
     lines.append("“Well, there is another stone. There is always another stone on this hill.”")
     gold = gold_of(*((line, name, 1) for line, name in zip(lines, "ABC", strict=True)))
@@ -86,7 +86,7 @@ def test_no_two_labels_share_words():
     assert labelled(gold, *other) == [(lines[0], "A"), (other[2], "C")]
 
 
-def test_a_short_speech_that_is_not_there_is_not_found_in_narration():
+def test_a_missing_short_speech_is_not_found_in_narration():
     lines = ["“Has the ferry come over from the mill?”", "“Yes.”", "She said yes to us all."]
     lines.append("“Then we had better go down to it.”")
     gold = gold_of(*((lines[n], "ABCD"[n], 1) for n in (0, 1, 3)))
@@ -100,7 +100,7 @@ def test_speech_without_letters_is_found_in_other_marks():
     assert labelled(gold, *printed) == list(zip(printed, "ABC", strict=True))
 
 
-def test_the_beginning_of_a_chapter_in_a_preface_attracts_no_label():
+def test_a_preface_with_the_beginning_of_a_chapter_gets_no_annotation():
     preface = ("He always began to read aloud with this:", *NOVEL[0][1].split("\n")[:6])
     check_places(locate(GOLD, split(Printing(preface=preface))), Printing(), 1.0)
 
@@ -139,7 +139,7 @@ ASKED, WENT = "“Has the ferry come over from the mill?”", "“Then we had be
         ("Oh! my dear, I am glad.", "“Oh, my dear,” continued she, “I am glad.”"),
     ],
 )
-def test_a_speech_that_is_not_there_is_not_found_in_something_else(speech, printed):
+def test_a_missing_speech_is_not_found_in_other_text(speech, printed):
     gold = gold_of((ASKED, "A", 1), (speech, "B", 1), (WENT, "C", 1))
     assert labelled(gold, ASKED, printed, WENT) == [(ASKED, "A"), (WENT, "C")]
     # Nor is it in a paragraph of the very number of its own.
@@ -161,7 +161,7 @@ def test_a_speech_that_moved_past_another_is_lost():
         assert labelled(gold, *lines) == [(ASKED, "A"), (WENT, "C")]
 
 
-def test_of_a_speech_that_narration_parts_the_larger_part_is_found():
+def test_the_larger_part_of_a_speech_split_by_narration_is_found():
     speech = "Oh! my dear, I am quite delighted with the ferry and everybody who is in it."
     gold = gold_of((ASKED, "A", 1), (speech, "B", 1), (WENT, "C", 1))
     larger = "“I am quite delighted with the ferry and everybody who is in it.”"
@@ -169,20 +169,20 @@ def test_of_a_speech_that_narration_parts_the_larger_part_is_found():
     assert labelled(gold, ASKED, printed, WENT) == [(ASKED, "A"), (larger, "B"), (WENT, "C")]
 
 
-def test_a_long_speech_ends_at_its_mark_where_the_miner_goes_on():
+def test_a_long_speech_ends_at_its_mark_even_if_the_miner_does_not_end_it():
     gold = gold_of((ASKED, "A", 1), (WENT, "B", 1))
     for before in ("", "She said—"):
         printed = f"{before}“Then we had better go down to it—— she stopped and looked at the water"
         assert labelled(gold, ASKED, printed)[1:] == [("“Then we had better go down to it——", "B")]
 
 
-def test_what_is_not_in_marks_takes_none_from_its_neighbours():
+def test_speech_without_marks_takes_none_from_its_neighbours():
     gold = gold_of(("Hm!", "A", 1), (WENT, "B", 1), ("Ha!", "C", 1))
     found = [("“Hm!”", "A"), ("—then we had better go down to it—", "B"), ("“Ha!”", "C")]
     assert labelled(gold, "".join(text for text, _ in found)) == found
 
 
-def test_of_several_alike_it_is_not_guessed_which_are_missing():
+def test_equal_speeches_are_lost_if_it_is_unclear_which_one_is_missing():
     lines = [ASKED, "“Yes.”", "“No.”", "“Yes.”", WENT, "“Yes.”"]
     gold = gold_of(*((line, name, 1) for line, name in zip(lines, "ABCDEF", strict=True)))
     left = [(ASKED, "A"), (WENT, "E"), ("“Yes.”", "F")]
@@ -203,8 +203,8 @@ LINES = [(n, k) for n, size in enumerate(SIZES) for k in range(size)]
 
 
 @given(st.sets(st.sampled_from(LINES), max_size=20), st.sampled_from(list(MARKS)), st.booleans())
-@settings(max_examples=150, deadline=None)
-def test_whatever_is_gone_no_label_is_on_a_wrong_span(gone, marks, parted):
+@settings(max_examples=50, deadline=None)
+def test_no_annotation_is_on_a_wrong_span_if_paragraphs_are_missing(gone, marks, parted):
     chapters = without(*gone)
     if not parted:
         chapters = (("All of it", "\n".join(body for _, body in chapters)),)
@@ -218,7 +218,7 @@ def test_whatever_is_gone_no_label_is_on_a_wrong_span(gone, marks, parted):
             assert letters(printed).text == letters(first).text
 
 
-def test_what_is_gone_is_not_found_in_other_chapters():
+def test_missing_speech_is_not_found_in_other_chapters():
     # The last speech of the first chapter is gone, and the next begins with the same.
     (first, second, third) = without((0, SIZES[0] - 1))
     second = (second[0], "“No,” said Orla.\n" + second[1])
@@ -247,7 +247,7 @@ def test_what_is_gone_is_not_found_in_other_chapters():
     assert locate(gold, split(printing)).lost == (place_of("lower landing"),)
 
 
-def test_chapters_that_an_edition_does_not_part_share_no_span():
+def test_two_chapters_in_one_of_the_edition_share_no_span():
     lines = [ASKED, "“No.”", QUESTION, ASKED, WENT]
     gold = gold_of(*((line, name, 1) for line, name in zip(lines, "ABCDE", strict=True)))
     facts = [replace(fact, chapter=1 + (n > 2)) for n, fact in enumerate(gold.annotations)]
@@ -262,7 +262,7 @@ def test_a_chapter_of_short_speeches_only_is_found():
     assert labelled(gold, *lines) == list(zip(lines, "ABC", strict=True))
 
 
-def test_a_preface_in_the_spelling_of_the_annotations_attracts_no_label():
+def test_a_preface_in_the_spelling_of_the_annotations_gets_no_annotation():
     printing = Printing(spelling=True, preface=tuple(NOVEL[0][1].split("\n")[:6]))
     check_places(locate(GOLD, split(printing)), printing, 1.0)
     # Not even where the chapter itself has fewer speeches with the same letters.
@@ -276,7 +276,7 @@ def test_a_preface_in_the_spelling_of_the_annotations_attracts_no_label():
     assert len(located.lost) < 5
 
 
-def test_another_book_with_the_same_short_speeches_gets_no_label():
+def test_another_book_with_the_same_short_speeches_gets_no_annotation():
     lines = ["“Yes.”", "“How is the weather up there on your mountain?”", "“No.”", "“Well?”"]
     located = locate(GOLD, split(Printing(chapters=(("Other", "\n".join(lines)),))))
     assert located.lost == GOLD.annotations
@@ -349,7 +349,7 @@ def test_a_speech_that_two_paragraphs_share_is_lost():
     assert labelled(gold, ASKED, *parts, WENT) == [(ASKED, "A"), (WENT, "C")]
 
 
-def test_initials_and_a_number_of_letters_are_not_enough():
+def test_equal_initials_and_numbers_of_letters_are_not_enough():
     gold = gold_of((QUESTION, "A", 1), ("Yes.", "B", 1), ("It is far too early to tell.", "C", 1))
     lines = [QUESTION, "“Yet.”", "“It is far too early to tell.”"]
     assert labelled(gold, *lines) == [(lines[0], "A"), (lines[2], "C")]

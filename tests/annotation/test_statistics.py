@@ -104,7 +104,7 @@ def conversation(speakers):
     return found
 
 
-def test_a_company_is_all_who_talk_in_a_conversation_the_most_talkative_first():
+def test_a_company_has_all_speakers_of_a_conversation_the_most_talkative_first():
     found = find_companies(
         [annotated((1, 1, "Ann"), (1, 1, "Ann"), (1, 1, "Ben"), (1, 1, "Ann"), (2, 1, "Ben"))]
     )
@@ -122,17 +122,17 @@ def test_a_resumed_conversation_is_one_and_what_is_quoted_but_not_said_is_none()
     assert second.turns == (("Cook", 1),)
 
 
-def test_a_turn_goes_on_over_an_interruption():
+def test_a_turn_continues_after_an_interruption():
     first, _ = find_companies([annotated((1, 1, "Ann"), (1, 2, "Cook"), (1, 1, "Ann"))])
     assert first.turns == (("Ann", 1),)
 
 
-def test_whom_the_text_does_not_tell_is_nobody_s_turn_and_ends_one():
+def test_an_utterance_of_an_unknown_speaker_ends_a_turn_and_is_none():
     found = conversation("A?A")
     assert (found.turns, found.n_unknown) == ((("A", 2),), 1)
 
 
-def test_sizes_leave_out_whom_the_text_does_not_tell_and_count_them():
+def test_sizes_leave_out_conversations_with_unknown_speakers_and_count_them():
     found = [conversation(s) for s in ("A", "AB", "ABA", "AB?", "ABCDEFA")]
     sizes = count_company_sizes(found)
     assert sizes.n_unknown == 1

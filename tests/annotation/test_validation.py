@@ -1,4 +1,4 @@
-"""The annotations as a whole: checked against their books, counted by hand, downloaded."""
+"""Annotations checked against their books and one another, and the download of the books."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ def problems(folder, data=SAMPLE):
     return found
 
 
-def test_the_sample_is_in_order(copied):
+def test_the_sample_has_no_problems(copied):
     checked = check(read_annotations(copied), "sample", lambda _: SAMPLE)
     assert checked.problems == ()
     (book,) = checked.books
@@ -60,7 +60,7 @@ def test_check_prints_its_table(copied):
     assert " ".join(last) == "1 books: 188 of 188 annotated spans found, 0 problems"
 
 
-def test_spans_that_the_edition_has_not_are_a_problem(copied):
+def test_spans_that_the_edition_lacks_are_a_problem(copied):
     changed = []
 
     def change(row):
@@ -128,6 +128,7 @@ def test_two_editions_of_one_work_are_a_problem(copied):
     assert problems(copied) == []
 
 
+@pytest.mark.slow
 def test_agreement_of_readings(copied):
     shown = gold("agreement", "--gold", copied)
     assert (shown.exit_code, shown.stderr) == (0, "")
@@ -149,7 +150,7 @@ def test_agreement_of_no_readings(tmp_path):
     assert done.stderr.startswith("miner: found no ") and "in two readings" in done.stderr
 
 
-def test_books_are_asked_for_one_by_one(tiny):
+def test_books_are_fetched_one_at_a_time(tiny):
     asked = []
 
     def find(id):
@@ -169,7 +170,7 @@ def test_books_are_asked_for_one_by_one(tiny):
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_can_be_had_is_downloaded_once_and_the_rest_named(tmp_path, tiny, site):
+def test_books_are_downloaded_once_and_missing_ones_are_named(tmp_path, tiny, site):
     body = page("“Go,” said Ann, “on.”")
     site.pages["/11.html"] = answer(body)
     words = ["fetch", "--gold", tiny, "--mirror", site.mirror]

@@ -3,7 +3,7 @@
 import pytest
 from dialogue_checks import check_spans
 from helpers import TESTS
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.books.book import Block, BlockKind, Book, read_book
@@ -53,6 +53,7 @@ TEXT = st.lists(MARK | WORD, min_size=1, max_size=12).map("".join).filter(str.st
     st.sampled_from([*CONVENTIONS, ""]),
     st.booleans(),
 )
+@settings(max_examples=40, deadline=None)
 def test_spans_join_back_whatever_marks_the_blocks_hold(blocks, names, language, thoughts):
     book = page(*blocks)
     typography = typography_from_names(names, language)
@@ -90,7 +91,7 @@ def test_a_tag_breaks_a_speech_in_two():
     assert not (tag.quoted or one.continues or two.continues)
 
 
-def test_headings_are_narration_and_what_stands_beside_the_story_has_no_spans():
+def test_headings_are_narration_and_captions_footnotes_and_contents_have_no_spans():
     beside = [
         (kind, "“Is it far?”")
         for kind in (BlockKind.CAPTION, BlockKind.FOOTNOTE, BlockKind.CONTENTS)

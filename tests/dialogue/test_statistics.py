@@ -1,4 +1,4 @@
-"""What is said of dialogue in fiction, counted by hand: lengths, shares of talk, companies."""
+"""Lengths of dialogues and shares of speech, counted by hand."""
 
 import math
 from pathlib import Path
@@ -22,7 +22,7 @@ def test_lengths_are_turns_of_every_conversation_of_all_books():
     assert lengths.at_least() == [(1, 1.0), (2, pytest.approx(2 / 3)), (3, pytest.approx(1 / 3))]
 
 
-def test_an_illegal_tag_is_mended_for_the_lengths():
+def test_illegal_tags_are_repaired_for_the_lengths():
     assert conversation_lengths("", [book("RSR")]).turns == (1, 2)
 
 
@@ -32,7 +32,7 @@ def test_a_book_without_conversation_has_no_lengths():
     assert math.isnan(lengths.mean) and math.isnan(lengths.median)
 
 
-def test_talk_is_counted_in_words_by_chapter():
+def test_speech_is_counted_in_words_by_chapter():
     spans = told(
         ["“Is the lamp lit?” asked Mara.", "Nobody answered her."],
         ["“It was,” said Tobin, “until now.”"],
@@ -45,7 +45,7 @@ def test_talk_is_counted_in_words_by_chapter():
     assert (talk.name, talk.share) == ("The Lighthouse", pytest.approx(8 / 19))
 
 
-def test_headings_and_the_title_page_are_no_text_that_is_told():
+def test_headings_and_the_title_page_do_not_count():
     talk = talk_by_chapter("sample", sample())
     assert [item.chapter for item in talk.chapters] == [1, 2, 3, 4, 5]
     of_story = [b for b in sample().book.blocks if b.chapter and b.kind != "heading"]
@@ -55,6 +55,6 @@ def test_headings_and_the_title_page_are_no_text_that_is_told():
     assert 0.3 < talk.share < 0.4
 
 
-def test_no_words_no_share():
+def test_without_words_there_is_no_share():
     talk = talk_by_chapter("", told())
     assert talk.chapters == () and math.isnan(talk.share)

@@ -1,7 +1,7 @@
 """Label Studio tasks (JSON).
 
-The labeling interface is written beside them, in a file ending in .xml. `miner.annotation.label_studio` has
-the form of a task and reads what Label Studio exports.
+The labeling interface is written beside them, in a file ending in .xml. The module
+`miner.annotation.label_studio` has the form of a task and reads what Label Studio exports.
 """
 
 from __future__ import annotations
