@@ -259,5 +259,7 @@ def read_any_tag_file(
     if path.suffix != ".jsonl":
         raise ValueError(f"{path}: found {path.suffix or 'no ending'}, expected .jsonl or .csv")
     if split is not None:
-        raise ValueError(f"{path}: found split {split}, expected none in a tags file, which has no splits")
+        raise ValueError(
+            f"{path}: found split {split}, expected none in a tags file, which has no splits"
+        )
     return read_tag_file(path, repair)
