@@ -1,4 +1,4 @@
-"""The gap heuristic: much narration between two paragraphs of speech begins a conversation."""
+"""The gap heuristic: a conversation begins after much narration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from miner.dialogue.tags import TaggedSpan
 
 # Characters; "The Gutenberg Dialogue Dataset", section 3.2 (Extracting): "is high (above 150)".
 DEFAULT_GAP = 150
-# Characters; the best B-START F1 on train and dev of `annotations/` (`miner gold sweep`).
+# Characters; the best F1 of B-START on train and dev of `annotations/` (`miner gold sweep`).
 TUNED_GAP = 300
 
 
@@ -18,8 +18,12 @@ TUNED_GAP = 300
 class GapTagger:
     """Begins a conversation after more than `gap` characters of narration, or in a new chapter.
 
-    After "The Gutenberg Dialogue Dataset", section 3.2. The gap is counted from the last utterance
-    of one paragraph to the first of the next; as there, a paragraph is never broken in two.
+    After "The Gutenberg Dialogue Dataset", section 3.2. The gap is the narration between the last
+    utterance of one paragraph and the first utterance of the next. Narration inside a paragraph
+    begins no conversation.
+
+    Raises:
+        ValueError: if `gap` is negative.
     """
 
     gap: int = DEFAULT_GAP
@@ -27,27 +31,31 @@ class GapTagger:
 
     @property
     def label(self) -> str:
-        """The name with the gap, for tables."""
+        """The name and the gap, for tables."""
         return f"{self.name} {self.gap}"
 
     def __post_init__(self) -> None:
-        """Refuses a negative gap."""
+        """Checks the gap."""
         if self.gap < 0:
             raise ValueError(f"found a gap of {self.gap} characters, expected 0 or more")
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
-        """One tagged span per span; no confidence, since a rule has none to give."""
+        """Returns one tagged span per span, without confidence."""
         return tag_by_paragraph(book_spans, self._begins)
 
     def _begins(self, narration: list[Span]) -> bool:
+        """Whether this narration is longer than the gap."""
         return sum(len(span.text.strip()) for span in narration) > self.gap
 
 
 def gap_tagger(gap: str = "") -> GapTagger:
-    """The gap heuristic, with a gap in characters; the published one where none is given.
+    """Returns the gap heuristic of `--tagger gap` or `--tagger gap:300`.
+
+    Args:
+        gap: the number of characters. If empty it is the published one.
 
     Raises:
-        ValueError: if `gap` is no whole number from 0.
+        ValueError: if `gap` is not a whole number from 0.
     """
     if gap and not gap.isdecimal():
         raise ValueError(f"found a gap of {gap!r}, expected a number of characters, as in gap:300")
@@ -55,5 +63,5 @@ def gap_tagger(gap: str = "") -> GapTagger:
 
 
 def tuned_gap_tagger() -> GapTagger:
-    """The gap heuristic with the gap that was tuned on our annotations."""
+    """Returns the gap heuristic with the gap that was tuned on the annotations."""
     return GapTagger(TUNED_GAP, "tuned-gap")

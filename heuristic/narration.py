@@ -1,4 +1,4 @@
-"""The seed work's heuristic: three narration spans in a row begin a conversation."""
+"""The heuristic of MCN: a conversation begins after three spans of narration."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ N_NARRATION_SPANS = 3
 class NarrationTagger:
     """Begins a conversation after three spans of narration, or in a new chapter.
 
-    After "Mining Conversations from Novels", Identifying Conversations: "3 sentences of
-    narrative-type between previous utterance and the candidate utterance", or "the first utterance
-    of a chapter". The seed's code tags an utterance that follows narration inside its own paragraph
-    I- in every case; this is the rule as its text states it.
+    This is the rule in the text of "Mining Conversations from Novels" (MCN), section Identifying
+    Conversations: "3 sentences of narrative-type between previous utterance and the candidate
+    utterance", or "the first utterance of a chapter". The code of MCN differs: there an utterance
+    after narration in its own paragraph always has an I- tag.
     """
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
-        """One tagged span per span; no confidence, since a rule has none to give."""
+        """Returns one tagged span per span, without confidence."""
         return tag_by_paragraph(book_spans, _begins)
 
 

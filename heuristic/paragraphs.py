@@ -1,9 +1,9 @@
-"""One speaker a paragraph: what the heuristics share.
+"""The rule that the heuristics share: a paragraph is one turn.
 
-A paragraph is one speaker's turn and the next paragraph with speech is somebody else's, except
-where the typography says that the speech runs on. The seed work states it as its first assumption
-("Mining Conversations from Novels", Identifying Conversations) and the dialogue paper uses it for
-turn segmentation ("The Gutenberg Dialogue Dataset", section 3.2), where it fails in 4% of pairs.
+The next paragraph with speech is another speaker's turn, unless the typography shows that the
+speech continues. This is the first assumption of "Mining Conversations from Novels" (section
+Identifying Conversations). "The Gutenberg Dialogue Dataset" (section 3.2) uses it to find turns and
+reports that it fails in 4% of pairs.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from collections.abc import Callable
 from miner.dialogue.spans import BookSpans, Span, is_blank
 from miner.dialogue.tags import CONTINUATION, Tag, TaggedSpan
 
-# Given the narration since the last utterance: does a conversation begin?
+# Whether a conversation begins after the narration since the last utterance.
 Begins = Callable[[list[Span]], bool]
 
 
 def tag_by_paragraph(book_spans: BookSpans, begins: Begins) -> list[TaggedSpan]:
-    """Every span tagged: a turn a paragraph, a conversation wherever `begins` says so.
+    """Returns one tagged span per span. A paragraph is one turn.
 
     Args:
         book_spans: the book.
-        begins: is asked at the first utterance of each paragraph of speech, with the narration
-            since the last utterance, blank spans left out. The first utterance of a chapter begins
-            a conversation without being asked.
+        begins: decides at the first utterance of each paragraph whether a conversation begins. It
+            receives the narration since the last utterance, without blank spans. It is not called
+            at the first utterance of a chapter, which always begins a conversation.
     """
     tagged: list[TaggedSpan] = []
     narration: list[Span] = []

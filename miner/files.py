@@ -1,8 +1,13 @@
-"""Output that is written whole or not at all, and never over an existing file unasked."""
+"""Reading UTF-8 and JSON Lines, and writing files that are complete or not there at all.
+
+Any room may import this module. Nothing here overwrites an existing file unless the caller asks.
+"""
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -15,24 +20,83 @@ import orjson
 
 Format = Literal["jsonl", "parquet"]
 CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
-# All that decides what a checkpoint says.
+# The files that decide which tags a checkpoint gives.
 CHECKPOINT = (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, "tokenizer.json", "tokenizer_config.json")
 RUN_RECORD = "run.json"
 CARD = "README.md"
 
 
+def read_text(path: Path) -> str:
+    """Returns the text of a UTF-8 file, without a byte order mark.
+
+    Raises:
+        ValueError: if the bytes are not UTF-8; names the file and the line.
+        OSError: if the file cannot be read.
+    """
+    return decode_text(path.read_bytes(), path)
+
+
+def decode_text(content: bytes, path: Path) -> str:
+    """Returns the text in the bytes of a UTF-8 file, without a byte order mark.
+
+    Args:
+        content: the bytes.
+        path: how an error names the file.
+
+    Raises:
+        ValueError: if the bytes are not UTF-8; names the file and the line.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{path}:{line}: found bytes that are not UTF-8, expected UTF-8"
+        ) from error
+
+
+def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the objects of a JSON Lines file with their places, "file:line". Skips empty lines.
+
+    Raises:
+        ValueError: if a line is not JSON or not an object; names the place.
+    """
+    # Not splitlines(): it also breaks at separators that may stand inside a JSON string.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{where}: found bad JSON ({error}), expected one object") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"{where}: found {type(row).__name__}, expected an object")
+        yield where, row
+
+
 def json_line(row: Mapping[str, Any]) -> bytes:
-    """One row of a JSON Lines file, UTF-8, newline included."""
+    """Returns one row of a JSON Lines file in UTF-8, with its newline."""
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
+def sha256_of(content: bytes) -> str:
+    """Returns the SHA-256 of some bytes as 64 hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def file_signature(path: Path, sha256: str) -> str:
+    """Returns the name of a file and the first 8 digits of its SHA-256: "tags.jsonl@1ec0df8c"."""
+    return f"{path.name}@{sha256[:8]}"
+
+
 def printable(name: str | Path) -> str:
-    """The name of a file as output can hold it: what is no UTF-8 is replaced."""
+    """Returns the name of a file as UTF-8 text. Bytes that are not UTF-8 are replaced."""
     return os.fsencode(name).decode("utf-8", "replace")
 
 
 def reason_of(error: Exception) -> str:
-    """What an error of a library says, in one line."""
+    """Returns the first line of a library's error message, or the name of the error."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
@@ -42,10 +106,10 @@ def is_checkpoint(path: Path) -> bool:
 
 
 def refuse_existing(path: Path, force: bool) -> None:
-    """Stops before any work is done that could not be kept.
+    """Raises an error if `path` is taken. Called before any work whose result could not be kept.
 
     Raises:
-        ValueError: if `path` exists (a folder: if it is not empty) and `force` was not given.
+        ValueError: if `force` is False and `path` is a file or a folder that is not empty.
     """
     if force or not os.path.lexists(path):
         return
@@ -55,31 +119,31 @@ def refuse_existing(path: Path, force: bool) -> None:
 
 
 def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Stops a run from going on with what another one began.
+    """Raises an error if a run would resume another run that was started with other options.
 
     Args:
-        place: where the interrupted run is kept.
-        was: what decided its result.
-        wanted: what decides that of the run at hand.
+        place: the folder of the interrupted run.
+        was: the options of the interrupted run.
+        wanted: the options of the present run.
 
     Raises:
-        ValueError: if the two differ; says in what first.
+        ValueError: if the options differ; names the first difference.
     """
     for key in dict.fromkeys([*wanted, *was]):
         if was.get(key) != wanted.get(key):
             raise ValueError(
                 f"{place}: found a run with {key} {was.get(key)}, expected {wanted.get(key)} "
-                "to go on with it; --force begins anew"
+                "to resume it; --force begins anew"
             )
 
 
 @contextmanager
 def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
-    """A file to write to that takes the name `path` when the block ends without an error.
+    """Opens a temporary file that is renamed to `path` when the block ends without an error.
 
     Raises:
-        ValueError: if `path` exists and `force` was not given, or is a folder.
-        OSError: if it cannot be written; nothing is left behind.
+        ValueError: if `path` is a folder, or exists and `force` is False.
+        OSError: if the file cannot be written; nothing is left behind.
     """
     refuse_existing(path, force)
     if path.is_dir():
@@ -101,12 +165,13 @@ def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
 
 @contextmanager
 def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
-    """A folder to write files to that are in `path` when the block ends without an error.
+    """Makes a temporary folder whose files move to `path` when the block ends without an error.
+
+    With `force`, files of the same names are replaced and other files stay.
 
     Raises:
-        ValueError: if `path` exists and `force` was not given, or is a file. With `force` files of
-            the same names are replaced, others stay.
-        OSError: if it cannot be written; nothing is left behind.
+        ValueError: if `path` is a file, or is a folder that is not empty and `force` is False.
+        OSError: if the files cannot be written; nothing is left behind.
     """
     refuse_existing(path, force)
     if path.exists() and not path.is_dir():
@@ -124,7 +189,7 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Makes an error name what was to be written, not the temporary file beside it."""
+    """Makes an error of the block name `path` instead of a temporary file beside it."""
     try:
         yield
     except OSError as error:
@@ -134,7 +199,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def made_folders(folder: Path) -> Iterator[None]:
-    """The folder and those above it, for the block; what stays empty is taken away again."""
+    """Makes a folder and its parents for the block. Removes those that are still empty after it."""
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
         if folder.is_file():
@@ -144,11 +209,11 @@ def made_folders(folder: Path) -> Iterator[None]:
     finally:
         with suppress(OSError):
             for place in missing:
-                place.rmdir()  # refuses a folder that holds anything
+                place.rmdir()  # fails for a folder that is not empty
 
 
 def umask() -> int:
-    """The permissions that new files are not given."""
+    """Returns the permission bits that the system withholds from new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -8,8 +8,7 @@ from itertools import product
 import numpy as np
 from helpers import ROOT, SAMPLE
 
-from miner.dialogue.tags import repair_tags
-from miner.models.tagger.decoding import TAGS
+from miner.dialogue.tags import TAGS, repair_tags
 
 
 @cache

@@ -1,144 +1,28 @@
-"""Output is there whole or not at all, and what was there before is safe."""
+"""Files are complete or not there at all, and reading them names the place of an error."""
 
-import json
-from pathlib import Path
+import re
 
 import pytest
-from click.testing import CliRunner
 
-from miner.app.cli.main import main
-from miner.corpus.schema import KINDS
-from miner.corpus.writer import OutputFolder, encode
-from miner.files import json_line, whole_file
-
-ROWS = {"spans": [], "dialogues": [], "pairs": []}
-EXISTS = "exists already, expected a new name (or --force to replace it)"
-
-
-def mine(out, *words):
-    done = CliRunner().invoke(
-        main, ["mine", "sample", "-q", "--tagger", "gap", "-o", str(out), *words]
-    )
-    assert done.stdout == ""
-    return done.exit_code, done.stderr
+from miner.files import (
+    decode_text,
+    file_signature,
+    json_line,
+    json_rows,
+    read_text,
+    refuse_another,
+    refuse_existing,
+    sha256_of,
+    whole_file,
+    whole_folder,
+)
 
 
 def state(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_an_existing_output_is_refused_before_any_work_and_unchanged(tmp_path):
-    out = tmp_path / "out"
-    assert mine(out) == (0, "")
-    before = state(out)
-    assert mine(out, "gone.html", "--tagger", "gap:9") == (1, f"miner: {out}: {EXISTS}\n")
-    assert state(out) == before
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_force_replaces_all_of_an_earlier_run_and_nothing_else(tmp_path):
-    out = tmp_path / "out"
-    assert mine(out) == (0, "")
-    (out / "notes.txt").write_text("mine")
-    (out / "other.jsonl").write_text("mine, too")
-    before = state(out)
-    assert mine(out, "--force", "--tagger", "gap:9") == (0, "")
-    after = state(out)
-    assert json.loads(after["run.json"])["options"]["gap"] == 9
-    assert after["pairs.jsonl"] != before["pairs.jsonl"]
-    assert mine(out, "--force", "--format", "parquet") == (0, "")
-    kinds = [f"{kind}.parquet" for kind in KINDS]
-    assert sorted(state(out)) == sorted(
-        ["README.md", "run.json", "notes.txt", "other.jsonl", *kinds]
-    )
-    assert state(out)["notes.txt"] == b"mine"
-    assert b"pairs.parquet" in state(out)["README.md"]
-
-
-def test_force_does_not_touch_a_folder_of_something_else(tmp_path):
-    (tmp_path / "README.md").write_text("# My work")
-    code, error = mine(tmp_path, "--force")
-    assert (code, len(error.splitlines())) == (1, 1)
-    assert "no run.json of an earlier run" in error
-    assert state(tmp_path) == {"README.md": b"# My work"}
-    (tmp_path / "run.json").write_text('{"epochs": 3}')
-    assert mine(tmp_path, "--force")[0] == 1
-
-
-def test_a_failed_run_leaves_the_earlier_one(tmp_path):
-    out = tmp_path / "out"
-    assert mine(out) == (0, "")
-    before = state(out)
-    with pytest.raises(KeyboardInterrupt), OutputFolder(out, "jsonl", force=True) as folder:
-        folder.add({"book": 1}, {"spans": b"{}\n"})
-        assert (out / "out.partial").is_dir()
-        folder.cut(0)
-        raise KeyboardInterrupt
-    assert state(out) == before
-
-
-def test_an_empty_folder_is_filled_from_inside(tmp_path):
-    """It may be a disk of its own, to which nothing can be renamed from beside it."""
-    out = tmp_path / "out"
-    out.mkdir()
-    with OutputFolder(out, "jsonl", force=False) as folder:
-        folder.add({}, {"pairs": b"{}\n"})
-        assert [path.name for path in tmp_path.iterdir()] == ["out"]
-        assert [path.name for path in out.iterdir()] == ["out.partial"]
-        paths = folder.finish({"miner": "0"})
-    assert sorted(paths) == sorted(out.iterdir())
-    assert (out / "pairs.jsonl").read_bytes() == b"{}\n"
-
-
-def test_a_run_that_came_first_is_not_overwritten(tmp_path):
-    out = tmp_path / "out"
-    with (
-        pytest.raises(OSError, match="cannot be written"),
-        OutputFolder(out, "jsonl") as folder,
-    ):
-        out.mkdir()
-        (out / "run.json").write_text("theirs")
-        folder.finish({})
-    assert state(out) == {"run.json": b"theirs"}
-    assert list(tmp_path.iterdir()) == [out]
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("file/out", "cannot be written: Not a directory"),
-        ("file", EXISTS),
-        ("link", EXISTS),
-        ("n" * 300, "File name too long"),
-    ],
-)
-def test_a_folder_that_cannot_be_made(tmp_path, name, reason):
-    (tmp_path / "file").write_text("kept")
-    (tmp_path / "link").symlink_to("nowhere")
-    assert mine(tmp_path / name) == (1, f"miner: {tmp_path / name}: {reason}\n")
-    assert (tmp_path / "file").read_text() == "kept"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
-
-
-def test_force_does_not_turn_a_file_into_a_folder(tmp_path):
-    (tmp_path / "out").write_text("kept")
-    code, error = mine(tmp_path / "out", "--force")
-    assert code == 1
-    assert error == f"miner: {tmp_path / 'out'}: found a file, expected the name of a folder\n"
-    assert (tmp_path / "out").read_text() == "kept"
-
-
-def test_an_unwritable_disk(tmp_path):
-    proc = Path("/proc/self/out")
-    if not proc.parent.is_dir():
-        pytest.skip("no file system here that nobody can write to")
-    code, error = mine(proc)
-    assert code == 1
-    assert error.startswith(f"miner: {proc}: cannot be written: ")
-    assert len(error.splitlines()) == 1
-
-
-def test_whole_file_appears_when_it_is_complete(tmp_path):
+def test_a_file_appears_when_it_is_complete(tmp_path):
     path = tmp_path / "new" / "tags.jsonl"
     with whole_file(path) as file:
         file.write(b"one\n")
@@ -155,7 +39,7 @@ def test_whole_file_appears_when_it_is_complete(tmp_path):
     assert state(path.parent) == {"tags.jsonl": b"two\n"}
 
 
-def test_a_failed_whole_file_leaves_no_folder(tmp_path):
+def test_a_failed_file_leaves_no_folder(tmp_path):
     with pytest.raises(ZeroDivisionError), whole_file(tmp_path / "a" / "b" / "c"):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
@@ -163,19 +47,77 @@ def test_a_failed_whole_file_leaves_no_folder(tmp_path):
         pass
 
 
-def test_a_new_file_has_the_rights_that_the_user_gives_to_files(tmp_path):
+def test_a_file_that_appeared_meanwhile_is_not_overwritten(tmp_path):
+    path = tmp_path / "tags.jsonl"
+    with pytest.raises(ValueError, match="exists already"), whole_file(path) as file:
+        file.write(b"ours")
+        path.write_bytes(b"theirs")
+    assert state(tmp_path) == {"tags.jsonl": b"theirs"}
+
+
+def test_files_of_a_folder_appear_together_and_others_stay(tmp_path):
+    folder = tmp_path / "plots"
+    with whole_folder(folder) as work:
+        (work / "one").write_bytes(b"1")
+        assert not (folder / "one").exists()
+    with pytest.raises(ValueError, match="exists already"), whole_folder(folder):
+        raise AssertionError("the block must not start")
+    with pytest.raises(ZeroDivisionError), whole_folder(folder, force=True) as work:
+        (work / "one").write_bytes(b"half")
+        raise ZeroDivisionError
+    (folder / "notes").write_bytes(b"mine")
+    with whole_folder(folder, force=True) as work:
+        (work / "one").write_bytes(b"2")
+    assert state(folder) == {"one": b"2", "notes": b"mine"}
+    with pytest.raises(ValueError, match="found a file"), whole_folder(folder / "one", force=True):
+        pass
+
+
+def test_new_files_have_the_permissions_of_other_new_files(tmp_path):
     with whole_file(tmp_path / "whole") as file:
         file.write(b"")
+    with whole_folder(tmp_path / "folder") as work:
+        (work / "in it").write_bytes(b"")
     (tmp_path / "plain").write_bytes(b"")
-    (tmp_path / "folder").mkdir()
-    assert mine(tmp_path / "out") == (0, "")
-    modes = {path.name: path.stat().st_mode for path in tmp_path.iterdir()}
-    assert modes["whole"] == modes["plain"]
-    assert modes["out"] == modes["folder"]
+    modes = {path.name: path.stat().st_mode for path in tmp_path.rglob("*") if path.is_file()}
+    assert modes["whole"] == modes["in it"] == modes["plain"]
 
 
-def test_rows_are_utf8_lines_in_the_order_of_their_keys():
-    assert json_line({"b": "“Été”\u2028\n", "a": None}) == (
-        '{"b":"“Été”\u2028\\n","a":null}\n'.encode()
-    )
-    assert encode("pairs", [{"a": 1}, {"a": 2}], "jsonl") == b'{"a":1}\n{"a":2}\n'
+def test_an_empty_folder_may_be_filled_and_a_broken_link_not_replaced(tmp_path):
+    refuse_existing(tmp_path, force=False)
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(ValueError, match="link: exists already, expected a new name"):
+        refuse_existing(tmp_path / "link", force=False)
+    refuse_existing(tmp_path / "link", force=True)
+
+
+def test_a_run_with_other_options_is_not_resumed(tmp_path):
+    refuse_another(tmp_path, {"a": 1, "b": 2}, {"b": 2, "a": 1})
+    with pytest.raises(ValueError, match="found a run with b 2, expected 3 to resume it"):
+        refuse_another(tmp_path, {"a": 1, "b": 2}, {"a": 1, "b": 3})
+    with pytest.raises(ValueError, match="found a run with b 2, expected None to resume it"):
+        refuse_another(tmp_path, {"a": 1, "b": 2}, {"a": 1})
+
+
+def test_text_is_utf8_with_or_without_a_byte_order_mark(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("\ufeff“Été”".encode())
+    assert read_text(path) == "“Été”"
+    with pytest.raises(ValueError, match=re.escape(f"{path}:2: found bytes that are not UTF-8")):
+        decode_text(b"one\n\xe9\n", path)
+
+
+def test_rows_come_back_with_their_places(tmp_path):
+    rows = [{"b": "“Été”\u2028\n", "a": None}, {"c": 1}]
+    text = (json_line(rows[0]) + b"\n" + json_line(rows[1])).decode()
+    assert text == '{"b":"“Été”\u2028\\n","a":null}\n\n{"c":1}\n'
+    path = tmp_path / "a.jsonl"
+    assert list(json_rows(path, text)) == [(f"{path}:1", rows[0]), (f"{path}:3", rows[1])]
+    for line, message in (("{", "bad JSON"), ("[1]", "list, expected an object")):
+        with pytest.raises(ValueError, match=re.escape(f"{path}:1: found {message}")):
+            list(json_rows(path, line))
+
+
+def test_a_file_is_named_with_the_beginning_of_its_digest(tmp_path):
+    # The digest of sha256sum for an empty file.
+    assert file_signature(tmp_path / "tags.jsonl", sha256_of(b"")) == "tags.jsonl@e3b0c442"

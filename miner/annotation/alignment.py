@@ -1,11 +1,13 @@
-"""Two editions of one text -> which letter of the one is which letter of the other.
+"""Two editions of one text -> the pairs of letters that correspond to each other.
 
-Editions differ in punctuation, hyphens, line breaks, page numbers and front matter, so only letters
-and digits are compared, folded to one case and stripped of accents. Words are paired first: runs of
-words found once in either text are the anchors (patience diff, Bram Cohen), their longest rising
-sequence is kept, each is extended while the words agree, and the gaps between are searched again
-for shorter runs. Small gaps go to `difflib`, by word and then by letter ("to-day" and "today").
-What still differs is left unpaired; a passage moved to another place is too.
+Editions differ in punctuation, hyphens, line breaks, page numbers and front matter. So only letters
+and digits are compared, without case and accents.
+
+Words are paired first, by patience diff (Bram Cohen). Runs of words that occur once in each text
+are the anchors. The longest rising sequence of anchors is kept, each anchor is extended while the
+words agree, and the gaps between are searched again for shorter runs. Small gaps go to `difflib`,
+by word and then by letter ("to-day" and "today"). Text that still differs, or that was moved to
+another place, stays unpaired.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-_RUNS = (8, 5, 3)  # words in an anchor, longest first; shorter ones pair by chance in large gaps
-_SMALL_GAP = 10_000  # words of the one times words of the other; beyond it difflib is too slow
-_SMALL_CHANGE = 120  # letters on either side of a gap that is compared letter by letter
-_LIKE_WORDS = 0.3  # share of the words on both sides that must pair, or the gap stays open
+_RUNS = (8, 5, 3)  # words in an anchor, longest first; shorter runs pair by chance in large gaps
+_SMALL_GAP = 10_000  # words of one side times words of the other; difflib is too slow for more
+_SMALL_CHANGE = 120  # the most letters on either side of a gap that is compared by letter
+_LIKE_WORDS = 0.3  # the least share of words in a gap that must pair, or none does
 _LIKE_LETTERS = 0.6  # the same for letters, which pair by chance more often
-_LIGATURES = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d"}  # letters that NFKD leaves whole
+_LIGATURES = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d"}  # NFKD keeps these
 
 _Block = tuple[int, int, int]  # start in a, start in b, length
 _Text = Sequence[str]  # words, or one string of letters
@@ -34,8 +36,11 @@ _Gap = tuple[int, int, int, int]  # start and end in a, start and end in b
 class Letters:
     """The folded letters and digits of a text.
 
-    `offsets[i]` is the character of the text that `text[i]` came from; it never falls, and two
-    letters of one ligature share it. `words` join to `text`.
+    Attributes:
+        text: the letters.
+        offsets: for each letter, the offset of its character in the text. Offsets never fall, and
+            two letters of one ligature have the same offset.
+        words: the words, which join to `text`.
     """
 
     text: str
@@ -43,12 +48,12 @@ class Letters:
     words: tuple[str, ...]
 
     def within(self, start: int, end: int) -> tuple[int, int]:
-        """Start and end, among the letters, of those from characters `start` to `end`."""
+        """Returns the range of letters between two character offsets."""
         return bisect_left(self.offsets, start), bisect_left(self.offsets, end)
 
 
 class _Folding(dict[int, str]):
-    """What each code point becomes: letters, nothing (an accent) or a space (all else)."""
+    """What each code point becomes: letters, nothing (an accent) or a space (other characters)."""
 
     def __missing__(self, code: int) -> str:
         folded = self[code] = _fold(chr(code))
@@ -56,6 +61,7 @@ class _Folding(dict[int, str]):
 
 
 def _fold(character: str) -> str:
+    """Returns the letters of a character, "" for an accent or a space for another character."""
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return ""  # an accent, soft hyphen or joiner does not end the word
     plain = unicodedata.normalize("NFKD", character).casefold()
@@ -67,12 +73,12 @@ _FOLDING = _Folding()
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text in letters and digits, case and accents taken off.
+    """Returns the words of a text in letters and digits, without case and accents.
 
-    Compatibility decomposition (NFKD) without combining marks, then full case folding, so that
-    "É" is "e", "ß" is "ss" and "½" is "12". NFKD leaves "æ", "œ", "ø", "ł" and "đ" whole; they
-    become "ae", "oe", "o", "l" and "d". All else, the underscore included, parts two words, save
-    accents and invisible characters (soft hyphen, joiner), which part nothing.
+    Characters are decomposed (NFKD), combining marks are dropped and the case is folded: "É" is
+    "e", "ß" is "ss" and "½" is "12". "æ", "œ", "ø", "ł" and "đ" become "ae", "oe", "o", "l" and
+    "d". Accents and invisible characters (soft hyphen, joiner) do not separate words; any other
+    character, also the underscore, does.
 
     >>> words("Phœbe’s _café_")
     ('phoebe', 's', 'cafe')
@@ -81,7 +87,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def letters(text: str) -> Letters:
-    """The letters and digits of a text, folded as by `words`, and where each came from."""
+    """Returns the letters and digits of a text, folded as by `words`, with their offsets."""
     folded = words(text)
     pieces = map(_FOLDING.__getitem__, map(ord, text))
     offsets = array("q", [i for i, piece in enumerate(pieces) if piece != " " for _ in piece])
@@ -90,11 +96,10 @@ def letters(text: str) -> Letters:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Which letter of text `a` is which letter of text `b`.
+    """The letters of text `a` and their counterparts in text `b`.
 
-    `blocks` are (start in a, start in b, length), counted in letters, rising in both texts and
-    not touching one another in both. The letters a block pairs are equal; the others have no
-    counterpart.
+    `blocks` are (start in a, start in b, length), counted in letters. They rise in both texts, and
+    no two touch in both. The letters of a block are equal; letters outside have no counterpart.
     """
 
     a: Letters
@@ -103,12 +108,12 @@ class Alignment:
 
     @property
     def coverage(self) -> float:
-        """Share of the letters of `a` that have a counterpart, 0..1; 1 if `a` has no letter."""
+        """The share of the letters of `a` that have a counterpart, 0..1; 1 if `a` has no letter."""
         paired = sum(length for _, _, length in self.blocks)
         return paired / len(self.a.text) if self.a.text else 1.0
 
     def paired(self, start: int, end: int) -> Iterator[_Block]:
-        """The blocks between two letters of `a`, cut to fit, in order."""
+        """Yields the blocks between two letters of `a`, cut to fit, in order."""
         first = bisect_right(self.blocks, start, key=lambda block: block[0]) - 1
         for k in range(max(first, 0), len(self.blocks)):
             at, to, length = self.blocks[k]
@@ -119,18 +124,18 @@ class Alignment:
                 yield low, to + low - at, high - low
 
     def to_b(self, start: int, end: int, share: float = 0.5) -> tuple[int, int] | None:
-        """Where characters `start` to `end` of text a stand in text b.
+        """Returns where characters `start` to `end` of text a are in text b.
 
-        From the first letter that has a counterpart to the last, end exclusive: marks around them
-        are outside, and an end that falls on a changed word comes out short by what was changed.
+        The result reaches from the first letter that has a counterpart to the last. So it leaves
+        out marks at the ends, and letters of a changed word at an end.
 
         Args:
-            start: offset in text a.
-            end: offset in text a, exclusive.
-            share: least share of the span's letters that must have a counterpart, 0..1.
+            start: an offset in text a.
+            end: an offset in text a, exclusive.
+            share: the least share of the letters that must have a counterpart, 0..1.
 
         Returns:
-            Offsets in text b; None if fewer letters than `share`, or none, have a counterpart.
+            Start and end in text b; None if the share is smaller or no letter has a counterpart.
         """
         low, high = self.a.within(start, end)
         found = list(self.paired(low, high))
@@ -140,15 +145,15 @@ class Alignment:
         return self.b.offsets[found[0][1]], self.b.offsets[last[1] + last[2] - 1] + 1
 
     def reversed(self) -> Alignment:
-        """The same pairs, read from `b` to `a`."""
+        """Returns the same pairs from `b` to `a`."""
         return Alignment(self.b, self.a, tuple((to, at, length) for at, to, length in self.blocks))
 
 
 def align(a: str, b: str) -> Alignment:
-    """Pairs the letters of two editions of one text; see the module for the method.
+    """Returns the pairs of letters of two editions of one text, by the method of this module.
 
-    Time and memory grow about linearly with the length; two novels of 160,000 words take about
-    two seconds.
+    Time and memory grow about linearly with the length. Two novels of 160,000 words take about two
+    seconds.
     """
     left, right = letters(a), letters(b)
     starts_a, starts_b = _starts(left.words), _starts(right.words)
@@ -163,11 +168,12 @@ def align(a: str, b: str) -> Alignment:
 
 
 def _starts(words: Sequence[str]) -> list[int]:
+    """Returns the number of letters before each word and, last, of all letters."""
     return list(accumulate(map(len, words), initial=0))
 
 
 def _gaps(blocks: Sequence[_Block], whole: _Gap) -> Iterator[_Gap]:
-    """What lies between blocks on both sides; a stretch missing on one side is no gap."""
+    """Yields the gaps between blocks that have text on both sides."""
     at, end_a, to, end_b = whole
     for i, j, n in (*blocks, (end_a, end_b, 0)):
         if i > at and j > to:
@@ -176,7 +182,7 @@ def _gaps(blocks: Sequence[_Block], whole: _Gap) -> Iterator[_Gap]:
 
 
 def _words_paired(a: Sequence[str], b: Sequence[str]) -> list[_Block]:
-    """Blocks of equal words, in order: anchors first, then the gaps between them."""
+    """Returns the blocks of equal words, in order."""
     whole = (0, len(a), 0, len(b))
     blocks = _edges(a, b, whole)
     waiting = [(gap, 0) for gap in _gaps(blocks, whole)]
@@ -193,7 +199,7 @@ def _words_paired(a: Sequence[str], b: Sequence[str]) -> list[_Block]:
 
 
 def _edges(a: Sequence[str], b: Sequence[str], gap: _Gap) -> list[_Block]:
-    """The equal words that two texts begin and end with."""
+    """Returns the blocks of equal words with which two texts begin and end."""
     a0, a1, b0, b1 = gap
     most = min(a1 - a0, b1 - b0)
     head = 0
@@ -207,7 +213,7 @@ def _edges(a: Sequence[str], b: Sequence[str], gap: _Gap) -> list[_Block]:
 
 
 def _anchored(a: Sequence[str], b: Sequence[str], gap: _Gap, run: int) -> list[_Block]:
-    """Blocks grown from the runs of words that stand once on either side of a gap."""
+    """Returns blocks grown from the runs of words that occur once on each side of a gap."""
     a0, a1, b0, b1 = gap
     once_a, once_b = _once(a, a0, a1, run), _once(b, b0, b1, run)
     pairs = [(i, once_b[words]) for words, i in once_a.items() if words in once_b]
@@ -227,7 +233,7 @@ def _anchored(a: Sequence[str], b: Sequence[str], gap: _Gap, run: int) -> list[_
 
 
 def _once(words: Sequence[str], start: int, end: int, run: int) -> dict[tuple[str, ...], int]:
-    """Each run of words that stands once from `start` to `end`, and where it begins."""
+    """Returns each run of words that occurs once from `start` to `end`, with its start."""
     first: dict[tuple[str, ...], int] = {}
     again: set[tuple[str, ...]] = set()
     part = words[start:end]
@@ -240,7 +246,7 @@ def _once(words: Sequence[str], start: int, end: int, run: int) -> dict[tuple[st
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence that rises in the second number; the first rises already."""
+    """Returns the longest part of the sequence that rises in the second number, too."""
     tops: list[int] = []  # tops[n]: smallest end of a rising sequence of n + 1
     ends: list[int] = []  # which pair that end belongs to
     before: list[int] = []
@@ -258,17 +264,17 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _differ(a: _Text, b: _Text, gap: _Gap, likeness: float) -> list[_Block]:
-    """The matching blocks of a small gap after `difflib`; none if the two sides are unlike."""
+    """Returns the matching blocks of a small gap by `difflib`; none if the sides are unlike."""
     a0, a1, b0, b1 = gap
     matcher = SequenceMatcher(None, a[a0:a1], b[b0:b1], autojunk=False)
     blocks = [(a0 + i, b0 + j, n) for i, j, n in matcher.get_matching_blocks() if n]
-    # Without this a few words would be strewn over a long passage that only one edition has.
+    # Without this a few words would pair all over a long passage that only one edition has.
     paired = sum(n for _, _, n in blocks)
     return blocks if 2 * paired >= likeness * (a1 - a0 + b1 - b0) else []
 
 
 def _joined(blocks: Sequence[_Block]) -> tuple[_Block, ...]:
-    """Blocks that touch in both texts made one."""
+    """Returns the blocks with those joined that touch in both texts."""
     joined: list[_Block] = []
     for i, j, n in blocks:
         if joined and (joined[-1][0] + joined[-1][2], joined[-1][1] + joined[-1][2]) == (i, j):

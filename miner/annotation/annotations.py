@@ -1,32 +1,26 @@
-"""The annotations: files without any book text -> facts, and the tags that follow from them.
+"""A folder of annotations -> annotated books. The files hold no book text.
 
-A folder of annotations holds `books.jsonl` (a row per book: where it comes from and its split),
-`gold/` with a file per book, and `first/` and `second/` with the two independent readings of those
-chapters that were read twice. A row of such a file is one quoted span: its place in the annotated
-edition, the fingerprint of its letters, and two facts, who speaks and in which conversation.
+The folder has `books.jsonl` with a row per book (its origin and its split), `gold/` with a file per
+book, and `first/` and `second/` with the two independent readings of the chapters that were
+annotated twice. A row of such a file is one quoted span: its place in the annotated edition, its
+fingerprint and two facts, who speaks and in which conversation.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from miner.annotation.alignment import words
-from miner.dialogue.spans import Span
-from miner.dialogue.tag_files import json_rows, source_of, text_of
-from miner.dialogue.tags import CONTINUATION, Tag, TaggedBook, TaggedSpan
+from miner.annotation.fingerprints import Fingerprint, fingerprint_from_text
+from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
 
 BOOKS = "books.jsonl"
 GOLD = "gold"
 READINGS = ("first", "second")
 SPLITS = ("train", "dev", "test", "sample")
-UNKNOWN = "?"  # a speaker that the text does not tell
-QUOTES = "\"'“”‘’„‚«»"  # marks of speech; editions differ in them
+UNKNOWN = "?"  # a speaker whom the text does not name
 _BOOK_KEYS = {
     "book": str,
     "title": str,
@@ -47,47 +41,20 @@ _KEYS = {
     "speaker": str,
     "conversation": int,
 }
-_FINGERPRINT = re.compile(r"(?P<initials>\w*)\.(?P<letters>\d+)\.(?P<digest>[0-9a-f]{8})")
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What is kept of the letters of a span: enough to find it, too little to read it.
-
-    `initials` has the first letter of each word, `n_letters` counts all letters and `digest` has
-    the first 8 hexadecimal digits of their SHA-256; letters are folded by `align.words`. Of a
-    span without letters ("——!") the digest is of all its characters but the quotation marks.
-    """
-
-    initials: str
-    n_letters: int
-    digest: str
-
-    def __str__(self) -> str:
-        return f"{self.initials}.{self.n_letters}.{self.digest}"
-
-
-def fingerprint(text: str) -> Fingerprint:
-    """The fingerprint of a span's text, the same in every edition with the same letters.
-
-    >>> str(fingerprint("“Don't _you_?”"))
-    'dty.7.1ec0df8c'
-    """
-    folded = words(text)
-    letters = "".join(folded)
-    digested = letters or "".join(c for c in text if c not in QUOTES).strip()
-    digest = hashlib.sha256(digested.encode()).hexdigest()[:8]
-    return Fingerprint("".join([word[0] for word in folded]), len(letters), digest)
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
     """The facts of one quoted span.
 
-    `chapter` and `paragraph` are numbers of the annotated edition: for people to find the place,
-    and to tell where a paragraph begins. `conversation` counts from 1 in each chapter; a resumed
-    conversation has its old number. It is 0, and `speaker` empty, where what is quoted is no
-    utterance. `speaker` is "?" where the text does not tell.
+    Attributes:
+        chapter: the number of the chapter in the annotated edition.
+        paragraph: the number of the paragraph in the annotated edition.
+        fingerprint: what is kept of the text.
+        speaker: the name, "?" if the text does not tell, or "" if the span is no utterance.
+        conversation: the number, from 1 in each chapter; 0 if the span is no utterance. A resumed
+            conversation keeps its number.
+        remark: a note of the annotator.
     """
 
     chapter: int
@@ -99,16 +66,25 @@ class Annotation:
 
     @property
     def is_utterance(self) -> bool:
-        """Whether it is said aloud on this occasion."""
+        """Whether the span is said aloud on this occasion."""
         return self.conversation > 0
 
 
 @dataclass(frozen=True, slots=True)
 class BookCard:
-    """What is known of an annotated book, as `books.jsonl` has it.
+    """The row of an annotated book in `books.jsonl`.
 
-    `author` decides that no author is in two splits; `year` is of the first publication, `person`
-    the narrator's (1 or 3); `file` and `sha256` are of the edition that was annotated.
+    Attributes:
+        book: the Gutenberg number, or "sample".
+        title: the title.
+        author: the author. No author is in two splits.
+        year: the year of the first publication.
+        country: the author's country.
+        domain: the kind of novel.
+        person: the narrator's grammatical person, 1 or 3.
+        split: one of `SPLITS`.
+        file: the name of the annotated file.
+        sha256: the digest of the annotated file.
     """
 
     book: str
@@ -125,7 +101,7 @@ class BookCard:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedBook:
-    """A book and its annotations, in reading order; `source` is the file's name and digest."""
+    """A book and its annotations, in reading order. `source` is the file's name and digest."""
 
     card: BookCard
     annotations: tuple[Annotation, ...]
@@ -133,13 +109,13 @@ class AnnotatedBook:
 
     @property
     def chapters(self) -> tuple[int, ...]:
-        """The annotated chapters, in order."""
+        """The numbers of the annotated chapters, in order."""
         return tuple(dict.fromkeys(item.chapter for item in self.annotations))
 
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """A folder of annotations: the gold, and the two readings of what was read twice."""
+    """The books of a folder: the gold, and two readings of the chapters annotated twice."""
 
     folder: Path
     gold: tuple[AnnotatedBook, ...]
@@ -147,10 +123,12 @@ class Annotations:
     second: tuple[AnnotatedBook, ...]
 
     def of_split(self, split: str) -> tuple[AnnotatedBook, ...]:
-        """The gold books of a split, of several ("train+dev"), or of all but the sample ("all").
+        """Returns the gold books of a split ("test"), of several ("train+dev") or of "all".
+
+        "all" leaves out the sample.
 
         Raises:
-            ValueError: if there is no such split, or no book in it.
+            ValueError: if there is no such split or no book in it.
         """
         cards = _cards_of(self.folder, {book.card.book: book.card for book in self.gold}, split)
         return tuple(book for book in self.gold if book.card.book in cards)
@@ -162,12 +140,12 @@ def is_annotations(folder: Path) -> bool:
 
 
 def read_annotations(folder: Path) -> Annotations:
-    """The annotations of a folder; books in the order of `books.jsonl`.
+    """Returns the annotations of a folder, with books in the order of `books.jsonl`.
 
     Raises:
-        ValueError: with file and line, on bad JSON, a key that is missing or of the wrong kind, an
-            unknown split, an author in two splits, rows out of order, or a file of a book that
-            `books.jsonl` does not have.
+        ValueError: if a line is not JSON, a key is missing or has the wrong type, a split is
+            unknown, an author is in two splits, rows are out of order, or `books.jsonl` lacks the
+            book of a file; names the file and the line.
         OSError: if a file cannot be read.
     """
     cards = read_cards(folder / BOOKS)
@@ -177,7 +155,7 @@ def read_annotations(folder: Path) -> Annotations:
 
 
 def read_split(folder: Path, split: str) -> tuple[AnnotatedBook, ...]:
-    """The gold books of a split, as `Annotations.of_split` gives them; the files of others stay unread.
+    """Returns the gold books of a split, as `Annotations.of_split` does, and reads no other file.
 
     Raises:
         ValueError: as `read_annotations` and `Annotations.of_split` do.
@@ -188,7 +166,7 @@ def read_split(folder: Path, split: str) -> tuple[AnnotatedBook, ...]:
 
 
 def _cards_of(folder: Path, cards: Mapping[str, BookCard], split: str) -> dict[str, BookCard]:
-    """The cards of a split, as `Annotations.of_split` has splits, by id."""
+    """Returns the cards of a split (see `Annotations.of_split`) by book id."""
     names = [name for name in SPLITS if name != "sample"] if split == "all" else split.split("+")
     if unknown := [name for name in names if name not in SPLITS]:
         raise ValueError(
@@ -202,10 +180,10 @@ def _cards_of(folder: Path, cards: Mapping[str, BookCard], split: str) -> dict[s
 
 
 def read_cards(path: Path) -> dict[str, BookCard]:
-    """The books of `books.jsonl` by id, in the order of the file; errors as `read_annotations`."""
+    """Returns the rows of `books.jsonl` by book id. Errors: see `read_annotations`."""
     cards: dict[str, BookCard] = {}
     split_of: dict[str, str] = {}
-    for where, row in _rows(path, text_of(path)[0], _BOOK_KEYS):
+    for where, row in _rows(path, read_text(path), _BOOK_KEYS):
         card = BookCard(*(row[key] for key in _BOOK_KEYS))
         if card.book in cards:
             raise ValueError(f"{where}: found book {card.book} a second time, expected it once")
@@ -221,17 +199,17 @@ def read_cards(path: Path) -> dict[str, BookCard]:
 
 
 def read_file(path: Path, book: str) -> tuple[Annotation, ...]:
-    """The annotations of one file, in the order of the file; errors as `read_annotations`."""
-    return annotations_in(text_of(path)[0], book, path)
+    """Returns the annotations of one file, in its order. Errors: see `read_annotations`."""
+    return annotations_in(read_text(path), book, path)
 
 
 def annotations_in(text: str, book: str, path: Path) -> tuple[Annotation, ...]:
-    """The annotations in the text of a file, one per line that is not blank; as `read_file`.
+    """Returns the annotations in the text of a file. Errors: see `read_annotations`.
 
     Args:
-        text: what the file holds.
+        text: the text of the file.
         book: the id that each row must have.
-        path: what errors call the file.
+        path: how errors name the file.
     """
     annotations: list[Annotation] = []
     last: dict[int, int] = {}
@@ -258,7 +236,7 @@ def annotations_in(text: str, book: str, path: Path) -> tuple[Annotation, ...]:
 
 
 def row_of(book: str, annotation: Annotation) -> dict[str, Any]:
-    """The row of a file, keys in the file's order; `remark` only where there is one."""
+    """Returns the row of an annotation. It has the key `remark` only if there is a remark."""
     row = {
         "book": book,
         "chapter": annotation.chapter,
@@ -270,81 +248,10 @@ def row_of(book: str, annotation: Annotation) -> dict[str, Any]:
     return row | ({"remark": annotation.remark} if annotation.remark else {})
 
 
-def derive_tags(facts: Iterable[Annotation]) -> list[Tag]:
-    """The tags that follow from the facts, one per annotation, O where there is no utterance.
-
-    Walks the utterances of each chapter in reading order, leaving the rest out: another
-    conversation than the utterance before (a resumed one, too) gives B-START; the same speaker
-    goes on with the turn; another speaker gives B-OTHER. An unknown speaker ("?") before or after
-    is another speaker in a new paragraph and the same one within a paragraph.
-    """
-    tags: list[Tag] = []
-    before: Annotation | None = None
-    tag = Tag.O
-    for fact in facts:
-        if not fact.is_utterance:
-            tags.append(Tag.O)
-            continue
-        if before is None or _occasion(before) != _occasion(fact):
-            tag = Tag.B_START
-        elif not is_same_speaker(before, fact):
-            tag = Tag.B_OTHER
-        else:
-            tag = CONTINUATION[tag]
-        tags.append(tag)
-        before = fact
-    return tags
-
-
-def is_same_speaker(before: Annotation, fact: Annotation) -> bool:
-    """Whether an utterance goes on with the turn of the one before, as `derive_tags` has it."""
-    if UNKNOWN in (before.speaker, fact.speaker):
-        return before.paragraph == fact.paragraph
-    return before.speaker == fact.speaker
-
-
-def renumbered(facts: Iterable[Annotation]) -> list[Annotation]:
-    """The annotations of a chapter with conversations counted from 1 in the order they begin."""
-    numbers = {0: 0}
-    return [
-        replace(fact, conversation=numbers.setdefault(fact.conversation, len(numbers)))
-        for fact in facts
-    ]
-
-
-def by_conversation(
-    facts: Iterable[Annotation],
-) -> Iterator[tuple[tuple[int, int], list[Annotation]]]:
-    """The utterances of each conversation, in reading order, by chapter and conversation."""
-    # Sorting is stable: reading order within a conversation.
-    ordered = sorted((fact for fact in facts if fact.is_utterance), key=_occasion)
-    for occasion, group in groupby(ordered, key=_occasion):
-        yield occasion, list(group)
-
-
-def interrupted_pairs(facts: Sequence[Annotation]) -> int:
-    """How many pairs reach across an interruption: tags cannot say them, the facts can.
-
-    A pair is a turn and the next turn of the same conversation by another speaker, with utterances
-    of other conversations in between.
-    """
-    n_pairs = 0
-    place = {id(fact): n for n, fact in enumerate(fact for fact in facts if fact.is_utterance)}
-    for _, group in by_conversation(facts):
-        for before, fact in pairwise(group):
-            apart = place[id(fact)] - place[id(before)] > 1
-            n_pairs += apart and not is_same_speaker(before, fact)
-    return n_pairs
-
-
-def _occasion(fact: Annotation) -> tuple[int, int]:
-    return fact.chapter, fact.conversation
-
-
 def _read_gold(
     folder: Path, cards: Mapping[str, BookCard], chosen: Mapping[str, BookCard]
 ) -> tuple[AnnotatedBook, ...]:
-    """The gold of the chosen books, which must all be there."""
+    """Returns the gold of the chosen books; a missing file is an error."""
     gold = _read_books(folder / GOLD, cards, chosen)
     if absent := set(chosen) - {book.card.book for book in gold}:
         raise ValueError(f"{folder / GOLD}: found no {min(absent)}.jsonl, expected one per book")
@@ -354,23 +261,23 @@ def _read_gold(
 def _read_books(
     folder: Path, cards: Mapping[str, BookCard], chosen: Mapping[str, BookCard]
 ) -> tuple[AnnotatedBook, ...]:
-    """The chosen books of a folder, which may be missing; a file that is no book's is refused."""
+    """Returns the chosen books that a folder has. The file of an unknown book is an error."""
     paths = {path.stem: path for path in folder.glob("*.jsonl")}
     if foreign := sorted(set(paths) - set(cards)):
         raise ValueError(f"{paths[foreign[0]]}: found no book {foreign[0]} in {BOOKS}")
-    return tuple(
-        AnnotatedBook(
-            card, read_file(paths[book], book), source_of(paths[book], text_of(paths[book])[1])
-        )
-        for book, card in chosen.items()
-        if book in paths
-    )
+    return tuple(_read_book(paths[book], card) for book, card in chosen.items() if book in paths)
+
+
+def _read_book(path: Path, card: BookCard) -> AnnotatedBook:
+    content = path.read_bytes()
+    annotations = annotations_in(decode_text(content, path), card.book, path)
+    return AnnotatedBook(card, annotations, file_signature(path, sha256_of(content)))
 
 
 def _rows(
     path: Path, text: str, keys: dict[str, Callable[..., Any]]
 ) -> Iterable[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON Lines file, each with file:line, checked to have the keys."""
+    """Yields the objects of a JSON Lines file with their places; each must have the keys."""
     for where, row in json_rows(path, text):
         for key, kind in keys.items():
             if type(row.get(key)) is not kind:
@@ -381,12 +288,11 @@ def _rows(
 
 
 def _annotation(row: dict[str, Any], where: str) -> Annotation:
-    match = _FINGERPRINT.fullmatch(row["fingerprint"])
-    if match is None:
-        raise ValueError(
-            f"{where}: found fingerprint {row['fingerprint']!r}, "
-            "expected initials, number of letters and 8 hexadecimal digits, with points between"
-        )
+    """Returns the annotation of a row; errors begin with `where`."""
+    try:
+        found = fingerprint_from_text(row["fingerprint"])
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
     speaker, conversation, remark = row["speaker"], row["conversation"], row.get("remark", "")
     if min(row["chapter"], row["paragraph"], conversation) < 0:
         raise ValueError(
@@ -399,24 +305,4 @@ def _annotation(row: dict[str, Any], where: str) -> Annotation:
         )
     if not isinstance(remark, str):
         raise ValueError(f"{where}: found {remark!r} as remark, expected text")
-    found = Fingerprint(match["initials"], int(match["letters"]), match["digest"])
     return Annotation(row["chapter"], row["paragraph"], found, speaker, conversation, remark)
-
-
-def tagged_facts(annotated: AnnotatedBook) -> TaggedBook:
-    """The annotations as a tagged book without its text: fingerprints stand for the spans.
-
-    Two readings of one edition can be scored against each other so, without the book.
-    """
-    spans: list[TaggedSpan] = []
-    tags = derive_tags(annotated.annotations)
-    index = start = 0
-    for fact, tag in zip(annotated.annotations, tags, strict=True):
-        text, place = str(fact.fingerprint), (fact.chapter, fact.paragraph)
-        if not spans or place != (spans[-1].span.chapter, spans[-1].span.paragraph):
-            index = start = 0
-        end = start + len(text)
-        spoken = fact.is_utterance
-        spans.append(TaggedSpan(Span(*place, index, start, end, text, spoken, not spoken), tag))
-        index, start = index + 1, end
-    return TaggedBook(annotated.card.book, tuple(spans), annotated.source)

@@ -1,4 +1,4 @@
-"""Annotated books -> the editions at hand, parsed once: the gold spans and the miner's own."""
+"""Annotated books -> their editions: the miner's own spans, and the gold spans and tags."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from miner.books.sources import find_sources
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans
 
-# Gives the bytes of a book by its id.
+# Returns the bytes of a book by its id.
 BookReader = Callable[[str], bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """An annotated book on the edition at hand.
+    """An annotated book and one edition of it.
 
-    `book_spans` are the spans as the miner finds them, of the whole book; `located` has the
-    annotated ones.
+    Attributes:
+        annotated: the annotations.
+        book_spans: the spans of the whole book as the miner finds them.
+        located: the annotated spans.
     """
 
     annotated: AnnotatedBook
@@ -32,7 +34,7 @@ class Edition:
 
     @property
     def is_annotated_one(self) -> bool:
-        """Whether it is the very file that was annotated."""
+        """Whether the edition is the file that was annotated."""
         return self.located.is_own
 
 
@@ -41,18 +43,18 @@ def editions(
     read: BookReader,
     leave_out: Callable[[str], object] | None = None,
 ) -> Iterator[Edition]:
-    """Each annotated book on the edition that `read` gives, one at a time.
+    """Yields the edition of each annotated book.
 
     Args:
-        books: annotated ones.
-        read: gives the bytes of a book by its id.
-        leave_out: is told of each chapter that is not found as it was annotated
-            (`locate.losses`), which then counts as not annotated; without any other chapter the
-            book is passed over. If None, such a chapter is an error: a score is of all chapters.
+        books: annotated books.
+        read: returns the bytes of a book by its id.
+        leave_out: is called with a message for each chapter that is not found as it was annotated
+            (see `locate.losses`). The chapter then counts as not annotated, and a book without any
+            other chapter is skipped. If None, such a chapter is an error.
 
     Raises:
-        ValueError: if a file cannot be parsed, or without `leave_out` a chapter is not found as it
-            was annotated; names the book.
+        ValueError: if a file cannot be parsed, or if `leave_out` is None and a chapter is not found
+            as it was annotated; names the book.
     """
     for annotated in books:
         edition = open_edition(annotated, read(annotated.card.book))
@@ -69,7 +71,11 @@ def editions(
 
 
 def open_edition(annotated: AnnotatedBook, data: bytes) -> Edition:
-    """An annotated book on the edition in `data`, however many of its spans are found.
+    """Returns the edition of an annotated book, even if few of its spans are found.
+
+    Args:
+        annotated: the annotations.
+        data: the bytes of the book.
 
     Raises:
         ValueError: if the file cannot be parsed; names the book.
@@ -82,16 +88,16 @@ def open_edition(annotated: AnnotatedBook, data: bytes) -> Edition:
     return Edition(annotated, book_spans, locate(annotated, book_spans))
 
 
-def at_hand(books: Iterable[AnnotatedBook], folder: Path | None = None) -> Iterator[Edition]:
-    """The annotated books that lie on this disk, each on its edition; the others are passed over.
+def local_editions(books: Iterable[AnnotatedBook], folder: Path | None = None) -> Iterator[Edition]:
+    """Yields the editions of the annotated books that are on this disk. Skips the others.
 
     Args:
-        books: annotated ones.
-        folder: where a Gutenberg number is looked up first; then the cache is.
+        books: annotated books.
+        folder: where a Gutenberg number is looked up before the cache.
 
     Raises:
-        ValueError: if `folder` is no folder, a file cannot be parsed, or lacks too many annotated
-            spans of a chapter; names the book.
+        ValueError: if `folder` is not a folder, a file cannot be parsed, or a chapter is not found
+            as it was annotated; names the book.
         OSError: if a file cannot be read.
     """
     of_id = {book.card.book: book for book in books}

@@ -1,10 +1,9 @@
 """Annotated chapters <-> tasks of Label Studio (https://labelstud.io), a tool for annotating text.
 
-A task is an annotated chapter. Its regions are the quoted spans, each with the label "utterance" or
-"quoted", a speaker and a conversation. Label Studio runs in a browser: its offsets count UTF-16
-code units, an emoji as two, and the texts it gives back have blanks run together. So offsets are
-converted here, the text of a region is never trusted, and no line of a task ends in a carriage
-return.
+A task is a chapter. Its regions are the quoted spans, each with the label "utterance" or "quoted",
+a speaker and a conversation. Label Studio runs in a browser. Its offsets count UTF-16 code units
+(two for an emoji), and it returns texts with white space collapsed. So offsets are converted, the
+returned text of a region is not used, and no line of a task ends in a carriage return.
 """
 
 from __future__ import annotations
@@ -12,22 +11,24 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import groupby, pairwise
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any, TypeVar
 
-from miner.annotation.annotations import Annotation, fingerprint, renumbered
+from miner.annotation.annotations import Annotation, row_of
+from miner.annotation.derivation import renumber_conversations
 from miner.annotation.editions import Edition
-from miner.annotation.locate import Located
+from miner.annotation.fingerprints import fingerprint
+from miner.annotation.locate import annotated_chapters
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
-from miner.dialogue.tag_files import text_of
-from miner.dialogue.tags import TaggedSpan
+from miner.files import json_line, read_text, whole_file
 
 UTTERANCE = "utterance"
 QUOTED = "quoted"
-# The labeling interface that the tasks are made for, to paste into a project's settings.
+# The labeling interface of the tasks, for the settings of a Label Studio project.
 LABELING_CONFIG = """\
 <View>
   <Labels name="speech" toName="text">
@@ -42,18 +43,18 @@ LABELING_CONFIG = """\
 """
 _SEPARATOR = "\n\n"
 _FIELDS = ("speech", "conversation", "speaker", "remark")
-_MOST = 10**9  # a number of a chapter or a paragraph
-_BOOK = re.compile(r"[\w-]+")  # names a file of annotations
-_HALF = re.compile("[\ud800-\udfff]")  # half of a UTF-16 pair, which is no character
+_LARGEST = 10**9  # the largest number of a chapter or a paragraph
+_BOOK = re.compile(r"[\w-]+")  # the name of a file of annotations
+_HALF = re.compile("[\ud800-\udfff]")  # half of a UTF-16 pair is not a character
 
 _Kind = TypeVar("_Kind")
 
 
 def tasks(edition: Edition) -> list[dict[str, Any]]:
-    """A task per annotated chapter, to import into Label Studio, its annotation included.
+    """Returns a task per annotated chapter with its annotation, to import into Label Studio.
 
-    `data` has the text of the chapter, and the paragraphs' numbers and where in the text each
-    begins (in UTF-16 code units), so that `facts_of` needs no book.
+    `data` has the text of the chapter, and the number and start (in UTF-16 code units) of each
+    paragraph. So `read_exported` does not need the book.
     """
     card = edition.annotated.card
     return [
@@ -62,41 +63,15 @@ def tasks(edition: Edition) -> list[dict[str, Any]]:
     ]
 
 
-def annotated_chapters(
-    located: Located,
-) -> dict[int, list[tuple[TaggedSpan, Annotation | None]]]:
-    """The spans of each annotated chapter, tagged, and what is annotated of each, in order.
-
-    The edition may divide the book in other ways. An annotated chapter has all of those chapters of
-    the edition that hold none but its own annotations; of one that several share it has the
-    paragraphs from its first annotated span to its last.
-    """
-    rows = list(zip(located.tagged().spans, located.facts, strict=True))
-    # By chapter of the edition and annotated chapter: the first and the last annotated paragraph.
-    parts: dict[int, dict[int, tuple[int, int]]] = {}
-    for item, fact in rows:
-        if fact is not None:
-            number, sharing = item.span.paragraph, parts.setdefault(item.span.chapter, {})
-            sharing[fact.chapter] = sharing.get(fact.chapter, (number, number))[0], number
-    found: dict[int, list[tuple[TaggedSpan, Annotation | None]]] = {}
-    for item, fact in rows:
-        sharing = parts.get(item.span.chapter, {})
-        for chapter, (first, last) in sharing.items():
-            inside = len(sharing) == 1 or first <= item.span.paragraph <= last
-            if inside and (fact is None or fact.chapter == chapter):
-                found.setdefault(chapter, []).append((item, fact))
-    return found
-
-
 def blank_tasks(book_spans: BookSpans, chapters: Sequence[int]) -> list[dict[str, Any]]:
-    """A task per chapter of a book that nobody has annotated, its quoted spans marked.
+    """Returns a task per chapter of a book without annotations.
 
-    Speaker and conversation are left to the annotator, and so is what is no utterance: every quoted
-    span has the label "utterance". A chapter that is asked for twice is one task.
+    Every quoted span has the label "utterance". The annotator changes labels and adds speakers and
+    conversations. A chapter that is given twice is one task.
 
     Raises:
-        ValueError: if the book has no such chapter, or nothing is quoted in it; names it. If the
-            book's id could not name a file when the tasks come back.
+        ValueError: if the book lacks a chapter, nothing is quoted in it, or the book's id cannot be
+            the name of a file of annotations.
     """
     id = book_spans.book.id
     if not _BOOK.fullmatch(id):
@@ -109,20 +84,73 @@ def blank_tasks(book_spans: BookSpans, chapters: Sequence[int]) -> list[dict[str
     ]
 
 
-def facts_of(path: Path) -> dict[str, list[Annotation]]:
-    """The annotations in a file that Label Studio exported (JSON), by book, in reading order.
+@contextmanager
+def tasks_file(
+    out: Path, force: bool = False
+) -> Iterator[Callable[[Sequence[dict[str, Any]]], None]]:
+    """Opens files for tasks (`out`) and the labeling interface, which ends in .xml.
 
-    Of a task that several people annotated the first annotation that was not cancelled counts; a
-    book without any is left out. What the labeling interface does not have (relations, choices) is
-    passed over. Conversations are numbered anew, from 1 in each chapter, in the order in which they
-    begin.
+    The block receives a function that writes the tasks. Enter it before a book is read, so that an
+    error comes early.
 
     Raises:
-        ValueError: names the file, the task and the region, where the file is no export, a task was
-            not made by `tasks`, two tasks have the same chapter, a region lies outside of its
-            paragraph or overlaps another, or lacks a speaker or a conversation.
+        ValueError: if `out` ends in .xml, or if one of the files exists and `force` is False.
     """
-    text, _ = text_of(path)
+    if out.suffix.lower() == ".xml":
+        raise ValueError(
+            f"{out}: found the ending of the labeling interface beside the tasks, "
+            "expected another ending (.json)"
+        )
+    with whole_file(out, force) as file, whole_file(out.with_suffix(".xml"), force) as config:
+
+        def write(all_tasks: Sequence[dict[str, Any]]) -> None:
+            file.write(json.dumps(all_tasks, ensure_ascii=False, indent=1).encode())
+            config.write(LABELING_CONFIG.encode())
+
+        yield write
+
+
+def import_exported(exported: Path, out: Path, force: bool) -> list[Path]:
+    """Writes files of annotations, one per book, from a JSON file that Label Studio exported.
+
+    Args:
+        exported: the file that Label Studio exported.
+        out: the folder for the files of annotations.
+        force: whether existing files are replaced.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        ValueError: as `read_exported` does, if no annotation is finished, or if a file exists and
+            `force` is False; then no file is written.
+    """
+    books = read_exported(exported)
+    if not books:
+        raise ValueError(
+            f"{exported}: found no finished annotation with a region, expected at least one"
+        )
+    paths = {book: out / f"{book}.jsonl" for book in books}
+    with ExitStack() as opened:
+        files = {book: opened.enter_context(whole_file(paths[book], force)) for book in books}
+        for book, facts in books.items():
+            files[book].write(b"".join(json_line(row_of(book, fact)) for fact in facts))
+    return list(paths.values())
+
+
+def read_exported(path: Path) -> dict[str, list[Annotation]]:
+    """Returns the annotations in a JSON file that Label Studio exported, by book.
+
+    If several people annotated a task, the first annotation that was not cancelled counts. A book
+    without any is left out. Results that the labeling interface does not have (relations, choices)
+    are ignored. Conversations are numbered from 1 in each chapter in the order they begin.
+
+    Raises:
+        ValueError: if the file is not an export, a task was not made by `tasks`, two tasks have the
+            same chapter, a region leaves its paragraph, overlaps another or lacks a speaker or
+            conversation; names the file, the task and the region.
+    """
+    text = read_text(path)
     try:
         exported = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -133,51 +161,51 @@ def facts_of(path: Path) -> dict[str, list[Annotation]]:
     seen: set[tuple[str, int]] = set()
     for number, task in enumerate(exported, 1):
         where = f"{path}: task {number}"
-        task = _of_kind(dict, task, "task", where)
-        data = _data_of(task, where)
+        task = _checked(dict, task, "task", where)
+        data = _task_data(task, where)
         book, chapter = data["book"], data["chapter"]
         if (book, chapter) in seen:
             raise ValueError(
                 f"{where}: found book {book}, chapter {chapter} a second time, expected it once"
             )
         seen.add((book, chapter))
-        if facts := _facts(task, data, where):
+        if facts := _annotations_of_task(task, data, where):
             books.setdefault(book, []).extend(facts)
     for facts in books.values():
         facts.sort(key=lambda fact: (fact.chapter, fact.paragraph))  # stable within a paragraph
     return books
 
 
-def _of_kind(kind: type[_Kind], value: object, name: str, where: str) -> _Kind:
-    """The value, refused where it is of another kind."""
+def _checked(kind: type[_Kind], value: object, name: str, where: str) -> _Kind:
+    """Returns the value if it has this type; otherwise raises a ValueError."""
     if type(value) is not kind:
         raise ValueError(f"{where}: found {shown(value)} as {name}, expected {kind.__name__}")
     return value
 
 
-def _data_of(task: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """What `tasks` put into the data of a task, which Label Studio gives back as it was."""
-    data = _of_kind(dict, task.get("data"), "data", where)
+def _task_data(task: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Returns the checked `data` of a task, which Label Studio returns unchanged."""
+    data = _checked(dict, task.get("data"), "data", where)
     for key, kind in {"text": str, "book": str, "chapter": int, "paragraphs": list}.items():
-        _of_kind(kind, data.get(key), key, where)
+        _checked(kind, data.get(key), key, where)
     if not _BOOK.fullmatch(data["book"]):
         raise ValueError(
             f"{where}: found {shown(data['book'])} as book, expected letters, digits, - and _"
         )
-    if not 0 <= data["chapter"] <= _MOST:
+    if not 0 <= data["chapter"] <= _LARGEST:
         raise ValueError(
-            f"{where}: found chapter {shown(data['chapter'])}, expected a number from 0 to {_MOST}"
+            f"{where}: found chapter {shown(data['chapter'])}, expected 0 to {_LARGEST}"
         )
     if _HALF.search(data["text"]):
-        raise ValueError(f"{where}: found half a character in its text, expected whole ones")
-    n_units = _units(data["text"])
+        raise ValueError(f"{where}: found half a character in its text, expected whole characters")
+    n_units = _n_units(data["text"])
     last = [-1, -1]
     for place in data["paragraphs"]:
         if not (isinstance(place, list) and [type(n) for n in place] == [int, int]):
             raise ValueError(
                 f"{where}: found paragraph {shown(place)}, expected its number and start"
             )
-        if not (last[0] < place[0] <= _MOST and last[1] < place[1] < n_units):
+        if not (last[0] < place[0] <= _LARGEST and last[1] < place[1] < n_units):
             raise ValueError(
                 f"{where}: found paragraph {shown(place)}, expected number and start to rise, "
                 f"within the {n_units} UTF-16 code units of the text"
@@ -191,17 +219,18 @@ def _data_of(task: Mapping[str, Any], where: str) -> dict[str, Any]:
 def _task(
     book: str, title: str, chapter: int, spans: Sequence[tuple[Span, Annotation | None]]
 ) -> dict[str, Any]:
+    """Returns the task of a chapter from its spans and their annotations."""
     text = ""
     starts: list[tuple[int, int]] = []
     results: list[dict[str, Any]] = []
-    at = 0  # in UTF-16 code units, as everything that Label Studio sees
+    at = 0  # in UTF-16 code units
     for paragraph, group in groupby(spans, key=lambda pair: pair[0].paragraph):
         starts.append((paragraph, at))
         for span, fact in group:
-            piece = _safe(span.text)
-            end = at + _units(piece)
+            piece = _without_returns(span.text)
+            end = at + _n_units(piece)
             if fact is not None or span.in_marks:
-                results += _results(f"{paragraph}-{span.index}", at, end, piece, fact)
+                results += _region_results(f"{paragraph}-{span.index}", at, end, piece, fact)
             text, at = text + piece, end
         text, at = text + _SEPARATOR, at + len(_SEPARATOR)
     data = {"text": text, "book": book, "title": title, "chapter": chapter}
@@ -211,20 +240,20 @@ def _task(
     }
 
 
-def _safe(text: str) -> str:
-    """The text without carriage returns, each replaced by a blank: no offset moves."""
+def _without_returns(text: str) -> str:
+    """Returns the text with carriage returns replaced, at the same length."""
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
-def _units(text: str) -> int:
-    """The length in UTF-16 code units."""
+def _n_units(text: str) -> int:
+    """Returns the length in UTF-16 code units."""
     return len(text.encode("utf-16-le")) // 2
 
 
-def _results(
+def _region_results(
     id: str, start: int, end: int, text: str, fact: Annotation | None
 ) -> list[dict[str, Any]]:
-    """What Label Studio keeps of one region: its label, and a value for each known field."""
+    """Returns the results of a region: its label and each field that has a value."""
     place = {"start": start, "end": end, "text": text}
     label = UTTERANCE if fact is None or fact.is_utterance else QUOTED
     fields: list[tuple[str, str, dict[str, Any]]] = [("speech", "labels", {"labels": [label]})]
@@ -235,21 +264,24 @@ def _results(
                 fields.append((name, "textarea", {"text": [value]}))
     return [
         {"id": id, "from_name": name, "to_name": "text", "type": kind}
-        # The text of a text area takes the place of the region's own, as Label Studio has it.
+        # Label Studio writes the text of a text area where the text of the region was.
         | {"value": place | value}
         for name, kind, value in fields
     ]
 
 
-def _facts(task: Mapping[str, Any], data: Mapping[str, Any], where: str) -> list[Annotation]:
+def _annotations_of_task(
+    task: Mapping[str, Any], data: Mapping[str, Any], where: str
+) -> list[Annotation]:
+    """Returns the annotations of a task in reading order; none if it is not finished."""
     if task.get("annotations") is None:
         return []
-    annotations = _of_kind(list, task["annotations"], "annotations", where)
-    annotations = [_of_kind(dict, item, "annotation", where) for item in annotations]
+    annotations = _checked(list, task["annotations"], "annotations", where)
+    annotations = [_checked(dict, item, "annotation", where) for item in annotations]
     done = [item for item in annotations if not item.get("was_cancelled")]
     if not done:
         return []
-    regions = _regions(_of_kind(list, done[0].get("result"), "result", where), where)
+    regions = _regions(_checked(list, done[0].get("result"), "result", where), where)
     units = data["text"].encode("utf-16-le")
     n_units = len(units) // 2
     starts = [start for _, start in data["paragraphs"]]
@@ -271,40 +303,40 @@ def _facts(task: Mapping[str, Any], data: Mapping[str, Any], where: str) -> list
         except UnicodeDecodeError as error:
             raise ValueError(f"{place}: found half a character, expected whole ones") from error
         paragraph = data["paragraphs"][number][0]
-        found.append((start, end, _fact(region, data["chapter"], paragraph, text, place)))
+        found.append((start, end, _annotation(region, data["chapter"], paragraph, text, place)))
     found.sort(key=lambda item: item[:2])
     for (_, end, _), (start, _, fact) in pairwise(found):
         if start < end:
             raise ValueError(
                 f"{where}: found two regions that overlap in paragraph {fact.paragraph}"
             )
-    return renumbered([fact for _, _, fact in found])
+    return renumber_conversations([fact for _, _, fact in found])
 
 
 def _regions(results: Iterable[Any], where: str) -> dict[str, dict[str, Any]]:
-    """The regions of an annotation by their ids: offsets, labels and what was typed."""
+    """Returns the regions of an annotation by id: offsets, labels and entered texts."""
     regions: dict[str, dict[str, Any]] = {}
     for result in results:
-        name = _of_kind(dict, result, "result", where).get("from_name")
+        name = _checked(dict, result, "result", where).get("from_name")
         if name not in _FIELDS:
             continue
-        id = _of_kind(str, result.get("id"), "id of a region", where)
+        id = _checked(str, result.get("id"), "id of a region", where)
         place = f"{where}, region {shown(id)}"
-        value = _of_kind(dict, result.get("value"), f"value of {name}", place)
+        value = _checked(dict, result.get("value"), f"value of {name}", place)
         region = regions.setdefault(id, {})
         if name == "speech":
             region |= {key: value.get(key) for key in ("start", "end", "labels")}
         elif name == "conversation":
             region[name] = value.get("number")
         else:
-            region[name] = _typed(value.get("text"), name, place)
+            region[name] = _entered_text(value.get("text"), name, place)
     return regions
 
 
-def _fact(
+def _annotation(
     region: Mapping[str, Any], chapter: int, paragraph: int, text: str, where: str
 ) -> Annotation:
-    """The annotation of one region; `conversation` is as the annotator numbered it."""
+    """Returns the annotation of a region, with the annotator's number of the conversation."""
     remark, labels = region.get("remark", ""), region.get("labels")
     if labels == [QUOTED]:
         return Annotation(chapter, paragraph, fingerprint(text), "", 0, remark)
@@ -314,20 +346,20 @@ def _fact(
         )
     number: Any = region.get("conversation")
     speaker = region.get("speaker", "")
-    # Whole numbers come back as floats at times; neither infinity nor NaN leaves the remainder 0.
+    # Whole numbers may come back as floats. The remainder of infinity and NaN is not 0.
     if not (type(number) in (int, float) and number >= 1 and number % 1 == 0):
         raise ValueError(
             f"{where}: found conversation {shown(number)}, expected a whole number from 1"
         )
     if not speaker:
-        raise ValueError(f"{where}: found no speaker, expected a name, or ? where none is told")
+        raise ValueError(f"{where}: found no speaker, expected a name, or ? if unknown")
     return Annotation(chapter, paragraph, fingerprint(text), speaker, int(number), remark)
 
 
-def _typed(value: object, name: str, where: str) -> str:
-    """What was typed in a text area: a list of lines, or a text where there is one line."""
+def _entered_text(value: object, name: str, where: str) -> str:
+    """Returns the text of a text area, which is a list of lines or one line."""
     lines = value if isinstance(value, list) else [value]
-    typed = " ".join(_of_kind(str, line, name, where) for line in lines).strip()
+    typed = " ".join(_checked(str, line, name, where) for line in lines).strip()
     if _HALF.search(typed):
-        raise ValueError(f"{where}: found half a character as {name}, expected whole ones")
+        raise ValueError(f"{where}: found half a character as {name}, expected whole characters")
     return typed

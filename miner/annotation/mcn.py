@@ -1,7 +1,7 @@
-"""The CSV files of the seed project, "Mining Conversations from Novels" -> one tagged book each.
+"""The CSV files of MCN ("Mining Conversations from Novels") -> tagged books.
 
-They have one row per span of one book, in which narration inside a paragraph of speech may be
-missing. Refused, with file and line, where they are not what they should be.
+A file has one row per span of one book. Narration inside a paragraph of speech may be missing.
+Reading refuses a malformed file and names the file and the line.
 """
 
 from __future__ import annotations
@@ -17,29 +17,32 @@ from pathlib import Path
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tag_files import (
-    Reading,
-    _tags_reading,
-    check_legal,
-    reading_of,
-    source_of,
-    tag_of,
-    text_of,
+    TagFile,
+    read_tag_file,
+    refuse_illegal_tags,
+    repaired_file,
+    tag_from_name,
 )
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.files import decode_text, file_signature, sha256_of
 
-# Pride and Prejudice; the seed's files hold nothing else.
+# Pride and Prejudice, the only book in the files.
 MCN_BOOK = "1342"
 _HEADING = re.compile(r"Chapter (\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class McnData:
-    """The seed project's book and the four taggings of it; `model` covers the test split only.
+    """The book of MCN and four taggings of it.
 
-    The two gold taggings are legal (`gold_v1` by repair), the two predictions are as predicted:
-    they are made to be scored, and `dialogues.repair_book` makes them legal. `splits` holds the split
-    of each chapter ("train", "validation" or "test") and `n_repaired`, per file stem, how many tags
-    are illegal in the file.
+    Attributes:
+        book_spans: the book and its spans; utterances are those of gold-v2.csv.
+        gold_v1: the first version of the gold, with illegal tags repaired.
+        gold_v2: the second version of the gold, whose tags are all legal.
+        heuristic: the tags of the MCN heuristic, as predicted; some are illegal.
+        model: the tags of the MCN model for the test split, as predicted; some are illegal.
+        splits: the split of each chapter: "train", "validation" or "test".
+        n_repaired: the number of illegal tags in each file, by the file's name without ".csv".
     """
 
     book_spans: BookSpans
@@ -51,7 +54,7 @@ class McnData:
     n_repaired: tuple[tuple[str, int], ...]
 
     def of_split(self, tagged: TaggedBook, split: str) -> TaggedBook:
-        """The spans of `tagged` that lie in the chapters of a split."""
+        """Returns the book with the spans of a split only."""
         chapters = {chapter for chapter, name in self.splits if name == split}
         spans = tuple(item for item in tagged.spans if item.span.chapter in chapters)
         return replace(tagged, spans=spans)
@@ -59,7 +62,7 @@ class McnData:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One row of a seed file; `where` is file:line, `split` is empty where the file has none."""
+    """One row of a file. `where` is "file:line"; `split` is "" if the file has no splits."""
 
     where: str
     paragraph: str
@@ -70,30 +73,32 @@ class _Row:
 
 def read_mcn_tags(
     path: Path | str, *, book: str = MCN_BOOK, split: str | None = None, repair: bool = False
-) -> Reading:
-    """The one book of a seed file, gold or predicted.
+) -> TagFile:
+    """Returns the book of an MCN file, gold or predicted.
 
-    Consecutive rows of one `para_index` are a paragraph; paragraphs are counted from 0 in the
-    file, chapters by the number in the heading ("Chapter 19" is 19, also in a file of the test
-    split). A row is an utterance where this file's tag is not O. The columns may have the names of
-    the gold (`sent`, `label`) or of the model's predictions (`para`, `pred_label`).
+    Consecutive rows with one `para_index` are a paragraph. Paragraphs are counted from 0 in the
+    file. A chapter has the number in its heading: "Chapter 19" is 19, also in a file of the test
+    split. A row is an utterance if its tag is not O. Columns may have the names of the gold files
+    (`sent`, `label`) or of the model's predictions (`para`, `pred_label`).
 
     Args:
         path: the file.
-        book: the id to give the book.
-        split: keeps the rows whose `split_tag` is this. What is left of a conversation that the
-            split cuts is repaired, and counted, as by `repair`.
-        repair: changes illegal tags by `tags.repair_tags` and counts them, instead of refusing the file.
+        book: the id of the book.
+        split: if given, only rows with this `split_tag` are kept. A split may cut a conversation;
+            the tags that are illegal without its beginning are repaired and counted.
+        repair: whether illegal tags are repaired by `tags.repair_tags` and counted. If False they
+            are an error.
 
     Raises:
-        ValueError: with file and line, on missing columns, an unknown tag, a chapter in two
-            splits, a split that the file lacks, and, unless `repair`, an illegal tag.
+        ValueError: if a column is missing, a tag is unknown, a chapter is in two splits, the file
+            lacks the split, or a tag is illegal and `repair` is False; names the file and the line.
     """
     path = Path(path)
-    rows, sha256 = _seed_rows(path)
-    _, spans = _seed_spans(rows)
+    rows, source = _read_rows(path)
+    _, spans = _spans_of_rows(rows)
     tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
-    check_legal(tagged, [row.where for row in rows], repair)
+    if not repair:
+        refuse_illegal_tags(tagged, [row.where for row in rows])
     if split is not None:
         splits = dict(_splits(rows, spans))
         if split not in splits.values():
@@ -102,33 +107,33 @@ def read_mcn_tags(
                 + (", ".join(sorted(set(splits.values()) - {""})) or "no split: no split_tag here")
             )
         tagged = [item for item in tagged if splits[item.span.chapter] == split]
-    return reading_of([TaggedBook(book, tuple(tagged), source_of(path, sha256))])
+    return repaired_file([TaggedBook(book, tuple(tagged), source)])
 
 
 def read_mcn(folder: Path | str) -> McnData:
-    """The seed's book with its two gold versions, the heuristic's and the model's predictions.
+    """Returns the book of MCN with both versions of the gold and the predictions of two taggers.
 
-    All four share the paragraphs and offsets of gold-v2.csv, whose tags say which spans of
-    `book_spans` are utterances. The two gold files and the heuristic agree on that in every row;
-    the model tags a few utterances O, and these are narration in its tagged book: utterances that
-    it did not find. Only gold-v2.csv is a legal sequence; see `McnData` for the others.
+    All four taggings have the paragraphs and offsets of gold-v2.csv. They agree on which spans are
+    utterances, except that the model tags a few utterances O. These are narration in its tagged
+    book, because it did not find them.
 
     Args:
-        folder: holds gold-v1.csv, gold-v2.csv, heuristic-predictions.csv and
+        folder: the folder with gold-v1.csv, gold-v2.csv, heuristic-predictions.csv and
             model-predictions-test.csv.
 
     Raises:
-        ValueError: with file and line, where a file is not as `read_mcn_tags` expects it or does
-            not have the rows of gold-v2.csv.
+        ValueError: if a file is malformed (see `read_mcn_tags`) or has other rows than gold-v2.csv;
+            names the file and the line.
     """
     folder = Path(folder)
-    rows, sha256 = _seed_rows(folder / "gold-v2.csv")
-    blocks, spans = _seed_spans(rows)
+    content = (folder / "gold-v2.csv").read_bytes()
+    rows, _ = _read_rows(folder / "gold-v2.csv")
+    blocks, spans = _spans_of_rows(rows)
     splits = _splits(rows, spans)
     test_chapters = {chapter for chapter, split in splits if split == "test"}
     test_spans = [span for span in spans if span.chapter in test_chapters]
     readings = {
-        stem: _on_spans(
+        stem: _tags_on_spans(
             folder / f"{stem}.csv",
             test_spans if stem.endswith("-test") else spans,
             repair=stem != "gold-v2",
@@ -136,7 +141,9 @@ def read_mcn(folder: Path | str) -> McnData:
         for stem in ("gold-v1", "gold-v2", "heuristic-predictions", "model-predictions-test")
     }
     v1, v2, heuristic, model = readings.values()
-    book = Book(MCN_BOOK, "Pride and Prejudice", "Jane Austen", "en", blocks, (), sha256)
+    book = Book(
+        MCN_BOOK, "Pride and Prejudice", "Jane Austen", "en", blocks, (), sha256_of(content)
+    )
     return McnData(
         BookSpans(book, tuple(spans)),
         v1.books[0],
@@ -148,9 +155,10 @@ def read_mcn(folder: Path | str) -> McnData:
     )
 
 
-def _seed_rows(path: Path) -> tuple[list[_Row], str]:
-    """The rows of a seed file and the SHA-256 of its bytes."""
-    text, sha256 = text_of(path)
+def _read_rows(path: Path) -> tuple[list[_Row], str]:
+    """Returns the rows of a file and its signature (see `file_signature`)."""
+    content = path.read_bytes()
+    text = decode_text(content, path)
     table = csv.DictReader(io.StringIO(text, newline=""))
     names = table.fieldnames or []
     columns = [
@@ -170,15 +178,15 @@ def _seed_rows(path: Path) -> tuple[list[_Row], str]:
             raise ValueError(f"{where}: found an empty cell, expected para_index and text")
         collapsed = " ".join(sentence.split())
         split = cells.get("split_tag") or ""
-        rows.append(_Row(where, paragraph, collapsed, tag_of(tag, where), split))
-    return rows, sha256
+        rows.append(_Row(where, paragraph, collapsed, tag_from_name(tag, where), split))
+    return rows, file_signature(path, sha256_of(content))
 
 
-def _seed_spans(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]:
-    """The blocks, and a span for each row; a block's joining space belongs to the row before it.
+def _spans_of_rows(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]:
+    """Returns the blocks and a span for each row.
 
-    Whether a space is taken does not depend on the tags, so that files which disagree about the
-    utterances still agree about every offset.
+    Rows of a block are joined by a space, which belongs to the span before it. This does not depend
+    on the tags. So files with other tags have the same offsets.
     """
     blocks: list[Block] = []
     spans: list[Span] = []
@@ -200,7 +208,7 @@ def _seed_spans(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]:
 
 
 def _splits(rows: Iterable[_Row], spans: Iterable[Span]) -> tuple[tuple[int, str], ...]:
-    """The split of each chapter; a chapter in two splits is refused."""
+    """Returns the split of each chapter. A chapter in two splits is an error."""
     splits: dict[int, str] = {}
     for row, span in zip(rows, spans, strict=True):
         known = splits.setdefault(span.chapter, row.split)
@@ -212,36 +220,38 @@ def _splits(rows: Iterable[_Row], spans: Iterable[Span]) -> tuple[tuple[int, str
     return tuple(splits.items())
 
 
-def _on_spans(path: Path, spans: Sequence[Span], repair: bool) -> Reading:
-    """The tags of a seed file on spans read from another, row by row; texts must agree."""
-    rows, sha256 = _seed_rows(path)
+def _tags_on_spans(path: Path, spans: Sequence[Span], repair: bool) -> TagFile:
+    """Returns the tags of a file on the spans of another. The rows must have the same texts."""
+    rows, source = _read_rows(path)
     if len(rows) != len(spans):
         raise ValueError(f"{path}: found {len(rows)} rows, expected {len(spans)}, as in the gold")
     for row, span in zip(rows, spans, strict=True):
         if row.text != span.text.strip():
             raise ValueError(f"{row.where}: found {row.text!r}, expected {span.text.strip()!r}")
     tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
-    check_legal(tagged, [row.where for row in rows], repair)
-    return reading_of([TaggedBook(MCN_BOOK, tuple(tagged), source_of(path, sha256))])
+    if not repair:
+        refuse_illegal_tags(tagged, [row.where for row in rows])
+    return repaired_file([TaggedBook(MCN_BOOK, tuple(tagged), source)])
 
 
 def _with_tag(span: Span, row: _Row) -> TaggedSpan:
-    """The span as the row sees it: an utterance where the row's tag is not O."""
+    """Returns the span with the tag of a row. It is an utterance if the tag is not O."""
     return TaggedSpan(replace(span, is_utterance=row.tag is not Tag.O), row.tag)
 
 
-def read_tagged_file(
+def read_any_tag_file(
     path: Path | str, *, split: str | None = None, repair: bool = False
-) -> Reading:
-    """Tagged books from a tags file (.jsonl) or a seed file (.csv), by the file's ending.
+) -> TagFile:
+    """Returns the books of a tags file (.jsonl) or of an MCN file (.csv).
 
     Args:
         path: the file.
-        split: for a seed file, the only split to keep; see `read_mcn_tags`.
-        repair: changes illegal tags by `tags.repair_tags` and counts them, instead of refusing the file.
+        split: for an MCN file, the split to keep; see `read_mcn_tags`.
+        repair: whether illegal tags are repaired and counted. If False they are an error.
 
     Raises:
-        ValueError: on another ending, on a split of a tags file, and as the two readers do.
+        ValueError: if the file has another ending, if a split of a tags file is asked for, or as
+            `read_tag_file` and `read_mcn_tags` do.
     """
     path = Path(path)
     if path.suffix == ".csv":
@@ -249,5 +259,7 @@ def read_tagged_file(
     if path.suffix != ".jsonl":
         raise ValueError(f"{path}: found {path.suffix or 'no ending'}, expected .jsonl or .csv")
     if split is not None:
-        raise ValueError(f"{path}: found split {split} asked of a tags file, which has no splits")
-    return _tags_reading(path, repair)
+        raise ValueError(
+            f"{path}: found split {split}, expected none in a tags file, which has no splits"
+        )
+    return read_tag_file(path, repair)

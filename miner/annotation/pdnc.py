@@ -1,8 +1,8 @@
-"""Project Dialogism Novel Corpus -> its novels and their quotations.
+"""The Project Dialogism Novel Corpus -> its novels and their quotations.
 
 The corpus (https://github.com/Priya22/project-dialogism-novel-corpus, arXiv 2204.05836) annotates
-whole novels. A quotation that "said he" interrupts has one span for each part; spans leave the
-quotation marks out and are offsets into `novel_text.txt`.
+whole novels. A quotation that "said he" interrupts has one span for each part. Spans are offsets in
+`novel_text.txt` without the quotation marks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Offsets = tuple[int, int]  # start and end, exclusive
 
 @dataclass(frozen=True, slots=True)
 class PdncNovel:
-    """A novel of the corpus; `gutenberg_id` is "" where its text came from another site."""
+    """A novel of the corpus. `gutenberg_id` is "" if its text is not from Project Gutenberg."""
 
     folder: Path
     gutenberg_id: str
@@ -33,9 +33,9 @@ class PdncNovel:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """One quotation; `spans` has one span, in characters, for each uninterrupted part.
+    """One quotation. `spans` has the offsets, in characters, of each uninterrupted part.
 
-    `type` is "Explicit", "Anaphoric" or "Implicit", or "" where the annotators left it out.
+    `type` is "Explicit", "Anaphoric", "Implicit", or "" if the annotators gave none.
     """
 
     id: str
@@ -47,19 +47,19 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedNovel:
-    """The text of a novel and its quotations, as the corpus orders them."""
+    """The text of a novel and its quotations, in the order of the corpus."""
 
     text: str
     quotations: tuple[Quotation, ...]
 
     @property
     def spans(self) -> tuple[Offsets, ...]:
-        """The spans of all quotations, by their place in the text."""
+        """The spans of all quotations, in the order of the text."""
         return tuple(sorted(span for quotation in self.quotations for span in quotation.spans))
 
 
 def pdnc_novels(corpus: Path) -> list[PdncNovel]:
-    """The novels of the corpus's index whose folder lies in `corpus` or in its `data`.
+    """Returns the novels in the index of the corpus that have a folder in `corpus` or its `data`.
 
     Raises:
         ValueError: if the index lacks a column; names the file and the column.
@@ -75,21 +75,21 @@ def pdnc_novels(corpus: Path) -> list[PdncNovel]:
 
 
 def read_quotations(folder: Path) -> AnnotatedNovel:
-    """The text of one novel of the corpus and its quotations.
+    """Returns the text of one novel of the corpus and its quotations.
 
-    The spans are offsets in characters, though the column is called `quoteByteSpans`. The text in
-    a span is the part of the quotation listed with it; only blanks may differ, since the corpus
-    trims them from the one and not from the other.
+    The spans are offsets in characters, although the column is called `quoteByteSpans`. Each span
+    must hold the part of the quotation that is listed with it. White space may differ, since the
+    corpus trims the part and not always the span.
 
     Args:
-        folder: has `novel_text.txt` and `quotation_info.csv`.
+        folder: the folder with `novel_text.txt` and `quotation_info.csv`.
 
     Raises:
         ValueError: if a row cannot be read or a span does not hold its text; names the file, the
             line where the row begins and the quotation.
     """
     path = folder / "quotation_info.csv"
-    text = _decoded(folder / "novel_text.txt", "utf-8")  # a BOM would be one of its characters
+    text = _decoded(folder / "novel_text.txt", "utf-8")  # offsets count a byte order mark
     quotations: list[Quotation] = []
     for line, row in _rows(path, _COLUMNS):
         where = f"{path}:{line}: {row['quoteID']}"
@@ -115,7 +115,7 @@ def _decoded(path: Path, encoding: str) -> str:
 
 
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file, each with the line it begins at."""
+    """Yields the rows of a CSV file, each with the number of its first line."""
     reader = csv.DictReader(StringIO(_decoded(path, "utf-8-sig"), newline=""), strict=True)
     header = reader.fieldnames or ()
     for column in columns:
@@ -136,6 +136,7 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, s
 
 
 def _listed(row: dict[str, str], column: str, where: str) -> list[Any]:
+    """Returns the list that a cell holds; errors begin with `where`."""
     try:
         found = ast.literal_eval(row[column])
     except (ValueError, SyntaxError, TypeError):
@@ -146,6 +147,7 @@ def _listed(row: dict[str, str], column: str, where: str) -> list[Any]:
 
 
 def _checked_spans(row: dict[str, str], text: str, where: str) -> tuple[Offsets, ...]:
+    """Returns the spans of a row, each checked to hold its text; errors begin with `where`."""
     spans, parts = (_listed(row, name, where) for name in ("quoteByteSpans", "subQuotationList"))
     if len(spans) != len(parts) or not spans:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""."""
+"""Statistics of annotations: how much is annotated, and how many speakers a conversation has."""
 
 from __future__ import annotations
 
@@ -14,26 +14,32 @@ from miner.annotation.annotations import (
     Annotation,
     Annotations,
     BookCard,
+)
+from miner.annotation.derivation import (
     by_conversation,
+    count_interrupted_pairs,
     derive_tags,
-    interrupted_pairs,
     is_same_speaker,
-    tagged_facts,
+    tag_annotations,
 )
 from miner.dialogue.dialogues import dialogues, turn_pairs
 from miner.dialogue.statistics import Lengths, shares
 from miner.dialogue.tags import TAGS
 
-# How many turns a speaker has among those of a conversation.
+# The speakers of a conversation by their number of turns.
 RANKS = ("the most talkative", "the second", "the third", "all others")
 
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """Those who talk in one annotated conversation.
+    """The speakers of one annotated conversation.
 
-    `turns` are of each speaker whom the text tells, the most talkative first; `n_unknown` counts
-    the utterances of speakers whom it does not tell.
+    Attributes:
+        book: the id of the book.
+        chapter: the number of the chapter.
+        conversation: the number of the conversation in the chapter.
+        turns: each known speaker with the number of turns, the most talkative first.
+        n_unknown: the number of utterances of unknown speakers.
     """
 
     book: str
@@ -44,21 +50,26 @@ class Company:
 
     @property
     def n_speakers(self) -> int:
-        """Speakers whom the text tells."""
+        """The number of known speakers."""
         return len(self.turns)
 
     @property
     def n_turns(self) -> int:
-        """Turns of theirs."""
+        """The number of turns of known speakers."""
         return sum(n for _, n in self.turns)
 
 
 @dataclass(frozen=True, slots=True)
 class CompanySize:
-    """All conversations of so many speakers, or of so many and more.
+    """All conversations with one number of speakers.
 
-    `n_turns` are all their turns; `by_rank` has the share of these that speakers of each of
-    `RANKS` have, 0 to 1, all NaN where there is no such conversation.
+    Attributes:
+        n_speakers: the number of speakers.
+        is_largest: whether conversations with more speakers are included.
+        n_conversations: the number of conversations.
+        n_turns: the number of their turns.
+        by_rank: the share of the turns, 0..1, that speakers of each of `RANKS` have. All are NaN if
+            there is no such conversation.
     """
 
     n_speakers: int
@@ -69,48 +80,47 @@ class CompanySize:
 
     @property
     def name(self) -> str:
-        """The number of speakers in words: "2", "5 or more"."""
+        """The number of speakers as a label: "2", "5 or more"."""
         return f"{self.n_speakers} or more" if self.is_largest else str(self.n_speakers)
 
 
 @dataclass(frozen=True, slots=True)
 class CompanySizes:
-    """The conversations of some books by the number of their speakers, from one speaker up.
+    """The conversations of some books by the number of speakers, from one speaker up.
 
-    `n_untold` counts the conversations with a speaker whom the text does not tell, which are in
-    none of the sizes.
+    `n_unknown` counts the conversations with an unknown speaker, which are in none of the sizes.
     """
 
     sizes: tuple[CompanySize, ...]
-    n_untold: int
+    n_unknown: int
 
     @property
     def conversation_shares(self) -> tuple[float, ...]:
-        """What share of the conversations is of each size, 0 to 1; NaN where there is none."""
+        """The share of the conversations of each size, 0..1; NaN without conversations."""
         return shares([size.n_conversations for size in self.sizes])
 
     @property
     def turn_shares(self) -> tuple[float, ...]:
-        """What share of the turns is of each size, 0 to 1; NaN where there is none."""
+        """The share of the turns of each size, 0..1; NaN without turns."""
         return shares([size.n_turns for size in self.sizes])
 
 
 def annotated_lengths(name: str, books: Iterable[AnnotatedBook]) -> Lengths:
-    """The turns of every annotated conversation whose speakers the text tells, without the books.
+    """Returns the number of turns of each annotated conversation without unknown speakers.
 
     Args:
-        name: what a plot calls them.
-        books: annotated ones.
+        name: the label in a plot.
+        books: annotated books. Their text is not needed.
     """
-    told = (company for company in companies(books) if not company.n_unknown)
-    return Lengths(name, tuple(company.n_turns for company in told))
+    known = (company for company in find_companies(books) if not company.n_unknown)
+    return Lengths(name, tuple(company.n_turns for company in known))
 
 
-def companies(books: Iterable[AnnotatedBook]) -> list[Company]:
-    """Every annotated conversation, with those who talk in it.
+def find_companies(books: Iterable[AnnotatedBook]) -> list[Company]:
+    """Returns the company of every annotated conversation.
 
-    A conversation that is interrupted and resumed is one. A turn is what one speaker says before
-    another speaker of the same conversation does, whatever is said elsewhere in between.
+    A conversation that is interrupted and resumed is one conversation. A turn ends when another
+    speaker of the same conversation speaks; other conversations do not end it.
     """
     return [
         _company(book.card.book, chapter, conversation, facts)
@@ -130,15 +140,15 @@ def _company(book: str, chapter: int, conversation: int, facts: Sequence[Annotat
     return Company(book, chapter, conversation, tuple(turns.most_common()), n_unknown)
 
 
-def company_sizes(found: Iterable[Company], largest: int = 5) -> CompanySizes:
-    """Companies by their number of speakers; those of `largest` and more are counted together."""
+def count_company_sizes(found: Iterable[Company], largest: int = 5) -> CompanySizes:
+    """Counts companies by their number of speakers, those of `largest` and more together."""
     found = list(found)
-    told = [company for company in found if not company.n_unknown]
+    known = [company for company in found if not company.n_unknown]
     sizes = (
-        _size(n, n == largest, [item for item in told if min(item.n_speakers, largest) == n])
+        _size(n, n == largest, [item for item in known if min(item.n_speakers, largest) == n])
         for n in range(1, largest + 1)
     )
-    return CompanySizes(tuple(sizes), len(found) - len(told))
+    return CompanySizes(tuple(sizes), len(found) - len(known))
 
 
 def _size(n_speakers: int, is_largest: bool, found: Sequence[Company]) -> CompanySize:
@@ -151,11 +161,22 @@ def _size(n_speakers: int, is_largest: bool, found: Sequence[Company]) -> Compan
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """What is annotated in some books.
+class AnnotationCounts:
+    """How much is annotated in some books.
 
-    `tags` counts the derived tags of utterances; `pairs` are turn pairs as tags can say them,
-    `interrupted` those that reach across an interruption, which only the facts know.
+    Attributes:
+        name: the name of the group of books.
+        books: the number of books.
+        chapters: the number of annotated chapters.
+        twice: the number of chapters that were annotated twice.
+        spans: the number of annotated spans.
+        utterances: the number of those that are utterances.
+        unknown: the number of utterances of unknown speakers.
+        conversations: the number of conversations.
+        turns: the number of turns by the derived tags.
+        pairs: the number of turn pairs by the derived tags.
+        interrupted: the number of pairs across an interruption, which tags cannot express.
+        tags: the number of utterances with each derived tag.
     """
 
     name: str
@@ -174,27 +195,27 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationStatistics:
-    """The counts of each split and of all, then by domain, country, century and narrator."""
+    """The counts by split, and by domain, country, century and narrator."""
 
-    splits: tuple[Counted, ...]
-    kinds: tuple[tuple[str, tuple[Counted, ...]], ...]
+    splits: tuple[AnnotationCounts, ...]
+    kinds: tuple[tuple[str, tuple[AnnotationCounts, ...]], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The counts as plain values."""
-        record: dict[str, Any] = {"splits": {c.name: _plain(c) for c in self.splits}}
-        return record | {kind: {c.name: _plain(c) for c in rows} for kind, rows in self.kinds}
+        """Returns the counts as values that JSON can hold."""
+        record: dict[str, Any] = {"splits": {c.name: _values(c) for c in self.splits}}
+        return record | {kind: {c.name: _values(c) for c in rows} for kind, rows in self.kinds}
 
 
 def count_annotations(annotations: Annotations) -> AnnotationStatistics:
-    """What is annotated, counted from the annotations alone; the sample is left out of "all"."""
+    """Counts what is annotated, without the books. "all" leaves out the sample."""
     twice = {book.card.book: len(book.chapters) for book in annotations.second}
     counted = [
-        (book.card, _counted(book, twice.get(book.card.book, 0))) for book in annotations.gold
+        (book.card, _count_book(book, twice.get(book.card.book, 0))) for book in annotations.gold
     ]
     everything = [(card, of_book) for card, of_book in counted if card.split != "sample"]
     splits = {name: [of_book for card, of_book in counted if card.split == name] for name in SPLITS}
     splits["all"] = [of_book for _, of_book in everything]
-    kinds: list[tuple[str, tuple[Counted, ...]]] = []
+    kinds: list[tuple[str, tuple[AnnotationCounts, ...]]] = []
     keys: list[tuple[str, Callable[[BookCard], str]]] = [
         ("domain", lambda card: card.domain),
         ("country", lambda card: card.country),
@@ -202,22 +223,20 @@ def count_annotations(annotations: Annotations) -> AnnotationStatistics:
         ("narrator", lambda card: {1: "first person", 3: "third person"}[card.person]),
     ]
     for kind, key in keys:
-        groups: defaultdict[str, list[Counted]] = defaultdict(list)
+        groups: defaultdict[str, list[AnnotationCounts]] = defaultdict(list)
         for card, of_book in everything:
             groups[key(card)].append(of_book)
-        kinds.append((kind, tuple(_together(name, groups[name]) for name in sorted(groups))))
+        kinds.append((kind, tuple(_sum_of(name, groups[name]) for name in sorted(groups))))
     names = (*SPLITS[:-1], "all", "sample")
-    return AnnotationStatistics(
-        tuple(_together(name, splits[name]) for name in names), tuple(kinds)
-    )
+    return AnnotationStatistics(tuple(_sum_of(name, splits[name]) for name in names), tuple(kinds))
 
 
-def _counted(book: AnnotatedBook, twice: int) -> Counted:
-    """What is annotated in one book, `twice` of its chapters by two readings."""
+def _count_book(book: AnnotatedBook, twice: int) -> AnnotationCounts:
+    """Counts what is annotated in a book of which `twice` chapters were annotated twice."""
     facts = book.annotations
-    found = dialogues(tagged_facts(book))
+    found = dialogues(tag_annotations(book))
     tags = Counter(derive_tags(facts))
-    return Counted(
+    return AnnotationCounts(
         name=book.card.book,
         books=1,
         chapters=len(book.chapters),
@@ -228,21 +247,22 @@ def _counted(book: AnnotatedBook, twice: int) -> Counted:
         conversations=len({(f.chapter, f.conversation) for f in facts if f.is_utterance}),
         turns=sum(len(dialogue.turns) for dialogue in found),
         pairs=sum(len(turn_pairs(dialogue)) for dialogue in found),
-        interrupted=interrupted_pairs(facts),
+        interrupted=count_interrupted_pairs(facts),
         tags={str(tag): tags[tag] for tag in TAGS},
     )
 
 
-def _together(name: str, counted: Sequence[Counted]) -> Counted:
-    """The sum of what was counted in some books."""
+def _sum_of(name: str, counted: Sequence[AnnotationCounts]) -> AnnotationCounts:
+    """Returns the sum of the counts of some books."""
     numbers = {
         field: sum(getattr(of_book, field) for of_book in counted)
-        for field in Counted.__slots__
+        for field in AnnotationCounts.__slots__
         if field not in ("name", "tags")
     }
     tags = {str(tag): sum(of_book.tags[str(tag)] for of_book in counted) for tag in TAGS}
-    return Counted(name=name, tags=tags, **numbers)
+    return AnnotationCounts(name=name, tags=tags, **numbers)
 
 
-def _plain(counted: Counted) -> dict[str, Any]:
-    return {name: getattr(counted, name) for name in Counted.__slots__ if name != "name"}
+def _values(counted: AnnotationCounts) -> dict[str, Any]:
+    """Returns the counts by name, without the name of the group."""
+    return {name: getattr(counted, name) for name in AnnotationCounts.__slots__ if name != "name"}

@@ -14,13 +14,14 @@ from miner.annotation.editions import BookReader, open_edition
 from miner.annotation.locate import refuse_losses
 from miner.dialogue.dialogues import dialogues
 
-_SAME_WORK = 0.5  # share of a book's long annotated spans found in another book that make it a copy
-_LONG = 8  # words of a span that is not found in two works by chance
+# Two books are editions of one work if they share this part of the long spans of one.
+_SAME_WORK = 0.5
+_LONG = 8  # a span of this many words does not occur in two works by chance
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedBook:
-    """How the annotations of one book fit the edition at hand."""
+    """How many annotations of one book are found in an edition. Coverage is 0..1, of a chapter."""
 
     card: BookCard
     n_chapters: int
@@ -32,23 +33,23 @@ class CheckedBook:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What `check` looked at, and what is wrong, a line each; none where all is well."""
+    """The books that were checked, and a line for each problem."""
 
     books: tuple[CheckedBook, ...]
     problems: tuple[str, ...]
 
 
 def check(annotations: Annotations, split: str, read: BookReader) -> Checked:
-    """Every span of the annotations against the edition at hand, and the annotations as a whole.
+    """Checks the annotations against their books and against one another.
 
-    Reading them has checked their form, and that no author is in two splits. Here: each book has
-    annotations, each chapter is found (`locate.refuse_losses`), the derived tags are legal, the two
-    readings cover the same chapters, and no two books are editions of one work.
+    `read_annotations` has checked the form of the files. This checks that each book has
+    annotations, that each chapter is found (see `locate.losses`), that the derived tags are legal,
+    that the two readings cover the same chapters and that no two books are editions of one work.
 
     Args:
-        annotations: all of them.
-        split: which books to hold against their editions.
-        read: gives the bytes of a book by its id.
+        annotations: all annotations.
+        split: the split whose books are checked against their editions.
+        read: returns the bytes of a book by its id.
     """
     checked: list[CheckedBook] = []
     problems: list[str] = []
@@ -81,10 +82,10 @@ def check(annotations: Annotations, split: str, read: BookReader) -> Checked:
         for reading in (annotations.first, annotations.second)
     )
     if first != second:
-        problems.append("first, second: found other chapters in the one than in the other")
+        problems.append("first, second: found different chapters, expected the same")
     gold = {book.card.book: set(book.chapters) for book in annotations.gold}
     problems += [
-        f"first/{book}: found chapter {chapter}, which gold has not"
+        f"first/{book}: found chapter {chapter}, expected a chapter of the gold"
         for book, chapters in first.items()
         for chapter in chapters
         if chapter not in gold[book]
@@ -93,7 +94,7 @@ def check(annotations: Annotations, split: str, read: BookReader) -> Checked:
 
 
 def _copies(books: Sequence[AnnotatedBook]) -> list[str]:
-    """Pairs of books that share too many long spans to be two works."""
+    """Returns a problem for each two books that share too many long spans."""
     long_spans = {
         book.card.book: {
             fact.fingerprint for fact in book.annotations if len(fact.fingerprint.initials) >= _LONG

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from miner.books.sources import SAMPLE, Source
 from miner.corpus.schema import rows_of_book
 from miner.corpus.writer import encode
-from miner.dialogue.dialogues import Dialogue, by_span, dialogues, filter_dialogues
+from miner.dialogue.dialogues import Dialogue, by_span, dialogues
+from miner.dialogue.filters import filter_dialogues
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger

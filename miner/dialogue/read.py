@@ -1,4 +1,4 @@
-"""The bytes of a book's file -> its spans: the one way there."""
+"""The bytes of a book file -> its spans. All code that needs the spans of a file goes this way."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from miner.books.book import Book, parse_book
 from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.typography import infer_typography, prose, typography_from_names
 
-# Blocks that begin with the same name and a stop, as in a play: so many make a name a speaker's,
-# and such a share of all blocks makes a book a play.
+# In a play a block begins with the name of its speaker and a stop. A name that begins this many
+# blocks is a speaker's, and a book is a play if this share of its blocks have a speaker.
 _LINES_OF_A_SPEAKER = 3
 _SHARE_OF_A_PLAY = 0.3
-_DOUBTFUL = 0.5  # confidence in a book's typography below which it may be a play
+# A book is tested for being a play if the confidence in its typography is below this.
+_DOUBTFUL = 0.5
 _SPEAKER = re.compile(r"([A-Z\u00c0-\u00dd][\w\u2019'. -]{0,28}?)[.:\u2014](?:\s|$)")
 
 
 def read_spans(
     data: bytes, book_id: str, quotes: Sequence[str] = (), *, thoughts: bool = False
 ) -> BookSpans:
-    """The spans of a book file, in reading order.
+    """Returns the spans of a book file, in reading order.
 
     Args:
         data: the bytes of a Gutenberg HTML file.
-        book_id: what the book is to be called in everything made from it.
-        quotes: names of the marks that open speech; without any they are inferred.
-        thoughts: whether thoughts in quotation marks count as utterances, see `split_book`.
+        book_id: the id of the book in everything made from it.
+        quotes: the names of the marks that open speech. If empty they are inferred from the text.
+        thoughts: whether thoughts in quotation marks count as utterances; see `split_book`.
 
     Raises:
-        ValueError: if the file cannot be parsed, or holds no dialogue; one line.
+        ValueError: if the file cannot be parsed, is a play or holds no dialogue.
     """
     book = parse_book(data, book_id)
     typography = infer_typography(book)
@@ -45,6 +46,7 @@ def read_spans(
 
 
 def _why_no_dialogue(book: Book) -> str:
+    """Returns the message that says why a book has no dialogue to mine."""
     if _is_play(book):
         return "a play: lines are headed by their speakers' names, not set in quotation marks"
     return (
@@ -54,6 +56,7 @@ def _why_no_dialogue(book: Book) -> str:
 
 
 def _is_play(book: Book) -> bool:
+    """Whether many blocks begin with a speaker's name."""
     blocks = prose(book.blocks)
     labels = [match[1] for block in blocks if (match := _SPEAKER.match(block.text))]
     counts = Counter(labels)

@@ -1,4 +1,4 @@
-"""Blocks + typography -> spans of utterance and narration, in reading order; loses no character."""
+"""A book and its typography -> spans of utterance and narration. No character is lost."""
 
 from __future__ import annotations
 
@@ -11,26 +11,33 @@ from miner.dialogue.quotation_marks import Scanner, dash_stretches, scanner_for,
 from miner.dialogue.speech import are_speech, asides, begins_letter, fills
 from miner.dialogue.typography import Typography
 
-# Tables of contents, captions and footnotes stand beside the story; they hold no spans.
+# Tables of contents, captions and footnotes are not part of the story and have no spans.
 STORY_KINDS = (BlockKind.HEADING, *SPOKEN_KINDS)
 
-# Unclosed speech may run through so many blocks that repeat no mark (a song, a recited poem).
+# The most blocks without a mark of their own that unclosed speech runs through: a song, a poem.
 _LONGEST_RUN = 12
-# Place and date above the salutation of a letter: so many lines of so many words at most.
+# The most lines above the salutation of a letter (place and date), and the most words of each.
 _LONGEST_HEAD = 4
 _WORDS_OF_HEAD = 10
-# A paragraph of so many words, nothing but quoted, right below one of a letter belongs to it.
+# A paragraph right below a letter belongs to it if it is all quoted and has at least these words.
 _WORDS_OF_LETTER = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of one block: `block.text[start:end] == text`.
+    """A part of one block: `block.text[start:end] == text`. A block's spans join to its text.
 
-    The spans of a block join back to its text. An utterance span includes its quotation marks.
-    `quoted` marks narration that stands in quotation marks but was judged not to be speech.
-    `continues` marks the first utterance of a paragraph whose speech runs on from the paragraph
-    before (the closing mark was left out there): same speaker, same turn.
+    Attributes:
+        chapter: the number of the chapter, from 0.
+        paragraph: the index of the block in the book, from 0.
+        index: the number of the span in its block, from 0.
+        start: the first character in the block's text.
+        end: the character after the last.
+        text: the text as printed. An utterance includes its quotation marks.
+        is_utterance: whether it is speech; otherwise it is narration.
+        quoted: whether it is narration in quotation marks that was judged not to be speech.
+        continues: whether it is the first utterance of a paragraph whose speech continues from the
+            paragraph before, where the closing mark is left out. Speaker and turn are the same.
     """
 
     chapter: int
@@ -45,7 +52,7 @@ class Span:
 
     @property
     def in_marks(self) -> bool:
-        """Whether it stands in quotation marks, said or not: what is to be annotated."""
+        """Whether it is in quotation marks, speech or not. These spans are annotated."""
         return self.is_utterance or self.quoted
 
 
@@ -53,7 +60,7 @@ class Span:
 class BookSpans:
     """A book and all spans of its story, narration included, in reading order.
 
-    `typography` says how the book marks speech; None where the spans come from elsewhere.
+    `typography` is how the book marks speech, or None if the spans were not made from it.
     """
 
     book: Book
@@ -62,9 +69,14 @@ class BookSpans:
 
 
 class QuotedRange(NamedTuple):
-    """Where quoted text begins and ends in a block; `closed` is False where its mark is missing.
+    """The place of quoted text in a block.
 
-    `dashed` says that a dash opened it, not a mark: then it is speech and nothing else.
+    Attributes:
+        start: the first character, the opening mark included.
+        end: the character after the last, the closing mark included.
+        closed: whether it has a closing mark.
+        continues: whether it continues from the block before.
+        dashed: whether a dash opens it and not a mark. It is always speech then.
     """
 
     start: int
@@ -75,46 +87,46 @@ class QuotedRange(NamedTuple):
 
 
 def split_book(book: Book, typography: Typography, *, thoughts: bool = False) -> BookSpans:
-    """The spans of a book whose typography is known.
+    """Returns the spans of a book whose typography is known.
 
-    Every block of the story (headings, paragraphs, verse, letters) is split without a remainder;
-    headings are one span of narration.
+    Every block of the story (headings, paragraphs, verse, letters) is split into spans that join to
+    its text. A heading is one span of narration.
 
     Args:
         book: the book.
-        typography: how it marks speech.
-        thoughts: whether what is thought in quotation marks ("I must go," he thought) counts as an
-            utterance. The annotation guidelines say no; other corpora of quotations say yes.
+        typography: how the book marks speech.
+        thoughts: whether a thought in quotation marks ("I must go," he thought) is an utterance. It
+            is not in the annotation guidelines, but it is in other corpora of quotations.
     """
     blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
-    quoted = list(_stretches_of_book(blocks, typography))
+    quoted = list(_ranges_of_book(blocks, typography))
     letters = _letter_starts(blocks, quoted)
     spans: list[Span] = []
-    last: bool | None = None  # what the stretch left open at the last block's end was taken for
-    for position, (block, stretches) in enumerate(zip(blocks, quoted, strict=True)):
-        if not stretches:
+    # Whether the range that the last block left open was speech; None if it left none open.
+    last: bool | None = None
+    for position, (block, ranges) in enumerate(zip(blocks, quoted, strict=True)):
+        if not ranges:
             last = None
             spans.extend(_spans(block, (), (), typography))
             continue
-        outer = last if stretches[0].continues else None
+        outer = last if ranges[0].continues else None
         runs_on = False if position in letters else outer
-        if stretches[0].dashed and block.kind is BlockKind.PARAGRAPH:
-            spoken = [True] * len(stretches)
+        if ranges[0].dashed and block.kind is BlockKind.PARAGRAPH:
+            spoken = [True] * len(ranges)
         else:
-            spoken = are_speech(block, stretches, runs_on, thoughts)
-        last = spoken[-1] if not stretches[-1].closed else None
+            spoken = are_speech(block, ranges, runs_on, thoughts)
+        last = spoken[-1] if not ranges[-1].closed else None
         if outer and last is False:
-            last = True  # a letter in a story that somebody tells: the story goes on after it
-        spans.extend(_spans(block, stretches, spoken, typography))
+            last = True  # a letter inside a told story: the story continues after it
+        spans.extend(_spans(block, ranges, spoken, typography))
     return BookSpans(book, tuple(spans), typography)
 
 
 def chapter_in_marks(book_spans: BookSpans, chapter: int) -> tuple[Span, ...]:
-    """All spans of a chapter in which something stands in quotation marks.
+    """Returns all spans of a chapter that has at least one span in quotation marks.
 
     Raises:
-        ValueError: if the book has no such chapter, or nothing is quoted in it; names book and
-            chapter.
+        ValueError: if the book lacks the chapter or nothing is quoted in it; names both.
     """
     found = tuple(span for span in book_spans.spans if span.chapter == chapter)
     if not any(span.in_marks for span in found):
@@ -127,12 +139,12 @@ def chapter_in_marks(book_spans: BookSpans, chapter: int) -> tuple[Span, ...]:
 
 
 def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRange]]) -> set[int]:
-    """Positions of blocks in which a quoted letter begins, place and date above it included."""
+    """Returns the positions of the blocks of quoted letters, place and date above them included."""
     starts: set[int] = set()
-    for position, stretches in enumerate(quoted):
-        if not stretches or stretches[0].start > 1:
+    for position, ranges in enumerate(quoted):
+        if not ranges or ranges[0].start > 1:
             continue
-        first, previous = stretches[0], blocks[position - 1].text if position else ""
+        first, previous = ranges[0], blocks[position - 1].text if position else ""
         if not begins_letter(blocks[position].text, first.start, first.end, previous):
             continue
         starts.add(position)
@@ -147,27 +159,27 @@ def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRang
 def _rest_of_letter(
     blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRange]], position: int
 ) -> list[int]:
-    """Blocks right below a letter's first that are long and nothing but quoted: its next ones."""
+    """Returns the positions of the blocks from `position` on that belong to the same letter."""
     found = []
-    while position < len(blocks) and (stretches := quoted[position]):
+    while position < len(blocks) and (ranges := quoted[position]):
         text = blocks[position].text
-        alone = len(stretches) == 1 and fills(text, stretches[0].start, stretches[0].end)
-        if not alone or (stretches[0].closed and len(text.split()) < _WORDS_OF_LETTER):
+        alone = len(ranges) == 1 and fills(text, ranges[0].start, ranges[0].end)
+        if not alone or (ranges[0].closed and len(text.split()) < _WORDS_OF_LETTER):
             break
         found.append(position)
         position += 1
     return found
 
 
-def _is_line_of_letter_head(block: Block, stretches: Sequence[QuotedRange]) -> bool:
-    if not stretches or len(block.text.split()) > _WORDS_OF_HEAD or stretches[-1].closed:
+def _is_line_of_letter_head(block: Block, ranges: Sequence[QuotedRange]) -> bool:
+    """Whether a block is short, all quoted and left open, as the place and date of a letter."""
+    if not ranges or len(block.text.split()) > _WORDS_OF_HEAD or ranges[-1].closed:
         return False
-    return fills(block.text, stretches[0].start, stretches[0].end)
+    return fills(block.text, ranges[0].start, ranges[0].end)
 
 
-def _stretches_of_book(
-    blocks: Sequence[Block], typography: Typography
-) -> Iterator[list[QuotedRange]]:
+def _ranges_of_book(blocks: Sequence[Block], typography: Typography) -> Iterator[list[QuotedRange]]:
+    """Yields the quoted ranges of each block."""
     scanners = [scanner_for(marks) for marks in typography.marks]
     running: Scanner | None = None  # the marks of the speech that the last paragraph left open
     through = -1  # speech runs through every block up to this one
@@ -176,56 +188,59 @@ def _stretches_of_book(
             running = None
             yield []
             continue
-        stretches, left_open = _stretches(block, typography, scanners, running, position <= through)
-        yield stretches
+        ranges, left_open = _quoted_ranges(
+            block, typography, scanners, running, position <= through
+        )
+        yield ranges
         running = left_open
         if left_open and position > through:
             through = _runs_through(blocks, position, left_open)
 
 
-def _stretches(
+def _quoted_ranges(
     block: Block,
     typography: Typography,
     scanners: Sequence[Scanner],
     running: Scanner | None,
     runs_through: bool,
 ) -> tuple[list[QuotedRange], Scanner | None]:
-    """The quoted stretches of a block, and the marks of the one left open at its end, if any."""
+    """Returns the quoted ranges of a block, and the marks of the range left open at its end."""
     text = block.text
     if typography.dash:
         dashed = dash_stretches(text, typography.conventions)
         if dashed:
             return [QuotedRange(start, end, True, dashed=True) for start, end in dashed], None
-    stretches: list[QuotedRange] = []
+    ranges: list[QuotedRange] = []
     position = 0
     lost = text[:2].isupper() and running is None
     if lost and (scanner := _lost_opener(block, scanners)):
         end, closed = scanner.close(text, 0)
-        stretches.append(QuotedRange(0, end, closed))
+        ranges.append(QuotedRange(0, end, closed))
         position = end
     if running is not None:
         repeated = running.continuation(text)
         if repeated or runs_through:
             end, closed = running.close(text, repeated)
-            stretches.append(QuotedRange(0, end, closed, continues=True))
+            ranges.append(QuotedRange(0, end, closed, continues=True))
             if not closed:
-                return stretches, running
+                return ranges, running
             position = end
     while True:
         start, scanner = _next_opening(text, position, scanners)
         if scanner is None:
-            return stretches, None
+            return ranges, None
         end, closed = scanner.close(text, start + 1)
-        stretches.append(QuotedRange(start, end, closed))
+        ranges.append(QuotedRange(start, end, closed))
         if not closed and end == len(text):
-            return stretches, scanner
+            return ranges, scanner
         position = end
 
 
 def _lost_opener(block: Block, scanners: Sequence[Scanner]) -> Scanner | None:
-    """The marks whose closing one comes first in a block that begins with a word in capitals.
+    """Returns the marks whose opening mark is lost at the beginning of a block, or None.
 
-    So begin chapters that open with speech: the opening mark went with the ornamental initial.
+    A chapter that begins with speech often has lost the mark together with an ornamental initial.
+    Such a block begins with a word in capitals, and its first mark is a closing one.
     """
     first_word = block.text.split(None, 1)[0].strip(".,!?'’—-")
     if not first_word.isupper() or len(first_word) < 2:
@@ -236,6 +251,7 @@ def _lost_opener(block: Block, scanners: Sequence[Scanner]) -> Scanner | None:
 def _next_opening(
     text: str, position: int, scanners: Sequence[Scanner]
 ) -> tuple[int, Scanner | None]:
+    """Returns where the next quoted range opens and its marks, or the text's length and None."""
     best, found = len(text), None
     for scanner in scanners:
         start = scanner.open(text, position)
@@ -245,9 +261,9 @@ def _next_opening(
 
 
 def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> int:
-    """The last block of speech that was left open and repeats no mark, or -1.
+    """Returns the last block of speech that is left open and repeats no mark, or -1.
 
-    It does so where a later block's first mark is a closing one: whatever lies between is speech.
+    It is the first later block whose first mark is a closing one. All blocks between are speech.
     """
     for later in range(position + 1, min(position + 1 + _LONGEST_RUN, len(blocks))):
         if blocks[later].kind not in SPOKEN_KINDS:
@@ -261,11 +277,11 @@ def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> i
 
 
 def _spans(
-    block: Block, stretches: Sequence[QuotedRange], spoken: Sequence[bool], typography: Typography
+    block: Block, ranges: Sequence[QuotedRange], spoken: Sequence[bool], typography: Typography
 ) -> list[Span]:
-    """The block's text, cut at the stretches; what is quoted but not spoken is narration."""
+    """Returns the spans of a block, cut at the quoted ranges. Ranges not spoken are narration."""
     chapter, paragraph, text = block.chapter, block.index, block.text
-    if not stretches:
+    if not ranges:
         return [Span(chapter, paragraph, 0, 0, len(text), text, False)]
     spans: list[Span] = []
 
@@ -275,35 +291,35 @@ def _spans(
             spans.append(Span(chapter, paragraph, len(spans), start, end, place, said, quoted))
 
     position = 0
-    for stretch, is_said in zip(stretches, spoken, strict=True):
-        cut(position, stretch.start, False, False)
-        position = stretch.start
+    for part, is_said in zip(ranges, spoken, strict=True):
+        cut(position, part.start, False, False)
+        position = part.start
         if is_said:
-            for start, end in _breaks(text, stretch, typography):
+            for start, end in _breaks(text, part, typography):
                 cut(position, start, True, False)
                 cut(start, end, False, False)
                 position = end
-        cut(position, stretch.end, is_said, not is_said)
-        position = stretch.end
+        cut(position, part.end, is_said, not is_said)
+        position = part.end
     cut(position, len(text), False, False)
-    if stretches[0].continues and spoken[0]:
+    if ranges[0].continues and spoken[0]:
         spans[0] = replace(spans[0], continues=True)
     return spans
 
 
-def _breaks(text: str, stretch: QuotedRange, typography: Typography) -> list[tuple[int, int]]:
-    """Where the narrator's words stand inside the marks of a speech."""
-    start, end = stretch.start, stretch.end
+def _breaks(text: str, part: QuotedRange, typography: Typography) -> list[tuple[int, int]]:
+    """Returns where the narrator's words stand inside the marks of a speech."""
+    start, end = part.start, part.end
     if not typography.conventions.tags_inside_marks:
         return asides(text, start, end)
-    if stretch.dashed:
+    if part.dashed:
         return []
     tags = verb_tags(text, typography.conventions, start, end)
     if tags and not any(map(str.isalnum, text[tags[-1][1] : end])):
-        tags[-1] = (tags[-1][0], end)  # nothing but the closing mark stands behind it
+        tags[-1] = (tags[-1][0], end)  # only the closing mark follows
     return tags
 
 
 def is_blank(span: Span) -> bool:
-    """Whether a span of narration says nothing, as the space or dash between two utterances."""
+    """Whether a span is narration without a letter, such as the space between two utterances."""
     return not span.is_utterance and not any(map(str.isalnum, span.text))

@@ -1,7 +1,7 @@
-"""Dialogue in fiction: how long conversations are, how much of a book is talk, who talks to whom.
+"""Statistics of dialogue: how long dialogues are and how much of a book is speech.
 
-What is counted here, `study_plots.py` draws. Lengths are of tagged books, whoever tagged them;
-shares of talk need spans only; companies need to know who speaks, so they come from annotations.
+Lengths need tags, and shares of speech need spans only. `miner.annotation.statistics` has the
+statistics that need to know who speaks.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from miner.dialogue.tags import TaggedBook
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """The conversations of one book or tagger: how many turns each has, in reading order."""
+    """The number of turns of each dialogue, in reading order. `name` is the label in a plot."""
 
     name: str
     turns: tuple[int, ...]
 
     @property
     def mean(self) -> float:
-        """Turns per conversation; NaN where there is none."""
+        """The mean number of turns; NaN without dialogues."""
         return fmean(self.turns) if self.turns else nan
 
     @property
     def median(self) -> float:
-        """Turns of the conversation in the middle; NaN where there is none."""
+        """The median number of turns; NaN without dialogues."""
         return median(self.turns) if self.turns else nan
 
     @property
     def counts(self) -> dict[int, int]:
-        """How many conversations there are of each length that occurs, shortest first."""
+        """The number of dialogues of each length that occurs, shortest first."""
         return dict(sorted(Counter(self.turns).items()))
 
     def at_least(self) -> list[tuple[int, float]]:
-        """For 1 to the greatest number of turns, the share of conversations with at least so many.
+        """Returns the share of dialogues with at least n turns, for each n up to the longest.
 
         >>> Lengths("", (1, 3)).at_least()
         [(1, 1.0), (2, 0.5), (3, 0.5)]
@@ -54,7 +54,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class ChapterTalk:
-    """The words of one chapter, and how many of them stand in utterances."""
+    """The number of words of a chapter, and the number of those in utterances."""
 
     chapter: int
     n_words: int
@@ -62,41 +62,41 @@ class ChapterTalk:
 
     @property
     def share(self) -> float:
-        """Spoken words of all, 0 to 1; NaN in a chapter without words."""
+        """The share of words in utterances, 0..1; NaN without words."""
         return self.n_spoken / self.n_words if self.n_words else nan
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """How much of a book is talk, chapter by chapter; `name` is what a plot calls it."""
+    """How much of each chapter of a book is speech. `name` is the label in a plot."""
 
     name: str
     chapters: tuple[ChapterTalk, ...]
 
     @property
     def share(self) -> float:
-        """Spoken words of all words of the book, 0 to 1; NaN in a book without words."""
+        """The share of the book's words in utterances, 0..1; NaN without words."""
         n_words = sum(chapter.n_words for chapter in self.chapters)
         n_spoken = sum(chapter.n_spoken for chapter in self.chapters)
         return n_spoken / n_words if n_words else nan
 
 
 def conversation_lengths(name: str, books: Iterable[TaggedBook]) -> Lengths:
-    """The turns of every conversation of some tagged books; illegal tags are repaired first.
+    """Returns the number of turns of every dialogue of some books. Illegal tags are repaired.
 
     Args:
-        name: what a plot calls them: a book, a tagger, "gold".
-        books: in any order.
+        name: the label in a plot: a book, a tagger or "gold".
+        books: the tagged books.
     """
     found = (dialogue for book in books for dialogue in dialogues(repair_book(book)))
     return Lengths(name, tuple(len(dialogue.turns) for dialogue in found))
 
 
 def talk_by_chapter(name: str, book_spans: BookSpans) -> Talk:
-    """The share of talk in each chapter that has words, in words split at white space.
+    """Returns how much of each chapter is speech, in words split at white space.
 
-    Headings are left out, letters and verse count as the text that they are. What stands before
-    the first chapter is chapter 0, and left out where nobody speaks in it: a title page.
+    Headings are left out; letters and verse count. Chapters without words are left out. Chapter 0,
+    the text before the first chapter, is left out if it has no speech, as a title page.
     """
     headings = {block.index for block in book_spans.book.blocks if block.kind is BlockKind.HEADING}
     words, spoken = Counter[int](), Counter[int]()
@@ -113,6 +113,6 @@ def talk_by_chapter(name: str, book_spans: BookSpans) -> Talk:
 
 
 def shares(counts: Sequence[int]) -> tuple[float, ...]:
-    """Each count as a share of their sum, 0 to 1; all NaN where that is 0."""
+    """Returns each count as a share of their sum, 0..1; all NaN if the sum is 0."""
     total = sum(counts)
     return tuple(n / total if total else nan for n in counts)

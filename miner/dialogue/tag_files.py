@@ -1,14 +1,11 @@
-"""Our JSON Lines tags file <-> tagged books; `read_tagged_file` reads the seed's CSV files, too.
+"""Tagged books <-> tags files: JSON Lines, one row per span, narration included.
 
-The tags file has one row per span, narration included. It is refused, with file and line, where it
-is not what it should be.
+`miner tag` writes such a file. Reading refuses a malformed file and names the file and the line.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ from typing import Any
 from miner.dialogue.dialogues import repair_book
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, transition_error
+from miner.files import decode_text, file_signature, json_rows, sha256_of
 
 _KEYS = ("book", "chapter", "paragraph", "span", "start", "end")
 _KEYS += ("kind", "text", "tag", "confidence", "quoted", "continues")
@@ -30,19 +28,64 @@ _TYPES = {
 _KINDS = ("utterance", "narration")
 
 
-def read_tags(path: Path | str, *, repair: bool = False) -> tuple[TaggedBook, ...]:
-    """The books of a tags file (JSON Lines, as `tags_row` makes it), in order of appearance.
+@dataclass(frozen=True, slots=True)
+class TagFile:
+    """The tagged books of a file.
+
+    Attributes:
+        books: the books in order of appearance, all tags in legal order (see `tags.SUCCESSORS`).
+        as_read: the same books before illegal tags were repaired. Scores count these tags, since
+            they are the tagger's own.
+        n_repaired: how many tags differ between the two.
+    """
+
+    books: tuple[TaggedBook, ...]
+    as_read: tuple[TaggedBook, ...]
+    n_repaired: int
+
+
+def read_tag_file(path: Path | str, repair: bool = False) -> TagFile:
+    """Returns the books of a tags file, which `tags_row` describes.
+
+    Args:
+        path: the file.
+        repair: whether illegal tags are repaired by `tags.repair_tags` and counted. If False they
+            are an error.
 
     Raises:
-        ValueError: with file and line, on bad JSON, a missing key, a value of the wrong kind, rows
-            out of reading order, O on an utterance or another tag on narration, and, unless
-            `repair`, on a tag that may not follow the one before.
+        ValueError: if a line is not a JSON object, a key is missing, a value has the wrong type,
+            the rows are not in reading order, an utterance has the tag O or narration has another
+            tag, or a tag may not follow the one before; names the file and the line.
+        OSError: if the file cannot be read.
     """
-    return _tags_reading(Path(path), repair).books
+    path = Path(path)
+    content = path.read_bytes()
+    books: dict[str, tuple[list[TaggedSpan], list[str]]] = {}
+    for where, row in json_rows(path, decode_text(content, path)):
+        book, tagged = _tagged_row(row, where)
+        spans, places = books.setdefault(book, ([], []))
+        if spans and not _may_precede(spans[-1].span, tagged.span):
+            raise ValueError(
+                f"{where}: found paragraph {tagged.span.paragraph}, start {tagged.span.start} "
+                f"after paragraph {spans[-1].span.paragraph}, start {spans[-1].span.start}, "
+                "expected reading order"
+            )
+        spans.append(tagged)
+        places.append(where)
+    if not repair:
+        for spans, places in books.values():
+            refuse_illegal_tags(spans, places)
+    source = file_signature(path, sha256_of(content))
+    return repaired_file(
+        [TaggedBook(book, tuple(spans), source) for book, (spans, _) in books.items()]
+    )
 
 
 def tags_row(book: str, tagged: TaggedSpan) -> dict[str, Any]:
-    """One row of the tags file, keys in the file's order; confidence has 4 digits or is None."""
+    """Returns the row of a span, with its keys in the file's order.
+
+    `confidence` is rounded to 4 digits, or None.
+    """
     span = tagged.span
     confidence = None if tagged.confidence is None else round(float(tagged.confidence), 4)
     return {
@@ -61,31 +104,50 @@ def tags_row(book: str, tagged: TaggedSpan) -> dict[str, Any]:
     }
 
 
-def _tags_reading(path: Path, repair: bool) -> Reading:
-    """The books of a tags file and the number of repaired tags."""
-    text, sha256 = text_of(path)
-    books: dict[str, tuple[list[TaggedSpan], list[str]]] = {}
-    for where, row in json_rows(path, text):
-        book, tagged = _tagged_row(row, where)
-        spans, places = books.setdefault(book, ([], []))
-        if spans and not _is_before(spans[-1].span, tagged.span):
-            raise ValueError(
-                f"{where}: found paragraph {tagged.span.paragraph}, start {tagged.span.start} "
-                f"after paragraph {spans[-1].span.paragraph}, start {spans[-1].span.start}, "
-                "expected reading order"
-            )
-        spans.append(tagged)
-        places.append(where)
-    for spans, places in books.values():
-        check_legal(spans, places, repair)
-    source = source_of(path, sha256)
-    return reading_of(
-        [TaggedBook(book, tuple(spans), source) for book, (spans, _) in books.items()]
+def tag_from_name(name: object, where: str) -> Tag:
+    """Returns the tag with that name.
+
+    Raises:
+        ValueError: if no tag has the name; begins with `where`.
+    """
+    try:
+        return Tag(name)
+    except ValueError as error:
+        raise ValueError(f"{where}: found tag {name!r}, expected {', '.join(Tag)}") from error
+
+
+def refuse_illegal_tags(tagged: Sequence[TaggedSpan], places: Sequence[str]) -> None:
+    """Raises an error at the first tag that may not follow the one before.
+
+    Args:
+        tagged: the spans of one book, in reading order.
+        places: the place of each span in its file, "file:line".
+
+    Raises:
+        ValueError: names the place and the tags that may stand there.
+    """
+    previous: Tag | None = None
+    for item, where in zip(tagged, places, strict=True):
+        if item.tag is Tag.O:
+            continue
+        if problem := transition_error(item.tag, previous):
+            raise ValueError(f"{where}: {problem}")
+        previous = item.tag
+
+
+def repaired_file(as_read: Sequence[TaggedBook]) -> TagFile:
+    """Returns the books of a file with their illegal tags repaired and counted."""
+    books = tuple(map(repair_book, as_read))
+    n_repaired = sum(
+        old.tag != new.tag
+        for before, after in zip(as_read, books, strict=True)
+        for old, new in zip(before.spans, after.spans, strict=True)
     )
+    return TagFile(books, tuple(as_read), n_repaired)
 
 
 def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
-    """The book and the tagged span of one row of a tags file."""
+    """Returns the book and the tagged span of a row; errors begin with `where`."""
     missing = [key for key in _KEYS if key not in row]
     if missing:
         raise ValueError(f"{where}: found no {', '.join(missing)}, expected {', '.join(_KEYS)}")
@@ -106,102 +168,15 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
     is_utterance = row["kind"] == _KINDS[0]
     flags = is_utterance, row["quoted"], row["continues"]
     span = Span(chapter, paragraph, index, start, end, row["text"], *flags)
-    return row["book"], _tagged(span, tag_of(row["tag"], where), confidence, where)
-
-
-def _tagged(span: Span, tag: Tag, confidence: float | None, where: str) -> TaggedSpan:
-    """The span with its tag; the place is put before what is wrong with them together."""
+    tag = tag_from_name(row["tag"], where)
     try:
-        return TaggedSpan(span, tag, confidence)
-    except ValueError as error:
+        return row["book"], TaggedSpan(span, tag, confidence)
+    except ValueError as error:  # it knows the span, but not the file
         raise ValueError(f"{where}: {error}") from error
 
 
-def _is_before(first: Span, second: Span) -> bool:
+def _may_precede(first: Span, second: Span) -> bool:
     """Whether the two may follow each other in a book, in this order."""
     return (first.paragraph, first.end) <= (second.paragraph, second.start) and (
         first.chapter <= second.chapter
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Tagged books from a file, in legal sequences.
-
-    `n_repaired` counts the tags that had to be changed to be legal; `as_read` is the same books
-    before that, for `scores.score`, which counts the tags a tagger gave and not the repaired ones.
-    """
-
-    books: tuple[TaggedBook, ...]
-    as_read: tuple[TaggedBook, ...]
-    n_repaired: int
-
-
-def text_of(path: Path) -> tuple[str, str]:
-    """The file's text and the SHA-256 of its bytes; a ValueError where they are no UTF-8."""
-    content = path.read_bytes()
-    return decoded(content, path), hashlib.sha256(content).hexdigest()
-
-
-def decoded(content: bytes, path: Path) -> str:
-    """The text in the bytes of a file, without a byte order mark; errors as `text_of`."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path}:{line}: found bytes that are no UTF-8, expected UTF-8") from error
-
-
-def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON Lines file, each with its place, file:line; empty lines left out.
-
-    Raises:
-        ValueError: with the place, on bad JSON or what is no object.
-    """
-    # Not splitlines(): it would also break at separators that may stand inside a JSON string.
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{where}: found bad JSON ({error}), expected one object") from error
-        if not isinstance(row, dict):
-            raise ValueError(f"{where}: found {type(row).__name__}, expected an object")
-        yield where, row
-
-
-def source_of(path: Path, sha256: str) -> str:
-    """What `TaggedBook.source` says of a file: its name and the first 8 digits of its SHA-256."""
-    return f"{path.name}@{sha256[:8]}"
-
-
-def tag_of(name: object, where: str) -> Tag:
-    """The tag of that name."""
-    try:
-        return Tag(name)
-    except ValueError as error:
-        raise ValueError(f"{where}: found tag {name!r}, expected {', '.join(Tag)}") from error
-
-
-def check_legal(tagged: Sequence[TaggedSpan], places: Sequence[str], repair: bool) -> None:
-    """Refuses the first tag that may not follow the one before, unless the caller will repair it."""
-    previous: Tag | None = None
-    for item, where in zip(tagged, places, strict=True):
-        if repair or item.tag is Tag.O:
-            continue
-        if problem := transition_error(item.tag, previous):
-            raise ValueError(f"{where}: {problem}")
-        previous = item.tag
-
-
-def reading_of(as_read: Sequence[TaggedBook]) -> Reading:
-    """The books, repaired where need be."""
-    books = tuple(map(repair_book, as_read))
-    n_repaired = sum(
-        old.tag != new.tag
-        for before, after in zip(as_read, books, strict=True)
-        for old, new in zip(before.spans, after.spans, strict=True)
-    )
-    return Reading(books, tuple(as_read), n_repaired)

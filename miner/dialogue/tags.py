@@ -1,4 +1,4 @@
-"""The five tags, which may follow which, and what every tagger must do."""
+"""The five tags, the order in which they may stand, and the `Tagger` protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from miner.dialogue.spans import BookSpans, Span
 
 
 class Tag(StrEnum):
-    """One tag per span, after "Mining Conversations from Novels" (section Identifying)."""
+    """The tag of a span, after "Mining Conversations from Novels" (Identifying Conversations).
+
+    B-START opens a dialogue, B-OTHER opens another turn of it, an I- tag continues the turn of its
+    kind, and O is narration.
+    """
 
     B_START = "B-START"
     I_START = "I-START"
@@ -22,7 +26,7 @@ class Tag(StrEnum):
 
 _AFTER_START = frozenset({Tag.B_START, Tag.I_START, Tag.B_OTHER})
 _AFTER_OTHER = frozenset({Tag.B_START, Tag.B_OTHER, Tag.I_OTHER})
-# Which tags may follow which, narration left out; None stands for the beginning of a book.
+# The tags that may follow each tag when narration is left out. None is the beginning of a book.
 SUCCESSORS: dict[Tag | None, frozenset[Tag]] = {
     None: frozenset({Tag.B_START}),
     Tag.B_START: _AFTER_START,
@@ -32,8 +36,9 @@ SUCCESSORS: dict[Tag | None, frozenset[Tag]] = {
 }
 
 
-# The tags of utterances, and the tag of the next span of the same turn.
+# The tags of utterances.
 TAGS = tuple(tag for tag in Tag if tag is not Tag.O)
+# The tag of the next span of the same turn.
 CONTINUATION = {
     Tag.B_START: Tag.I_START,
     Tag.I_START: Tag.I_START,
@@ -44,7 +49,7 @@ CONTINUATION = {
 
 @dataclass(frozen=True, slots=True)
 class TaggedSpan:
-    """A span and its tag; `confidence` in 0..1, None where the tagger claims none."""
+    """A span and its tag. `confidence` is 0..1, or None if the tagger gives none."""
 
     span: Span
     tag: Tag
@@ -63,7 +68,7 @@ class TaggedSpan:
 
 @dataclass(frozen=True, slots=True)
 class TaggedBook:
-    """All spans of a book in reading order, tagged; `source` says where they were read from."""
+    """All spans of a book with their tags, in reading order. `source` names their file."""
 
     book: str
     spans: tuple[TaggedSpan, ...]
@@ -71,17 +76,17 @@ class TaggedBook:
 
 
 class Tagger(Protocol):
-    """What tags a book: a heuristic or a trained model."""
+    """Tags a book: a heuristic, a trained model or the tags of a file."""
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
-        """One tagged span per span of the book, in the same order, in a legal sequence."""
+        """Returns one tagged span per span of the book, in the same order and with legal tags."""
         ...
 
 
 def transition_error(tag: Tag, previous: Tag | None) -> str:
-    """What is wrong with a tag after the one before, narration left out; "" if it may follow.
+    """Returns why a tag may not follow the one before, narration left out; "" if it may.
 
-    >>> out_of_order(Tag.I_OTHER, None)
+    >>> transition_error(Tag.I_OTHER, None)
     'found I-OTHER after no tag, expected B-START'
     """
     if tag in SUCCESSORS[previous]:
@@ -91,11 +96,11 @@ def transition_error(tag: Tag, previous: Tag | None) -> str:
 
 
 def repair_tags(tags: Iterable[Tag]) -> list[Tag]:
-    """The tags with each illegal I- made the B- of its own kind, and a first tag made B-START.
+    """Returns the tags in legal order: an illegal I- tag becomes the B- tag of its kind.
 
-    O is passed over. A legal sequence comes back unchanged.
+    The first tag becomes B-START. O is skipped. Legal tags come back unchanged.
 
-    >>> [str(tag) for tag in legal([Tag.I_OTHER, Tag.O, Tag.I_OTHER])]
+    >>> [str(tag) for tag in repair_tags([Tag.I_OTHER, Tag.O, Tag.I_OTHER])]
     ['B-START', 'O', 'B-OTHER']
     """
     previous: Tag | None = None

@@ -12,13 +12,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import cohen_kappa_score
 
-from miner.annotation.annotations import (
-    AnnotatedBook,
-    Annotation,
-    Annotations,
-    derive_tags,
-    tagged_facts,
-)
+from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations
+from miner.annotation.derivation import derive_tags
 from miner.dialogue.tags import Tag, TaggedBook
 from miner.evaluation.scores import Scores, score
 
@@ -84,8 +79,8 @@ def measure_agreement(
     tags: list[tuple[Tag, Tag]] = []
     n_spans = n_speech = n_spoken = n_boundaries = n_same_boundaries = n_speakers = n_chapters = 0
     for one, two in _common_books(first, second):
-        golds.append(tagged_facts(one))
-        guesses.append(tagged_facts(two))
+        golds.append(tag_annotations(one))
+        guesses.append(tag_annotations(two))
         for chapter in one.chapters:
             n_chapters += 1
             pairs, n_alone = _match_chapter(one, two, chapter)

@@ -15,7 +15,7 @@ from miner.annotation.annotations import AnnotatedBook, is_annotations, read_spl
 from miner.annotation.editions import BookReader, Edition, editions
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.statistics import Lengths, conversation_lengths
-from miner.dialogue.tag_files import read_tags
+from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger
 from miner.evaluation.counts import Confusion, count_confusion
 from miner.evaluation.matching import match_tags
@@ -124,7 +124,7 @@ def compare(
         return _compare_on_mcn(read_mcn(gold), gold.name, taggers, split, resamples, seed)
     if split != "all":
         raise ValueError(f"{gold}: found a tags file, which has no split {split!r}, expected all")
-    books = read_tags(gold)
+    books = read_tag_file(gold).books
     rows = []
     for name, tagger in taggers:
         predicted = [

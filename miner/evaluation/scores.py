@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner import __version__
-from miner.dialogue.tags import TaggedBook
+from miner.dialogue.tags import TAGS, TaggedBook
 from miner.evaluation.counts import (
     PK,
     REPAIRED,
-    TAGS,
     UNITS,
     WINDOWDIFF,
     WINDOWS,

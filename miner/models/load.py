@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miner.dialogue.spans import BookSpans
-from miner.dialogue.tag_files import read_tags, source_of
+from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
 from miner.dialogue.typography import infer_language
-from miner.files import CHECKPOINT, is_checkpoint
+from miner.files import CHECKPOINT, file_signature, is_checkpoint
 
 if TYPE_CHECKING:
     from miner.models.tagger.tagger import NeuralTagger
@@ -181,7 +181,7 @@ def _checkpoint(
 # A tags file of many books is asked for once a book.
 @lru_cache(maxsize=1)
 def _stored_tags(path: Path, _changed: tuple[tuple[Path, int, int], ...]) -> StoredTags:
-    return StoredTags(path, {book.book: book for book in read_tags(path)})
+    return StoredTags(path, {book.book: book for book in read_tag_file(path).books})
 
 
 def tagger_signature(name: str) -> str:
@@ -190,7 +190,7 @@ def tagger_signature(name: str) -> str:
         return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
     if name.partition(":")[0] in registered_taggers():
         return name
-    return source_of(Path(name), _digest(Path(name)))
+    return file_signature(Path(name), _digest(Path(name)))
 
 
 def _digest(path: Path) -> str:

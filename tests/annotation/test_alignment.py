@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers import ROOT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.annotation.alignment import Alignment, align, letters
@@ -35,6 +35,7 @@ def test_folding(text, words):
 
 
 @given(st.text())
+@settings(max_examples=40, deadline=None)
 def test_letters_know_where_they_came_from(text):
     folded = letters(text)
     assert "".join(folded.words) == folded.text
@@ -46,6 +47,7 @@ def test_letters_know_where_they_came_from(text):
 
 
 @given(st.text())
+@settings(max_examples=40, deadline=None)
 def test_folding_twice_is_folding_once(text):
     once = letters(text).text
     assert letters(once).text == once
@@ -63,16 +65,19 @@ def check(alignment: Alignment) -> None:
 
 
 @given(st.text(), st.text())
+@settings(max_examples=40, deadline=None)
 def test_only_equal_letters_pair(a, b):
     check(align(a, b))
 
 
 @given(st.lists(st.sampled_from(WORDS)), st.lists(st.sampled_from(WORDS)))
+@settings(max_examples=40, deadline=None)
 def test_only_equal_letters_pair_in_like_texts(a, b):
     check(align(" ".join(a), " ".join(b)))
 
 
 @given(st.text(), st.data())
+@settings(max_examples=40, deadline=None)
 def test_a_text_is_its_own_edition(text, data):
     alignment = align(text, text)
     assert alignment.coverage == 1.0
@@ -87,6 +92,7 @@ def test_a_text_is_its_own_edition(text, data):
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
 def test_punctuation_and_case_do_not_matter(words, rng):
     a = " ".join(words)
     b = "".join(rng.choice([w, w.upper(), f"_{w}_"]) + rng.choice([" ", ",\n", "—"]) for w in words)
@@ -100,6 +106,7 @@ def test_punctuation_and_case_do_not_matter(words, rng):
 
 
 @given(st.integers(0, 2**32), st.integers(200, 600))
+@settings(max_examples=30, deadline=None)
 def test_edited_texts_larger_than_a_small_gap(seed, size):
     rng = random.Random(seed)
     vocabulary = [f"w{k}" for k in range(150)]
@@ -164,6 +171,7 @@ def naive_text(path: Path) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "", page))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not BOOKS.is_dir(), reason="needs the shared books")
 def test_two_real_editions_of_one_novel():
     plain, illustrated = (naive_text(BOOKS / name) for name in ("1342-h.htm", "pg1342-images.html"))

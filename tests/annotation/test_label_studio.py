@@ -3,81 +3,14 @@
 import json
 import re
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from helpers import ROOT
+from annotation_helpers import back, edition_of, results_of, units
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import miner
-from miner.annotation.annotations import (
-    AnnotatedBook,
-    Annotation,
-    BookCard,
-    fingerprint,
-    read_annotations,
-    renumbered,
-)
-from miner.annotation.editions import Edition, open_edition
-from miner.annotation.label_studio import LABELING_CONFIG, facts_of, tasks
-from miner.annotation.locate import Located
-from miner.books.book import Book
-from miner.dialogue.spans import BookSpans, Span
-
-ANNOTATIONS = ROOT / "annotations"
-SAMPLE = (Path(miner.__file__).parent / "books" / "sample.html").read_bytes()
-CARD = BookCard("7", "The Tide", "N. N.", 1901, "Britain", "sea", 3, "dev", "7-h.htm", "0" * 64)
-
-
-@pytest.fixture(scope="module")
-def sample():
-    return sample_edition()
-
-
-@cache  # modules that import the fixture share it
-def sample_edition():
-    (annotated,) = read_annotations(ANNOTATIONS).of_split("sample")
-    return open_edition(annotated, SAMPLE)
-
-
-def edition_of(*chapters):
-    """An edition from chapters of paragraphs of pieces: narration, or (text, speaker, number, …).
-
-    The edition numbers its chapters from 11, the annotations number them from 1.
-    """
-    spans, of_span, n = [], [], 2
-    for chapter, paragraphs in enumerate(chapters, 1):
-        for paragraph in paragraphs:
-            start, n = 0, n + 1
-            for index, piece in enumerate(paragraph):
-                text, *fact = [piece] if isinstance(piece, str) else piece
-                said, quoted = bool(fact and fact[1]), bool(fact and not fact[1])
-                place = (chapter + 10, n, index, start, start + len(text))
-                spans.append(Span(*place, text, said, quoted))
-                of_span.append(Annotation(chapter, n, fingerprint(text), *fact) if fact else None)
-                start += len(text)
-    facts = tuple(fact for fact in of_span if fact)
-    annotated = AnnotatedBook(CARD, facts)
-    book_spans = BookSpans(Book("7", "The Tide", "N. N.", "en", (), (), "0" * 64), tuple(spans))
-    located = Located(annotated, book_spans, tuple(of_span), {}, {}, {}, ())
-    return Edition(annotated, book_spans, located)
-
-
-def back(path, exported, **options):
-    """The annotations of tasks that went through a file of JSON."""
-    path.write_bytes(json.dumps(exported, **options).encode())
-    return facts_of(path)
-
-
-def units(text, start, end):
-    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
-
-
-def results_of(task):
-    return task["annotations"][0]["result"]
+from miner.annotation.label_studio import LABELING_CONFIG, tasks
 
 
 def labels_of(task):
@@ -227,7 +160,7 @@ def test_chapters_of_one_paragraph_keep_to_their_own_annotations(tmp_path):
     assert back(tmp_path / "x.json", exported) == {"7": [first, replace(second, chapter=2)]}
 
 
-def test_chapters_are_told_apart_and_those_without_annotation_stay_home(tmp_path):
+def test_chapters_are_separate_tasks_and_those_without_annotation_have_none(tmp_path):
     one = [[("“Up!”", "Ann", 1), " x ", ("“Down!”", "Bo", 2), ("“Up!”", "Ann", 1)]]
     edition = edition_of(one, [["Nobody spoke."]], [["So: ", ("“Off!”", "Ann", 1)]])
     assert [task["data"]["chapter"] for task in tasks(edition)] == [1, 3]
@@ -240,7 +173,7 @@ LETTERS = st.text(st.sampled_from("aé\u0301 \n\r🐋👩‍🚀“—\u2028\ufe
 PIECES = st.tuples(LETTERS, LETTERS, st.sampled_from(["Ann", "Bo 🐋", "?"]), st.integers(0, 3))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(PIECES, max_size=3), min_size=1, max_size=4))
 def test_any_chapter_comes_back(tmp_path_factory, drawn):
     order, paragraphs = [0], []
@@ -256,14 +189,6 @@ def test_any_chapter_comes_back(tmp_path_factory, drawn):
     check_offsets(edition)
     found = back(tmp_path_factory.getbasetemp() / "any.json", tasks(edition))
     assert found.get("7", []) == list(edition.annotated.annotations)
-
-
-def test_conversations_are_counted_in_the_order_in_which_they_begin():
-    said = [(9, "A"), (4, "A"), (0, ""), (9, "B"), (2, "A"), (4, "C")]
-    facts = [Annotation(1, 1, fingerprint("x"), who, number, "r") for number, who in said]
-    again = renumbered(facts)
-    assert [fact.conversation for fact in again] == [1, 2, 0, 1, 3, 2]
-    assert [(fact.speaker, fact.remark) for fact in again] == [(who, "r") for _, who in said]
 
 
 def test_the_labeling_interface_has_the_fields_of_the_tasks(sample):

@@ -6,12 +6,10 @@ import random
 from functools import wraps
 
 import pytest
-from annotation.test_label_studio import SAMPLE, back, results_of, sample, units
-from annotation.test_validation import gold
+from annotation_helpers import back, gold, results_of, units
+from helpers import SAMPLE
 
-from miner.annotation.label_studio import facts_of, tasks
-
-__all__ = ["sample"]  # a fixture
+from miner.annotation.label_studio import read_exported, tasks
 
 
 def every_task(change):
@@ -120,7 +118,7 @@ def test_the_habits_of_label_studio_are_survived(tmp_path, sample, habit):
     assert back(tmp_path / "x.json", exported) == {"sample": list(sample.annotated.annotations)}
 
 
-def test_tasks_that_nobody_has_done_are_left_out(tmp_path, sample):
+def test_tasks_that_are_not_finished_are_left_out(tmp_path, sample):
     exported = json.loads(json.dumps(tasks(sample)))
     exported[0]["annotations"] = []
     exported[1]["annotations"] = None
@@ -183,7 +181,7 @@ SURPLUS = ", region 'r': found {} to {}, expected offsets within the 23 UTF-16 c
             [task(region(label="shout"))],
             "'r': found labels ['shout'], expected either utterance or quoted",
         ),
-        ([task(region(speaker=" "))], "'r': found no speaker, expected a name, or ? where none is"),
+        ([task(region(speaker=" "))], "'r': found no speaker, expected a name, or ? if"),
         *(
             (
                 [task(region(number=n))],
@@ -204,16 +202,16 @@ def test_refusals_name_the_place(tmp_path, found, message):
     assert not (tmp_path / "out").exists()
 
 
-NO_JSON = {"": b"", "json": b"[{]", "utf": b"\xff", "html": SAMPLE}
+NO_JSON = {"": b"", "json": b"[{]", "utf": b"\xff", "html": SAMPLE.read_bytes()}
 NO_JSON |= {"deep": b"[" * 10**5, "long number": b"[" + b"1" * 5000 + b"]"}
 
 
 @pytest.mark.parametrize("content", NO_JSON.values(), ids=NO_JSON)
-def test_what_is_no_json_is_refused(tmp_path, content):
+def test_a_file_that_is_not_json_is_refused(tmp_path, content):
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"(bad JSON \(.*\), expected an export|no UTF-8)") as e:
-        facts_of(path)
+    with pytest.raises(ValueError, match=r"(bad JSON \(.*\), expected an export|not UTF-8)") as e:
+        read_exported(path)
     assert str(e.value).startswith(str(path)) and "\n" not in str(e.value)
 
 

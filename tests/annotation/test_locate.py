@@ -2,273 +2,28 @@
 
 import random
 import re
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from miner.annotation.alignment import letters
-from miner.annotation.annotations import (
-    AnnotatedBook,
-    Annotation,
-    BookCard,
-    derive_tags,
-    fingerprint,
+from printings import (
+    FIRST,
+    GOLD,
+    NOVEL,
+    PREFACE,
+    Printing,
+    annotated,
+    check_spans,
+    gold_of,
+    labelled,
+    place_of,
+    split,
 )
-from miner.annotation.locate import locate
-from miner.books.book import BlockKind, parse_book
-from miner.dialogue.dialogues import dialogues
-from miner.dialogue.spans import split_book
+
+from miner.annotation.derivation import derive_tags
+from miner.annotation.locate import locate, refuse_losses
 from miner.dialogue.tags import Tag
-from miner.dialogue.typography import infer_typography
-
-# A novel of three chapters: short speeches that come again, in narration too, speech without
-# letters, a title and a thought in marks, and a story that runs on in the next paragraph.
-NOVEL = (
-    (
-        "The Ferry",
-        """“You are come after all,” said Orla, and put the grey kettle down.
-“Yes.”
-“And the ferry? Did it wait for you at the lower landing, as my brother promised?”
-“Yes,” said Bram. “It waited, and I was sorry to see what colour they had painted it.”
-She said yes to nearly everything on a Monday; it was the custom of the house.
-“Yes.”
-“Is that you or the parrot?” asked Bram. “I never can tell one from the other.”
-“The parrot,” said Orla; “for I only say no.”
-“——!”
-“You need not swear at him. He shewed me every one of his feathers this morning.”
-They had named the boat “The Patient Heron” in a year when nobody had any patience.
-“Will the river rise again before the harvest is brought over, do you suppose?”
-“No.”
-“You say that as if you had asked it,” cried Bram, laughing.
-“No. I asked the miller, whose cellar is always the first to know.”
-“And what did the miller’s cellar answer?”
-“Yes.”
-“Then we must carry the sacks up the hill to-morrow, whether it pleases us or not.”
-“Yes,” said Orla. “Yes, I suppose that we must, and the sooner the better.”
-“Hush!”
-“There he goes again!”
-“I will tell you how it was in my mother’s day. The water stood at the third stair, and
-“nobody on the island slept, for the towers rang to one another until the tide had turned.”
-“And were you frightened of it?”
-“No,” said Orla.""",
-    ),
-    (
-        "The Sacks on the Hill",
-        """Next morning the rain had not begun. Bram counted forty sacks; Orla counted them too.
-“Forty,” said he.
-“Thirty-nine,” said she. “You have counted the cushion that the dog sleeps upon.”
-“Yes.”
-“Then there are thirty-nine.”
-“Yes.”
-“I wish she would let me be right for once,” he thought, and took up the first of them.
-“Who is to go in front to-day? The path is too narrow for both of us and the wheel.”
-“You,” said Orla.
-“I?”
-“You. I have the lantern, and a lantern is of no use to people who walk before it.”
-The dog said nothing, though its neighbour had a good deal to say through the hedge.
-“Well?”
-“Well, I am going. Do not hold the light behind my own shadow, if you please.”
-“No.”
-“Is this the stone where the old road leaves the orchard, or have we passed it?”
-“We have passed it, my dear, a good quarter of an hour ago,” said Orla.
-“Well?”
-“Well, there is another stone. There is always another stone on this hill.”
-“Do you remember the winter when we carried the piano up, with everybody singing?”
-“_You_ sang,” said Orla. “The rest of us were carrying it.”
-“No!”
-“Yes.”
-“I could have sworn that I had the heavier end of it, and sang all the same.”
-“Here is the barn. Put it down gently, or the cushion will be flour as well.”""",
-    ),
-    (
-        "The Third Stair",
-        """The water came up in the night and stood about the house without a sound.
-“Are you awake?” whispered Bram.
-“Yes.”
-“It has come as far as the second stair. I heard the umbrella stand go over.”
-“Then it has one more to climb before I get out of this bed,” said Orla.
-“No.”
-“What do you mean by no? It is my bed.”
-“I mean that somebody has tied the ferry to our chimney, and is knocking.”
-“Well?”
-“Well, I think that we ought to let your brother in.”""",
-    ),
-)
-SPELLINGS = {
-    "colour": "color",
-    "grey": "gray",
-    "shewed": "showed",
-    "every one": "everyone",
-    "neighbour": "neighbor",
-    "to-day": "today",
-    "to-morrow": "tomorrow",
-    "towers rang": "tower rang",
-}
-MARKS = {
-    "curly": {},
-    "straight": {"“": '"', "”": '"', "’": "'"},
-    "single": {"“": "‘", "”": "’"},
-    "single straight": {"“": "'", "”": "'", "’": "'"},
-}
-PREFACE = (
-    "The author has been asked whether the island is on any map, and has to say that it is.",
-    "A reader wrote that he had laughed, and another that she had packed her boat at once.",
-)
-
-
-@dataclass(frozen=True)
-class Printing:
-    """How a printer sets the novel; `gone` has the texts of the paragraphs that he leaves out."""
-
-    marks: str = "curly"
-    spelling: bool = False
-    cap: str = ""  # of the first paragraph of a chapter: "element", "lost"
-    pages: str = ""  # of the numbers inside sentences: "marked", "bare"
-    preface: tuple[str, ...] = ()
-    numbers: str = "Chapter {}"
-    underscores: bool = False
-    gone: tuple[str, ...] = ()
-    chapters: tuple = NOVEL
-
-    def words(self, text: str) -> str:
-        """The text with the spelling of this printing."""
-        for old, new in SPELLINGS.items() if self.spelling else ():
-            text = text.replace(old, new)
-        return text
-
-    def paragraph(self, text: str, n: int) -> str:
-        text = self.words(text)
-        if self.underscores:
-            text = re.sub(r"\b(sorry|always|another|first)\b", r"_\1_", text)
-        else:
-            text = re.sub(r"_(\w+)_", r"<i>\1</i>", text)
-        for old, new in MARKS[self.marks].items():
-            text = text.replace(old, new)
-        words = text.split(" ")
-        if self.pages and len(words) > 12 and n % 2:
-            number = '<span class="pagenum">[{}]</span>' if self.pages == "marked" else "{} "
-            words[6] = number.format(n) + words[6]
-        return " ".join(words)
-
-    def first(self, text: str) -> str:
-        """The first paragraph of a chapter, which begins with a mark or a word."""
-        mark = len(text) - len(text.lstrip("“‘\"'"))
-        word, _, others = text[mark + 1 :].partition(" ")
-        initial, rest = text[: mark + 1], f"{word.upper()} {others}"
-        if self.cap == "element":
-            return f'<span class="dropcap">{initial}</span>{rest}'
-        return rest if self.cap == "lost" else text
-
-    def html(self) -> bytes:
-        parts = [f"<p>{text}</p>" for text in self.preface]
-        if self.preface:
-            parts.insert(0, "<h2>Preface</h2>")
-        for number, (title, body) in enumerate(self.chapters, 1):
-            parts.append(f"<h2>{self.numbers.format(number)}. {title}</h2>")
-            kept = [line for line in body.split("\n") if line not in self.gone]
-            lines = [self.paragraph(line, n) for n, line in enumerate(kept)]
-            parts += [f"<p>{line}</p>" for line in (self.first(lines[0]), *lines[1:])]
-        return ("<html lang='en'><body>" + "\n".join(parts) + "</body></html>").encode()
-
-
-def split(printing: Printing):
-    book = parse_book(printing.html(), "7")
-    return split_book(book, infer_typography(book))
-
-
-def annotated(book_spans, chapters=(1, 2, 3), keep=lambda span: True) -> AnnotatedBook:
-    """Every quoted span of some chapters annotated: two speak in turn, a few turns together."""
-    facts: list[Annotation] = []
-    for span in book_spans.spans:
-        if span.chapter in chapters and (span.is_utterance or span.quoted) and keep(span):
-            n = sum(fact.chapter == span.chapter for fact in facts)
-            spoken = (("Orla", "Bram")[n % 2], n // 9 + 1) if span.is_utterance else ("", 0)
-            place = span.chapter, span.paragraph, fingerprint(span.text)
-            facts.append(Annotation(*place, *spoken))
-    card = BookCard("7", "T", "A", 1900, "Britain", "sample", 3, "dev", "7.html", "")
-    return AnnotatedBook(card, tuple(facts), "7.jsonl@00000000")
-
-
-FIRST = split(Printing())
-GOLD = annotated(FIRST)
-
-
-def wheres(located) -> dict[Annotation, tuple[int, str, str]]:
-    """Where each annotation is: its paragraph from the end, the text before it there, its own."""
-    book = located.book_spans.book
-    last = [block.index for block in book.blocks if block.kind is BlockKind.PARAGRAPH][::-1]
-    texts = {block.index: block.text for block in book.blocks}
-    return {
-        fact: (last.index(span.paragraph), texts[span.paragraph][: span.start], span.text)
-        for fact, span in zip(located.facts, located.book_spans.spans, strict=True)
-        if fact is not None
-    }
-
-
-WHERE = wheres(locate(GOLD, FIRST))
-SIZES = [body.count("\n") + 1 for _, body in NOVEL]
-OPENINGS = {sum(SIZES[n:]) - 1 for n in range(len(SIZES))}  # counted from the end
-
-
-def check_spans(located) -> None:
-    """The spans of a block join back to it, each is of one kind, and the tags are legal."""
-    blocks = {block.index: block for block in located.book_spans.book.blocks}
-    parts: dict[int, list] = {}
-    for span in located.book_spans.spans:
-        parts.setdefault(span.paragraph, []).append(span)
-    for paragraph, spans in parts.items():
-        assert "".join(span.text for span in spans) == blocks[paragraph].text
-        assert [span.index for span in spans] == list(range(len(spans)))
-        assert all(blocks[paragraph].text[span.start : span.end] == span.text for span in spans)
-    for fact, span in zip(located.facts, located.book_spans.spans, strict=True):
-        assert span.is_utterance == bool(fact and fact.is_utterance)
-        assert span.quoted == bool(fact and not fact.is_utterance)
-    tagged = located.tagged()
-    assert (tagged.book, tagged.source) == (located.annotated.card.book, located.annotated.source)
-    dialogues(tagged)  # raises where a tag may not follow
-
-
-def check_places(located, printing: Printing, least=0.97) -> None:
-    """Enough is found, and each label is where a reader of this printing would put it."""
-    found = wheres(located)
-    n_of = Counter(fact.chapter for fact in found)
-    assert located.n_found == {chapter: n_of[chapter] for chapter in located.annotated.chapters}
-    assert located.n_all == Counter(fact.chapter for fact in located.annotated.annotations)
-    assert len(found) >= least * len(located.annotated.annotations)
-    for fact, (paragraph, before, text) in found.items():
-        at, first_before, first_text = WHERE[fact]
-        should = [letters(printing.words(part)).text for part in (first_before, first_text)]
-        if printing.cap == "lost" and at in OPENINGS:
-            should = [should[0][1:], should[1]] if should[0] else ["", should[1][1:]]
-        # Page numbers are the only digits inside paragraphs.
-        has = [re.sub(r"\d+", "", letters(part).text) for part in (before, text)]
-        assert (paragraph, *has) == (at, *should)
-
-
-def place_of(words: str) -> Annotation:
-    """The one annotation whose text in the annotated edition has these words."""
-    (fact,) = [fact for fact, (_, _, text) in WHERE.items() if words in text]
-    return fact
-
-
-def gold_of(*facts: tuple[str, str, int]) -> AnnotatedBook:
-    """Annotations of texts, a paragraph each unless the text begins with a plus."""
-    made, at = [], 1
-    for text, speaker, conversation in facts:
-        at += not text.startswith("+")
-        print_ = fingerprint(text.removeprefix("+"))
-        made.append(Annotation(1, at, print_, speaker, conversation))
-    return replace(GOLD, annotations=tuple(made))
-
-
-def labelled(gold: AnnotatedBook, *lines: str) -> list[tuple[str, str]]:
-    """The texts that have a label in a book of one chapter of these paragraphs, and whose it is."""
-    located = locate(gold, split(Printing(chapters=(("Only", "\n".join(lines)),))))
-    check_spans(located)
-    pairs = zip(located.facts, located.book_spans.spans, strict=True)
-    return [(span.text, fact.speaker) for fact, span in pairs if fact]
 
 
 def test_every_annotation_is_on_its_own_span_in_its_own_edition():
@@ -287,7 +42,7 @@ LINE = st.sampled_from([line for _, body in NOVEL for line in body.split("\n") i
 
 
 @given(st.lists(st.lists(LINE, max_size=12), min_size=1, max_size=3))
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_repeated_speeches_in_any_order_are_found_where_they_are(bodies):
     chapters = tuple(
         (f"Part {n}", "\n".join([f"“Here begins the tale of boat number {n}.”", *lines, "“End.”"]))
@@ -333,7 +88,7 @@ def test_what_the_annotations_leave_out_is_narration():
 
 @given(st.integers(0, 2**32))
 @settings(max_examples=30, deadline=None)
-def test_whatever_the_facts_say_the_tags_are_legal(seed):
+def test_tags_are_legal_for_any_facts(seed):
     rng = random.Random(seed)
     facts = tuple(
         replace(fact, speaker=speaker, conversation=rng.randint(1, 3) if speaker else 0)
@@ -353,3 +108,71 @@ def test_the_same_words_twice_in_a_paragraph_are_two_spans():
     lines = ["“Go!” he cried. “Go!”", "“I will go when the boat comes over to us.”"]
     gold = gold_of(("Go!", "A", 1), ("+Go!", "A", 1), (lines[1], "B", 1))
     assert labelled(gold, *lines) == [("“Go!”", "A"), ("“Go!”", "A"), (lines[1], "B")]
+
+
+N_UTTERANCES = sum(fact.chapter == 1 and fact.is_utterance for fact in GOLD.annotations)
+
+
+def test_another_book_has_none_of_the_spans():
+    located = locate(GOLD, split(Printing(chapters=(("Other", "\n".join(PREFACE)),))))
+    assert located.lost == GOLD.annotations
+    assert located.n_found == {1: 0, 2: 0, 3: 0}
+    assert located.book_spans.spans == located.facts == located.tagged().spans == ()
+    with pytest.raises(ValueError, match=rf"chapter 1: found 0 of {N_UTTERANCES} "):
+        refuse_losses(located)
+
+
+def test_a_missing_span_is_lost_and_named():
+    gone = [line for line in NOVEL[0][1].split("\n") if re.search("river|parrot,|cellar is", line)]
+    printing = Printing(gone=tuple(gone))
+    located = locate(GOLD, split(printing))
+    check_spans(located)
+    names = ("The parrot", "for I only", "the river", "cellar is")
+    assert located.lost == tuple(map(place_of, names))
+    assert (located.n_found, located.n_all) == ({1: 24, 2: 25, 3: 9}, {1: 28, 2: 25, 3: 9})
+    with pytest.raises(ValueError) as error:
+        refuse_losses(located)
+    first = [f"paragraph {f.paragraph}, {f.speaker}, {f.fingerprint}" for f in located.lost[:3]]
+    n_found = N_UTTERANCES - 4
+    assert str(error.value) == (
+        f"7, chapter 1: found {n_found} of {N_UTTERANCES} annotated utterances in this edition, "
+        f"expected at least 97%; first lost: {'; '.join(first)}"
+    )
+    refuse_losses(located, n_found / N_UTTERANCES)
+    with pytest.raises(ValueError, match="expected at least 90%"):
+        refuse_losses(located, 0.9)
+
+
+def test_another_edition_may_lack_two_utterances_and_all_other_quoted_spans():
+    lines = NOVEL[0][1].split("\n")
+    gone = [line for line in lines if re.search("river|cellar is", line)]
+    located = locate(GOLD, split(Printing(gone=tuple(gone))))
+    assert len([fact for fact in located.lost if fact.is_utterance]) == 2 < N_UTTERANCES / 10
+    refuse_losses(located, 1.0)
+    of_none = [fact for fact in GOLD.annotations if not fact.is_utterance]
+    assert of_none
+    without = replace(located, lost=(*located.lost, *of_none))
+    refuse_losses(without, 1.0)
+    # The edition that was annotated has every span, whatever it is.
+    sha256 = located.book_spans.book.sha256
+    own = replace(GOLD, card=replace(GOLD.card, sha256=sha256))
+    with pytest.raises(ValueError, match=r"found \d+ of 28 annotated spans in this edition"):
+        refuse_losses(replace(located, annotated=own))
+    with pytest.raises(ValueError, match="expected at least 97%; first lost: paragraph "):
+        refuse_losses(replace(located, annotated=own, lost=tuple(of_none)))
+
+
+def test_a_chapter_that_the_edition_joins_with_another_is_refused():
+    gold = replace(GOLD, annotations=tuple(f for f in GOLD.annotations if f.chapter != 2))
+    merged = (NOVEL[0], (NOVEL[1][0], f"{NOVEL[1][1]}\n{NOVEL[2][1]}"))
+    located = locate(gold, split(Printing(chapters=merged)))
+    assert located.n_found[3] >= 7 and located.n_others[1] == 0 and located.n_others[3] > 15
+    with pytest.raises(ValueError) as error:
+        refuse_losses(located, 0.5)
+    assert re.fullmatch(
+        r"7, chapter 3: found \d annotated utterances among \d+ others, expected a chapter by "
+        "itself in this edition",
+        str(error.value),
+    )
+    whole = locate(GOLD, split(Printing(chapters=merged)))  # but for what stands at their seam
+    assert whole.n_others[3] < located.n_others[3] / 3

@@ -1,41 +1,20 @@
-"""The seed project's CSV files: small ones, what is refused and where, and the real ones."""
+"""The CSV files of MCN: small ones, errors and their places, and the real ones."""
 
-import csv
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from annotation_helpers import MCN_ROWS, write_mcn
 from helpers import SEED, needs_seed
 
-from miner.annotation.mcn import read_mcn, read_mcn_tags, read_tagged_file
+from miner.annotation.mcn import read_any_tag_file, read_mcn, read_mcn_tags
 from miner.books.book import BlockKind
 from miner.dialogue.dialogues import dialogues, repair_book
 from miner.dialogue.tags import Tag, TaggedBook
 
-GOLD_ROWS = [
-    # paragraph, text, tag, split
-    ("0", "The Lamp", "O", "train"),
-    ("1", "Chapter 1", "O", "train"),
-    ("4", '"Who   is\n there?"', "B-START", "train"),
-    ("4", '"Answer me."', "I-START", "train"),
-    ("6", '"A friend,"', "B-OTHER", "train"),
-    ("6", " said the other.", "O", "train"),
-    ("7", "Chapter 2", "O", "test"),
-    ("8", '"Come in."', "B-START", "test"),
-    ("9", '"I will."', "B-OTHER", "test"),
-]
-
-
-def write_seed(path: Path, rows, names=("para_index", "sent", "label", "split_tag")) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["", *names])
-        writer.writerows([i, *row[: len(names)]] for i, row in enumerate(rows))
-    return path
-
 
 def test_rows_of_a_paragraph_join_with_one_space(tmp_path):
-    (book,) = read_mcn_tags(write_seed(tmp_path / "g.csv", GOLD_ROWS)).books
+    (book,) = read_mcn_tags(write_mcn(tmp_path / "g.csv", MCN_ROWS)).books
     found = [
         (s.span.chapter, s.span.paragraph, s.span.index, s.span.start, s.span.end, s.span.text)
         for s in book.spans
@@ -51,30 +30,30 @@ def test_rows_of_a_paragraph_join_with_one_space(tmp_path):
         (2, 5, 0, 0, 10, '"Come in."'),
         (2, 6, 0, 0, 9, '"I will."'),
     ]
-    assert [item.span.is_utterance for item in book.spans] == [row[2] != "O" for row in GOLD_ROWS]
+    assert [item.span.is_utterance for item in book.spans] == [row[2] != "O" for row in MCN_ROWS]
 
 
 def test_a_split_keeps_whole_chapters_and_their_places(tmp_path):
-    path = write_seed(tmp_path / "g.csv", GOLD_ROWS)
-    (all_of_it,) = read_tagged_file(path).books
-    (test,) = read_tagged_file(path, split="test").books
+    path = write_mcn(tmp_path / "g.csv", MCN_ROWS)
+    (all_of_it,) = read_any_tag_file(path).books
+    (test,) = read_any_tag_file(path, split="test").books
     assert test.spans == all_of_it.spans[6:]
     assert test.book == "1342"
 
 
-def test_a_conversation_cut_by_the_split_is_mended_and_counted(tmp_path):
-    rows = [*GOLD_ROWS[:7], ("8", '"Come in."', "B-OTHER", "test"), GOLD_ROWS[8]]
-    path = write_seed(tmp_path / "g.csv", rows)
-    assert read_tagged_file(path).n_repaired == 0
-    reading = read_tagged_file(path, split="test")
+def test_a_conversation_cut_by_the_split_is_repaired_and_counted(tmp_path):
+    rows = [*MCN_ROWS[:7], ("8", '"Come in."', "B-OTHER", "test"), MCN_ROWS[8]]
+    path = write_mcn(tmp_path / "g.csv", rows)
+    assert read_any_tag_file(path).n_repaired == 0
+    reading = read_any_tag_file(path, split="test")
     assert [item.tag for item in reading.books[0].spans] == [Tag.O, Tag.B_START, Tag.B_OTHER]
     assert reading.n_repaired == 1
 
 
 def test_the_column_names_of_the_model_are_known(tmp_path):
-    rows = [(text, tag, paragraph) for paragraph, text, tag, _ in GOLD_ROWS]
-    path = write_seed(tmp_path / "m.csv", rows, ("para", "pred_label", "para_index"))
-    gold = read_mcn_tags(write_seed(tmp_path / "g.csv", GOLD_ROWS)).books[0]
+    rows = [(text, tag, paragraph) for paragraph, text, tag, _ in MCN_ROWS]
+    path = write_mcn(tmp_path / "m.csv", rows, ("para", "pred_label", "para_index"))
+    gold = read_mcn_tags(write_mcn(tmp_path / "g.csv", MCN_ROWS)).books[0]
     assert read_mcn_tags(path).books[0].spans == gold.spans
     with pytest.raises(ValueError, match=r"m\.csv: found no rows of split test, .*no split_tag"):
         read_mcn_tags(path, split="test")
@@ -93,54 +72,54 @@ def test_the_column_names_of_the_model_are_known(tmp_path):
         ),
     ],
 )
-def test_a_wrong_seed_row_is_refused_with_file_and_line(tmp_path, row, cells, message):
+def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, cells, message):
     # Line numbers are one more from the fifth row on: the text of the third has a line break.
-    rows = [*GOLD_ROWS]
+    rows = [*MCN_ROWS]
     rows[row] = cells
     with pytest.raises(ValueError, match=message):
-        read_mcn_tags(write_seed(tmp_path / "g.csv", rows), split="test")
+        read_mcn_tags(write_mcn(tmp_path / "g.csv", rows), split="test")
 
 
 def test_missing_columns_are_refused(tmp_path):
-    path = write_seed(tmp_path / "g.csv", GOLD_ROWS, ("para_index", "sentence", "label"))
+    path = write_mcn(tmp_path / "g.csv", MCN_ROWS, ("para_index", "sentence", "label"))
     with pytest.raises(ValueError, match=r"g\.csv:1: found columns , para_index, sentence, label"):
-        read_tagged_file(path)
+        read_any_tag_file(path)
 
 
 def write_folder(folder: Path, **changed) -> Path:
-    """A seed folder in small; the model misses the last utterance and begins with I-OTHER."""
-    model = [(t, tag, p) for p, t, tag, _ in GOLD_ROWS[6:]]
+    """A small folder. The model misses the last utterance and begins with I-OTHER."""
+    model = [(t, tag, p) for p, t, tag, _ in MCN_ROWS[6:]]
     model[1], model[2] = (model[1][0], "I-OTHER", "8"), (model[2][0], "O", "9")
     files = {
-        "gold-v1": GOLD_ROWS,
-        "gold-v2": GOLD_ROWS,
-        "heuristic-predictions": GOLD_ROWS,
+        "gold-v1": MCN_ROWS,
+        "gold-v2": MCN_ROWS,
+        "heuristic-predictions": MCN_ROWS,
     } | changed
     for stem, rows in files.items():
-        write_seed(folder / f"{stem}.csv", rows)
+        write_mcn(folder / f"{stem}.csv", rows)
     names = ("para", "pred_label", "para_index")
-    write_seed(folder / "model-predictions-test.csv", model, names)
+    write_mcn(folder / "model-predictions-test.csv", model, names)
     return folder
 
 
-def test_the_seed_folder_is_read_on_the_spans_of_the_gold(tmp_path):
-    seed = read_mcn(write_folder(tmp_path))
-    assert seed.splits == ((0, "train"), (1, "train"), (2, "test"))
-    assert seed.heuristic.spans == seed.gold_v2.spans
-    test = seed.of_split(seed.gold_v2, "test")
-    assert [item.span.start for item in seed.model.spans] == [s.span.start for s in test.spans]
-    assert [item.tag for item in seed.model.spans] == [Tag.O, Tag.I_OTHER, Tag.O]
-    assert [item.span.is_utterance for item in seed.model.spans] == [False, True, False]
-    assert dict(seed.n_repaired)["model-predictions-test"] == 1
-    kinds = [block.kind for block in seed.book_spans.book.blocks]
+def test_the_folder_is_read_on_the_spans_of_the_gold(tmp_path):
+    mcn = read_mcn(write_folder(tmp_path))
+    assert mcn.splits == ((0, "train"), (1, "train"), (2, "test"))
+    assert mcn.heuristic.spans == mcn.gold_v2.spans
+    test = mcn.of_split(mcn.gold_v2, "test")
+    assert [item.span.start for item in mcn.model.spans] == [s.span.start for s in test.spans]
+    assert [item.tag for item in mcn.model.spans] == [Tag.O, Tag.I_OTHER, Tag.O]
+    assert [item.span.is_utterance for item in mcn.model.spans] == [False, True, False]
+    assert dict(mcn.n_repaired)["model-predictions-test"] == 1
+    kinds = [block.kind for block in mcn.book_spans.book.blocks]
     assert [i for i, kind in enumerate(kinds) if kind is BlockKind.HEADING] == [1, 4]
 
 
-def test_seed_files_with_other_rows_are_refused(tmp_path):
-    short = write_folder(tmp_path, **{"gold-v1": GOLD_ROWS[:-1]})
+def test_files_with_other_rows_are_refused(tmp_path):
+    short = write_folder(tmp_path, **{"gold-v1": MCN_ROWS[:-1]})
     with pytest.raises(ValueError, match=r"gold-v1\.csv: found 8 rows, expected 9"):
         read_mcn(short)
-    other = [*GOLD_ROWS[:-1], ("9", '"I shall."', "B-OTHER", "test")]
+    other = [*MCN_ROWS[:-1], ("9", '"I shall."', "B-OTHER", "test")]
     with pytest.raises(ValueError, match=r"predictions\.csv:11: found '\"I shall\.\"', expected"):
         read_mcn(write_folder(tmp_path, **{"heuristic-predictions": other}))
 
@@ -158,23 +137,23 @@ def assert_spans_join(blocks, tagged: TaggedBook) -> None:
 
 
 @needs_seed
-def test_the_files_of_the_seed():
-    seed = read_mcn(SEED)
-    blocks = seed.book_spans.book.blocks
+def test_the_real_files():
+    mcn = read_mcn(SEED)
+    blocks = mcn.book_spans.book.blocks
     assert [block.index for block in blocks] == list(range(len(blocks)))
     for tagged, n_spans, n_utterances in (
-        (seed.gold_v1, 2747, 1740),
-        (seed.gold_v2, 2747, 1740),
-        (seed.heuristic, 2747, 1740),
-        (seed.model, 281, 173),
+        (mcn.gold_v1, 2747, 1740),
+        (mcn.gold_v2, 2747, 1740),
+        (mcn.heuristic, 2747, 1740),
+        (mcn.model, 281, 173),
     ):
         assert len(tagged.spans) == n_spans
         assert sum(item.span.is_utterance for item in tagged.spans) == n_utterances
         assert_spans_join(blocks, tagged)
         dialogues(repair_book(tagged))
-    assert len(dialogues(seed.gold_v2)) == 229
-    assert seed.book_spans.spans == tuple(item.span for item in seed.gold_v2.spans)
-    assert dict(seed.n_repaired) == {
+    assert len(dialogues(mcn.gold_v2)) == 229
+    assert mcn.book_spans.spans == tuple(item.span for item in mcn.gold_v2.spans)
+    assert dict(mcn.n_repaired) == {
         "gold-v1": 41,
         "gold-v2": 0,
         "heuristic-predictions": 13,
@@ -183,7 +162,7 @@ def test_the_files_of_the_seed():
 
 
 @needs_seed
-def test_the_splits_of_the_seed_are_whole_chapters():
+def test_the_real_splits_are_whole_chapters():
     splits = dict(read_mcn(SEED).splits)
     assert len(splits) == 62
     assert [c for c, split in splits.items() if split == "test"] == list(range(19, 27))

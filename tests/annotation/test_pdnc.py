@@ -90,7 +90,7 @@ def test_a_broken_table_is_refused(tmp_path):
         read_quotations(tmp_path)
 
 
-def test_novels_are_those_of_the_index_that_are_there(tmp_path):
+def test_novels_are_those_of_the_index_with_a_folder(tmp_path):
     (tmp_path / "PDNC-Novel-Index.csv").write_text(
         "Novel Title,Source,Folder Name\n"
         "The Lighthouse,https://www.gutenberg.org/ebooks/99999,TheLighthouse\n"

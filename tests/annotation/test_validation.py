@@ -1,63 +1,18 @@
-"""The annotations as a whole: checked against their books, counted by hand, downloaded."""
+"""Annotations checked against their books and one another, and the download of the books."""
 
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from annotation.test_label_studio import ANNOTATIONS, SAMPLE
-from click.testing import CliRunner
+from annotation_helpers import TALK, gold, page, write_folder
+from helpers import SAMPLE as SAMPLE_FILE
 from loopback import answer
 
-from miner.annotation.annotations import Annotation, fingerprint, read_annotations, row_of
-from miner.annotation.statistics import count_annotations
+from miner.annotation.annotations import read_annotations
 from miner.annotation.validation import check
-from miner.app.cli.main import main
-from miner.files import json_line
 
-
-def gold(*words, **env):
-    return CliRunner().invoke(main, ["gold", *map(str, words)], env=env)
-
-
-def page(*paragraphs):
-    """A book of one chapter; its heading is paragraph 0."""
-    body = "".join(f"<p>{text}</p>\n" for text in paragraphs)
-    return f"<html><body><h2>CHAPTER I</h2>\n{body}</body></html>".encode()
-
-
-def write_folder(folder, cards, **readings):
-    """Annotations of books {id: changes}, gold={id: rows}, perhaps first and second, too.
-
-    A row is (chapter, paragraph, text, speaker, conversation), with a remark or without.
-    """
-    folder.mkdir()
-    lines = []
-    for id, changes in cards.items():
-        card = {"book": id, "title": f"Book {id}", "author": f"Author of {id}", "year": 1900}
-        card |= {"country": "Britain", "domain": "sea", "person": 3, "split": "train"}
-        lines.append(json.dumps(card | {"file": f"{id}-h.htm", "sha256": "0" * 64} | changes))
-    (folder / "books.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for name, books in readings.items():
-        (folder / name).mkdir()
-        for id, rows in books.items():
-            facts = [Annotation(*row[:2], fingerprint(row[2]), *row[3:]) for row in rows]
-            lines = b"".join(json_line(row_of(id, fact)) for fact in facts)
-            (folder / name / f"{id}.jsonl").write_bytes(lines)
-    return folder
-
-
-@pytest.fixture
-def copied(tmp_path):
-    """The sample's annotations in a folder of their own."""
-    folder = tmp_path / "annotations"
-    for name in ("gold", "first", "second"):
-        (folder / name).mkdir(parents=True)
-        shutil.copy(ANNOTATIONS / name / "sample.jsonl", folder / name)
-    lines = (ANNOTATIONS / "books.jsonl").read_text(encoding="utf-8").splitlines()
-    (card,) = [line for line in lines if '"split":"sample"' in line]
-    (folder / "books.jsonl").write_text(card + "\n", encoding="utf-8")
-    return folder
+SAMPLE = SAMPLE_FILE.read_bytes()
 
 
 def rewrite(path, change):
@@ -82,7 +37,7 @@ def problems(folder, data=SAMPLE):
     return found
 
 
-def test_the_sample_is_in_order(copied):
+def test_the_sample_has_no_problems(copied):
     checked = check(read_annotations(copied), "sample", lambda _: SAMPLE)
     assert checked.problems == ()
     (book,) = checked.books
@@ -105,7 +60,7 @@ def test_check_prints_its_table(copied):
     assert " ".join(last) == "1 books: 188 of 188 annotated spans found, 0 problems"
 
 
-def test_spans_that_the_edition_has_not_are_a_problem(copied):
+def test_spans_that_the_edition_lacks_are_a_problem(copied):
     changed = []
 
     def change(row):
@@ -141,10 +96,10 @@ def test_a_book_without_annotations_is_a_problem(copied):
 
 def test_readings_of_other_chapters_are_a_problem(copied):
     rewrite(copied / "second" / "sample.jsonl", without(3))
-    unlike = "first, second: found other chapters in the one than in the other"
+    unlike = "first, second: found different chapters, expected the same"
     assert problems(copied) == [unlike]
     rewrite(copied / "gold" / "sample.jsonl", without(5))
-    foreign = "first/sample: found chapter 5, which gold has not"
+    foreign = "first/sample: found chapter 5, expected a chapter of the gold"
     assert problems(copied) == [unlike, foreign]
     (copied / "second" / "sample.jsonl").unlink()
     assert problems(copied) == [unlike, foreign]
@@ -173,91 +128,7 @@ def test_two_editions_of_one_work_are_a_problem(copied):
     assert problems(copied) == []
 
 
-FIRST = [  # chapter, paragraph, text, speaker, conversation; tags on the right
-    (1, 1, "“Go,”", "Ann", 1),  # B-START
-    (1, 1, "“on.”", "Ann", 1),  # I-START
-    (1, 2, "“No.”", "Bo", 1),  # B-OTHER
-    (1, 3, "“Fides”", "", 0),
-    (1, 4, "“Yes.”", "Cy", 2),  # B-START
-    (1, 5, "“So?”", "Ann", 1),  # B-START: resumed, and a pair that tags cannot say
-    (1, 6, "“Why,”", "Bo", 1),  # B-OTHER
-    (1, 6, "“oh!”", "Bo", 1),  # I-OTHER
-    (2, 8, "“Who?”", "?", 1),  # B-START
-    (2, 9, "“Me.”", "?", 1),  # B-OTHER
-]
-LAST = [(3, 1, "“Hm.”", "Dee", 1), (3, 2, "“Hm?”", "Ed", 1)]  # B-START, B-OTHER
-SPLITS = {"train": {}, "dev": {"split": "dev", "year": 1901, "country": "Chile", "person": 1}}
-
-
-@pytest.fixture
-def tiny(tmp_path):
-    cards = {"11": SPLITS["train"], "12": SPLITS["dev"], "13": {"split": "sample"}}
-    books = {"11": FIRST, "12": LAST, "13": FIRST}
-    readings = {"11": FIRST[8:]}
-    return write_folder(tmp_path / "tiny", cards, gold=books, first=readings, second=readings)
-
-
-COUNTS = ("books", "chapters", "twice", "spans", "utterances", "unknown", "conversations")
-COUNTS += ("turns", "pairs", "interrupted", "B-START", "I-START", "B-OTHER", "I-OTHER")
-BY_HAND = {
-    "train": (1, 2, 1, 10, 9, 2, 3, 7, 3, 1, 4, 1, 3, 1),
-    "dev": (1, 1, 0, 2, 2, 0, 1, 2, 1, 0, 1, 0, 1, 0),
-    "test": (0,) * 14,
-    "all": (2, 3, 1, 12, 11, 2, 4, 9, 4, 1, 5, 1, 4, 1),
-    "sample": (1, 2, 0, 10, 9, 2, 3, 7, 3, 1, 4, 1, 3, 1),
-}
-
-
-def numbers(counted):
-    return (*(counted[name] for name in COUNTS[:10]), *(counted["tags"][n] for n in COUNTS[10:]))
-
-
-def test_counts_by_hand(tiny):
-    said = json.loads(gold("stats", "--gold", tiny, "--json").stdout)
-    assert said == count_annotations(read_annotations(tiny)).to_json()
-    assert {name: numbers(counted) for name, counted in said["splits"].items()} == BY_HAND
-    train, dev = BY_HAND["train"], BY_HAND["dev"]
-    expected = {
-        "domain": {"sea": BY_HAND["all"]},
-        "country": {"Britain": train, "Chile": dev},
-        "century": {"19th": train, "20th": dev},
-        "narrator": {"first person": dev, "third person": train},
-    }
-    for kind, rows in expected.items():
-        assert {name: numbers(counted) for name, counted in said[kind].items()} == rows
-    assert list(said) == ["splits", *expected]
-
-
-def test_counts_as_tables(tiny):
-    done = gold("stats", "--gold", tiny)
-    assert (done.exit_code, done.stderr) == (0, "")
-    by_split, by_kind = done.stdout.split("all splits")
-    rows = {line.split()[0]: line.split()[1:] for line in by_split.splitlines() if line.split()}
-    assert tuple(rows["split"]) == COUNTS
-    for name, row in BY_HAND.items():
-        assert tuple(map(int, rows[name])) == row
-    rows = [line.split() for line in by_kind.splitlines()]
-    assert rows[0] == [name for name in COUNTS[:9] if name not in ("twice", "unknown")]
-    assert ["Chile", "1", "1", "2", "2", "1", "2", "1"] in rows
-    assert ["third", "person", "1", "2", "10", "9", "3", "7", "3"] in rows
-
-
-def test_the_counts_of_our_annotations_agree_with_one_another():
-    said = count_annotations(read_annotations(ANNOTATIONS)).to_json()
-    everything = numbers(said["splits"]["all"])
-    parts = [numbers(said["splits"][name]) for name in ("train", "dev", "test")]
-    assert tuple(map(sum, zip(*parts, strict=True))) == everything
-    for kind in ("domain", "country", "century", "narrator"):
-        rows = [numbers(counted) for counted in said[kind].values()]
-        assert tuple(map(sum, zip(*rows, strict=True))) == everything
-        assert all(row[0] for row in rows)
-    for counted in said["splits"].values():
-        assert sum(counted["tags"].values()) == counted["utterances"] <= counted["spans"]
-        assert counted["pairs"] == counted["tags"]["B-OTHER"]
-        assert counted["turns"] == counted["pairs"] + counted["tags"]["B-START"]
-    assert said["splits"]["sample"]["twice"] == said["splits"]["sample"]["chapters"] == 5
-
-
+@pytest.mark.slow
 def test_agreement_of_readings(copied):
     shown = gold("agreement", "--gold", copied)
     assert (shown.exit_code, shown.stderr) == (0, "")
@@ -273,14 +144,14 @@ def test_agreement_of_readings(copied):
 
 
 def test_agreement_of_no_readings(tmp_path):
-    folder = write_folder(tmp_path / "one", {"11": {}}, gold={"11": FIRST})
+    folder = write_folder(tmp_path / "one", {"11": {}}, gold={"11": TALK})
     done = gold("agreement", "--gold", folder)
     assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
     assert done.stderr.startswith("miner: found no ") and "in two readings" in done.stderr
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_can_be_had_is_downloaded_once_and_the_rest_named(tmp_path, tiny, site):
+def test_books_are_downloaded_once_and_missing_ones_are_named(tmp_path, tiny, site):
     body = page("“Go,” said Ann, “on.”")
     site.pages["/11.html"] = answer(body)
     words = ["fetch", "--gold", tiny, "--mirror", site.mirror]

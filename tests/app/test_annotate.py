@@ -28,7 +28,8 @@ from annotator_helpers import (
 from bs4 import BeautifulSoup
 from helpers import ANNOTATIONS, failed
 
-from miner.annotation.annotations import derive_tags, read_file
+from miner.annotation.annotations import read_file
+from miner.annotation.derivation import derive_tags
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import SheetFile
 

@@ -8,7 +8,8 @@ import pytest
 from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, chromium, require_chromium
 from helpers import ANNOTATIONS, SAMPLE
 
-from miner.annotation.annotations import derive_tags, read_file
+from miner.annotation.annotations import read_file
+from miner.annotation.derivation import derive_tags
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import SheetFile
 from miner.dialogue.read import read_spans

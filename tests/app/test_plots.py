@@ -7,7 +7,7 @@ import pytest
 from encoders import save_checkpoint, told
 from helpers import ANNOTATIONS, SAMPLE, book, run
 
-from miner.annotation.statistics import Company, company_sizes
+from miner.annotation.statistics import Company, count_company_sizes
 from miner.app.plots.comparison import comparison_figures
 from miner.app.plots.evaluation import (
     confusion_plot,
@@ -159,7 +159,7 @@ def test_shares_of_talk():
 
 def test_bars_of_company_sizes():
     two = Company("7", 1, 1, (("A", 3), ("B", 1)), 0)
-    sizes = company_sizes([two, Company("7", 1, 2, (("A", 1),), 0)])
+    sizes = count_company_sizes([two, Company("7", 1, 2, (("A", 1),), 0)])
     above, below = company_plot(sizes, "Who talks").axes
     heights = [bar.get_height() for bar in above.patches]
     assert heights == [50, 50, 0, 0, 0, 20, 80, 0, 0, 0]

@@ -8,7 +8,9 @@ from helpers import NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.annotations import derive_tags, fingerprint, read_file, row_of
+from miner.annotation.annotations import read_file, row_of
+from miner.annotation.derivation import derive_tags
+from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import find_guesses
 from miner.app.annotator.sheet import ACTIONS, apply_action
 from miner.dialogue.tags import Tag, repair_tags

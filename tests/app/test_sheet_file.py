@@ -23,7 +23,8 @@ from annotator_helpers import (
 )
 from helpers import ANNOTATIONS, SAMPLE
 
-from miner.annotation.annotations import fingerprint, read_file, row_of
+from miner.annotation.annotations import read_file, row_of
+from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
 from miner.dialogue.read import read_spans
 from miner.files import json_line
@@ -275,7 +276,7 @@ OF_ANOTHER_BOOK = (
         (4, None, "7: found nothing quoted in chapter 4, expected one of the chapters 1 to 4"),
         (2, OF_ANOTHER_BOOK, "7.jsonl:1: found book '8', expected '7'"),
         (2, b"<html>\n", "7.jsonl:1: found bad JSON"),
-        (2, b"\n\xe9\n", "7.jsonl:2: found bytes that are no UTF-8"),
+        (2, b"\n\xe9\n", "7.jsonl:2: found bytes that are not UTF-8"),
     ],
 )
 def test_what_cannot_be_annotated_is_refused_and_unchanged(tmp_path, chapter, content, message):

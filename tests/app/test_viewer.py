@@ -25,7 +25,7 @@ from miner.app.viewer.payload import build_book_payload, build_chapter_payload
 from miner.books.book import parse_book
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans, split_book
-from miner.dialogue.tag_files import read_tags
+from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan
 from miner.dialogue.typography import infer_typography
 from miner.evaluation.scores import score
@@ -118,7 +118,7 @@ def test_all_blocks_of_the_book_are_on_the_page_once(sample):
 def test_the_scores_of_a_chapter_equal_those_of_the_scorer(sample, folder, tmp_path):
     file = tmp_path / "gold.jsonl"
     run("gold", "export", "--gold", folder, "--split", "sample", "--format", "tags", "-o", file)
-    (gold,) = read_tags(file)
+    (gold,) = read_tag_file(file).books
     guess = load_tagger("gap").tag(strip_tags(gold))
     seen = set()
     for chapter in range(1, 6):

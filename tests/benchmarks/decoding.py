@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import numpy as np
 
 from miner.books.download import find_book
-from miner.dialogue.tags import Tag
+from miner.dialogue.tags import TAGS, Tag
 from miner.models.load import checkpoint_tagger
-from miner.models.tagger.decoding import TAGS, viterbi
+from miner.models.tagger.decoding import viterbi
 from miner.models.tagger.examples import read_examples
 from miner.models.tagger.model_selection import score_decoded
 

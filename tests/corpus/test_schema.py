@@ -4,7 +4,8 @@ import pytest
 from helpers import NAMES
 
 from miner.corpus.schema import KINDS, arrow_schemas, rows_of_book
-from miner.dialogue.dialogues import Turn, dialogues, filter_dialogues
+from miner.dialogue.dialogues import Turn, dialogues
+from miner.dialogue.filters import filter_dialogues
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 

@@ -1,12 +1,13 @@
 """Blocks cut into utterance and narration: nothing is lost, and speech is found where it runs."""
 
 import pytest
+from dialogue_checks import check_spans
 from helpers import TESTS
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.books.book import Block, BlockKind, Book, read_book
-from miner.dialogue.spans import STORY_KINDS, is_blank, split_book
+from miner.dialogue.spans import is_blank, split_book
 from miner.dialogue.typography import infer_typography, typography_from_names
 from miner.languages.marks import DASH, MARKS
 from miner.languages.registry import LANGUAGES
@@ -37,26 +38,6 @@ def held(*blocks, **options):
     return [span.text for span in spans(*blocks, **options) if span.quoted]
 
 
-def check(book, found):
-    """The invariant: the spans of a block join back to it, and no other block has any."""
-    by_block = {}
-    for span in found:
-        by_block.setdefault(span.paragraph, []).append(span)
-    story = [block for block in book.blocks if block.kind in STORY_KINDS and block.text]
-    assert list(by_block) == [block.index for block in story]
-    for block in story:
-        parts = by_block[block.index]
-        assert "".join(span.text for span in parts) == block.text
-        assert [span.index for span in parts] == list(range(len(parts)))
-        assert all(block.text[span.start : span.end] == span.text for span in parts)
-        assert all(span.text and span.chapter == block.chapter for span in parts)
-        assert not any(span.is_utterance and span.quoted for span in parts)
-        assert not any(span.continues for span in parts[1:])
-        if block.kind is BlockKind.HEADING:
-            assert [span.is_utterance for span in parts] == [False]
-    assert all(span.is_utterance for span in found if span.continues)
-
-
 MARK = st.sampled_from([*"“”‘’\"'«»„—–-", "--", " ", "\n", "(", ")"])
 WORD = st.sampled_from(["Ann", "the", "said", "’Tis", "it,", "No.", "Why?", "dear", "dit-il,", "…"])
 TEXT = st.lists(MARK | WORD, min_size=1, max_size=12).map("".join).filter(str.strip)
@@ -68,10 +49,11 @@ TEXT = st.lists(MARK | WORD, min_size=1, max_size=12).map("".join).filter(str.st
     st.sampled_from([*LANGUAGES, ""]),
     st.booleans(),
 )
+@settings(max_examples=40, deadline=None)
 def test_spans_join_back_whatever_marks_the_blocks_hold(blocks, names, language, thoughts):
     book = page(*blocks)
     typography = typography_from_names(names, language)
-    check(book, split_book(book, typography, thoughts=thoughts).spans)
+    check_spans(book, split_book(book, typography, thoughts=thoughts).spans)
 
 
 FILES = {
@@ -94,7 +76,7 @@ FILES = {
 def test_the_files_of_the_tests_join_back(file):
     book = read_book(DATA / file, "0")
     found = split_book(book, infer_typography(book)).spans
-    check(book, found)
+    check_spans(book, found)
     assert sum(span.is_utterance for span in found) >= FILES[file]
 
 
@@ -105,7 +87,7 @@ def test_a_tag_breaks_a_speech_in_two():
     assert not (tag.quoted or one.continues or two.continues)
 
 
-def test_headings_are_narration_and_what_stands_beside_the_story_has_no_spans():
+def test_headings_are_narration_and_captions_footnotes_and_contents_have_no_spans():
     beside = [
         (kind, "“Is it far?”")
         for kind in (BlockKind.CAPTION, BlockKind.FOOTNOTE, BlockKind.CONTENTS)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from miner.annotation.mcn import read_tagged_file
+from miner.annotation.mcn import read_any_tag_file
 from miner.dialogue.spans import Span
-from miner.dialogue.tag_files import read_tags, tags_row
+from miner.dialogue.tag_files import read_tag_file, tags_row
 from miner.dialogue.tags import Tag, TaggedSpan
 
 
@@ -54,7 +54,7 @@ def test_a_row_has_the_keys_of_the_file_in_their_order():
 
 def test_tags_come_back_as_they_were_written(tmp_path):
     path = write_rows(tmp_path / "two.jsonl", rows_of("b") + rows_of("a"))
-    books = read_tags(path)
+    books = read_tag_file(path).books
     assert [book.book for book in books] == ["b", "a"]
     assert [tags_row("a", item) for item in books[1].spans] == rows_of("a")
     assert [item.span for item in books[0].spans] == [item.span for item in make_spans()]
@@ -66,7 +66,7 @@ def test_tags_come_back_as_they_were_written(tmp_path):
 
 def test_books_may_be_interleaved(tmp_path):
     rows = [row for pair in zip(rows_of("x"), rows_of("y"), strict=True) for row in pair]
-    books = read_tags(write_rows(tmp_path / "t.jsonl", rows))
+    books = read_tag_file(write_rows(tmp_path / "t.jsonl", rows)).books
     assert [(book.book, len(book.spans)) for book in books] == [("x", 5), ("y", 5)]
 
 
@@ -96,7 +96,7 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, changes, messa
     rows[row] |= changes
     path = write_rows(tmp_path / "bad.jsonl", rows)
     with pytest.raises(ValueError) as error:
-        read_tags(path)
+        read_tag_file(path)
     assert str(error.value).startswith(f"{path}{message}")
     assert "\n" not in str(error.value)
 
@@ -105,42 +105,42 @@ def test_missing_keys_are_named(tmp_path):
     rows = rows_of()
     del rows[1]["kind"], rows[1]["quoted"]
     with pytest.raises(ValueError, match=r"bad\.jsonl:2: found no kind, quoted, expected book, "):
-        read_tags(write_rows(tmp_path / "bad.jsonl", rows))
+        read_tag_file(write_rows(tmp_path / "bad.jsonl", rows))
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [("{", "bad.jsonl:1: found bad JSON"), ("[1]", "bad.jsonl:1: found list, expected an object")],
 )
-def test_what_is_no_object_is_refused(tmp_path, line, message):
+def test_a_line_that_is_not_an_object_is_refused(tmp_path, line, message):
     (tmp_path / "bad.jsonl").write_text(line + "\n")
     with pytest.raises(ValueError, match=message):
-        read_tags(tmp_path / "bad.jsonl")
+        read_tag_file(tmp_path / "bad.jsonl")
 
 
 def test_other_encodings_are_refused_with_the_line(tmp_path):
     (tmp_path / "bad.jsonl").write_bytes(b"{}\n\xe9\n")
-    with pytest.raises(ValueError, match=r"bad\.jsonl:2: found bytes that are no UTF-8"):
-        read_tags(tmp_path / "bad.jsonl")
+    with pytest.raises(ValueError, match=r"bad\.jsonl:2: found bytes that are not UTF-8"):
+        read_tag_file(tmp_path / "bad.jsonl")
 
 
-def test_mending_changes_the_illegal_tags_and_counts_them(tmp_path):
+def test_illegal_tags_are_repaired_and_counted(tmp_path):
     rows = rows_of()
     rows[0]["tag"], rows[3]["tag"] = "I-OTHER", "I-OTHER"
     path = write_rows(tmp_path / "ill.jsonl", rows)
-    reading = read_tagged_file(path, repair=True)
+    reading = read_any_tag_file(path, repair=True)
     # I-OTHER at the beginning: B-START. I-OTHER after I-START: B-OTHER.
     assert [str(item.tag) for item in reading.books[0].spans] == [
         *("B-START", "O", "I-START", "B-OTHER", "O")
     ]
     assert [str(item.tag) for item in reading.as_read[0].spans] == [row["tag"] for row in rows]
     assert reading.n_repaired == 2
-    assert read_tags(path, repair=True) == reading.books
+    assert read_tag_file(path, repair=True) == reading
 
 
 def test_unknown_endings_are_refused(tmp_path):
     for name, found in (("tags.json", ".json"), ("tags", "no ending")):
         with pytest.raises(ValueError, match=f"found {found}, expected .jsonl or .csv"):
-            read_tagged_file(tmp_path / name)
+            read_any_tag_file(tmp_path / name)
     with pytest.raises(ValueError, match="no splits"):
-        read_tagged_file(tmp_path / "tags.jsonl", split="test")
+        read_any_tag_file(tmp_path / "tags.jsonl", split="test")

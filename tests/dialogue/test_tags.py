@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.dialogue.spans import Span
@@ -42,12 +42,13 @@ def test_which_tag_may_follow_which(before, allowed):
         ([START, OUT, MORE, SAME, MORE], [START, OUT, OTHER, START, OTHER]),
     ],
 )
-def test_legal_by_hand(tags, repaired):
+def test_tags_repaired_by_hand(tags, repaired):
     assert repair_tags(tags) == repaired
 
 
 @given(st.lists(st.sampled_from(Tag)))
-def test_legal_is_legal_and_changes_no_legal_sequence(tags):
+@settings(max_examples=40, deadline=None)
+def test_repaired_tags_are_legal_and_legal_tags_stay(tags):
     repaired = repair_tags(tags)
     spoken = [None, *(tag for tag in repaired if tag is not OUT)]
     assert all(b in SUCCESSORS[a] for a, b in zip(spoken, spoken[1:], strict=False))

@@ -5,14 +5,9 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from miner.annotation.annotations import (
-    AnnotatedBook,
-    Annotation,
-    Annotations,
-    BookCard,
-    fingerprint,
-    tagged_facts,
-)
+from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations, BookCard
+from miner.annotation.derivation import tag_annotations
+from miner.annotation.fingerprints import fingerprint
 from miner.evaluation.agreement import compare_readings, measure_agreement
 
 RAIN = [
@@ -188,7 +183,7 @@ def test_the_readings_of_a_folder_and_its_gold():
 
 def test_annotations_as_a_tagged_book_without_text():
     book = reading(RAIN)
-    tagged = tagged_facts(book)
+    tagged = tag_annotations(book)
     assert [item.span.text for item in tagged.spans] == [
         str(f.fingerprint) for f in book.annotations
     ]

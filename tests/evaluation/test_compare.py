@@ -6,7 +6,7 @@ import pytest
 from helpers import SEED, book, needs_seed, run
 
 from heuristic.gap import TUNED_GAP
-from miner.dialogue.tag_files import read_tags, tags_row
+from miner.dialogue.tag_files import read_tag_file, tags_row
 from miner.evaluation.compare import compare
 from miner.evaluation.tagging import strip_tags
 from miner.files import json_line
@@ -34,7 +34,7 @@ def test_a_tagger_is_right_on_its_own_tags(gold):
 
 
 def test_the_taggers_see_the_spans_and_not_the_tags(gold):
-    (tagged,) = read_tags(gold)
+    (tagged,) = read_tag_file(gold).books
     book_spans = strip_tags(tagged)
     assert [item.span for item in tagged.spans] == list(book_spans.spans)
     for span in book_spans.spans:

@@ -15,7 +15,7 @@ from seqeval.scheme import IOB2
 from sklearn.metrics import precision_recall_fscore_support
 
 from miner import __version__
-from miner.annotation.mcn import read_mcn, read_tagged_file
+from miner.annotation.mcn import read_mcn
 from miner.dialogue.tags import Tag, TaggedBook, repair_tags
 from miner.evaluation.counts import window_size
 from miner.evaluation.scores import Counts, score
@@ -330,8 +330,8 @@ def test_the_predictions_of_mcn(name, start, micro, turn_pair, span_pair):
 @pytest.mark.parametrize("stem", ["heuristic-predictions", "model-predictions-test"])
 def test_files_read_one_by_one_score_as_those_read_together(stem):
     mcn = read_mcn(SEED)
-    gold = read_tagged_file(SEED / "gold-v2.csv", split="test")
-    predicted = read_tagged_file(SEED / f"{stem}.csv", repair=True)
+    gold = read_any_tag_file(SEED / "gold-v2.csv", split="test")
+    predicted = read_any_tag_file(SEED / f"{stem}.csv", repair=True)
     together = mcn.heuristic if stem.startswith("heuristic") else mcn.model
     assert score(gold.books, predicted.as_read) == score(
         [mcn.of_split(mcn.gold_v2, "test")], [together]

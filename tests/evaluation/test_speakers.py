@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from helpers import offsets_of
 
-from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard, fingerprint
+from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
+from miner.annotation.fingerprints import fingerprint
 from miner.annotation.pdnc import PdncNovel, pdnc_novels
 from miner.app.tables.annotations import speakers_tables
 from miner.evaluation.speakers import compare_speakers

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from models_helpers import sequences, sums
 
+from miner.dialogue.tags import TAGS
 from miner.models.tagger.calibration import fit_temperature, fit_weight
-from miner.models.tagger.decoding import TAGS, viterbi
+from miner.models.tagger.decoding import viterbi
 
 N = 6  # utterances of a chapter: 243 legal sequences
 

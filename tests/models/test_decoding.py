@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from models_helpers import sequences, sums
 
-from miner.dialogue.tags import Tag, repair_tags
-from miner.models.tagger.decoding import ALLOWED, FIRST, TAGS, marginals, viterbi
+from miner.dialogue.tags import TAGS, Tag, repair_tags
+from miner.models.tagger.decoding import ALLOWED, FIRST, marginals, viterbi
 
 LEGAL_AFTER = {
     Tag.B_START: {Tag.B_START, Tag.I_START, Tag.B_OTHER},

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annotation.test_mcn import GOLD_ROWS, write_seed
+from annotation_helpers import MCN_ROWS, write_mcn
 from encoders import sample
 from helpers import SEED, needs_seed
 
 import miner
 from heuristic.gap import GapTagger
-from miner.dialogue.tags import Tag
-from miner.models.tagger.decoding import TAGS
+from miner.dialogue.tags import TAGS, Tag
 from miner.models.tagger.examples import digest, read_examples, weak_examples
 
 ROOT = Path(miner.__file__).parents[1]
@@ -26,9 +25,9 @@ def seed_folder(folder, rows):
     """A folder of the seed project whose four files say the same."""
     names = ("para_index", "sent", "label", "split_tag")
     for stem in ("gold-v1", "gold-v2", "heuristic-predictions"):
-        write_seed(folder / f"{stem}.csv", rows, names)
+        write_mcn(folder / f"{stem}.csv", rows, names)
     test = [row for row in rows if row[3] == "test"]
-    write_seed(folder / "model-predictions-test.csv", test, ("para_index", "para", "pred_label"))
+    write_mcn(folder / "model-predictions-test.csv", test, ("para_index", "para", "pred_label"))
     return folder
 
 
@@ -37,7 +36,7 @@ def tags_of(example):
 
 
 def test_chapters_of_a_split_of_the_seed(tmp_path):
-    folder = seed_folder(tmp_path, GOLD_ROWS)
+    folder = seed_folder(tmp_path, MCN_ROWS)
     train, test = (read_examples(folder, split, no_book) for split in ("train", "test"))
     (example,) = train.examples
     assert tags_of(example) == [Tag.B_START, Tag.I_START, Tag.B_OTHER]
@@ -77,7 +76,7 @@ def test_a_conversation_over_the_end_of_a_chapter_begins_anew(tmp_path):
 
 def test_a_split_that_the_seed_lacks(tmp_path):
     with pytest.raises(ValueError, match="found no split 'dev', expected one of"):
-        read_examples(seed_folder(tmp_path, GOLD_ROWS), "dev", no_book)
+        read_examples(seed_folder(tmp_path, MCN_ROWS), "dev", no_book)
 
 
 @needs_seed
@@ -98,10 +97,10 @@ def test_a_digest_changes_with_a_speaker():
 def test_a_digest_changes_with_a_tag(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    other = [*GOLD_ROWS[:3], ("4", '"Answer me."', "B-OTHER", "train"), *GOLD_ROWS[4:]]
+    other = [*MCN_ROWS[:3], ("4", '"Answer me."', "B-OTHER", "train"), *MCN_ROWS[4:]]
     found = [
         digest(read_examples(seed_folder(tmp_path / name, rows), "train", no_book).examples)
-        for name, rows in (("a", GOLD_ROWS), ("b", other))
+        for name, rows in (("a", MCN_ROWS), ("b", other))
     ]
     assert found[0] != found[1]
     assert len(found[0]) == 8

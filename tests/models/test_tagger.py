@@ -12,12 +12,12 @@ from helpers import ROOT
 
 from miner.app.cli.main import main
 from miner.dialogue.dialogues import dialogues
-from miner.dialogue.tags import Tag, TaggedBook, repair_tags
+from miner.dialogue.tags import TAGS, Tag, TaggedBook, repair_tags
 from miner.files import is_checkpoint
 from miner.models.load import load_tagger, tagger_signature
 from miner.models.tagger import tagger as neural
 from miner.models.tagger.checkpoint import load_checkpoint, read_checkpoint
-from miner.models.tagger.decoding import TAGS, marginals
+from miner.models.tagger.decoding import marginals
 from miner.models.tagger.encoding import (
     encode_chapter,
     encode_spans,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count, product
 from string import ascii_uppercase
 
-from miner.annotation.annotations import UNKNOWN, Annotation, renumbered
+from miner.annotation.annotations import UNKNOWN, Annotation
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedSpan
 
@@ -125,7 +125,7 @@ def resolve_guesses(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     entries = tuple(entries)
     resolver = _Resolver(entries)
     facts = [resolver.next_fact(n, entry) for n, entry in enumerate(entries)]
-    numbered = iter(renumbered(fact for fact in facts if fact is not None))
+    numbered = iter(renumber_conversations(fact for fact in facts if fact is not None))
     done = []
     for entry, fact in zip(entries, facts, strict=True):
         fact = None if fact is None else next(numbered)

@@ -10,13 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from miner.annotation.annotations import (
-    AnnotatedBook,
-    Annotation,
-    BookCard,
-    Fingerprint,
-    fingerprint,
-)
+from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
+from miner.annotation.fingerprints import Fingerprint, fingerprint
 from miner.annotation.locate import locate
 from miner.dialogue.spans import BookSpans, Span
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from miner.annotation.annotations import UNKNOWN, Annotation, derive_tags, renumbered
+from miner.annotation.annotations import UNKNOWN, Annotation
+from miner.annotation.derivation import derive_tags, renumber_conversations
 from miner.app.annotator.guesses import (
     Entry,
     find_other_speaker,
@@ -60,7 +61,7 @@ class Sheet:
 
     def rows(self) -> list[Annotation]:
         """The decided rows to save, lost ones included, with conversations numbered from 1."""
-        return renumbered(entry.row for entry in self.entries if entry.is_decided)
+        return renumber_conversations(entry.row for entry in self.entries if entry.is_decided)
 
     def tags(self) -> list[Tag | None]:
         """The tag of each place, derived from decisions and guesses; None if it has neither."""

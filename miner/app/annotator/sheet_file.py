@@ -15,14 +15,14 @@ from threading import Lock
 
 from filelock import FileLock
 
-from miner.annotation.annotations import Annotation, annotations_in, fingerprint, row_of
+from miner.annotation.annotations import Annotation, annotations_in, row_of
+from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import Entry, find_guesses, resolve_guesses
 from miner.app.annotator.placement import Placement, place_rows
 from miner.app.annotator.sheet import Sheet, apply_action
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
-from miner.dialogue.tag_files import decoded
 from miner.dialogue.tags import TaggedSpan
-from miner.files import json_line, whole_file
+from miner.files import decode_text, json_line, whole_file
 
 _LOCK_TIMEOUT = 10  # seconds to wait while another process writes the file
 _BOM = b"\xef\xbb\xbf"
@@ -163,7 +163,7 @@ class SheetFile:
 
     def _read(self, content: bytes) -> Version:
         book = self.book_spans.book
-        text = decoded(content, self._shown_path)
+        text = decode_text(content, self._shown_path)
         facts = annotations_in(text, book.id, self._shown_path)
         lines = (line + "\n" for line in text.split("\n") if line.strip())
         parts = {-1: "", 0: "", 1: ""}

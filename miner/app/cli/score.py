@@ -31,12 +31,12 @@ def command(
     counts as missed and a spurious one as wrong. On gold spans, only the utterances that both files
     have are scored: the tagger alone.
     """
-    from miner.annotation.mcn import read_tagged_file
+    from miner.annotation.mcn import read_any_tag_file
     from miner.app.tables.scores import scores_tables
     from miner.evaluation.scores import score as score_all
 
-    truth = read_tagged_file(gold, split=split)
-    guess = read_tagged_file(predicted, repair=True)
+    truth = read_any_tag_file(gold, split=split)
+    guess = read_any_tag_file(predicted, repair=True)
     scores = score_all(
         truth.books, guess.as_read, split=split or "all", resamples=resamples, seed=seed
     )

@@ -9,7 +9,7 @@ from miner.app.tables.layout import Shown, new_table
 from miner.evaluation.scores import format_rate
 
 if TYPE_CHECKING:
-    from miner.annotation.statistics import AnnotationStatistics, Counted
+    from miner.annotation.statistics import AnnotationCounts, AnnotationStatistics
     from miner.annotation.validation import Checked
     from miner.evaluation.agreement import Agreement
     from miner.evaluation.speakers import SpeakerPair
@@ -42,7 +42,7 @@ def statistics_tables(statistics: AnnotationStatistics) -> list[Shown]:
     columns = ("books", "chapters", "twice", "spans", "utterances", "unknown", "conversations")
     columns += ("turns", "pairs", "interrupted", *statistics.splits[0].tags)
 
-    def row(counted: Counted) -> list[str]:
+    def row(counted: AnnotationCounts) -> list[str]:
         values = [getattr(counted, name) for name in columns[:10]]
         return [counted.name, *(f"{value:,}" for value in (*values, *counted.tags.values()))]
 

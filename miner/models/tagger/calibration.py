@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from miner.dialogue.tags import TAGS
 from miner.evaluation.reliability import Bin, bin_tags
-from miner.models.tagger.decoding import TAGS, marginals, viterbi
+from miner.models.tagger.decoding import marginals, viterbi
 
 _STEPS = 20  # between the weights 0 and 1
 _RANGE = (0.2, 10.0)  # of temperatures; a value outside would show another error

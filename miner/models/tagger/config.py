@@ -9,7 +9,7 @@ from typing import Any
 
 from transformers import PretrainedConfig
 
-from miner.models.tagger.decoding import TAGS
+from miner.dialogue.tags import TAGS
 from miner.models.tagger.features import FEATURES
 
 FORMAT = 1  # raised when this version would read an older checkpoint wrongly

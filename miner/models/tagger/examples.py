@@ -15,8 +15,7 @@ from miner.annotation.annotations import UNKNOWN, AnnotatedBook, is_annotations,
 from miner.annotation.editions import BookReader, editions
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import Tag, TaggedBook, Tagger
-from miner.models.tagger.decoding import TAGS
+from miner.dialogue.tags import TAGS, Tag, TaggedBook, Tagger
 from miner.models.tagger.features import Chapter, chapters
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from miner.dialogue.tag_files import text_of
 from miner.evaluation.scores import Score
-from miner.files import RUN_RECORD
+from miner.files import RUN_RECORD, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def learning_curve(
 def _read_score(path: Path, split: str, measure: str) -> tuple[int, Score]:
     """Returns the number of chapters of a run, and its score."""
     try:
-        record = json.loads(text_of(path)[0])
+        record = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{path}: found bad JSON ({error}), expected the record of a run"

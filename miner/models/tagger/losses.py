@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from miner.models.tagger.decoding import ALLOWED, FIRST, TAGS
+from miner.dialogue.tags import TAGS
+from miner.models.tagger.decoding import ALLOWED, FIRST
 from miner.models.tagger.model import SequenceScores
 
 _FORBIDDEN = -1e4  # the score of a step that the table of successors does not allow

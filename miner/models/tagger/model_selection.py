@@ -14,12 +14,12 @@ import torch
 from numpy.typing import NDArray
 
 from miner.dialogue.spans import BookSpans
-from miner.dialogue.tags import Tag, TaggedBook
+from miner.dialogue.tags import TAGS, Tag, TaggedBook
 from miner.evaluation.counts import CountTable, count_chapters, window_size
 from miner.evaluation.scores import Measures, Scores, measure, score
 from miner.models.tagger.calibration import fit_weight
 from miner.models.tagger.config import Expert
-from miner.models.tagger.decoding import TAGS, viterbi
+from miner.models.tagger.decoding import viterbi
 from miner.models.tagger.encoded_chapters import EncodedChapter
 from miner.models.tagger.examples import AnnotatedExamples
 from miner.models.tagger.losses import sequence_loss

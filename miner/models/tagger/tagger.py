@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from miner.dialogue.spans import BookSpans
-from miner.dialogue.tags import Tag, TaggedSpan
-from miner.models.tagger.decoding import TAGS, marginals, viterbi
+from miner.dialogue.tags import TAGS, Tag, TaggedSpan
+from miner.models.tagger.decoding import marginals, viterbi
 from miner.models.tagger.encoding import (
     UNREAD,
     Encoding,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.annotation.export import describe_formats, find_format
 from miner.app.cli.books import book_reader
 from miner.app.cli.options import (
     books_option,
@@ -16,15 +17,17 @@ from miner.app.cli.options import (
     split_option,
 )
 
+_FORMATS = describe_formats()
+
 
 @click.command("export")
 @gold_option
 @split_option()
 @click.option(
     "--format",
-    type=click.Choice(["labelstudio", "conll", "tags", "datasets"]),
+    type=click.Choice(list(_FORMATS)),
     required=True,
-    help="Label Studio tasks (JSON), CoNLL columns (IOB2), a tags file, a folder for load_dataset.",
+    help="; ".join(f"{name}: {description}" for name, description in _FORMATS.items()) + ".",
 )
 @out_option("File to write; for datasets, a folder.", required=True)
 @books_option
@@ -41,6 +44,7 @@ def command(
 ) -> None:
     """Write the annotated chapters for other tools."""
     from miner.annotation.annotations import read_split
-    from miner.annotation.exchange import export
+    from miner.annotation.editions import editions
 
-    export(read_split(gold, split), book_reader(books, mirror), format, out, force)
+    found = editions(read_split(gold, split), book_reader(books, mirror))
+    find_format(format)(found, out, force)

@@ -22,7 +22,7 @@ def command(exported: Path, out: Path, force: bool) -> None:
 
     The files hold no book text.
     """
-    from miner.annotation.exchange import import_labelstudio
+    from miner.annotation.label_studio import import_exported
 
-    for path in import_labelstudio(exported, out, force):
+    for path in import_exported(exported, out, force):
         click.echo(path)

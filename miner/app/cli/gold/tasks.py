@@ -45,8 +45,7 @@ def command(
     Every quoted span is marked. The annotator decides who speaks in which conversation, or that the
     span is no utterance. The labeling interface is written beside the tasks, with the ending .xml.
     """
-    from miner.annotation.exchange import tasks_file
-    from miner.annotation.label_studio import blank_tasks
+    from miner.annotation.label_studio import blank_tasks, tasks_file
     from miner.dialogue.read import read_spans
 
     with tasks_file(out, force) as write:

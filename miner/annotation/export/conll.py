@@ -1,22 +1,37 @@
-"""Tagged books -> CoNLL columns (IOB2), a word a line, for the tools of sequence labelling."""
+"""CoNLL columns in IOB2.
+
+The columns are word, kind of span, number of span and tag, for the tools of sequence labelling.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+from miner.annotation.editions import Edition
 from miner.dialogue.tags import CONTINUATION, Tag, TaggedBook, TaggedSpan
+from miner.files import whole_file
+
+
+def write_editions(found: Iterable[Edition], out: Path, force: bool) -> None:
+    """Writes the lines of all books to the file `out`."""
+    with whole_file(out, force) as file:
+        for line in conll_lines(edition.located.tagged() for edition in found):
+            file.write(line.encode() + b"\n")
 
 
 def conll_lines(books: Iterable[TaggedBook]) -> Iterator[str]:
-    """The lines of a CoNLL file: word, kind of span, number of the span, tag, with blanks between.
+    """Yields the lines of a CoNLL file, with a word and its columns each, separated by spaces.
 
-    A book begins with `-DOCSTART-` and a chapter ends with an empty line; no line is a comment. The
-    first word of a B- span has its tag, all other words of the turn have I-, and so does narration
-    inside the turn ("said he"): IOB2 has no other way to go on with a turn, and a reader in strict
-    mode would drop what follows. So no empty line divides a turn, either: it may run through
-    paragraphs, and through a chapter's end in an edition that divides the book in other ways. The
-    second column tells narration from speech: "n" against "u", and "q" for narration in quotation
-    marks. Other narration is O.
+    A book begins with `-DOCSTART-`, and a chapter ends with an empty line. No line is a comment.
+
+    A turn is one entity. The first word of a B- span has the B- tag. All other words of the turn
+    have the I- tag, also those of narration inside the turn ("said he"), because in strict IOB2
+    an entity has no gaps. For the same reason no empty line divides a turn, which may continue over
+    the end of a chapter if the edition divides the book in other ways. Other narration is O.
+
+    The kind of a span is "u" for an utterance, "n" for narration and "q" for narration in quotation
+    marks. Spans are numbered from 0 in each book.
     """
     for book in books:
         yield "-DOCSTART- -X- -X- O"
@@ -40,7 +55,7 @@ def conll_lines(books: Iterable[TaggedBook]) -> Iterator[str]:
 
 
 def _bridged(spans: Iterable[TaggedSpan]) -> list[Tag]:
-    """The tags with narration between two spans of one turn made part of the turn."""
+    """Returns the tags with narration between two spans of one turn as part of the turn."""
     spans = list(spans)
     tags = [item.tag for item in spans]
     last: int | None = None

@@ -1,4 +1,4 @@
-"""Export and import by the command line."""
+"""What `miner gold export` writes in each format, and what `miner gold import` makes of it."""
 
 import json
 import os
@@ -8,20 +8,28 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from annotation.test_conll import documents, entities, turns_by_words
-from annotation.test_label_studio import ANNOTATIONS, back, sample, tasks
-from annotation.test_validation import copied, gold, page, write_folder
-from helpers import counts
+from annotation_helpers import (
+    ANNOTATIONS,
+    back,
+    documents,
+    entities,
+    gold,
+    page,
+    turns_by_words,
+    write_folder,
+)
+from helpers import SAMPLE, counts
 
+from miner.annotation import export
 from miner.annotation.annotations import read_annotations, read_file, read_split
-from miner.annotation.conll import conll_lines
-from miner.annotation.editions import open_edition
-from miner.annotation.exchange import FORMATS, export
-from miner.annotation.label_studio import LABELING_CONFIG
-from miner.dialogue.tag_files import read_tags
+from miner.annotation.editions import editions, open_edition
+from miner.annotation.export import describe_formats, find_format
+from miner.annotation.export.conll import conll_lines
+from miner.annotation.label_studio import LABELING_CONFIG, tasks
+from miner.dialogue.tag_files import read_tag_file
 from miner.evaluation.scores import Counts, score
 
-__all__ = ["copied", "sample"]  # fixtures
+FORMATS = list(describe_formats())
 EXISTS = "exists already, expected a new name (or --force to replace it)"
 PAGES = {
     "11": ["Ann rose. “Go,” said she, “and  stay.”", "“No.”", "A sign: “Fides”.", "“Yes, I will.”"],
@@ -97,7 +105,8 @@ def test_what_exists_is_refused_before_a_book_is_read(tmp_path, copied, format):
     out.write_text("mine")
     asked = []
     with pytest.raises(ValueError, match="exists already"):
-        export(read_split(copied, "sample"), asked.append, format, out, False)
+        found = editions(read_split(copied, "sample"), asked.append)
+        find_format(format)(found, out, False)
     assert (asked, out.read_text()) == ([], "mine")
 
 
@@ -117,7 +126,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, two):
         assert not (tmp_path / "out").exists()
 
 
-def test_a_split_or_a_format_that_is_none(tmp_path, two):
+def test_an_unknown_split_or_format_is_refused(tmp_path, two):
     done = gold(*two, "--split", "prime", "--format", "tags", "-o", tmp_path / "x")
     assert done.exit_code == 1 and "found no split 'prime', expected train, dev" in done.stderr
     assert gold(*two, "--format", "csv", "-o", tmp_path / "x").exit_code == 2
@@ -132,7 +141,7 @@ def test_tasks_and_their_interface(tmp_path, one, sample):
     assert config == LABELING_CONFIG and ElementTree.fromstring(config).tag == "View"
 
 
-def test_two_annotated_chapters_in_one_of_the_edition(tmp_path, two):
+def test_two_annotated_chapters_in_one_chapter_of_the_edition(tmp_path, two):
     (tmp_path / "books" / "12-h.htm").unlink()
     (tmp_path / "books" / "11-h.htm").write_bytes(page(*PAGES["11"], "Rain.", *PAGES["12"]))
     rows = [*GOLD["11"], *((2, n + 10, *rest) for _, n, *rest in GOLD["12"])]
@@ -175,7 +184,7 @@ def test_columns_of_two_books(tmp_path, two):
 
 
 def test_a_tags_file_scores_perfectly_against_itself(tmp_path, one, sample):
-    books = read_tags(exported(tmp_path / "sample.jsonl", "tags", *one))
+    books = read_tag_file(exported(tmp_path / "sample.jsonl", "tags", *one)).books
     tagged = sample.located.tagged()
     assert [book.spans for book in books] == [tagged.spans]
     figure = score(books, books, split="sample", resamples=3).total.end_to_end
@@ -198,6 +207,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_datasets_opens_the_folder_and_knows_the_tags(tmp_path, sample, one, two):
     folders = [
         exported(tmp_path / "one", "datasets", *one),
@@ -280,7 +290,7 @@ def test_an_import_writes_all_or_nothing_and_only_what_is_finished(tmp_path, two
     assert done.exit_code == 1 and not (tmp_path / "none").exists()
 
 
-def test_what_somebody_says_twice_in_a_paragraph_comes_back_twice(tmp_path):
+def test_words_said_twice_in_a_paragraph_come_back_twice(tmp_path):
     rows = [(1, 1, "No", "Ann", 1), (1, 1, "No", "Ann", 1), (1, 2, "Yes", "Bo", 1)]
     folder = write_folder(tmp_path / "a", {"11": {}}, gold={"11": rows})
     (annotated,) = read_annotations(folder).gold
@@ -289,7 +299,7 @@ def test_what_somebody_says_twice_in_a_paragraph_comes_back_twice(tmp_path):
     assert back(tmp_path / "x.json", tasks(edition)) == {"11": list(annotated.annotations)}
 
 
-def test_blank_tasks_are_marked_and_wait_for_their_facts(tmp_path):
+def test_blank_tasks_have_regions_and_no_facts(tmp_path):
     out = tmp_path / "blank.json"
     chapters = ("--chapter", "4", "--chapter", "2", "--chapter", "4")
     assert gold("tasks", "sample", *chapters, "-o", out).output == ""
@@ -307,3 +317,22 @@ def test_blank_tasks_are_marked_and_wait_for_their_facts(tmp_path):
     (tmp_path / "my book.htm").write_bytes(page("“Go,” said Ann, “and stay.”"))
     named = gold("tasks", tmp_path / "my book.htm", "--chapter", "1", "-o", tmp_path / "none.json")
     assert "my book: found 'my book' as book, expected letters, digits" in named.stderr
+
+
+def test_each_format_is_one_file_and_the_help_describes_it(tmp_path, monkeypatch, copied):
+    assert list(describe_formats()) == ["conll", "datasets", "labelstudio", "tags"]
+    assert all(describe_formats().values())
+    assert {format for format in FORMATS if format in gold("export", "--help").stdout} == {*FORMATS}
+    (tmp_path / "word_count.py").write_text(
+        '"""The number of spans.\n\nFor a test."""\n\n'
+        "def write_editions(found, out, force):\n"
+        "    out.write_text(str(sum(len(item.located.facts) for item in found)))\n"
+    )
+    monkeypatch.setattr(export, "__path__", [*export.__path__, str(tmp_path)])
+    assert describe_formats()["wordcount"] == "The number of spans"
+    out = tmp_path / "n.txt"
+    books = read_split(copied, "sample")
+    find_format("wordcount")(editions(books, lambda id: SAMPLE.read_bytes()), out, False)
+    assert int(out.read_text()) > 188
+    with pytest.raises(ValueError, match="found format 'csv', expected conll, datasets"):
+        find_format("csv")

@@ -2,50 +2,12 @@
 
 from itertools import groupby
 
-from annotation.test_label_studio import edition_of, sample
+from annotation_helpers import DOCUMENT, documents, edition_of, entities, turns_by_words
 from helpers import book
-from seqeval.scheme import IOB2, Entities
 
-from miner.annotation.conll import conll_lines
-from miner.dialogue.dialogues import dialogues
+from miner.annotation.export.conll import conll_lines
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
-
-__all__ = ["sample"]  # a fixture
-DOCUMENT = "-DOCSTART- -X- -X- O"
-
-
-def documents(lines):
-    """The rows of each document, (word, kind, span, tag), without empty lines."""
-    found = []
-    for line in lines:
-        if line == DOCUMENT:
-            found.append([])
-        elif line:
-            word, kind, number, tag = line.split(" ")
-            found[-1].append((word, kind, int(number), tag))
-    return found
-
-
-def entities(rows):
-    """What seqeval makes of the last column in strict mode: (type, first word, word after)."""
-    (found,) = Entities([[row[3] for row in rows]], IOB2).entities
-    return [(entity.tag, entity.start, entity.end) for entity in found]
-
-
-def turns_by_words(tagged):
-    """The turns, in the words of the book, from the first span of each to its last."""
-    at, words = {}, 0
-    for item in tagged.spans:
-        n_words = len(item.span.text.split())
-        at[item.span.paragraph, item.span.index] = words, words + n_words
-        words += n_words
-    found = []
-    for dialogue in dialogues(tagged):
-        for number, turn in enumerate(dialogue.turns):
-            places = [at[span.paragraph, span.index] for span in turn.spans]
-            found.append(("OTHER" if number else "START", places[0][0], places[-1][1]))
-    return found
 
 
 def kind_of(span):
@@ -130,7 +92,7 @@ def test_a_word_like_a_comment_is_a_word():
     assert lines == [DOCUMENT, "", "# n 0 O", "5 n 0 O", "#x n 0 O", "“#!” u 1 B-START", ""]
 
 
-def test_narration_within_a_turn_is_bridged_and_told_by_its_kind():
+def test_narration_within_a_turn_belongs_to_it_and_has_its_own_kind():
     tagged = tagged_of(
         [("He rose.", Tag.O)],
         [("“No,", Tag.B_START), (" said he, ", Tag.O), ("never!”", Tag.I_START)],
@@ -189,13 +151,13 @@ def test_a_resumed_conversation_begins_a_new_entity():
     ]
 
 
-def test_words_hold_no_blank_whatever_the_text():
+def test_words_hold_no_white_space():
     tagged = tagged_of([("“A\u00a0b\u2028c\td 🐋e\u0301\r\nf”", Tag.B_START), ("\n ", Tag.O)])
     lines = list(conll_lines([tagged]))
     assert [line.split(" ")[0] for line in lines[2:-1]] == ["“A", "b", "c", "d", "🐋e\u0301", "f”"]
     assert all(len(line.split()) == 4 for line in lines if line)
 
 
-def test_no_book_no_line():
+def test_without_books_there_are_no_lines():
     assert list(conll_lines([])) == []
     assert list(conll_lines([TaggedBook("7", ())])) == [DOCUMENT, ""]

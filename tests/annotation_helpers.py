@@ -1,0 +1,185 @@
+"""Annotations, editions and files of annotations that several tests make."""
+
+import csv
+import json
+from functools import cache
+from pathlib import Path
+
+from click.testing import CliRunner
+from helpers import ROOT, SAMPLE
+from seqeval.scheme import IOB2, Entities
+
+from miner.annotation.annotations import (
+    AnnotatedBook,
+    Annotation,
+    BookCard,
+    read_split,
+    row_of,
+)
+from miner.annotation.editions import Edition, open_edition
+from miner.annotation.fingerprints import fingerprint
+from miner.annotation.label_studio import read_exported
+from miner.annotation.locate import Located
+from miner.app.cli.main import main
+from miner.books.book import Book
+from miner.dialogue.dialogues import dialogues
+from miner.dialogue.spans import BookSpans, Span
+from miner.files import json_line
+
+ANNOTATIONS = ROOT / "annotations"
+
+MCN_ROWS = [
+    # paragraph, text, tag, split
+    ("0", "The Lamp", "O", "train"),
+    ("1", "Chapter 1", "O", "train"),
+    ("4", '"Who   is\n there?"', "B-START", "train"),
+    ("4", '"Answer me."', "I-START", "train"),
+    ("6", '"A friend,"', "B-OTHER", "train"),
+    ("6", " said the other.", "O", "train"),
+    ("7", "Chapter 2", "O", "test"),
+    ("8", '"Come in."', "B-START", "test"),
+    ("9", '"I will."', "B-OTHER", "test"),
+]
+
+
+def write_mcn(path: Path, rows, names=("para_index", "sent", "label", "split_tag")) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["", *names])
+        writer.writerows([i, *row[: len(names)]] for i, row in enumerate(rows))
+    return path
+
+
+CARD = BookCard("7", "The Tide", "N. N.", 1901, "Britain", "sea", 3, "dev", "7-h.htm", "0" * 64)
+
+
+@cache  # modules that import the fixture share it
+def sample_edition():
+    (annotated,) = read_split(ANNOTATIONS, "sample")
+    return open_edition(annotated, SAMPLE.read_bytes())
+
+
+def edition_of(*chapters):
+    """An edition from chapters of paragraphs of pieces: narration, or (text, speaker, number, …).
+
+    The edition numbers its chapters from 11, the annotations number them from 1.
+    """
+    spans, of_span, n = [], [], 2
+    for chapter, paragraphs in enumerate(chapters, 1):
+        for paragraph in paragraphs:
+            start, n = 0, n + 1
+            for index, piece in enumerate(paragraph):
+                text, *fact = [piece] if isinstance(piece, str) else piece
+                said, quoted = bool(fact and fact[1]), bool(fact and not fact[1])
+                place = (chapter + 10, n, index, start, start + len(text))
+                spans.append(Span(*place, text, said, quoted))
+                of_span.append(Annotation(chapter, n, fingerprint(text), *fact) if fact else None)
+                start += len(text)
+    facts = tuple(fact for fact in of_span if fact)
+    annotated = AnnotatedBook(CARD, facts)
+    book_spans = BookSpans(Book("7", "The Tide", "N. N.", "en", (), (), "0" * 64), tuple(spans))
+    located = Located(annotated, book_spans, tuple(of_span), {}, {}, {}, ())
+    return Edition(annotated, book_spans, located)
+
+
+def back(path, exported, **options):
+    """The annotations of tasks that went through a file of JSON."""
+    path.write_bytes(json.dumps(exported, **options).encode())
+    return read_exported(path)
+
+
+def units(text, start, end):
+    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
+
+
+def results_of(task):
+    return task["annotations"][0]["result"]
+
+
+def gold(*words, **env):
+    return CliRunner().invoke(main, ["gold", *map(str, words)], env=env)
+
+
+def page(*paragraphs):
+    """A book of one chapter; its heading is paragraph 0."""
+    body = "".join(f"<p>{text}</p>\n" for text in paragraphs)
+    return f"<html><body><h2>CHAPTER I</h2>\n{body}</body></html>".encode()
+
+
+def write_folder(folder, cards, **readings):
+    """Annotations of books {id: changes}, gold={id: rows}, perhaps first and second, too.
+
+    A row is (chapter, paragraph, text, speaker, conversation), with a remark or without.
+    """
+    folder.mkdir()
+    lines = []
+    for id, changes in cards.items():
+        card = {"book": id, "title": f"Book {id}", "author": f"Author of {id}", "year": 1900}
+        card |= {"country": "Britain", "domain": "sea", "person": 3, "split": "train"}
+        lines.append(json.dumps(card | {"file": f"{id}-h.htm", "sha256": "0" * 64} | changes))
+    (folder / "books.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name, books in readings.items():
+        (folder / name).mkdir()
+        for id, rows in books.items():
+            facts = [Annotation(*row[:2], fingerprint(row[2]), *row[3:]) for row in rows]
+            lines = b"".join(json_line(row_of(id, fact)) for fact in facts)
+            (folder / name / f"{id}.jsonl").write_bytes(lines)
+    return folder
+
+
+DOCUMENT = "-DOCSTART- -X- -X- O"
+
+
+def documents(lines):
+    """The rows of each document, (word, kind, span, tag), without empty lines."""
+    found = []
+    for line in lines:
+        if line == DOCUMENT:
+            found.append([])
+        elif line:
+            word, kind, number, tag = line.split(" ")
+            found[-1].append((word, kind, int(number), tag))
+    return found
+
+
+def entities(rows):
+    """What seqeval makes of the last column in strict mode: (type, first word, word after)."""
+    (found,) = Entities([[row[3] for row in rows]], IOB2).entities
+    return [(entity.tag, entity.start, entity.end) for entity in found]
+
+
+def turns_by_words(tagged):
+    """The turns, in the words of the book, from the first span of each to its last."""
+    at, words = {}, 0
+    for item in tagged.spans:
+        n_words = len(item.span.text.split())
+        at[item.span.paragraph, item.span.index] = words, words + n_words
+        words += n_words
+    found = []
+    for dialogue in dialogues(tagged):
+        for number, turn in enumerate(dialogue.turns):
+            places = [at[span.paragraph, span.index] for span in turn.spans]
+            found.append(("OTHER" if number else "START", places[0][0], places[-1][1]))
+    return found
+
+
+def fact(paragraph: int, speaker: str, conversation: int, chapter: int = 1, text: str = "Aye."):
+    return Annotation(chapter, paragraph, fingerprint(text), speaker, conversation)
+
+
+TALK = [  # chapter, paragraph, text, speaker, conversation; tags on the right
+    (1, 1, "“Go,”", "Ann", 1),  # B-START
+    (1, 1, "“on.”", "Ann", 1),  # I-START
+    (1, 2, "“No.”", "Bo", 1),  # B-OTHER
+    (1, 3, "“Fides”", "", 0),
+    (1, 4, "“Yes.”", "Cy", 2),  # B-START
+    (1, 5, "“So?”", "Ann", 1),  # B-START: resumed, and a pair that tags cannot say
+    (1, 6, "“Why,”", "Bo", 1),  # B-OTHER
+    (1, 6, "“oh!”", "Bo", 1),  # I-OTHER
+    (2, 8, "“Who?”", "?", 1),  # B-START
+    (2, 9, "“Me.”", "?", 1),  # B-OTHER
+]
+
+ANSWER = [(3, 1, "“Hm.”", "Dee", 1), (3, 2, "“Hm?”", "Ed", 1)]  # B-START, B-OTHER
+
+SPLITS = {"train": {}, "dev": {"split": "dev", "year": 1901, "country": "Chile", "person": 1}}

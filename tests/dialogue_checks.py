@@ -1,0 +1,51 @@
+"""Books from letters and checks of spans, for several tests."""
+
+from dataclasses import replace
+
+from helpers import NAMES
+
+from miner.books.book import BlockKind
+from miner.dialogue.spans import STORY_KINDS, Span
+from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+
+
+def check_spans(book, found):
+    """The spans of each block of the story join to its text, and other blocks have none."""
+    by_block = {}
+    for span in found:
+        by_block.setdefault(span.paragraph, []).append(span)
+    story = [block for block in book.blocks if block.kind in STORY_KINDS and block.text]
+    assert list(by_block) == [block.index for block in story]
+    for block in story:
+        parts = by_block[block.index]
+        assert "".join(span.text for span in parts) == block.text
+        assert [span.index for span in parts] == list(range(len(parts)))
+        assert all(block.text[span.start : span.end] == span.text for span in parts)
+        assert all(span.text and span.chapter == block.chapter for span in parts)
+        assert not any(span.is_utterance and span.quoted for span in parts)
+        assert not any(span.continues for span in parts[1:])
+        if block.kind is BlockKind.HEADING:
+            assert [span.is_utterance for span in parts] == [False]
+    assert all(span.is_utterance for span in found if span.continues)
+
+
+def book_of(letters: str, words: dict[int, int] | None = None) -> TaggedBook:
+    """A book with one paragraph per letter (S s R r O); `words` sets the length of a span."""
+    spans = []
+    for i, letter in enumerate(letters):
+        text = " ".join([f"word{i}"] * (words or {}).get(i, 1))
+        spans.append(
+            TaggedSpan(Span(1, i, 0, 0, len(text), text, letter != "O"), NAMES[letter], None)
+        )
+    return TaggedBook("7", tuple(spans))
+
+
+def sure_book(letters: str, *confidences: float) -> TaggedBook:
+    """The book of `book_of`, its utterances as sure as the numbers say."""
+    book = book_of(letters)
+    numbers = iter(confidences)
+    spans = (
+        replace(item, confidence=None if item.tag is Tag.O else next(numbers))
+        for item in book.spans
+    )
+    return replace(book, spans=tuple(spans))
