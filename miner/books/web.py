@@ -83,7 +83,7 @@ class FileKind:
     Args:
         name: the kind in error messages, with its article.
         start: pattern of what is found near the start of every such file.
-        end: what is found near the end of every such file, in small letters. It is asked for only
+        end: what is found near the end of every such file, in small letters. It is required only
             where the server does not say how long the answer is.
     """
 

@@ -67,7 +67,7 @@ class Mention:
         names: the person's names; empty for a noun or a pronoun.
         noun: the last word of "the old man"; "" for a name or a pronoun.
         gender: "m", "f", "i" for the narrator's I and we, "t" for they, "" if not known.
-        goes_on: whether the verb of saying says that the same speaker goes on: "continued".
+        goes_on: whether the verb of saying says that the same speaker continues: "added".
         answers: whether the verb of saying says that another speaker answers: "replied".
     """
 
@@ -107,7 +107,7 @@ def likeness(one: Mention | None, other: Mention | None) -> Likeness | None:
 Names = dict[str, str]  # each name with its gender: "m", "f" or ""
 
 
-@lru_cache(maxsize=4096)  # each paragraph of a chapter is asked for many times
+@lru_cache(maxsize=4096)  # each paragraph of a chapter is read many times
 def words_in(text: str) -> tuple[str, ...]:
     """The words of a text, in order, without the punctuation between them."""
     return tuple(_WORD.findall(text))

@@ -177,7 +177,7 @@ class AttributionWords:
 
     Args:
         say: verbs of saying.
-        continue_verbs: those of them, and adverbs, that say that the same speaker goes on.
+        continue_verbs: those of them, and adverbs, that say that the same speaker continues.
         answer_verbs: those that say that another speaker answers.
         say_with_particle: verbs that are verbs of saying only before a particle: "went" -> "on".
         subjects: subject pronouns with the gender of each.
