@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import cohen_kappa_score
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations
-from miner.annotation.derivation import derive_tags
+from miner.annotation.derivation import derive_tags, tag_annotations
 from miner.dialogue.tags import Tag, TaggedBook
 from miner.evaluation.scores import Scores, score
 

@@ -15,7 +15,7 @@ from seqeval.scheme import IOB2
 from sklearn.metrics import precision_recall_fscore_support
 
 from miner import __version__
-from miner.annotation.mcn import read_mcn
+from miner.annotation.mcn import read_any_tag_file, read_mcn
 from miner.dialogue.tags import Tag, TaggedBook, repair_tags
 from miner.evaluation.counts import window_size
 from miner.evaluation.scores import Counts, score

@@ -12,6 +12,7 @@ from itertools import count, product
 from string import ascii_uppercase
 
 from miner.annotation.annotations import UNKNOWN, Annotation
+from miner.annotation.derivation import renumber_conversations
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedSpan
 
