@@ -14,7 +14,7 @@ from miner.models.tagger.decoding import TAGS
 
 @cache
 def sequences(n):
-    """Every legal sequence of n utterances, as indices of TAGS: (sequences, n)."""
+    """Every allowed sequence of n utterances, as indices of TAGS: (sequences, n)."""
     return np.array(
         [
             tags
@@ -25,7 +25,7 @@ def sequences(n):
 
 
 def sums(scores):
-    """The sum of scores of every legal sequence."""
+    """The sum of scores of every allowed sequence."""
     return scores[np.arange(len(scores)), sequences(len(scores))].sum(axis=1)
 
 
