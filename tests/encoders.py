@@ -71,7 +71,7 @@ def _home() -> Path:
 
 
 def encoder(kind: str = "bert") -> Path:
-    """The folder of an encoder that Auto classes load; one per kind and session."""
+    """The folder of an encoder that Auto classes load; one per kind and process."""
     return _encoder(kind)
 
 
@@ -93,7 +93,7 @@ def tokenizer_of(kind: str = "bert"):
 
 
 def model_of(kind: str = "bert", seed: int = 11, **shape) -> ConversationTagger:
-    """A model with the encoder's weights and a random head that tags this and that."""
+    """A model with the encoder's weights and a random head that gives several tags."""
     config = AutoConfig.from_pretrained(encoder(kind)).to_dict()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -101,7 +101,7 @@ def model_of(kind: str = "bert", seed: int = 11, **shape) -> ConversationTagger:
     model.encoder.load_state_dict(
         AutoModel.from_pretrained(encoder(kind)).state_dict(), strict=False
     )
-    with torch.no_grad():  # else nearly every utterance has the same tag
+    with torch.no_grad():  # otherwise nearly every utterance has the same tag
         for expert in filter(None, (model.text, model.structure)):
             expert.scores.weight.mul_(20)
             expert.scores.bias.zero_()
@@ -148,9 +148,9 @@ def _prose():
 
 
 def _wordpiece() -> Tokenizer:
-    """Lower case, no accents, as BERT's: the frequent words, all letters, and letters inside words.
+    """A tokenizer like BERT's, of frequent words, letters, and letters inside words.
 
-    Not trained, since the trainer breaks ties by chance.
+    It is not trained, since the trainer breaks ties at random.
     """
     counts = Counter(re.findall(r"\w+|[^\w\s]", " ".join(_prose()).lower()))
     letters = sorted({letter for word in counts for letter in word})
@@ -169,12 +169,12 @@ def _wordpiece() -> Tokenizer:
 
 
 def bytes_tokenizer(prose):
-    """One like RoBERTa's, trained on other prose."""
+    """A tokenizer like RoBERTa's, trained on other prose."""
     return RobertaTokenizerFast(tokenizer_object=_bpe(prose))
 
 
 def _bpe(prose) -> Tokenizer:
-    """Bytes, as RoBERTa's: a curly mark may be three tokens, or one with what stands beside it."""
+    """Byte pairs as in RoBERTa: a curly mark may be three tokens, or share one with a letter."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

@@ -13,7 +13,7 @@ from miner.dialogue.tags import TAGS, repair_tags
 
 @cache
 def sequences(n):
-    """Every legal sequence of n utterances, as indices of TAGS: (sequences, n)."""
+    """Every allowed sequence of n utterances, as indices of TAGS: (sequences, n)."""
     return np.array(
         [
             tags
@@ -24,7 +24,7 @@ def sequences(n):
 
 
 def sums(scores):
-    """The sum of scores of every legal sequence."""
+    """The sum of scores of every allowed sequence."""
     return scores[np.arange(len(scores)), sequences(len(scores))].sum(axis=1)
 
 

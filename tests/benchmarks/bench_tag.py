@@ -2,15 +2,15 @@
 
     python tests/benchmarks/bench_tag.py --books DIR --encoder FOLDER [--tagger auto] [--n 5]
 
-1. Time of tagging a novel (its spans given, features, tokens, network and decoding included) over
-   the time that the checkpoint's own encoder needs for a bare forward pass over the same windows,
-   sorted by length, in the batches of 4, 8, 16 or 32 that are fastest. Bound: a median of 1.25.
-2. The same time over that of a bare forward pass of plain all-MiniLM-L6-v2 (FOLDER) in float32
-   over the same windows, in its fastest batches. Bound: a median of 0.25.
+1. The time to tag a novel, divided by the time of a bare forward pass of the checkpoint's encoder.
+   Tagging includes features, tokens, network and decoding, but not the spans. The forward pass
+   reads the same windows, sorted by length, in the fastest batches of 4, 8, 16 or 32. The median
+   must be at most 1.25.
+2. The same time divided by that of a bare forward pass of all-MiniLM-L6-v2 (FOLDER) in float32.
+   The median must be at most 0.25.
 3. Peak memory of `miner tag` as a process, on the longest book and on one five times as long.
-   Bound: 1.5 GB. The peak is read from /proc, so this part wants Linux.
-4. `miner mine` over all books: the processor time that it uses over the time it takes, on so many
-   cores.
+   It must be at most 1.5 GB. The peak is read from /proc, so this part needs Linux.
+4. The processor time of `miner mine` over all books, divided by the time it takes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from miner.models.tagger.tagger import NeuralTagger
 
 LARGEST_OVERHEAD, LARGEST_SHARE, LARGEST_PEAK_MB = 1.25, 0.25, 1536
 BATCHES = (4, 8, 16, 32)
-TRIAL = 64  # windows to find the fastest batch by
+TRIAL = 64  # windows that the fastest batch is found with
 
 
 def forward(encoder: torch.nn.Module, windows: list[tuple[int, ...]], batch: int) -> None:
@@ -55,7 +55,7 @@ def forward(encoder: torch.nn.Module, windows: list[tuple[int, ...]], batch: int
 
 
 def bare(encoder: torch.nn.Module, windows: list[tuple[int, ...]]) -> float:
-    """Seconds of a forward pass over windows, sorted, in the batches that are fastest."""
+    """Seconds of a forward pass over windows, sorted, in the fastest batches."""
     some = windows[-TRIAL:]
     forward(encoder, some[:8], 8)
     best = min(BATCHES, key=lambda n: best_of(2, lambda: forward(encoder, some, n)))

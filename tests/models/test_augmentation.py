@@ -1,4 +1,4 @@
-"""Chapters in other paragraphs: what is cut, what stays as it was."""
+"""Augmentation: where paragraphs are split, and what stays."""
 
 import random
 from itertools import groupby
@@ -16,7 +16,7 @@ SAMPLE = weak_examples(sample(), GapTagger(150))
 
 
 class Apart(random.Random):
-    """Cuts wherever it can, and gives the narration a paragraph of its own."""
+    """Splits at every place, and gives the narration a paragraph of its own."""
 
     def random(self):
         return 0.999
@@ -52,7 +52,7 @@ def read(example):
         ),
     ],
 )
-def test_narration_that_can_stand_alone_is_cut_out(whole, parts):
+def test_narration_that_can_stand_alone_gets_a_paragraph(whole, parts):
     (example,) = weak_examples(
         told([whole], marks="guillemets" if "«" in whole else "double-curly"), GapTagger(150)
     )
@@ -70,7 +70,7 @@ def test_narration_may_stay_with_what_was_said_before_it():
             break
         assert len(found) == 3
     else:
-        pytest.fail("narration was always cut off")
+        pytest.fail("narration never stayed with the first utterance")
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_narration_may_stay_with_what_was_said_before_it():
         "It rained. Nobody said a word.",
     ],
 )
-def test_what_cannot_stand_alone_stays(whole):
+def test_narration_that_cannot_stand_alone_stays(whole):
     texts = ["“Is that you?”", whole, "“Yes.”"]
     (example,) = weak_examples(told(texts), GapTagger(150))
     assert augment(example, 1.0, Apart()) is example
 
 
-def test_nothing_is_cut_where_no_place_is_asked_for():
+def test_a_share_of_0_splits_nothing():
     assert all(augment(item, 0.0, random.Random(0)) is item for item in SAMPLE)
 
 
@@ -124,7 +124,7 @@ def words(example):
     return " ".join(paragraph.text for paragraph in example.chapter.paragraphs).split()
 
 
-def test_the_sample_has_places_of_either_kind():
+def test_the_sample_is_split_between_speech_and_before_it():
     cut = [augment(item, 1.0, random.Random(0)) for item in SAMPLE]
     more = sum(len(read(b)) - len(read(a)) for a, b in zip(SAMPLE, cut, strict=True))
     assert more == 6
@@ -132,10 +132,10 @@ def test_the_sample_has_places_of_either_kind():
         sum(any(s.is_utterance for s in g) for _, g in groupby(item.spans, lambda s: s.paragraph))
         for item in (*SAMPLE, *cut)
     ]
-    assert sum(apart[len(SAMPLE) :]) > sum(apart[: len(SAMPLE)])  # speech cut from speech, too
+    assert sum(apart[len(SAMPLE) :]) > sum(apart[: len(SAMPLE)])  # speech is split from speech, too
 
 
-def test_the_same_seed_cuts_the_same():
+def test_the_same_seed_splits_the_same_places():
     first, second = (
         [augment(item, 0.5, random.Random("1")).spans for item in SAMPLE] for _ in "ab"
     )

@@ -1,4 +1,4 @@
-"""Confidence made to mean the share of right tags."""
+"""The temperature that makes confidence the share of correct tags, and the expected error."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,11 @@ from miner.dialogue.tags import TAGS
 from miner.models.tagger.calibration import fit_temperature, fit_weight
 from miner.models.tagger.decoding import viterbi
 
-N = 6  # utterances of a chapter: 243 legal sequences
+N = 6  # utterances of a chapter, which has 243 allowed sequences
 
 
 def drawn(n_chapters, seed=0):
-    """Scores, and right tags that are as probable as the scores say."""
+    """Scores, and gold tags that are drawn with the probabilities of the scores."""
     random = np.random.default_rng(seed)
     scores, tags = [], []
     for _ in range(n_chapters):
@@ -25,7 +25,7 @@ def drawn(n_chapters, seed=0):
     return scores, tags
 
 
-def test_scores_that_mean_what_they_say_stay_as_they_are():
+def test_calibrated_scores_have_the_temperature_1():
     found = fit_temperature(*drawn(200))
     assert found.temperature == pytest.approx(1, abs=0.12)
     assert found.error_before < 0.05
@@ -33,7 +33,7 @@ def test_scores_that_mean_what_they_say_stay_as_they_are():
 
 
 @pytest.mark.parametrize("factor", [0.4, 3.0])
-def test_the_factor_by_which_scores_are_wrong_is_found(factor):
+def test_a_factor_of_the_scores_is_found(factor):
     scores, tags = drawn(200)
     right = fit_temperature(scores, tags)
     found = fit_temperature([factor * rows for rows in scores], tags)
@@ -43,8 +43,8 @@ def test_the_factor_by_which_scores_are_wrong_is_found(factor):
     assert found.error_after == pytest.approx(right.error_after, abs=0.01)
 
 
-def test_confidence_in_nothing():
-    # Tags that have nothing to do with the scores, and scores that are sure.
+def test_unfounded_confidence_gets_a_high_temperature():
+    # High confidence in tags that do not depend on the scores.
     random = np.random.default_rng(5)
     scores = [rows * 5 for rows, _ in zip(*drawn(60), strict=True)]
     tags = [sequences(N)[random.integers(len(sequences(N)))] for _ in scores]
@@ -94,18 +94,18 @@ def test_no_utterance_is_refused(chapters):
 
 @pytest.mark.parametrize("share", [0.0, 0.35, 1.0])
 @pytest.mark.parametrize("factor", [1.0, 4.0])
-def test_the_weight_that_one_is_worth_beside_another_is_found(share, factor):
+def test_the_weight_of_the_best_mixture_is_found(share, factor):
     random = np.random.default_rng(7)
     mixed, noise = random.normal(0, 3, (2, 20_000))
     right = random.random(len(mixed)) < 1 / (1 + np.exp(-mixed))
     one, other = noise, mixed
     if share:
         one, other = (mixed - (1 - share) * noise) / share, noise
-    # It does not matter how sure the two are.
+    # The confidence of the two does not matter.
     assert fit_weight(factor * one, factor * other, right) == pytest.approx(share, abs=0.051)
 
 
-def test_starts_of_which_less_sureness_is_asked_are_as_sure_as_they_were():
+def test_the_offset_of_starts_leaves_the_temperature():
     scores, tags = drawn(60)
     plain, found = fit_temperature(scores, tags), fit_temperature(scores, tags, start_offset=3.0)
     assert found.temperature == plain.temperature

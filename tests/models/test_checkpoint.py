@@ -23,7 +23,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture
 def copy(checkpoint, tmp_path):
-    """A copy to spoil."""
+    """A copy that a test may damage."""
     return shutil.copytree(checkpoint, tmp_path / "copy")
 
 
@@ -34,7 +34,7 @@ def change(folder, **values):
 
 
 def refusal(folder):
-    """The one line with which a folder is refused."""
+    """The line with which a folder is refused, without the folder."""
     with pytest.raises(ValueError) as error:
         load_checkpoint(folder)
     (line,) = str(error.value).splitlines()
@@ -61,7 +61,7 @@ def refusal(folder):
         ),
     ],
 )
-def test_a_config_of_something_else_is_refused(copy, values, line):
+def test_the_config_of_another_model_is_refused(copy, values, line):
     change(copy, **values)
     assert refusal(copy) == line
 
@@ -73,7 +73,7 @@ def test_features_in_another_order_are_refused(copy):
 
 
 @pytest.mark.parametrize("names", [None, 17])
-def test_features_that_are_no_list_are_refused(copy, names):
+def test_features_that_are_not_a_list_are_refused(copy, names):
     change(copy, feature_names=names)
     assert "/config.json: found" in refusal(copy)
 
@@ -83,9 +83,7 @@ def test_features_that_are_no_list_are_refused(copy, names):
 )
 @pytest.mark.parametrize("is_short", [False, True])
 @pytest.mark.parametrize("subfolder", ["", "kept"])
-def test_the_door_of_transformers_refuses_another_version_too(
-    copy, tmp_path, values, is_short, subfolder
-):
+def test_from_pretrained_refuses_another_format_too(copy, tmp_path, values, is_short, subfolder):
     if is_short:
         weights = quantize(load_file(copy / "model.safetensors"))
         save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
@@ -100,7 +98,7 @@ def test_the_door_of_transformers_refuses_another_version_too(
 
 
 @pytest.mark.parametrize("left", [0, 5, 5000, -100])
-def test_the_door_of_transformers_names_weights_cut_short(copy, left):
+def test_from_pretrained_names_truncated_weights(copy, left):
     path = copy / "model.safetensors"
     path.write_bytes(path.read_bytes()[:left])
     with pytest.raises(ValueError) as error:
@@ -124,7 +122,7 @@ def test_a_broken_config_is_refused(copy, data, line):
 
 
 @pytest.mark.parametrize("left", [0, 5, 5000, -100])
-def test_weights_cut_short_are_refused(copy, left):
+def test_truncated_weights_are_refused(copy, left):
     path = copy / "model.safetensors"
     path.write_bytes(path.read_bytes()[:left])
     assert refusal(copy).startswith(": cannot be loaded: ")

@@ -1,4 +1,4 @@
-"""The best sequence and the probability of each tag: what trying every sequence gives."""
+"""Decoding and marginals agree with trying every allowed sequence."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from models_helpers import sequences, sums
 from miner.dialogue.tags import TAGS, Tag, repair_tags
 from miner.models.tagger.decoding import ALLOWED, FIRST, marginals, viterbi
 
-LEGAL_AFTER = {
+ALLOWED_AFTER = {
     Tag.B_START: {Tag.B_START, Tag.I_START, Tag.B_OTHER},
     Tag.I_START: {Tag.B_START, Tag.I_START, Tag.B_OTHER},
     Tag.B_OTHER: {Tag.B_START, Tag.B_OTHER, Tag.I_OTHER},
@@ -38,17 +38,17 @@ def tables(low, high, longest=6):
 def test_the_table_of_successors():
     assert TAGS == (Tag.B_START, Tag.I_START, Tag.B_OTHER, Tag.I_OTHER)
     for row, before in zip(ALLOWED, TAGS, strict=True):
-        assert {tag for tag, may in zip(TAGS, row, strict=True) if may} == LEGAL_AFTER[before]
+        assert {tag for tag, may in zip(TAGS, row, strict=True) if may} == ALLOWED_AFTER[before]
     assert FIRST.tolist() == [True, False, False, False]
 
 
-def test_as_many_sequences_as_there_should_be():
+def test_the_number_of_allowed_sequences():
     # One beginning, and three successors to every tag.
     assert [len(sequences(n)) for n in range(1, 7)] == [3 ** (n - 1) for n in range(1, 7)]
 
 
 @given(tables(-20, 20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_best_sequence_is_the_best_of_all(scores):
     found = viterbi(scores)
     assert repair_tags(found) == found
@@ -66,7 +66,7 @@ def test_the_best_sequence_tag_by_tag(n, kind):
 
 
 @given(tables(-20, 20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_marginals_are_the_shares_of_all_sequences(scores):
     found = marginals(scores)
     assert found.shape == scores.shape
@@ -80,8 +80,8 @@ def test_marginals_of_scores_of_a_model(n):
 
 
 @given(tables(-1e4, 1e4, longest=40))
-@settings(max_examples=60, deadline=None)
-def test_any_scores_give_a_legal_sequence_and_probabilities(scores):
+@settings(max_examples=30, deadline=None)
+def test_any_scores_give_an_allowed_sequence_and_probabilities(scores):
     found = viterbi(scores)
     assert len(found) == len(scores)
     assert repair_tags(found) == found
@@ -108,14 +108,14 @@ def test_extreme_scores(tag):
         Tag.B_START: [Tag.B_START] * 12,
         Tag.I_START: [Tag.B_START, *[Tag.I_START] * 11],
         Tag.B_OTHER: [Tag.B_START, *[Tag.B_OTHER] * 11],
-        # The second, whatever it is besides I-OTHER, costs the same; only B-OTHER leads there.
+        # Any second tag but I-OTHER costs the same, and only B-OTHER leads to I-OTHER.
         Tag.I_OTHER: [Tag.B_START, Tag.B_OTHER, *[Tag.I_OTHER] * 10],
     }[TAGS[tag]]
     assert found == expected
     assert [TAGS[n] for n in shares.argmax(axis=1)] == expected
 
 
-def test_illegal_tags_have_no_probability_however_high_their_score():
+def test_forbidden_tags_have_probability_0_at_any_score():
     scores = np.zeros((3, 4))
     scores[:, TAGS.index(Tag.I_OTHER)] = 500
     shares = marginals(scores)
@@ -141,14 +141,14 @@ def test_no_utterance():
 
 @given(tables(-5, 5), st.floats(-100, 100))
 @settings(max_examples=25, deadline=None)
-def test_what_is_added_to_all_tags_of_an_utterance_changes_nothing(scores, added):
+def test_a_constant_added_to_all_tags_of_an_utterance_changes_nothing(scores, added):
     moved = scores.copy()
     moved[-1] += added
     assert marginals(moved) == pytest.approx(marginals(scores), abs=1e-9)
 
 
-def test_where_going_on_has_one_score_the_best_sequence_is_greedy_after_the_first():
-    # As the tagger's scores are: which of the two I- tags it is, the tags before it say.
+def test_if_both_i_tags_have_the_same_score_decoding_is_greedy_after_the_first():
+    # The tagger gives such scores: the previous tags decide which of the two I- tags it is.
     outcomes = np.random.default_rng(9).normal(0, 2, (400, 3))
     tags = viterbi(outcomes[:, [0, 2, 1, 2]])
     kinds = {Tag.B_START: 0, Tag.B_OTHER: 1, Tag.I_START: 2, Tag.I_OTHER: 2}

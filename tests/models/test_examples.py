@@ -1,4 +1,4 @@
-"""Examples from the seed project's labels, and what a book left out leaves."""
+"""Examples from the MCN labels, weak labels, and the digest of examples."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +21,8 @@ def no_book(book):
     raise AssertionError(f"asked for {book}")
 
 
-def seed_folder(folder, rows):
-    """A folder of the seed project whose four files say the same."""
+def mcn_folder(folder, rows):
+    """A folder of the MCN project whose four files have the same labels."""
     names = ("para_index", "sent", "label", "split_tag")
     for stem in ("gold-v1", "gold-v2", "heuristic-predictions"):
         write_mcn(folder / f"{stem}.csv", rows, names)
@@ -35,8 +35,8 @@ def tags_of(example):
     return [TAGS[n] for n in example.tags]
 
 
-def test_chapters_of_a_split_of_the_seed(tmp_path):
-    folder = seed_folder(tmp_path, MCN_ROWS)
+def test_chapters_of_a_split_of_mcn(tmp_path):
+    folder = mcn_folder(tmp_path, GOLD_ROWS)
     train, test = (read_examples(folder, split, no_book) for split in ("train", "test"))
     (example,) = train.examples
     assert tags_of(example) == [Tag.B_START, Tag.I_START, Tag.B_OTHER]
@@ -47,7 +47,7 @@ def test_chapters_of_a_split_of_the_seed(tmp_path):
     assert [item.span for item in test.gold[0].spans] == list(test.book_spans[0].spans)
 
 
-def test_a_conversation_over_the_end_of_a_chapter_begins_anew(tmp_path):
+def test_a_conversation_opens_again_in_the_next_chapter(tmp_path):
     rows = [
         ("0", "Chapter 1", "O", "train"),
         ("1", '"Who is there?"', "B-START", "train"),
@@ -60,7 +60,7 @@ def test_a_conversation_over_the_end_of_a_chapter_begins_anew(tmp_path):
         ("5", "Chapter 3", "O", "test"),
         ("6", '"Well?"', "B-START", "test"),
     ]
-    examples = read_examples(seed_folder(tmp_path, rows), "train", no_book)
+    examples = read_examples(mcn_folder(tmp_path, rows), "train", no_book)
     assert [tags_of(example) for example in examples.examples] == [
         [Tag.B_START],
         [Tag.B_START, Tag.I_START, Tag.B_OTHER, Tag.I_OTHER],
@@ -74,13 +74,14 @@ def test_a_conversation_over_the_end_of_a_chapter_begins_anew(tmp_path):
     ]
 
 
-def test_a_split_that_the_seed_lacks(tmp_path):
+def test_a_split_that_mcn_lacks(tmp_path):
     with pytest.raises(ValueError, match="found no split 'dev', expected one of"):
-        read_examples(seed_folder(tmp_path, MCN_ROWS), "dev", no_book)
+        read_examples(mcn_folder(tmp_path, GOLD_ROWS), "dev", no_book)
 
 
+@pytest.mark.slow
 @needs_seed
-def test_the_seed_has_its_utterances():
+def test_the_numbers_of_utterances_of_mcn():
     sizes = {
         split: sum(len(example.tags) for example in read_examples(SEED, split, no_book).examples)
         for split in ("train", "validation", "test")
@@ -99,8 +100,8 @@ def test_a_digest_changes_with_a_tag(tmp_path):
     (tmp_path / "b").mkdir()
     other = [*MCN_ROWS[:3], ("4", '"Answer me."', "B-OTHER", "train"), *MCN_ROWS[4:]]
     found = [
-        digest(read_examples(seed_folder(tmp_path / name, rows), "train", no_book).examples)
-        for name, rows in (("a", MCN_ROWS), ("b", other))
+        digest(read_examples(mcn_folder(tmp_path / name, rows), "train", no_book).examples)
+        for name, rows in (("a", GOLD_ROWS), ("b", other))
     ]
     assert found[0] != found[1]
     assert len(found[0]) == 8

@@ -90,7 +90,7 @@ def test_a_feature(name, paragraphs, expected):
     assert column(name, *paragraphs) == pytest.approx(expected)
 
 
-def test_every_feature_is_tested():
+def test_every_plain_feature_without_names_is_tested():
     (test,) = test_a_feature.pytestmark
     assert {case[0] for case in test.args[1]} == set(FEATURES[:NAMED])
 
@@ -148,7 +148,7 @@ def test_places_are_all_utterances_of_a_book():
         ("low-high", ["„Come,“ said Ann, „and see.“", "„No.“"]),
     ],
 )
-def test_whatever_marks_a_book_has_the_encoder_reads_curly_ones(marks, paragraphs):
+def test_the_encoder_reads_curly_marks_in_any_book(marks, paragraphs):
     chapter = only_chapter(*paragraphs, marks=marks)
     assert [paragraph.text for paragraph in chapter.paragraphs] == [
         "“Come,” said Ann, “and see.”",
@@ -217,7 +217,7 @@ def names_of(*paragraphs):
     return [[n for n, value in enumerate(row) if value] for row in rows]
 
 
-def test_who_is_named_beside_what_is_said():
+def test_who_is_named_beside_speech():
     found = names_of(
         "“Come here,” said Mara.",
         "“Why, Mara?” asked Tobin.",
@@ -244,7 +244,7 @@ def test_utterances_of_a_paragraph_have_its_names():
 
 
 def spoken(name, *paragraphs):
-    """The likenesses that hold of a comparison, one per utterance, None where none does."""
+    """The likeness of a comparison for each utterance, None if nothing is compared."""
     rows = only_chapter(*paragraphs).features
     columns = {like: rows[:, FEATURES.index(f"{name}: {like}")] for like in Likeness}
     held = [[like for like, column in columns.items() if column[n]] for n in range(len(rows))]
@@ -263,7 +263,7 @@ TALK = (
 )
 
 
-def test_speakers_that_are_told_are_compared():
+def test_speakers_of_attributions_are_compared():
     column = FEATURES.index("its speaker goes on")
     assert list(only_chapter(*TALK).features[:, column]) == [0, 0, 0, 0, 1, 0]
     last = spoken("its speaker, and the last", *TALK)
@@ -282,7 +282,7 @@ def test_subjects_are_compared_with_speakers():
 
 
 def held(*paragraphs):
-    """Of the last utterance, what the narration since the one before tells, shortened."""
+    """The features of the narration before the last utterance, as numbers of those that hold."""
     first = FEATURES.index("the narration between names the last speaker alone")
     return list(np.flatnonzero(only_chapter(*paragraphs).features[-1, first:]))
 

@@ -17,7 +17,7 @@ def a_run(folder, chapters, value, low=None, high=None):
     return folder
 
 
-def test_runs_of_as_many_chapters_are_one_point(tmp_path):
+def test_runs_of_the_same_number_of_chapters_are_one_point(tmp_path):
     runs = [
         a_run(tmp_path / "a", 24, 0.8, 0.7, 0.9),
         a_run(tmp_path / "b", 6, 0.5, 0.4, 0.55),
@@ -36,7 +36,7 @@ def test_a_run_without_an_interval_counts_as_its_value():
     assert Learned(3, (Score("f1", None, None, None),)).interval == (0.0, 0.0)
 
 
-def test_what_is_no_finished_run_is_one_line(tmp_path):
+def test_an_unfinished_run_is_refused(tmp_path):
     run = a_run(tmp_path / "a", 5, 0.5)
     with pytest.raises(ValueError, match="run.json: found scores of dev, expected test"):
         learning_curve([run], "test")

@@ -12,14 +12,14 @@ from miner.models.tagger.model import SequenceScores
 
 
 @pytest.mark.parametrize("n", range(1, 6))
-def test_the_loss_is_the_log_probability_among_all_legal_sequences(n):
+def test_the_loss_is_the_log_probability_among_all_allowed_sequences(n):
     rows = np.random.default_rng(n).normal(0, 3, (n, 4))
     totals = sums(rows)
     log_share = totals - np.log(np.exp(totals - totals.max()).sum()) - totals.max()
     for tags, expected in zip(sequences(n), log_share, strict=True):
         loss = sequence_loss(torch.tensor(rows), torch.from_numpy(tags))
         assert loss.item() == pytest.approx(-expected / n)
-    # All legal sequences together are certain.
+    # The probabilities of all allowed sequences add up to 1.
     losses = [float(sequence_loss(torch.tensor(rows), torch.from_numpy(t))) for t in sequences(n)]
     assert np.exp(-n * np.array(losses)).sum() == pytest.approx(1)
 
@@ -34,11 +34,11 @@ def test_the_gradient_of_the_loss_is_finite(height):
         loss.backward()
         assert torch.isfinite(loss) and loss >= -1e-4
         assert torch.isfinite(scores.grad).all()
-        # What raises one score lowers the others as much.
+        # The gradient raises one score by what it lowers the others.
         assert scores.grad.sum(1).abs().max() < 1e-3
 
 
-def test_a_step_against_the_gradient_makes_the_right_tags_more_probable():
+def test_a_step_against_the_gradient_makes_the_gold_tags_more_probable():
     scores = torch.randn(6, 4, generator=torch.Generator().manual_seed(3)).requires_grad_()
     tags = torch.tensor([0, 1, 2, 3, 0, 2])
     before = sequence_loss(scores, tags)

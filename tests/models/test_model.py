@@ -1,4 +1,4 @@
-"""The network: windows read as the encoder reads them, chapters kept apart, the right loss."""
+"""The network: vectors of the encoder, scores of sequences, and the mixture of both experts."""
 
 import numpy as np
 import pytest
@@ -37,8 +37,8 @@ def scores_of(model, chapter, kind="bert"):
     )
 
 
-def stretches(model, pooled, features, experts=tuple(Expert)):
-    """Of sequences whose vectors are known."""
+def score_sequences(model, pooled, features, experts=tuple(Expert)):
+    """The scores of sequences whose vectors are known."""
     ends = np.cumsum([len(item) for item in pooled]).tolist()
     cuts = [slice(end - len(item), end) for end, item in zip(ends, pooled, strict=True)]
     return model(UNREAD, torch.cat(features), cuts, torch.cat(pooled), experts)
@@ -62,7 +62,7 @@ def by_hand(model, encoding):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_encoder_gives_scores_that_are_those_of_its_files(kind, tmp_path):
+def test_any_encoder_gives_the_same_scores_after_saving_and_loading(kind, tmp_path):
     model = model_of(kind)
     chapter = first_chapter()
     scores = scores_of(model, chapter, kind)
@@ -77,8 +77,8 @@ def test_any_encoder_gives_scores_that_are_those_of_its_files(kind, tmp_path):
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_no_weight_is_without_use(n):
-    # Training with several processes waits for the gradient of each.
+def test_every_weight_gets_a_gradient(n):
+    # Training with several processes waits for the gradient of every weight.
     model = model_of()
     chapter = chapter_of(
         *["He came. “Why?”", "“No.” She rose.", "“Come,” said he."][:n] * (n // 3 or 1)
@@ -98,7 +98,7 @@ def test_no_weight_is_without_use(n):
 
 
 def check_pooled(found, encoding, tokens):
-    """That vectors are the means and first tokens that `tokens` have."""
+    """Checks that vectors are the means and the first tokens of `tokens`."""
     assert found.shape == (len(encoding.utterances), 3 * HIDDEN)
     for row, (low, high), (a, b) in zip(
         found, encoding.utterances, encoding.narration, strict=True
@@ -129,7 +129,7 @@ def test_vectors_of_spans_alone():
     check_pooled(found, encoding, by_hand(model, encoding))
 
 
-def test_windows_in_any_company_give_the_same_vectors():
+def test_the_order_of_windows_does_not_change_the_vectors():
     encoding = encode_text(first_chapter(), tokenizer_of(), 37, 4)
     model = model_of()
     with torch.no_grad():
@@ -177,9 +177,9 @@ def test_sequences_side_by_side_have_the_scores_they_have_alone(features):
     pooled = [torch.randn(n, 3 * HIDDEN, generator=generator) for n in lengths]
     extra = [torch.rand(n, len(FEATURES), generator=generator) for n in lengths]
     with torch.no_grad():
-        together = stretches(model, pooled, extra)
-        alone = [stretches(model, [a], [b])[0] for a, b in zip(pooled, extra, strict=True)]
-        other = stretches(model, pooled, [item + 1 for item in extra])
+        together = score_sequences(model, pooled, extra)
+        alone = [score_sequences(model, [a], [b])[0] for a, b in zip(pooled, extra, strict=True)]
+        other = score_sequences(model, pooled, [item + 1 for item in extra])
     assert [tuple(item.scores.shape) for item in together] == [(n, 4) for n in lengths]
     for a, b in zip(together, alone, strict=True):
         assert torch.allclose(a.scores, b.scores, atol=1e-5)
@@ -193,16 +193,16 @@ def test_every_utterance_sees_the_whole_sequence():
     vectors = torch.randn(5, 3 * HIDDEN, generator=generator)
     extra = torch.zeros(5, len(FEATURES))
     with torch.no_grad():
-        (before,) = stretches(model, [vectors], [extra])
+        (before,) = score_sequences(model, [vectors], [extra])
         for changed in (0, 4):
             moved = vectors.clone()
             moved[changed] += torch.randn(3 * HIDDEN, generator=generator)
-            (after,) = stretches(model, [moved], [extra])
+            (after,) = score_sequences(model, [moved], [extra])
             assert ((after.scores - before.scores).abs().amax(1) > 1e-7).all()
 
 
 @pytest.mark.parametrize("paragraphs", [0, 1, 4, 100])
-def test_pieces_are_all_utterances_in_order(paragraphs):
+def test_sequences_hold_all_utterances_in_order(paragraphs):
     model = model_of()
     for chapter in chapters(sample()):
         cuts = sequence_slices(chapter, paragraphs)
@@ -220,14 +220,14 @@ def test_pieces_are_all_utterances_in_order(paragraphs):
     assert [len(item.scores) for item in found] == [cut.stop - cut.start for cut in cuts]
 
 
-def test_pieces_do_not_cut_a_paragraph():
+def test_a_sequence_holds_whole_paragraphs():
     chapter = chapter_of("“Come,” said he, “and see.”", "It rained.", "“No.”", "“Why?” “So.”")
     assert sequence_slices(chapter, 2) == [slice(0, 3), slice(3, 5)]
     assert sequence_slices(chapter, 1) == [slice(0, 2), slice(2, 3), slice(3, 5)]
     assert sequence_slices(chapter, 0) == [slice(0, 5)]
 
 
-def test_what_lies_in_another_piece_is_not_seen():
+def test_scores_do_not_depend_on_another_sequence():
     model = model_of()
     chapter = first_chapter()
     cuts = sequence_slices(chapter, 4)
@@ -244,7 +244,7 @@ def test_what_lies_in_another_piece_is_not_seen():
     assert same == [n != 1 for n in range(len(cuts))]
 
 
-def test_vectors_that_are_known_are_not_made_again():
+def test_known_vectors_are_not_computed_again():
     model = model_of()
     chapter = first_chapter()
     encoding = encode_text(chapter, tokenizer_of(), 64, 8)
@@ -266,20 +266,20 @@ def test_a_chapter_of_one_utterance():
     assert float(sequence_loss(scores, torch.tensor([0]))) == pytest.approx(0, abs=1e-6)
 
 
-def test_both_tags_that_go_on_have_one_score():
+def test_both_tags_that_continue_a_turn_have_the_same_score():
     scores = scores_of(model_of(), first_chapter())
     assert torch.equal(scores[:, 1], scores[:, 3])
     assert not torch.equal(scores[:, 0], scores[:, 2])
 
 
-def test_alike_is_the_product_of_two_voices():
+def test_speakers_are_compared_by_the_product_of_two_voices():
     model = model_of()
     voices = []
     model.text.voice.register_forward_hook(lambda module, given, made: voices.append(made[0]))
     generator = torch.Generator().manual_seed(4)
     vectors, extra = torch.randn(3, 3 * HIDDEN, generator=generator), torch.zeros(3, len(FEATURES))
     with torch.no_grad():
-        (found,) = stretches(model, [vectors], [extra])
+        (found,) = score_sequences(model, [vectors], [extra])
     bias = model.text.voice_bias
     for i in range(3):
         for apart in range(1, 9):
@@ -287,26 +287,26 @@ def test_alike_is_the_product_of_two_voices():
             assert torch.allclose(found.alike[i, apart - 1], product + bias, atol=1e-6)
 
 
-def test_the_voice_of_the_one_before_moves_the_scores():
+def test_the_voice_of_the_previous_utterance_changes_the_scores():
     model = model_of()
     generator = torch.Generator().manual_seed(5)
     vectors, extra = torch.randn(3, 3 * HIDDEN, generator=generator), torch.zeros(3, len(FEATURES))
     with torch.no_grad():
-        (before,) = stretches(model, [vectors], [extra])
+        (before,) = score_sequences(model, [vectors], [extra])
         model.text.voice.weight.mul_(3.0)
-        (after,) = stretches(model, [vectors], [extra])
-    assert torch.equal(before.scores[0], after.scores[0])  # nobody speaks before the first
+        (after,) = score_sequences(model, [vectors], [extra])
+    assert torch.equal(before.scores[0], after.scores[0])  # no utterance comes before the first
     assert not torch.allclose(before.scores[1:], after.scores[1:])
 
 
 def odds_of(scores):
-    """Of opening a conversation, and else of going on, by softmax of the three outcomes."""
+    """Log-odds that a conversation opens, and that the turn continues, by softmax of outcomes."""
     shares = scores[:, [0, 1, 2]].double().softmax(1)
     opens, goes_on = shares[:, 0], shares[:, 1] / shares[:, 1:].sum(1)
     return [torch.logit(item).float() for item in (opens, goes_on)]
 
 
-def test_scores_are_a_mixture_of_what_text_and_structure_say():
+def test_scores_are_a_mixture_of_both_experts():
     generator = torch.Generator().manual_seed(6)
     extra = torch.rand(3, len(FEATURES), generator=generator)
     one, other = torch.randn(2, 3, 3 * HIDDEN, generator=generator)
@@ -314,7 +314,7 @@ def test_scores_are_a_mixture_of_what_text_and_structure_say():
 
     def scores(vectors, features, *experts):
         with torch.no_grad():
-            return stretches(model, [vectors], [features], experts or tuple(Expert))[0].scores
+            return score_sequences(model, [vectors], [features], experts or tuple(Expert))[0].scores
 
     text, structure = scores(one, extra, Expert.TEXT), scores(one, extra, Expert.STRUCTURE)
     both = scores(one, extra)
@@ -326,7 +326,7 @@ def test_scores_are_a_mixture_of_what_text_and_structure_say():
     assert torch.equal(both[:, 1], both[:, 3])
     assert not torch.allclose(text, scores(other, extra, Expert.TEXT))
     assert torch.equal(structure, scores(other, extra, Expert.STRUCTURE))
-    # Of the features, the text sees the plain ones alone.
+    # The text expert reads only the plain features.
     moved = extra.clone()
     moved[:, N_PLAIN:] += 1.0
     assert torch.equal(text, scores(one, moved, Expert.TEXT))
@@ -335,17 +335,17 @@ def test_scores_are_a_mixture_of_what_text_and_structure_say():
     assert not torch.allclose(text, scores(one, moved, Expert.TEXT))
 
 
-def test_without_features_there_is_text_alone():
+def test_without_features_there_is_only_the_text_expert():
     model = model_of(features=False)
     vectors, extra = torch.randn(3, 3 * HIDDEN), torch.rand(3, len(FEATURES))
     with torch.no_grad():
-        (found,) = stretches(model, [vectors], [extra])
-        (text,) = stretches(model, [vectors], [extra * 2], [Expert.TEXT])
+        (found,) = score_sequences(model, [vectors], [extra])
+        (text,) = score_sequences(model, [vectors], [extra * 2], [Expert.TEXT])
     assert model.structure is None
     assert torch.equal(found.scores, text.scores)
 
 
-def test_the_structure_alone_leaves_the_text_unread():
+def test_the_structure_expert_does_not_read_the_text():
     model = model_of()
     chapter = first_chapter()
     encoding = encode_text(chapter, tokenizer_of(), 64, 8)
@@ -356,7 +356,7 @@ def test_the_structure_alone_leaves_the_text_unread():
     assert len(found.scores) == len(chapter.places) and found.alike is None
 
 
-def test_tokens_are_hidden_in_training_only():
+def test_tokens_are_hidden_only_in_training():
     model = model_of(masked=1.0, mask=4, separator=3)
     chapter = first_chapter()
     encoding = encode_text(chapter, tokenizer_of(), 64, 8)

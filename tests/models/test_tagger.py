@@ -1,4 +1,4 @@
-"""Checkpoints: they tag like any tagger, from Python and the command line, or say why not."""
+"""The tagger of a checkpoint: from Python and the command line, on one book and on many."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ def run(*words):
 
 
 def check(book_spans, tagged):
-    """What holds for every tagger, and for the confidence of this one."""
+    """Checks what holds for every tagger, and for the confidence of this one."""
     assert [item.span for item in tagged] == list(book_spans.spans)
     tags = [item.tag for item in tagged]
     assert repair_tags(tags) == tags
@@ -58,7 +58,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture
 def copy(checkpoint, tmp_path):
-    """A copy to spoil."""
+    """A copy that a test may change."""
     return shutil.copytree(checkpoint, tmp_path / "copy")
 
 
@@ -92,7 +92,7 @@ def test_other_shapes(shape, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_book_has_the_same_scores_in_any_company(kind, tmp_path):
+def test_the_scores_of_a_book_do_not_depend_on_the_books_beside_it(kind, tmp_path):
     tagger = load_checkpoint(save_checkpoint(tmp_path / kind, kind, window=48, margin=4))
     short = list(chapters(told(["“Why?”", "“No,” said he."], ["“So.”"])))
     none = list(chapters(told(["It rained."])))
@@ -162,7 +162,7 @@ def test_chapters_are_read_side_by_side_while_they_fit(monkeypatch, sizes, group
     assert [sizes[group] for group in neural._groups(sizes)] == groups
 
 
-def test_a_tagger_leaves_training_behind(checkpoint):
+def test_a_tagger_leaves_training_mode(checkpoint):
     tagger = load_checkpoint(checkpoint)
     expected = tagger.tag(sample())
     tagger.model.train()
@@ -171,7 +171,7 @@ def test_a_tagger_leaves_training_behind(checkpoint):
 
 
 def test_scores_are_those_of_the_model(checkpoint):
-    tagger = NeuralTagger(*read_checkpoint(checkpoint))  # whose digits no processor cuts short
+    tagger = NeuralTagger(*read_checkpoint(checkpoint))
     chapter = next(chapters(sample()))
     encoding = encode_text(chapter, tagger.tokenizer, 64, 8, 24)
     with torch.no_grad():
@@ -181,7 +181,7 @@ def test_scores_are_those_of_the_model(checkpoint):
     assert tagger.score_chapter(chapter) == pytest.approx(expected.scores.numpy(), abs=1e-4)
 
 
-def test_encoded_as_the_config_says():
+def test_a_chapter_is_encoded_as_the_config_sets():
     chapter = next(chapters(sample()))
     tokenizer = tokenizer_of()
     as_text = model_of(window=48, margin=4).config
@@ -190,7 +190,7 @@ def test_encoded_as_the_config_says():
     assert encode_chapter(chapter, tokenizer, as_spans) == encode_spans(chapter, tokenizer, 48)
 
 
-def test_less_sureness_is_asked_of_starts(copy):
+def test_the_offset_adds_starts_and_leaves_their_confidence(copy):
     tagger = load_checkpoint(copy)
     probable = [marginals(tagger.score_chapter(chapter)) for chapter in chapters(sample())]
     start = np.concatenate(probable)[:, TAGS.index(Tag.B_START)]
@@ -200,7 +200,7 @@ def test_less_sureness_is_asked_of_starts(copy):
         tagged = [item for item in tagger.tag(sample()) if item.tag is not Tag.O]
         is_start = np.array([item.tag is Tag.B_START for item in tagged])
         sure = np.array([item.confidence for item in tagged])
-        assert sure[is_start] == pytest.approx(start[is_start])  # as sure as without it
+        assert sure[is_start] == pytest.approx(start[is_start])  # the same without the offset
         found.append(is_start)
     assert (found[0] <= found[1]).all() and found[0].sum() < found[1].sum()
     assert found[2].all()
@@ -227,7 +227,7 @@ def test_a_book_without_speech(checkpoint, pages):
     check(book_spans, tagged)
 
 
-def test_chapters_do_not_see_one_another(checkpoint):
+def test_chapters_do_not_depend_on_one_another(checkpoint):
     tagger = load_checkpoint(checkpoint)
     first, second = ["“Why?”", "“No,” said he.", "“So.”"], ["It rained.", "“Come.”", "“Where?”"]
     both = tagger.tag(told(first, second))
@@ -273,7 +273,7 @@ def test_the_command_that_mines(checkpoint, tmp_path):
     assert len(pairs) == sum(turns) - len(turns) > 0
 
 
-def test_the_record_tells_checkpoints_of_one_name_apart(checkpoint, tmp_path):
+def test_the_record_distinguishes_checkpoints_of_the_same_name(checkpoint, tmp_path):
     names = []
     for seed in (5, 6):
         folder = save_checkpoint(tmp_path / str(seed) / "tiny", seed=seed)
@@ -304,7 +304,7 @@ def test_a_broken_checkpoint_is_one_line_of_the_command(copy, tmp_path):
         assert line.startswith(f"miner: {copy}: cannot be loaded: ")
 
 
-def test_a_checkpoint_that_was_trained_again_is_loaded_again(tmp_path):
+def test_a_checkpoint_that_has_changed_is_loaded_again(tmp_path):
     path = str(save_checkpoint(tmp_path / "again", seed=1))
     before = load_tagger(path).tag(sample())
     expected = load_checkpoint(save_checkpoint(tmp_path / "again", seed=2)).tag(sample())
@@ -325,7 +325,7 @@ def test_confidence_of_extreme_scores(checkpoint):
 
 @pytest.fixture(scope="module")
 def varied(checkpoint, tmp_path_factory):
-    """A checkpoint that gives all tags, and is sure of some."""
+    """A checkpoint that gives all tags, some with high confidence."""
     folder = tmp_path_factory.mktemp("varied") / "tiny"
     shutil.copytree(checkpoint, folder)
     tagger = NeuralTagger(*read_checkpoint(folder))
@@ -365,7 +365,7 @@ def test_pairs_are_kept_by_confidence(varied, tmp_path):
     assert book["filtered"]["unsure pairs"] == len(everything) - len(kept)
 
 
-def test_confidence_asked_of_a_heuristic_is_one_line(tmp_path):
+def test_a_heuristic_has_no_confidence_to_filter_by(tmp_path):
     words = ("--tagger", "gap", "--min-confidence", "0.5")
     done = run("mine", "sample", *words, "-o", tmp_path / "out")
     assert done.exit_code == 1
@@ -373,7 +373,7 @@ def test_confidence_asked_of_a_heuristic_is_one_line(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_the_trade_of_size_for_quality_is_shown(varied, tmp_path):
+def test_the_table_of_pairs_by_confidence(varied, tmp_path):
     gold = ROOT / "annotations"
     plot = tmp_path / "trade.png"
     words = ("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", varied)
@@ -389,14 +389,14 @@ def test_the_trade_of_size_for_quality_is_shown(varied, tmp_path):
     assert again.exit_code == 1 and "exists already" in again.stderr
 
 
-def test_a_heuristic_has_no_trade_to_show():
+def test_a_heuristic_has_no_table_of_pairs_by_confidence():
     gold = ROOT / "annotations"
     done = run("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", "gap")
     assert done.exit_code == 1
     assert "found tags without confidence" in done.stderr
 
 
-def test_a_checkpoint_is_known_by_all_that_decides_what_it_says(tmp_path):
+def test_the_signature_of_a_checkpoint_changes_with_its_files(tmp_path):
     folder = save_checkpoint(tmp_path / "tiny")
     assert load_tagger(str(folder)) is load_tagger(str(folder))
     signatures, offsets = set(), []
