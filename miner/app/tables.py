@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from miner.annotation.statistics import AnnotationStatistics, Counted
     from miner.annotation.validation import Checked
-    from miner.corpus.build import Run
+    from miner.corpus.build import CorpusRun
     from miner.dialogue.typography import Typography
     from miner.evaluation.agreement import Agreement
     from miner.evaluation.compare import Comparison, SweptGap
@@ -300,7 +300,7 @@ def quotation_tables(novels: Sequence[NovelScore], width: int) -> list[Shown]:
     ]
 
 
-def run_table(run: Run, width: int) -> list[Shown]:
+def run_table(run: CorpusRun, width: int) -> list[Shown]:
     """A row for each of the first mined books and the sum of all, in so many columns of text."""
     is_wide = width >= _WIDE
     keys = ["utterances", "quoted_not_speech", "dialogues", "turns", "pairs"]
@@ -331,7 +331,7 @@ def run_table(run: Run, width: int) -> list[Shown]:
     return [table]
 
 
-def tagged_by(run: Run) -> str:
+def tagged_by(run: CorpusRun) -> str:
     """Which taggers tagged how many books: "en@0123abcd (7 books), gap (1 book)"."""
     counts = Counter(entry["tagger"] for entry in run.entries)
     return ", ".join(f"{name} ({n} book{'s' * (n > 1)})" for name, n in counts.most_common())

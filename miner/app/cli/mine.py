@@ -19,6 +19,7 @@ from miner.app.cli.options import (
     tagger_option,
 )
 from miner.app.cli.terminal import console, progress, show
+from miner.corpus.export import format_names
 
 
 @click.command("mine")
@@ -28,7 +29,7 @@ from miner.app.cli.terminal import console, progress, show
 @quotes_option
 @click.option(
     "--format",
-    type=click.Choice(["jsonl", "parquet"]),
+    type=click.Choice(format_names()),
     default="jsonl",
     show_default=True,
     help="Of the three files.",
@@ -38,7 +39,7 @@ from miner.app.cli.terminal import console, progress, show
     type=click.Choice(["turn", "span"]),
     default="turn",
     show_default=True,
-    help="Pair turns, or spans as the seed work does.",
+    help="Pair turns, or spans as MCN does.",
 )
 @click.option(
     "--max-utterance-words",
@@ -71,7 +72,7 @@ from miner.app.cli.terminal import console, progress, show
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with an interrupted run into OUT, if there is one, to the same files.",
+    help="Continue an interrupted run into OUT, if there is one.",
 )
 @force_option
 @quiet_option
@@ -103,39 +104,38 @@ def command(
     run.json    versions, options, sources with their digests, counts, what was dropped and why
 
     Open them with datasets.load_dataset(OUT, "pairs"). A book that cannot be mined is set aside
-    with its reason, the others go on, and the exit code is 1.
+    with its reason, the others are mined, and the exit code is 1.
 
     \b
     miner mine 1342 84 --books DIR -o mined
     miner mine DIR --workers 4 --format parquet -o mined
     miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
     """  # noqa: D301 - click's mark for lines that are to stay as they are
-    from miner.books.download import DEFAULT_MIRROR, fetch
     from miner.books.sources import find_sources
     from miner.corpus.build import mine_corpus
-    from miner.corpus.pipeline import MiningOptions as Options
 
-    options = Options(
-        tagger=tagger,
-        quotes=mark_names(quotes),
-        pairs_by_span=pairs == "span",
-        max_utterance_words=max_utterance_words,
-        min_turns=min_turns,
-        min_confidence=min_confidence,
-        format="parquet" if format == "parquet" else "jsonl",
-    )
     sources, missing = find_sources(words, books)
-    with progress([*sources, *missing], quiet or as_json) as on_book:
-        run = mine_corpus(
-            [*sources, *missing],
+    with (
+        progress([*sources, *missing], quiet or as_json) as on_result,
+        mine_corpus(
+            words,
             out,
-            options,
-            fetch=lambda id: fetch(id, mirror=mirror or DEFAULT_MIRROR),
+            tagger=tagger,
+            books=books,
+            mirror=mirror,
+            quotes=mark_names(quotes),
+            pairs_by_span=pairs == "span",
+            max_utterance_words=max_utterance_words,
+            min_turns=min_turns,
+            min_confidence=min_confidence,
+            format=format,
             workers=workers,
             force=force,
             resume=resume,
-            on_book=on_book,
-        )
+            on_result=on_result,
+        ) as run,
+    ):
+        run.finish()
     from miner.app.tables import run_table, tagged_by
 
     if as_json:

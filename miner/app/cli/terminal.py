@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
     from miner.app.tables import Shown
     from miner.books.sources import Missing, Source
-    from miner.corpus.pipeline import SetAside, Summary
+    from miner.corpus.mined_book import MinedBook
+    from miner.corpus.pipeline import SetAside
 
 
 @contextmanager
 def progress(
     sources: Iterable[Source | Missing], quiet: bool
-) -> Iterator[Callable[[Summary | SetAside], None]]:
+) -> Iterator[Callable[[MinedBook | SetAside], None]]:
     """A bar with books, words and an estimate, on stderr, where somebody is looking."""
     total = len(list(sources))
     if quiet or total < 2 or not sys.stderr.isatty():
@@ -42,7 +43,7 @@ def progress(
         task = bar.add_task("mining", total=total, words=0)
         n_words = 0
 
-        def on_book(result: Summary | SetAside) -> None:
+        def on_book(result: MinedBook | SetAside) -> None:
             nonlocal n_words
             n_words += 0 if isinstance(result, SetAside) else result.n_words
             bar.update(task, advance=1, words=n_words)

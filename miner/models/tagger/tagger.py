@@ -229,10 +229,10 @@ def computes_in_bfloat16(device: str) -> bool:
     return device == "cpu" and torch.cpu._is_avx512_bf16_supported()
 
 
-def load_checkpoint(path: Path, device: str | None = None) -> NeuralTagger:
+def load_checkpoint(path: Path, device: str | None = None, dtype: str = "float32") -> NeuralTagger:
     """The tagger of a checkpoint, on a GPU where there is one.
 
-    Its encoder computes in bfloat16 where the processor does.
+    Its encoder computes in `dtype`, "float32" or "bfloat16".
 
     Raises:
         ValueError: as `read_checkpoint` does.
@@ -240,7 +240,7 @@ def load_checkpoint(path: Path, device: str | None = None) -> NeuralTagger:
     model, tokenizer = read_checkpoint(path)
     chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
     torch.nn.Module.to(model, chosen)
-    if computes_in_bfloat16(chosen):
+    if dtype == "bfloat16":
         model.encoder.to(torch.bfloat16)
     return NeuralTagger(model, tokenizer)
 
