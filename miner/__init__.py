@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from miner.annotation.annotations import read_annotations
-    from miner.app.viewer.page import view_html
+    from miner.app.viewer.view import view_html
     from miner.books.book import Block, Book
     from miner.corpus.build import mine_corpus
     from miner.corpus.mined_book import MinedBook
@@ -56,7 +56,7 @@ __all__ = [
 
 _MODULES = {
     "miner.annotation.annotations": ["read_annotations"],
-    "miner.app.viewer.page": ["view_html"],
+    "miner.app.viewer.view": ["view_html"],
     "miner.books.book": ["Block", "Book"],
     "miner.corpus.build": ["mine_corpus"],
     "miner.corpus.mined_book": ["MinedBook"],

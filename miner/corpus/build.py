@@ -68,7 +68,7 @@ def mine_corpus(
         >>> with miner.mine_corpus(["sample"], tagger="gap") as run:
         ...     for book in run:
         ...         print(book.title, len(book.pairs))
-        The Lock-Keeper’s Winter 131
+        The Lock-Keeper’s Winter 99
 
     Args:
         sources: Gutenberg numbers, HTML files, folders of them, patterns ("books/*.htm"), "sample";
@@ -211,8 +211,9 @@ class CorpusRun:
     def _add_note(self, error: BaseException) -> None:
         """Says on the error what is left of the run."""
         folder = self._plan.folder
-        if folder and not self.paths and folder.note() not in getattr(error, "__notes__", ()):
-            error.add_note(folder.note())
+        note = folder.note() if folder and not self.paths else ""
+        if note and note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
 
     def _mine(self) -> Generator[MinedBook, None, None]:
         folder = self._plan.folder

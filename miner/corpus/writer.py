@@ -187,7 +187,9 @@ class OutputFolder:
                 item.unlink()
 
     def note(self) -> str:
-        """What is left of a run that ended early, for people. Only after the block."""
+        """What is left of a run that ended early, for people; "" if it did not start."""
+        if not self._is_ours:
+            return ""
         if not self._n_kept:
             return "nothing was written"
         books = "book is" if self._n_kept == 1 else "books are"

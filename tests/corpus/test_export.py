@@ -15,7 +15,9 @@ def write_rows(path, kind, books):
 
 def test_a_file_in_the_folder_is_a_format(tmp_path, monkeypatch):
     (tmp_path / "letters.py").write_text(LETTERS)
-    monkeypatch.setattr(miner.corpus.export, "__path__", [*miner.corpus.export.__path__, str(tmp_path)])
+    monkeypatch.setattr(
+        miner.corpus.export, "__path__", [*miner.corpus.export.__path__, str(tmp_path)]
+    )
     assert format_names() == ["jsonl", "letters", "parquet"]
     out = tmp_path / "out"
     miner.mine_corpus("sample", out, tagger="gap", format="letters").finish()

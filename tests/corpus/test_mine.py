@@ -23,6 +23,7 @@ from miner.corpus.pipeline import SetAside, mine_source
 from miner.corpus.schema import KINDS
 from miner.models.load import load_tagger
 
+
 def place_of(row):
     return (row["paragraph"], row["span"], row["start"], row["end"])
 
@@ -389,7 +390,9 @@ def many(tmp_path_factory):
 def kept(errors, how, tmp_path):
     """How many books an interrupted run kept, which is what it says."""
     partial = tmp_path / "deep" / "out.partial"
-    said = re.fullmatch(rf"miner: {how}; (\d+) books are kept in (.*), --resume continues\n", errors)
+    said = re.fullmatch(
+        rf"miner: {how}; (\d+) books are kept in (.*), --resume continues\n", errors
+    )
     assert said and said[2] == str(partial)
     assert [path.name for path in partial.parent.iterdir()] == ["out.partial"]
     n = int(said[1])

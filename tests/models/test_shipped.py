@@ -177,7 +177,7 @@ def test_transformers_loads_it_as_it_is():
 
 
 def test_auto_tags_as_the_checkpoint_does():
-    assert load_tagger("auto") == AutoTagger(150)
+    assert load_tagger("auto") == AutoTagger()
     tagged = load_tagger("auto").tag(sample())
     assert tagged == checkpoint_tagger(str(FOLDER)).tag(sample())
     tags = [item.tag for item in tagged]
