@@ -68,7 +68,7 @@ def mine_corpus(
         >>> with miner.mine_corpus(["sample"], tagger="gap") as run:
         ...     for book in run:
         ...         print(book.title, len(book.pairs))
-        The Lock-Keeper’s Winter 99
+        The Lock-Keeper’s Winter 102
 
     Args:
         sources: Gutenberg numbers, HTML files, folders of them, patterns ("books/*.htm"), "sample";

@@ -62,6 +62,7 @@ class LocalExecutor:
 
         from cloudpickle import dumps
         from joblib.externals.loky import ProcessPoolExecutor
+        from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
         try:
             pickled = dumps(function)
@@ -70,7 +71,9 @@ class LocalExecutor:
                 f"cannot be sent to another process ({error}), expected workers=1 "
                 "or a tagger and filters that can be pickled"
             ) from error
-        resource_tracker.ensure_running()  # its start would unblock interrupts
+        # Both start with the first process otherwise, and their start unblocks interrupts.
+        resource_tracker.ensure_running()
+        loky_tracker.ensure_running()
         pool = ProcessPoolExecutor(self.n_processes)
         waiting = deque[Future[Path]]()
         with TemporaryDirectory(prefix="miner-") as folder:

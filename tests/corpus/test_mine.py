@@ -434,7 +434,7 @@ def worker_of(process):
     return next(
         int(child)
         for child in children.read_text().split()
-        if b"loky" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes()
     )
 
 
