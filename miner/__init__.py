@@ -1,3 +1,86 @@
-"""Mines conversations, turns and utterance pairs from Project Gutenberg novels."""
+"""Mines conversations, turns and utterance pairs from Project Gutenberg novels.
+
+Example:
+    >>> import miner
+    >>> book = miner.mine("sample", tagger="gap")
+    >>> book.pairs[0].response.text
+    'I see it’s brown,'
+
+The names below are imported when they are first used, so `import miner` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from miner.annotation.annotations import read_annotations
+    from miner.app.viewer.view import view_html
+    from miner.books.book import Block, Book
+    from miner.corpus.build import mine_corpus
+    from miner.corpus.mined_book import MinedBook
+    from miner.corpus.pipeline import mine
+    from miner.corpus.reading import read_book, read_spans
+    from miner.dialogue.dialogues import Dialogue, Pair, Turn, turn_pairs
+    from miner.dialogue.spans import Span
+    from miner.dialogue.tags import Tag, Tagger
+    from miner.evaluation.compare import compare
+    from miner.evaluation.scores import Scores, score
+    from miner.models.load import load_tagger
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Block",
+    "Book",
+    "Dialogue",
+    "MinedBook",
+    "Pair",
+    "Scores",
+    "Span",
+    "Tag",
+    "Tagger",
+    "Turn",
+    "compare",
+    "load_tagger",
+    "mine",
+    "mine_corpus",
+    "read_annotations",
+    "read_book",
+    "read_spans",
+    "score",
+    "turn_pairs",
+    "view_html",
+]
+
+_MODULES = {
+    "miner.annotation.annotations": ["read_annotations"],
+    "miner.app.viewer.view": ["view_html"],
+    "miner.books.book": ["Block", "Book"],
+    "miner.corpus.build": ["mine_corpus"],
+    "miner.corpus.mined_book": ["MinedBook"],
+    "miner.corpus.pipeline": ["mine"],
+    "miner.corpus.reading": ["read_book", "read_spans"],
+    "miner.dialogue.dialogues": ["Dialogue", "Pair", "Turn", "turn_pairs"],
+    "miner.dialogue.spans": ["Span"],
+    "miner.dialogue.tags": ["Tag", "Tagger"],
+    "miner.evaluation.compare": ["compare"],
+    "miner.evaluation.scores": ["Scores", "score"],
+    "miner.models.load": ["load_tagger"],
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Imports a name of the API when it is first used."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'miner' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The names of the API, imported or not."""
+    return sorted({*globals(), *__all__})

@@ -2,5 +2,5 @@
 
 In: sources, a tagger and options.
 Out: `MinedBook`s; a folder of spans, dialogues and pairs with a record of the run.
-Imported by: `app`, and the package's own `mine` and `mine_corpus`.
+Imported by: `app`, and `miner` itself, which offers `mine` and `mine_corpus`.
 """

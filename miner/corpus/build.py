@@ -1,308 +1,353 @@
-"""Many sources -> one output: books are read ahead, tagged in batches across them, resumable."""
+"""Many books -> mined books, one after the other, and a folder with all of them."""
 
 from __future__ import annotations
 
-import os
-import pickle
 import platform
-import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from itertools import chain, islice, takewhile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkstemp
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 from miner import __version__
-from miner.books.sources import Missing, Source
+from miner.books.sources import Missing, Source, find_sources
+from miner.corpus.executors import Executor, LocalExecutor
+from miner.corpus.filters import BookFilter
+from miner.corpus.mined_book import MinedBook
+from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import (
-    MiningOptions,
     SetAside,
-    Summary,
-    UntaggedBook,
+    open_tagger,
     read_source,
-    summed_up,
+    tag_books,
 )
+from miner.corpus.reading import names_of_marks, word_of
+from miner.corpus.shards import shard_name
 from miner.corpus.writer import OutputFolder
+from miner.dialogue.tags import Tagger
 from miner.files import printable
-from miner.models.load import checkpoint_tagger, load_tagger, may_read_text, tagger_signature
+from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint
+from miner.models.routing import route_in_order
 
-if TYPE_CHECKING:
-    from miner.models.tagger.features import Chapter
+_MOST_READ_AHEAD = 10**9  # sources; the executor itself takes only a few ahead
 
 
-@dataclass(slots=True)
-class Run:
-    """The account of a run over many books."""
+def mine_corpus(
+    sources: str | int | Path | Iterable[str | int | Path],
+    out: str | Path | None = None,
+    *,
+    tagger: str | Path | Tagger = AUTO,
+    books: str | Path | None = None,
+    mirror: str | None = None,
+    quotes: Iterable[str] = (),
+    pairs_by_span: bool = False,
+    max_utterance_words: int | None = None,
+    min_turns: int = 1,
+    min_confidence: float = 0.0,
+    dtype: str = FLOAT32,
+    format: str = "jsonl",
+    filters: Iterable[BookFilter] = (),
+    workers: int = 1,
+    executor: Executor | None = None,
+    force: bool = False,
+    resume: bool = False,
+    on_result: Callable[[MinedBook | SetAside], None] = lambda result: None,
+) -> CorpusRun:
+    """Mines many books, one after the other as they are asked for.
 
-    entries: list[dict[str, Any]] = field(default_factory=list)
-    set_aside: list[SetAside] = field(default_factory=list)
-    paths: list[Path] = field(default_factory=list)
+    A book that cannot be mined is set aside with its reason (`CorpusRun.set_aside`), and the others
+    are mined. The files are written when the last book was asked for. They are the same, byte for
+    byte, with any number of workers, and after an interrupted run that was resumed. If no book can
+    be mined, no file is written.
+
+    Example:
+        >>> import miner
+        >>> with miner.mine_corpus(["sample"], tagger="gap") as run:
+        ...     for book in run:
+        ...         print(book.title, len(book.pairs))
+        The Lock-Keeper’s Winter 102
+
+    Args:
+        sources: Gutenberg numbers, HTML files, folders of them, patterns ("books/*.htm"), "sample";
+            one or several.
+        out: folder for `spans`, `dialogues`, `pairs` and run.json; None to write nothing.
+        tagger: "auto", a registered tagger ("gap", "gap:300"), the path of a tags file or of a
+            checkpoint, or any object with a method `tag` (see `miner.Tagger`).
+        books: folder in which numbers are looked up first.
+        mirror: URL template from which numbers are downloaded, if they are in no folder.
+        quotes: names of the marks that open speech; without any they are inferred for each book.
+        pairs_by_span: pair spans, as MCN does, instead of turns.
+        max_utterance_words: leave out longer turns and divide the dialogue there.
+        min_turns: leave out dialogues of fewer turns.
+        min_confidence: leave out pairs of lower confidence, 0 to 1, and divide the dialogue there.
+        dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
+        format: of the files, "jsonl" or "parquet".
+        filters: books that one of them refuses are set aside, see `corpus.filters`.
+        workers: processes that read books. Heuristics tag in them, too. A checkpoint tags in this
+            process, in batches across books, while one process or more read ahead.
+        executor: where books are read, instead of `workers` processes of this machine.
+        force: whether to replace the output of an earlier run in `out`.
+        resume: whether to continue an interrupted run of the same options. Books that it finished,
+            and whose files have not changed since, are not mined again.
+        on_result: told of every source when it is done, set aside or not.
+
+    Returns:
+        An iterator over the mined books, in the order of the sources. `finish` does all at once.
+
+    Raises:
+        ValueError: if the tagger does not exist; if `out` exists, or an interrupted run of it, and
+            neither `force` nor `resume` was given; or if the interrupted run had other options.
+        TypeError: if an argument is of another type; says what was expected.
+        OSError: if `out` cannot be written.
+    """
+    if workers < 1:
+        raise ValueError(f"found workers {workers}, expected at least 1")
+    loaded, name = open_tagger(tagger, dtype)
+    options = MiningOptions(
+        name,
+        names_of_marks(quotes),
+        pairs_by_span,
+        max_utterance_words,
+        min_turns,
+        min_confidence,
+        format,
+        dtype,
+    )
+    words = [sources] if isinstance(sources, str | int | Path) else _listed(sources)
+    found, missing = find_sources(map(word_of, words), Path(books) if books else None)
+    chosen = tuple(filters)
+    head = _head(options, chosen)
+    folder = OutputFolder(Path(out), force=force, resume=resume, head=head) if out else None
+    run = _Plan((*found, *missing), loaded, options, chosen, mirror, workers, executor, folder)
+    return CorpusRun(run, head, on_result)
+
+
+class _Plan(NamedTuple):
+    """What a run is to do."""
+
+    sources: tuple[Source | Missing, ...]
+    tagger: Tagger
+    options: MiningOptions
+    filters: tuple[BookFilter, ...]
+    mirror: str | None
+    workers: int
+    executor: Executor | None
+    folder: OutputFolder | None
+
+
+class CorpusRun:
+    """A run over many books: an iterator over the mined books, and the account of the run.
+
+    As a context manager it ends the run when the block ends. Books that were not asked for are not
+    mined, and no file is written then; what is done is kept for `resume`.
+
+    Attributes:
+        entries: what run.json says of the books that are mined so far.
+        set_aside: the sources that gave no dialogues so far, with reasons.
+        paths: the files that were written; empty until all books are mined.
+    """
+
+    def __init__(
+        self,
+        plan: _Plan,
+        head: dict[str, Any],
+        on_result: Callable[[MinedBook | SetAside], None],
+    ) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self.set_aside: list[SetAside] = []
+        self.paths: list[Path] = []
+        self._plan = plan
+        self._head = head
+        self._on_result = on_result
+        self._books = self._mine()
 
     @property
     def totals(self) -> dict[str, int]:
-        """Sums over all books: books, words, utterances, dialogues, turns, pairs."""
+        """Sums over the books so far: books, words, utterances, dialogues, turns, pairs."""
         counts = Counter[str]()
         for entry in self.entries:
             counts.update(entry["counts"])
         words = sum(entry["words"] for entry in self.entries)
         return {"books": len(self.entries), "words": words, **counts}
 
+    def finish(self) -> Self:
+        """Mines all books that are left, and returns the run."""
+        for _ in self:
+            pass
+        return self
 
-Fetch = Callable[[str], Path]
-_MOST_WAITING = 64  # books that are read and wait for those before them; more would fill memory
+    def close(self) -> None:
+        """Ends the run. Books that are done are kept for `resume`."""
+        self._books.close()
 
+    def __iter__(self) -> Iterator[MinedBook]:
+        return self
 
-def mine_corpus(
-    sources: Sequence[Source | Missing],
-    out: Path,
-    options: MiningOptions,
-    *,
-    fetch: Fetch,
-    workers: int = 1,
-    force: bool = False,
-    resume: bool = False,
-    on_book: Callable[[Summary | SetAside], None] = lambda result: None,
-) -> Run:
-    """Mines all sources into the folder `out` and returns the account of it.
-
-    The files are the same, byte for byte, for the same sources and options, whatever the number of
-    workers, and whether the run was interrupted and gone on with. A source that cannot be mined is
-    set aside and the others go on; if none can, no file is written.
-
-    Args:
-        sources: what `find_sources` found, in the order of the output; missing ones are set aside.
-        out: folder for `spans`, `dialogues`, `pairs` and the run record.
-        options: what decides the output.
-        fetch: downloads a book that is not on disk.
-        workers: processes that read and split books. A heuristic tags in them, too; a checkpoint
-            tags in this process, on all its cores, while they read ahead.
-        force: whether files of an earlier run in `out` may be replaced.
-        resume: whether to go on with an interrupted run of the same options: books at the front of
-            `sources` that it has done, and that have not changed since, are not done again.
-        on_book: told of every source as it is done, those done before included.
-
-    Raises:
-        ValueError: if `out` exists, or an interrupted run of it, and neither `force` nor `resume`
-            was given; if that had other options; or if the tagger does not exist.
-        OSError: if `out` cannot be written.
-    """
-    load_tagger(options.tagger)  # a wrong name is one error, not one for each book
-    run = Run()
-    head = _head(options)
-    identities: list[list[Any]] = []
-
-    def located(source: Source | Missing) -> Source | Missing:
-        found = _located(source, fetch)
-        identities.append(_identity(found))
-        return found
-
-    with OutputFolder(out, options.format, force=force, resume=resume, head=head) as folder:
-        # A download that had failed is tried again; one that fails again is done.
-        now = (_identity(_located(source, fetch)) for source in sources)
-        then = (note["source"] for note in folder.notes)
-        same = takewhile(lambda pair: pair[0] == pair[1], zip(then, now, strict=False))
-        identities += [identity for identity, _ in same]
-        folder.cut(len(identities))
-        done = [_remembered(note) for note in folder.notes]
-        # Downloads stay in this process: one polite request at a time, whatever the workers.
-        todo = map(located, sources[len(done) :])
-        results = _results(todo, len(sources) - len(done), options, workers)
-        for n, result in enumerate(chain(done, results)):
-            encoded: dict[str, bytes] = {}
-            if isinstance(result, SetAside):
-                run.set_aside.append(result)
-            else:
-                run.entries.append(result.entry)
-                encoded = result.encoded
-            if n >= len(done):
-                folder.add(_note(identities[n], result), encoded)
-            on_book(result)
-        if run.entries:
-            run.paths = folder.finish(head | _account(run))
-        else:
-            folder.cut(0)
-    return run
-
-
-def _identity(source: Source | Missing) -> list[Any]:
-    """What a source is known by when a run is gone on with; another where its file changed."""
-    word = printable(source.word)
-    if isinstance(source, Missing) or source.path is None:
-        return [word]
-    try:
-        state = source.path.stat()
-    except OSError:
-        return [word, source.id]
-    path = printable(source.path.resolve())
-    return [word, source.id, path, state.st_size, state.st_mtime_ns]
-
-
-def _note(identity: list[Any], result: Summary | SetAside) -> dict[str, Any]:
-    """What the journal of the run has of a source."""
-    if isinstance(result, SetAside):
-        return {"source": identity, "set_aside": [result.name, result.why]}
-    return {"source": identity, "entry": result.entry}
-
-
-def _remembered(note: Mapping[str, Any]) -> Summary | SetAside:
-    """The result of which the note was made, without its rows, which are in the files."""
-    return SetAside(*note["set_aside"]) if "set_aside" in note else Summary(note["entry"], {})
-
-
-def _results(
-    located: Iterable[Source | Missing], n: int, options: MiningOptions, workers: int
-) -> Iterator[Summary | SetAside]:
-    """The results of `n` sources, in order."""
-    ahead = may_read_text(options.tagger) and n > 1
-    if workers > 1 or ahead:
-        read = _in_processes(located, options, workers)
-    else:
-        read = (_result(source, options) for source in located)
-    yield from _tagged(read, options)
-
-
-def _tagged(
-    read: Iterable[UntaggedBook | Summary | SetAside], options: MiningOptions
-) -> Iterator[Summary | SetAside]:
-    """The results, in order; books that wait for a checkpoint are tagged, in batches across them.
-
-    What needs none is passed on at once, unless books before it wait; no more than a few dozen do.
-    """
-    waiting = deque[UntaggedBook | Summary | SetAside]()
-    left = iter(read)
-
-    def readable(first: UntaggedBook) -> Iterator[tuple[Chapter, ...]]:
-        waiting.append(first)
-        yield first.chapters
-        for item in islice(left, _MOST_WAITING):
-            waiting.append(item)
-            if isinstance(item, UntaggedBook):
-                yield item.chapters
-
-    for item in left:
-        if not isinstance(item, UntaggedBook):
-            yield item
-            continue
-        tagger = checkpoint_tagger(options.tagger)
-        for scored in tagger.score_books(readable(item)):
-            while not isinstance(book := waiting.popleft(), UntaggedBook):
-                yield book
-            tags = tagger.decode_book(book.book_spans, scored)
-            yield summed_up(book, tags, options)
-        yield from (book for book in waiting if not isinstance(book, UntaggedBook))
-        waiting.clear()
-
-
-def _in_processes(
-    located: Iterable[Source | Missing], options: MiningOptions, workers: int
-) -> Iterator[UntaggedBook | Summary | SetAside]:
-    """The results in the order of the sources; so many are under way that no worker waits."""
-    from concurrent.futures import Future, ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context, resource_tracker
-
-    resource_tracker.ensure_running()  # its start would unblock interrupts
-    pool = ProcessPoolExecutor(workers, get_context("spawn"))
-    waiting = deque[Future[Path]]()
-    with TemporaryDirectory(prefix="miner-") as folder:
+    def __next__(self) -> MinedBook:
         try:
-            for source in located:
-                with _interrupts_blocked():
-                    waiting.append(pool.submit(_stored_result, source, options, folder))
-                if len(waiting) > 2 * workers:
-                    yield _taken(waiting.popleft().result())
-            while waiting:
-                yield _taken(waiting.popleft().result())
-        except BrokenProcessPool as error:
-            raise ChildProcessError(
-                f"one of {workers} workers was killed, perhaps for want of memory: "
-                "fewer --workers need less"
-            ) from error
-        finally:
-            pool.shutdown(cancel_futures=True)
+            return next(self._books)
+        except StopIteration:
+            raise
+        except BaseException as error:
+            self._add_note(error)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+        if error is not None:
+            self._add_note(error)
+
+    def _add_note(self, error: BaseException) -> None:
+        """Says on the error what is left of the run."""
+        folder = self._plan.folder
+        note = folder.note() if folder and not self.paths else ""
+        if note and note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
+
+    def _mine(self) -> Generator[MinedBook, None, None]:
+        folder = self._plan.folder
+        names: list[str] = []
+        block: AbstractContextManager[object] = folder or nullcontext()
+        with block, closing(_results(self._plan)) as results:
+            for name, result in results:
+                if name:
+                    names.append(name)
+                if isinstance(result, SetAside):
+                    self.set_aside.append(result)
+                else:
+                    self.entries.append(dict(result.entry))
+                self._on_result(result)
+                if isinstance(result, MinedBook):
+                    yield result
+            if folder and self.entries:
+                record = self._head | self._account()
+                self.paths = folder.finish(names, self._plan.options.format, record)
+            elif folder:
+                folder.discard()
+
+    def _account(self) -> dict[str, Any]:
+        """What run.json says of the books."""
+        return {
+            "totals": self.totals,
+            "books": self.entries,
+            "set_aside": [
+                {"file": Path(item.name).name or item.name, "why": item.why}
+                for item in self.set_aside
+            ],
+        }
 
 
-def _stored_result(source: Source | Missing, options: MiningOptions, folder: str) -> Path:
-    """The result in a file. A worker that is killed while it sends a large one stops all others."""
-    handle, name = mkstemp(dir=folder)
-    with os.fdopen(handle, "wb") as file:
-        pickle.dump(_result(source, options), file, pickle.HIGHEST_PROTOCOL)
-    return Path(name)
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """A source on disk and the name of its shard, or one that is missing and has none."""
+
+    source: Source | Missing
+    shard: str
+    is_done: bool
 
 
-def _taken(path: Path) -> UntaggedBook | Summary | SetAside:
-    result = pickle.loads(path.read_bytes())
-    path.unlink()
-    return result
+def _results(plan: _Plan) -> Generator[tuple[str, MinedBook | SetAside], None, None]:
+    """What each source gives, in order, and the name of its shard ("" for one without)."""
+    folder, options = plan.folder, plan.options
+    located = deque[_Located]()  # the sources under way
+
+    def locate_all() -> Iterator[_Located]:
+        # Downloads stay in this process: one polite request at a time, whatever the workers.
+        for source in plan.sources:
+            located.append(_locate(source, plan.mirror, folder))
+            yield located[-1]
+
+    def read(is_todo: bool, items: Iterator[_Located]) -> Iterator[Any]:
+        if not is_todo:
+            return (_remember(item, plan) for item in items)
+        function = partial(read_source, tagger=plan.tagger, options=options, filters=plan.filters)
+        return _executor_of(plan).map(function, (item.source for item in items))
+
+    results = tag_books(
+        route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD), plan.tagger, options
+    )
+    for result in results:
+        item = located.popleft()
+        if folder and item.shard and not item.is_done:
+            folder.add(item.shard, result)
+        yield item.shard, result
 
 
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Ctrl-C waits until the block ends, and never reaches the processes that start in it.
+def _locate(source: Source | Missing, mirror: str | None, folder: OutputFolder | None) -> _Located:
+    """The source with its file, downloaded if need be."""
+    if isinstance(source, Source) and source.path is None:
+        from miner.books.download import DEFAULT_MIRROR, download
 
-    A terminal sends it to all; this process ends the workers, which would have their own say.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _located(source: Source | Missing, fetch: Fetch) -> Source | Missing:
-    if isinstance(source, Missing) or source.path is not None:
-        return source
-    try:
-        return replace(source, path=fetch(source.id))
-    except (ValueError, OSError) as error:
-        return Missing(source.word, str(error).removeprefix(f"{source.id}: "))
+        try:
+            source = replace(source, path=download(source.id, mirror=mirror or DEFAULT_MIRROR))
+        except (ValueError, OSError) as error:
+            source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
+    if isinstance(source, Missing):
+        return _Located(source, "", False)
+    name = shard_name(source)
+    return _Located(source, name, bool(folder and folder.shard(name)))
 
 
-def _result(source: Source | Missing, options: MiningOptions) -> UntaggedBook | Summary | SetAside:
+def _is_todo(item: _Located) -> bool:
+    return isinstance(item.source, Source) and not item.is_done
+
+
+def _remember(item: _Located, plan: _Plan) -> MinedBook | SetAside:
+    """The result of a source that need not be read."""
+    source = item.source
     if isinstance(source, Missing):
         return SetAside(printable(source.word) or repr(source.word), source.why)
-    return read_source(source, options)
+    assert plan.folder
+    shard = plan.folder.shard(item.shard)
+    assert shard
+    return shard.result(plan.options)
 
 
-def mine_source(source: Source, options: MiningOptions) -> Summary | SetAside:
-    """What one source on disk gives; an unusable one is set aside with its reason, never raised."""
-    read = read_source(source, options)
-    return next(_tagged([read], options)) if isinstance(read, UntaggedBook) else read
+def _executor_of(plan: _Plan) -> Executor:
+    """The executor of a plan: other processes where they do something beside this one."""
+    if plan.executor:
+        return plan.executor
+    reads_ahead = uses_checkpoint(plan.options.tagger) and len(plan.sources) > 1
+    return LocalExecutor(plan.workers if plan.workers > 1 or reads_ahead else 0)
 
 
-def _head(options: MiningOptions) -> dict[str, Any]:
+def _listed(sources: Iterable[str | int | Path]) -> list[str | int | Path]:
+    if isinstance(sources, bytes) or not isinstance(sources, Iterable):
+        raise TypeError(
+            f"found {type(sources).__name__} as sources, "
+            "expected Gutenberg numbers, paths or 'sample', one or a list of them"
+        )
+    return list(sources)
+
+
+def _head(options: MiningOptions, filters: tuple[BookFilter, ...]) -> dict[str, Any]:
     """The first part of the run record: what decides the output, beside the books.
 
-    The record holds no time and no path, so that equal runs have equal records.
+    It holds no time and no path, so equal runs have equal records.
     """
-    return {
+    head = {
         "miner": __version__,
         "python": platform.python_version(),
         "libraries": _library_versions(options),
         "options": asdict(replace(options, tagger=tagger_signature(options.tagger))),
     }
-
-
-def _account(run: Run) -> dict[str, Any]:
-    """The rest of the run record."""
-    return {
-        "totals": run.totals,
-        "books": run.entries,
-        "set_aside": [
-            {"file": Path(item.name).name or item.name, "why": item.why} for item in run.set_aside
-        ],
-    }
+    return head | ({"filters": [repr(item) for item in filters]} if filters else {})
 
 
 def _library_versions(options: MiningOptions) -> dict[str, str]:
     from importlib.metadata import version
 
     names = ["beautifulsoup4", "lxml", "pyarrow"]
-    names += ["torch", "transformers", "tokenizers"] * may_read_text(options.tagger)
+    names += ["torch", "transformers", "tokenizers"] * uses_checkpoint(options.tagger)
     return {name: version(name) for name in names}

@@ -1,74 +1,37 @@
-"""A source -> a mined book -> its rows: the whole way for one book."""
+"""A source -> a mined book: the one way there, for a single book and for many."""
 
 from __future__ import annotations
 
 import gc
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from miner.books.sources import SAMPLE, Source
+from miner.corpus.filters import BookFilter, find_reason
+from miner.corpus.mined_book import MinedBook
+from miner.corpus.options import MiningOptions
+from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import rows_of_book
-from miner.corpus.writer import encode
-from miner.dialogue.dialogues import Dialogue, by_span, dialogues
-from miner.dialogue.filters import filter_dialogues
+from miner.dialogue.dialogues import by_span, dialogues
+from miner.dialogue.filters import FilteredDialogues
 from miner.dialogue.read import read_spans
 from miner.dialogue.spans import BookSpans
-from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
+from miner.dialogue.tags import BatchTagger, TaggedBook, TaggedSpan, Tagger
 from miner.dialogue.typography import Typography
-from miner.files import Format, is_checkpoint, printable
-from miner.models.load import (
-    AUTO,
-    load_tagger,
-    tagger_for,
-    tagger_signature,
-)
-
-if TYPE_CHECKING:
-    from miner.models.tagger.features import Chapter
-
-
-@dataclass(frozen=True, slots=True)
-class MiningOptions:
-    """What decides the output of `mine`, beside the books themselves.
-
-    Args:
-        tagger: a name or a path, as `taggers.load_tagger` takes it.
-        quotes: names of the marks that open speech; empty to infer them for each book.
-        pairs_by_span: pair spans, as the seed work does, instead of turns.
-        max_utterance_words: longest turn, in words; None for no limit.
-        min_turns: fewest turns of a dialogue that is kept.
-        min_confidence: least confidence at which a turn is paired with the one before.
-        format: of the files.
-    """
-
-    tagger: str = AUTO
-    quotes: tuple[str, ...] = ()
-    pairs_by_span: bool = False
-    max_utterance_words: int | None = None
-    min_turns: int = 1
-    min_confidence: float = 0.0
-    format: Format = "jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class MinedBook:
-    """A book with its spans tagged and decoded; `filter_drops` counts what the filters took."""
-
-    book_spans: BookSpans
-    tagged: TaggedBook
-    dialogues: tuple[Dialogue, ...]
-    filter_drops: tuple[tuple[str, int], ...]
+from miner.files import json_line, printable
+from miner.models.load import AUTO, FLOAT32, load_tagger, tagger_for, tagger_signature
+from miner.models.routing import route_in_order
 
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
     """A source that gave no dialogues, and why, in one line.
 
-    `name` is the word that named it, or the file that was found under a folder or a glob.
+    `name` is the word that named the source, or the file that a folder or a pattern led to.
     """
 
     name: str
@@ -76,87 +39,183 @@ class SetAside:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What became of one source: its entry in the run record, and its rows, encoded by kind."""
-
-    entry: dict[str, Any]
-    encoded: dict[str, bytes]
-
-    @property
-    def n_words(self) -> int:
-        """Words of the book."""
-        return self.entry["words"]
-
-
-def mine_book(data: bytes, book_id: str, tagger: Tagger, options: MiningOptions) -> MinedBook:
-    """One book all the way: parsed, split, tagged, decoded and filtered.
-
-    Raises:
-        ValueError: as `read_spans` does, or if the tagger has no tags for the book.
-    """
-    book_spans = read_spans(data, book_id, options.quotes)
-    return _decoded(book_spans, tagger.tag(book_spans), options)
-
-
-def _decoded(
-    book_spans: BookSpans, tags: Iterable[TaggedSpan], options: MiningOptions
-) -> MinedBook:
-    tagged = TaggedBook(book_spans.book.id, tuple(tags), options.tagger)
-    kept = filter_dialogues(
-        dialogues(tagged), options.max_utterance_words, options.min_turns, options.min_confidence
-    )
-    return MinedBook(book_spans, tagged, kept.kept, kept.drops)
-
-
-@dataclass(frozen=True, slots=True)
 class UntaggedBook:
-    """A book that is split and waits for a checkpoint to tag it; `chapters` are what that reads."""
+    """A book that is split into spans, and what a `BatchTagger` prepared to tag it."""
 
     source: Source
     book_spans: BookSpans
-    chapters: tuple[Chapter, ...]
+    prepared: Any
 
 
-def read_source(source: Source, options: MiningOptions) -> UntaggedBook | Summary | SetAside:
-    """What one source gives without a checkpoint: all, or the book as a checkpoint takes it.
+def mine(
+    source: str | int | Path,
+    *,
+    tagger: str | Path | Tagger = AUTO,
+    books: str | Path | None = None,
+    mirror: str | None = None,
+    quotes: Iterable[str] = (),
+    max_utterance_words: int | None = None,
+    min_turns: int = 1,
+    min_confidence: float = 0.0,
+    dtype: str = FLOAT32,
+) -> MinedBook:
+    """Mines the conversations of one book.
 
-    Never raises for what is in the file.
+    Example:
+        >>> import miner
+        >>> book = miner.mine("sample", tagger="gap")
+        >>> pair = book.pairs[0]
+        >>> print(pair.context.text, "->", pair.response.text)
+        Letter for you, Mr. Tarrant, and a brown one. -> I see it’s brown,
+
+    Args:
+        source: a Gutenberg number (1342), the path of an HTML file, a title, or "sample" for the
+            short book that comes with the package.
+        tagger: "auto", a registered tagger ("gap", "gap:300"), the path of a tags file or of a
+            checkpoint, or any object with a method `tag` (see `miner.Tagger`).
+        books: folder in which a number is looked up first.
+        mirror: URL template from which a number is downloaded, if it is in no folder.
+        quotes: names of the marks that open speech, as `miner profile` prints them; without any
+            they are inferred.
+        max_utterance_words: leave out longer turns and divide the dialogue there.
+        min_turns: leave out dialogues of fewer turns.
+        min_confidence: leave out pairs of lower confidence, 0 to 1, and divide the dialogue there.
+        dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
+
+    Raises:
+        ValueError: if there is no such book or tagger, or the book has no dialogues; in one line.
+        TypeError: if an argument is of another type; says what was expected.
+    """
+    loaded, name = open_tagger(tagger, dtype)
+    options = MiningOptions(
+        name,
+        names_of_marks(quotes),
+        max_utterance_words=max_utterance_words,
+        min_turns=min_turns,
+        min_confidence=min_confidence,
+        dtype=dtype,
+    )
+    result = mine_source(find_source(source, books, mirror), loaded, options)
+    if isinstance(result, SetAside):
+        raise ValueError(f"{result.name}: {result.why}")
+    return result
+
+
+def open_tagger(tagger: str | Path | Tagger, dtype: str) -> tuple[Tagger, str]:
+    """A tagger, and the name that `MiningOptions` has for it.
+
+    Raises:
+        ValueError: as `load_tagger` does.
+        TypeError: if it is neither a name nor a tagger.
+    """
+    if isinstance(tagger, str | Path):
+        return load_tagger(tagger, dtype), str(tagger)
+    if isinstance(tagger, type) or not callable(getattr(tagger, "tag", None)):
+        raise TypeError(
+            f"found {tagger!r} as a tagger, "
+            "expected a name, a path or an object with a method `tag`"
+        )
+    # The default text of an object holds an address, which differs from run to run.
+    has_text = type(tagger).__repr__ is not object.__repr__
+    return tagger, repr(tagger) if has_text else type(tagger).__qualname__
+
+
+def mine_source(
+    source: Source,
+    tagger: Tagger,
+    options: MiningOptions,
+    filters: tuple[BookFilter, ...] = (),
+) -> MinedBook | SetAside:
+    """What one source on disk gives. It never raises for what is in the file."""
+    return next(tag_books([read_source(source, tagger, options, filters)], tagger, options))
+
+
+def read_source(
+    source: Source,
+    tagger: Tagger,
+    options: MiningOptions,
+    filters: tuple[BookFilter, ...] = (),
+) -> UntaggedBook | MinedBook | SetAside:
+    """What one source on disk gives. For a `BatchTagger` the book is still to be tagged.
+
+    It never raises for what is in the file.
     """
     path = source.path
     if path is None:
         return SetAside(source.word, "not on disk")
     with _collector_paused():
         try:
-            split = read_spans(path.read_bytes(), source.id, options.quotes)
-            name = tagger_for(options.tagger, _typography(split).language)
-            if is_checkpoint(Path(name)):
-                from miner.models.tagger.features import (
-                    chapters,  # heuristics need none, nor what it imports
-                )
-
-                return UntaggedBook(source, split, tuple(chapters(split)))
-            read = UntaggedBook(source, split, ())
-            return summed_up(read, load_tagger(name).tag(split), options)
+            book_spans = read_spans(path.read_bytes(), source.id, options.quotes)
+            if why := find_reason(book_spans, filters):
+                return SetAside(_name(source, path), why)
+            if isinstance(tagger, BatchTagger):
+                return UntaggedBook(source, book_spans, tagger.prepare(book_spans))
+            return _decode(source, book_spans, tagger.tag(book_spans), options)
         except OSError as error:
             return SetAside(_name(source, path), f"cannot be read: {error.strerror or error}")
         except ValueError as error:
             return SetAside(_name(source, path), str(error))
 
 
-def summed_up(read: UntaggedBook, tags: Iterable[TaggedSpan], options: MiningOptions) -> Summary:
-    """The rows of a book that is tagged.
+def tag_books(
+    read: Iterable[UntaggedBook | MinedBook | SetAside], tagger: Tagger, options: MiningOptions
+) -> Iterator[MinedBook | SetAside]:
+    """The results of `read_source`, in order, with all books tagged.
+
+    A result that needs no model comes out at once, unless a book before it is still to be tagged.
+    """
+
+    def tag_untagged(is_untagged: bool, items: Iterator[Any]) -> Iterator[MinedBook | SetAside]:
+        if not is_untagged:
+            return items
+        assert isinstance(tagger, BatchTagger)
+        return _tag_untagged(items, tagger, options)
+
+    return route_in_order(read, lambda item: isinstance(item, UntaggedBook), tag_untagged)
+
+
+def _tag_untagged(
+    books: Iterator[UntaggedBook], tagger: BatchTagger, options: MiningOptions
+) -> Iterator[MinedBook | SetAside]:
+    waiting = deque[UntaggedBook]()
+
+    def prepared_books() -> Iterator[tuple[BookSpans, Any]]:
+        for book in books:
+            waiting.append(book)
+            yield book.book_spans, book.prepared
+
+    for tags in tagger.tag_prepared(prepared_books()):
+        book = waiting.popleft()
+        try:
+            yield _decode(book.source, book.book_spans, tags, options)
+        except ValueError as error:
+            assert book.source.path is not None
+            yield SetAside(_name(book.source, book.source.path), str(error))
+
+
+def _decode(
+    source: Source, book_spans: BookSpans, tags: Iterable[TaggedSpan], options: MiningOptions
+) -> MinedBook:
+    """The mined book of its tags.
 
     Raises:
-        ValueError: if it was asked for confidence and its tags have none.
+        ValueError: if a tag may not follow the one before, or if `options` ask for a confidence
+            and the tags have none.
     """
-    mined = _decoded(read.book_spans, tags, options)
-    rows = rows_of_book(mined.tagged, mined.dialogues, options.pairs_by_span)
-    encoded = {kind: encode(kind, made, options.format) for kind, made in rows.items()}
-    return Summary(_entry(read.source, mined, options), encoded)
+    tagged = TaggedBook(book_spans.book.id, tuple(tags), options.tagger)
+    filtered = options.filter(dialogues(tagged))
+    rows = rows_of_book(tagged, filtered.kept, options.pairs_by_span)
+    confidences = tuple(item.confidence for item in tagged.spans)
+    return MinedBook(
+        _entry(source, book_spans, filtered, options),
+        {kind: b"".join(map(json_line, of_kind)) for kind, of_kind in rows.items()},
+        () if all(confidence is None for confidence in confidences) else confidences,
+        options,
+    )
 
 
 def _name(source: Source, path: Path) -> str:
-    """The word, unless it names more than this file."""
+    """The word that named the source, unless it names other files, too."""
     is_one = source.word == SAMPLE or source.word.isdecimal()
     return source.word if is_one else printable(path)
 
@@ -165,8 +224,8 @@ def _name(source: Source, path: Path) -> str:
 def _collector_paused() -> Iterator[None]:
     """No garbage collection while one book is mined.
 
-    A parsed page is tens of thousands of objects that the collector would walk again and again;
-    its cycles are cut by hand when it is done with, so that nothing is left to collect.
+    A parsed page is tens of thousands of objects, and the collector would visit them again and
+    again. The parser cuts their cycles when it is done, so nothing is left to collect.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -177,12 +236,16 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _entry(source: Source, mined: MinedBook, options: MiningOptions) -> dict[str, Any]:
+def _entry(
+    source: Source, book_spans: BookSpans, filtered: FilteredDialogues, options: MiningOptions
+) -> dict[str, Any]:
     """What the run record says of a book."""
     assert source.path is not None
-    typography = _typography(mined.book_spans)
-    book, spans = mined.book_spans.book, mined.book_spans.spans
-    turns = sum(len(dialogue.turns) for dialogue in mined.dialogues)
+    typography = _typography(book_spans)
+    book, spans = book_spans.book, book_spans.spans
+    paired = filtered.kept
+    if options.pairs_by_span:
+        paired = [by_span(dialogue) for dialogue in paired]
     return {
         "id": source.id,
         "file": printable(source.path.name),
@@ -203,14 +266,11 @@ def _entry(source: Source, mined: MinedBook, options: MiningOptions) -> dict[str
         "counts": {
             "utterances": sum(span.is_utterance for span in spans),
             "quoted_not_speech": sum(span.quoted for span in spans),
-            "dialogues": len(mined.dialogues),
-            "turns": turns,
-            "pairs": sum(
-                len((by_span(dialogue) if options.pairs_by_span else dialogue).turns) - 1
-                for dialogue in mined.dialogues
-            ),
+            "dialogues": len(filtered.kept),
+            "turns": sum(len(dialogue.turns) for dialogue in filtered.kept),
+            "pairs": sum(len(dialogue.turns) - 1 for dialogue in paired),
         },
-        "filtered": dict(mined.filter_drops),
+        "filtered": dict(filtered.drops),
     }
 
 

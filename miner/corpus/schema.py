@@ -1,7 +1,7 @@
-"""Tagged books and dialogues -> rows of files: what a user loads, and its way back to the page.
+"""Tagged books and dialogues -> rows of files, and the way back.
 
-Every row names its book and, by chapter, paragraph and character offsets, its place in it. The
-schemas are fixed here, so that a file without a confidence in it has the same columns as one with.
+Every row names its book and its place there: chapter, paragraph and character offsets. The schemas
+are fixed, so that a file without any confidence has the same columns as one with confidences.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from miner.dialogue.dialogues import Dialogue, Turn, by_span, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tag_files import tags_row
-from miner.dialogue.tags import TaggedBook
+from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,18 +29,18 @@ def rows_of_book(
 ) -> dict[str, Iterable[Row]]:
     """The rows of each kind of `KINDS`.
 
-    - spans: one row per span in reading order, narration included: the columns of a tags file, and
-      the number of the span's dialogue, of the part of it that the filters left, and of its turn in
-      that part (None on narration, and on what the filters took out).
-    - dialogues: one row per dialogue, with its turns, and with each turn the narration since the
-      one before it, inside the turn included.
-    - pairs: one row per turn and next turn, with the narration between the two and inside the next,
-      and how sure the pair is (None where the tagger claims nothing).
+    - spans: one row per span in reading order, narration included. It has the columns of a tags
+      file and three numbers: the span's dialogue, the part of that dialogue, and its turn in that
+      part. They are None for narration and for spans that a filter left out.
+    - dialogues: one row per dialogue, with its turns. Each turn has the narration since the turn
+      before it, including the narration inside the turn.
+    - pairs: one row per turn and next turn, with the narration between the two and inside the
+      second. `confidence` is None where the tagger gives none.
 
     Args:
         tagged: the book that the dialogues were decoded from.
         found: its dialogues, filtered or not.
-        pairs_by_span: pair spans, as the seed work does, instead of turns.
+        pairs_by_span: pair spans, as MCN does, instead of turns.
     """
     narration = _Narration(tagged)
     rows = [_dialogue_row(dialogue, narration) for dialogue in found]
@@ -111,7 +113,7 @@ def _dialogue_row(dialogue: Dialogue, narration: _Narration) -> Row:
 
 
 class _Narration:
-    """What is told between and inside turns."""
+    """The narration between turns and inside them."""
 
     def __init__(self, tagged: TaggedBook) -> None:
         self._spans = [item.span for item in tagged.spans]
@@ -122,9 +124,9 @@ class _Narration:
     def up_to(self, turn: Turn, previous: Turn | None) -> str:
         """Narration from the end of `previous` (or the start of `turn`) to the end of `turn`."""
         start = self._at(previous.spans[-1] if previous else turn.spans[0])
-        told = self._spans[start : self._at(turn.spans[-1])]
-        pieces = (span.text.strip() for span in told if not span.is_utterance)
-        return " ".join(piece for piece in pieces if piece)
+        between = self._spans[start : self._at(turn.spans[-1])]
+        texts = (span.text.strip() for span in between if not span.is_utterance)
+        return " ".join(filter(None, texts))
 
     def _at(self, span: Span) -> int:
         return self._position[span.paragraph, span.index]
@@ -141,6 +143,40 @@ def _places(spans: Iterable[Span]) -> list[Row]:
         }
         for span in spans
     ]
+
+
+def rows_from_lines(lines: bytes) -> list[Row]:
+    """The rows of JSON Lines."""
+    return [orjson.loads(line) for line in lines.splitlines()]
+
+
+def tagged_from_rows(
+    book: str, rows: Iterable[Row], confidences: Sequence[float | None], source: str
+) -> TaggedBook:
+    """The tagged book that the rows of `spans` were made from.
+
+    Args:
+        book: its id.
+        rows: one per span.
+        confidences: of all spans, since the rows hold them rounded; empty if there are none.
+        source: name of the tagger.
+    """
+    spans = []
+    for number, row in enumerate(rows):
+        span = Span(
+            row["chapter"],
+            row["paragraph"],
+            row["span"],
+            row["start"],
+            row["end"],
+            row["text"],
+            row["kind"] == "utterance",
+            row["quoted"],
+            row["continues"],
+        )
+        confidence = confidences[number] if confidences else None
+        spans.append(TaggedSpan(span, Tag(row["tag"]), confidence))
+    return TaggedBook(book, tuple(spans), source)
 
 
 def arrow_schemas() -> Mapping[str, pa.Schema]:

@@ -1,8 +1,7 @@
-"""The files of one run of `mine`: filled book by book, resumable, in place only when complete.
+"""The output folder of a run: a shard for each finished book, then the files.
 
-Until then they grow in a folder beside their place, `OUT.partial`, with a journal of the books that
-are in them: how far each file reached after each book, and a checksum of what was added. A run that
-was killed in the middle of a book is cut back to the last whole one.
+The shards are in a folder beside the output, `OUT.partial`. They stay there when a run is
+interrupted, and a later run continues with them. The output appears when all books are done.
 """
 
 from __future__ import annotations
@@ -10,20 +9,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, get_args
-from zlib import crc32
+from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from miner.corpus.schema import KINDS, Row, arrow_schemas
+from miner.corpus.export import find_format, format_names
+from miner.corpus.mined_book import MinedBook
+from miner.corpus.pipeline import SetAside
+from miner.corpus.schema import KINDS
+from miner.corpus.shards import SUFFIX, Shard, open_shard, write_shard
 from miner.files import (
     CARD,
     RUN_RECORD,
-    Format,
     json_line,
     made_folders,
     refuse_another,
@@ -32,67 +33,63 @@ from miner.files import (
     writing,
 )
 
-_JOURNAL = "journal.jsonl"
+_HEAD = "head.json"
 _LOCK = "lock"
-_ROWS = ".rows"  # of the files that grow
+_SHARDS = "shards"
+_OUTPUT = "output"  # the files, until they are complete
 
 
 class OutputFolder:
-    """The files of one run of `mine`.
+    """The output folder of one run, as a context manager.
 
-    Used as a context manager. An error or Ctrl-C inside the block leaves `OUT.partial` with the
-    books that were added, to go on with by `resume`, or no trace where there were none; a note on
-    the error says which.
+    After an error or Ctrl-C inside the block, `OUT.partial` keeps the books that are done. Without
+    any finished book nothing is left of the run.
     """
 
     def __init__(
         self,
         path: Path,
-        format: Format,
         *,
         force: bool = False,
         resume: bool = False,
         head: Mapping[str, Any] | None = None,
     ) -> None:
-        """Refuses what cannot be written to, before any work is done.
+        """Refuses a folder that cannot be written, before any work is done.
 
         Args:
             path: where the files will be.
-            format: of the files.
-            force: whether files of an earlier run may be replaced, an interrupted one thrown away.
-            resume: whether to go on with an interrupted run, if there is one.
-            head: what decides the output beside the books; one interrupted run is gone on with
-                only under the same.
+            force: whether to replace the output of an earlier run, or to drop an interrupted one.
+            resume: whether to continue an interrupted run, if there is one.
+            head: what decides the output beside the books. A run with another head is not resumed.
 
         Raises:
             ValueError: if `path` exists, or an interrupted run of it does, and neither `force` nor
-                `resume` allows for it; if the interrupted run had another head.
+                `resume` allows for it; in the block: if the interrupted run had another head, or
+                another process is writing there.
         """
         self._path = path
-        self._format: Format = format
         self._head = dict(head or {})
-        # A folder that is there already may be a disk of its own: files are moved inside it.
+        # A folder that exists may be a disk of its own: files are moved inside it, not into it.
         self._exists = path.is_dir()
         self._work = (path if self._exists else path.parent) / f"{path.name}.partial"
         self._resumes = resume and self._work.is_dir()
-        others = self._exists and any(item != self._work for item in path.iterdir())
-        if not self._resumes and (others or not self._exists):
+        has_files = self._exists and any(item != self._work for item in path.iterdir())
+        if not self._resumes and (has_files or not self._exists):
             refuse_existing(path, force)
         if path.exists() and not self._exists:
             raise ValueError(f"{path}: found a file, expected the name of a folder")
-        if others and not _is_output(path):
+        if has_files and not _is_output(path):
             raise ValueError(
                 f"{path}: found files but no {RUN_RECORD} of an earlier run, "
                 "expected a new name: --force replaces the output of `mine` only"
             )
         if self._work.exists() and not (resume or force):
             raise ValueError(
-                f"{self._work}: found an interrupted run, expected --resume to go on with it or "
-                "--force to begin anew"
+                f"{self._work}: found an interrupted run, expected --resume to continue it or "
+                "--force to start again"
             )
-        self._is_ours = False  # the working folder, to take away
-        self.notes: list[dict[str, Any]] = []
-        self._ends: dict[str, int] = dict.fromkeys(KINDS, 0)
+        self._is_ours = False  # the working folder, which may be removed
+        self._n_kept = 0
         self._closing = ExitStack()
 
     def __enter__(self) -> Self:
@@ -104,158 +101,106 @@ class OutputFolder:
                 closing.enter_context(FileLock(self._work / _LOCK, timeout=0))
             except Timeout as error:
                 raise ValueError(f"{self._work}: another run is writing to it") from error
-            kept = self._kept() if self._resumes else []
+            if not self._has_head():
+                self.discard()
+                (self._work / _SHARDS).mkdir()
+                (self._work / _HEAD).write_bytes(json_line(self._head))
             self._is_ours = True
-            for item in self._work.iterdir():
-                if not kept and item.name != _LOCK:
-                    item.unlink()
-            self._files: dict[str, BinaryIO] = {}
-            for kind in KINDS:
-                self._files[kind] = file = (self._work / f"{kind}{_ROWS}").open("ab")
-                closing.callback(_close_quietly, file)
-            self._journal = (self._work / _JOURNAL).open("ab")
-            closing.callback(_close_quietly, self._journal)
-            if not kept:
-                self._journal.write(json_line(self._head))
-            self._cut_back(sum(map(len, kept)))
             self._closing = closing.pop_all()
         return self
 
-    def _kept(self) -> list[bytes]:
-        """The head of the journal and its books that are whole in the files; sets notes and ends.
+    def _has_head(self) -> bool:
+        """Whether there is a run to continue. One with another head is refused."""
+        if not self._resumes:
+            return False
+        try:
+            head = json.loads((self._work / _HEAD).read_bytes())
+        except (OSError, ValueError):
+            return False
+        refuse_another(self._work, head, json.loads(json_line(self._head)))
+        return (self._work / _SHARDS).is_dir()
 
-        Nothing, where not even the head is whole.
-        """
-        journal = self._work / _JOURNAL
-        whole = journal.read_bytes() if journal.is_file() else b""
-        head, *lines = whole.splitlines(True) or [b""]
-        if not head.endswith(b"\n"):
-            return []
-        refuse_another(self._work, _read(head), _read(json_line(self._head)))
-        kept = [head]
-        with ExitStack() as stack:
-            files: dict[str, BinaryIO] = {}
-            for kind in KINDS:
-                path = self._work / f"{kind}{_ROWS}"
-                path.touch()
-                files[kind] = stack.enter_context(path.open("rb"))
-            for line in lines:
-                entry = _read(line)
-                if not entry or not line.endswith(b"\n"):
-                    break
-                ends: dict[str, int] = entry["ends"]
-                sums = {
-                    kind: crc32(file.read(ends[kind] - self._ends[kind]))
-                    for kind, file in files.items()
-                }
-                reached = {kind: file.tell() for kind, file in files.items()}
-                if sums != entry["sums"] or reached != ends:
-                    break
-                kept.append(line)
-                self.notes.append(entry["note"])
-                self._ends = ends
-        return kept
+    def shard(self, name: str) -> Shard | None:
+        """The shard of that name, or None if that source is not done."""
+        return open_shard(self._work / _SHARDS / name)
 
-    def cut(self, n: int) -> None:
-        """Forgets all books but the first `n`: what comes after them is to be done again."""
-        if n >= len(self.notes):
-            return
-        lines = (self._work / _JOURNAL).read_bytes().splitlines(True)[: 1 + n]
-        self.notes = self.notes[:n]
-        self._ends = _read(lines[-1])["ends"] if n else dict.fromkeys(KINDS, 0)
-        self._cut_back(sum(map(len, lines)))
+    def add(self, name: str, result: MinedBook | SetAside) -> None:
+        """Stores what one source gave."""
+        with writing(self._path):
+            write_shard(self._work / _SHARDS / name, result)
 
-    def _cut_back(self, journal: int) -> None:
-        """Takes away what the files hold beyond the books that are kept."""
-        for kind, file in self._files.items():
-            file.truncate(self._ends[kind])
-        self._journal.flush()
-        if journal:
-            self._journal.truncate(journal)
-
-    def add(self, note: Mapping[str, Any], encoded: Mapping[str, bytes]) -> None:
-        """Appends what `encode` made of one book.
+    def finish(self, names: Sequence[str], format: str, record: Mapping[str, Any]) -> list[Path]:
+        """Joins the shards into files, puts all files in place and returns their paths.
 
         Args:
-            note: what `notes` is to have of it when the run is gone on with; JSON.
-            encoded: bytes by kind; none of a book that was set aside.
+            names: of the shards, in the order of the output.
+            format: of the files, one of `export.format_names`.
+            record: of the run.
         """
+        write_rows = find_format(format)
+        output = self._work / _OUTPUT
         with writing(self._path):
-            sums: dict[str, int] = dict.fromkeys(KINDS, 0)
-            for kind, data in encoded.items():
-                self._files[kind].write(data)
-                self._files[kind].flush()
-                self._ends[kind] += len(data)
-                sums[kind] = crc32(data)
-            self._journal.write(json_line({"note": note, "ends": self._ends, "sums": sums}))
-            self._journal.flush()
-            self.notes.append(dict(note))
-
-    def finish(self, record: Mapping[str, Any]) -> list[Path]:
-        """Writes the run record and the card, puts all files in place and returns their paths."""
-        with writing(self._path):
-            for file in self._files.values():
-                file.close()
-            if self._format == "parquet":
-                for kind in KINDS:
-                    self._write_parquet(kind)
-            (self._work / RUN_RECORD).write_text(
+            shutil.rmtree(output, ignore_errors=True)
+            output.mkdir()
+            for kind in KINDS:
+                write_rows(output / f"{kind}.{format}", kind, self._rows(names, kind))
+            (output / RUN_RECORD).write_text(
                 json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            (self._work / CARD).write_text(_card(self._format), encoding="utf-8")
-            self._journal.close()
-            # Nothing is left to write: only now may go what an interrupted run would go on from.
-            (self._work / _JOURNAL).unlink()
-            for kind in KINDS:
-                rows = self._work / f"{kind}{_ROWS}"
-                if self._format == "jsonl":
-                    os.rename(rows, rows.with_suffix(".jsonl"))
-                else:
-                    rows.unlink()
-            names = sorted(path.name for path in self._work.iterdir() if path.name != _LOCK)
-            for name in names:
-                os.chmod(self._work / name, 0o666 & ~umask())
+            (output / CARD).write_text(_card(format), encoding="utf-8")
+            files = sorted(path.name for path in output.iterdir())
+            for file in files:
+                os.chmod(output / file, 0o666 & ~umask())
             if self._exists:
-                self._replace_files(names)
+                self._replace_files(files, format)
             else:
-                (self._work / _LOCK).unlink(missing_ok=True)
-                os.rename(self._work, self._path)
-            self.notes = []
-        return [self._path / name for name in names]
+                os.rename(output, self._path)
+            self.discard()
+        return [self._path / file for file in files]
 
-    def _write_parquet(self, kind: str) -> None:
-        """The rows of a kind, one row group a book, so that memory stays that of one book."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        path = self._work / f"{kind}.parquet"
-        with pq.ParquetWriter(path, arrow_schemas()[kind], compression="zstd") as writer:
-            for data in self._pieces(kind, self._work / f"{kind}{_ROWS}"):
-                writer.write_table(pa.ipc.open_stream(data).read_all())
-
-    def _pieces(self, kind: str, rows: Path) -> Iterator[bytes]:
-        """What was added of a kind, book by book."""
-        start = 0
-        with rows.open("rb") as file, (self._work / _JOURNAL).open("rb") as journal:
-            next(journal)
-            for line in journal:
-                end = _read(line)["ends"][kind]
-                if end > start:
-                    yield file.read(end - start)
-                start = end
-
-    def _replace_files(self, names: Sequence[str]) -> None:
-        """Into a folder that exists: each file whole, and none left of a run in another format."""
+    def _rows(self, names: Sequence[str], kind: str) -> Iterator[bytes]:
+        """The rows of each book, as JSON Lines."""
         for name in names:
-            os.replace(self._work / name, self._path / name)
+            shard = self.shard(name)
+            if shard is None:
+                raise ValueError(
+                    f"{self._work / _SHARDS / name}: not there or cut short, "
+                    "expected the finished book; --resume mines it again"
+                )
+            yield shard.rows(kind)
+
+    def _replace_files(self, files: Sequence[str], format: str) -> None:
+        """Moves the files into a folder that exists. No file of another format is left there."""
+        for file in files:
+            os.replace(self._work / _OUTPUT / file, self._path / file)
         for kind in KINDS:
-            for suffix in get_args(Format):
-                if suffix != self._format:
-                    (self._path / f"{kind}.{suffix}").unlink(missing_ok=True)
+            for other in format_names():
+                if other != format:
+                    (self._path / f"{kind}.{other}").unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Removes all that the working folder holds, but the lock."""
+        for item in self._work.iterdir():
+            if item.is_dir():
+                shutil.rmtree(item)
+            elif item.name != _LOCK:
+                item.unlink()
+
+    def note(self) -> str:
+        """What is left of a run that ended early, for people; "" if it did not start."""
+        if not self._is_ours:
+            return ""
+        if not self._n_kept:
+            return "nothing was written"
+        books = "book is" if self._n_kept == 1 else "books are"
+        return f"{self._n_kept} {books} kept in {self._work}, --resume continues"
 
     def _clear(self) -> None:
-        """Takes the working folder away, unless books are kept in it."""
-        if self._is_ours and not self.notes:
+        """Removes the working folder, unless books are kept in it."""
+        if not self._is_ours:
+            return
+        self._n_kept = sum(1 for _ in self._work.glob(f"{_SHARDS}/*{SUFFIX}"))
+        if not self._n_kept:
             shutil.rmtree(self._work, ignore_errors=True)
 
     def __exit__(
@@ -264,37 +209,11 @@ class OutputFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        n = len(self.notes)
-        if error is not None:
-            kept = f"{n} {'book is' if n == 1 else 'books are'} kept in {self._work}"
-            error.add_note(f"{kept}, --resume goes on" if n else "nothing was written")
         self._closing.__exit__(kind, error, trace)
 
 
-def encode(kind: str, rows: Iterable[Row], format: Format) -> bytes:
-    """Rows of one kind as bytes for `OutputFolder.add`: JSON Lines, or an Arrow stream."""
-    if format == "jsonl":
-        return b"".join(map(json_line, rows))
-    import pyarrow as pa
-
-    table = pa.Table.from_pylist(list(rows), schema=arrow_schemas()[kind])
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
-def _read(line: bytes) -> dict[str, Any]:
-    """A line of the journal; nothing of one that was cut short."""
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return {}
-    return entry if isinstance(entry, dict) else {}
-
-
-def _card(format: Format) -> str:
-    """A dataset card by which `datasets.load_dataset(folder, kind)` finds its file."""
+def _card(format: str) -> str:
+    """A dataset card by which `datasets.load_dataset(folder, kind)` finds the file of a kind."""
     configs = "".join(
         f"  - config_name: {kind}\n    data_files: {kind}.{format}\n"
         + ("    default: true\n" if kind == "pairs" else "")
@@ -315,11 +234,3 @@ def _is_output(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(record, dict) and "miner" in record
-
-
-def _close_quietly(file: BinaryIO) -> None:
-    """Closes a file that may be closed already; a full disk must not stop that."""
-    try:
-        file.close()
-    except OSError:
-        return

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from miner.dialogue.spans import BookSpans, Span
 
@@ -80,6 +80,29 @@ class Tagger(Protocol):
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
         """Returns one tagged span per span of the book, in the same order and with legal tags."""
+        ...
+
+
+@runtime_checkable
+class BatchTagger(Tagger, Protocol):
+    """A tagger that is faster with many books at once than with one after the other.
+
+    A book passes through it in two steps. The first step needs no model, so other processes can do
+    it ahead of the second. The tags are the same as those of `tag`.
+    """
+
+    def prepare(self, book_spans: BookSpans) -> Any:  # noqa: ANN401 - each tagger has its own form
+        """What the tagger reads of a book. It can be pickled."""
+        ...
+
+    def tag_prepared(
+        self, books: Iterable[tuple[BookSpans, Any]]
+    ) -> Iterator[Sequence[TaggedSpan]]:
+        """The tagged spans of each book, in the order of the books.
+
+        Args:
+            books: each with what `prepare` made of it; taken only as they are needed.
+        """
         ...
 
 

@@ -1,155 +1,257 @@
-"""A tagger by its name or by the path of its tags: the one door to all of them.
+"""A name, or the path of a tags file or a checkpoint -> a tagger.
 
-"auto" is the trained tagger that comes with the package, for books in the language it was trained
-on, and the gap heuristic for others.
+"auto" stands for the tagger that comes with the package, for books in a language that it was
+trained on, and for the gap heuristic otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
 from miner.dialogue.typography import infer_language
 from miner.files import CHECKPOINT, file_signature, is_checkpoint
+from miner.models.routing import route_in_order
 
 if TYPE_CHECKING:
+    from miner.models.tagger.features import Chapter
     from miner.models.tagger.tagger import NeuralTagger
 
 AUTO = "auto"
-BASELINES = ("gap", "tuned-gap", "narration")  # what `miner compare` compares when not told
-GROUP = "miner.taggers"  # of the entry points by which a package, ours or another, adds taggers
-CHECKPOINTS = (
-    Path(__file__).parent / "tagger" / "checkpoints"
-)  # that come with the package, by language
-# Digest of the files of each; what has another is damaged, or is not what was measured.
+FLOAT32 = "float32"
+DTYPES = (FLOAT32, "bfloat16")
+BASELINES = ("gap", "tuned-gap", "narration")  # what `miner compare` compares by default
+GROUP = "miner.taggers"  # entry points by which a package, ours or another, adds taggers
+# The checkpoints that come with the package, one folder a language.
+CHECKPOINTS = Path(__file__).parent / "tagger" / "checkpoints"
+# The digest of each. A checkpoint with another digest is damaged: its scores were not measured.
 SHIPPED = {"en": "31d79b755bd9305a80042f0fb0cceb1478b333fb9407251567891ae3e438952b"}
+_FileStates = tuple[tuple[Path, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTags:
-    """Tags read from a file, such as one that `miner tag` wrote and somebody corrected."""
+    """Tags from a file, such as one that `miner tag` wrote and somebody corrected."""
 
     path: Path
-    books: dict[str, TaggedBook]
+
+    @property
+    def books(self) -> dict[str, TaggedBook]:
+        """The books of the file, by id. The file is read again when it has changed."""
+        return _stored_books(self.path, _file_states(self.path))
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
-        """The stored tags of the book, on the book's own spans.
+        """The stored tags of the book, on the spans of the file.
 
         Args:
-            book_spans: the book, or some of its chapters, whole.
+            book_spans: a book, or some of its chapters in full.
 
         Raises:
-            ValueError: if the file lacks the book, or its spans are not those of the book.
+            ValueError: if the file lacks the book, or has other spans than the book.
         """
-        book = book_spans.book.id
-        if book not in self.books:
-            held = ", ".join(self.books) or "no book"
+        book, books = book_spans.book.id, self.books
+        if book not in books:
+            held = ", ".join(books) or "no book"
             raise ValueError(f"{self.path}: found tags of {held}, expected tags of {book}")
-        wanted = {span.chapter for span in book_spans.spans}
-        stored = [item for item in self.books[book].spans if item.span.chapter in wanted]
+        chapters = {span.chapter for span in book_spans.spans}
+        stored = [item for item in books[book].spans if item.span.chapter in chapters]
         if len(stored) != len(book_spans.spans):
             raise ValueError(
                 f"{self.path}: found {len(stored)} spans of {book}, "
                 f"expected {len(book_spans.spans)} as the book has them now"
             )
-        tagged = []
-        for span, old in zip(book_spans.spans, stored, strict=True):
-            place = f"paragraph {span.paragraph}, span {span.index}"
-            if (old.span.paragraph, old.span.text) != (span.paragraph, span.text):
+        for span, item in zip(book_spans.spans, stored, strict=True):
+            if (item.span.paragraph, item.span.text) != (span.paragraph, span.text):
                 raise ValueError(
-                    f"{self.path}: {book}, {place}: found {old.span.text[:40]!r}, "
-                    f"expected {span.text[:40]!r}"
+                    f"{self.path}: {book}, paragraph {span.paragraph}, span {span.index}: "
+                    f"found {item.span.text[:40]!r}, expected {span.text[:40]!r}"
                 )
-            # Whether a span is an utterance may have been corrected, too; the file's word counts.
-            tagged.append(TaggedSpan(old.span, old.tag, old.confidence))
-        return tagged
+        # The spans of the file, since a reader may have corrected which of them are utterances.
+        return stored
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointTagger:
+    """A trained tagger, by the folder of its checkpoint.
+
+    It is small enough to send to another process: it loads the weights when it needs them first.
+    It implements `BatchTagger`.
+    """
+
+    path: Path
+    dtype: str = FLOAT32
+
+    def load(self) -> NeuralTagger:
+        """The tagger with its weights, loaded once and again when the files have changed.
+
+        Raises:
+            ValueError: if it cannot be loaded.
+        """
+        return _load_model(self.path, self.dtype, _file_states(self.path))
+
+    def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
+        """One tagged span per span of the book."""
+        return self.load().tag(book_spans)
+
+    def prepare(self, book_spans: BookSpans) -> tuple[Chapter, ...]:
+        """The chapters as the model reads them. This needs no weights."""
+        from miner.models.tagger.features import chapters
+
+        return tuple(chapters(book_spans))
+
+    def tag_prepared(
+        self, books: Iterable[tuple[BookSpans, tuple[Chapter, ...]]]
+    ) -> Iterator[list[TaggedSpan]]:
+        """The tagged spans of each book. Batches fill across books."""
+        tagger = self.load()
+        waiting = deque[BookSpans]()
+
+        def chapters_of_books() -> Iterator[tuple[Chapter, ...]]:
+            for book_spans, chapters in books:
+                waiting.append(book_spans)
+                yield chapters
+
+        for scores in tagger.score_books(chapters_of_books()):
+            yield tagger.decode_book(waiting.popleft(), scores)
+
+
+class _Routed(NamedTuple):
+    """What a book's tagger prepared; `language` is "" where that are the tags themselves."""
+
+    language: str
+    prepared: Any
 
 
 @dataclass(frozen=True, slots=True)
 class AutoTagger:
-    """The shipped checkpoint of the book's language, or the gap heuristic where there is none."""
+    """The package's tagger for the language of a book, or the gap heuristic where it has none.
 
-    dtype: str = "float32"
+    It implements `BatchTagger`: heuristics tag in `prepare`, checkpoints in `tag_prepared`.
+    """
+
+    dtype: str = FLOAT32
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
-        """As the tagger does that is chosen."""
-        name = tagger_for(AUTO, infer_language(book_spans.book))
-        return load_tagger(name, self.dtype).tag(book_spans)
+        """One tagged span per span of the book."""
+        return self._tagger_of(_language_of(book_spans)).tag(book_spans)
+
+    def prepare(self, book_spans: BookSpans) -> _Routed:
+        """What the tagger of the book's language prepares."""
+        language = _language_of(book_spans)
+        tagger = self._tagger_of(language)
+        if isinstance(tagger, CheckpointTagger):
+            return _Routed(language, tagger.prepare(book_spans))
+        return _Routed("", tagger.tag(book_spans))
+
+    def tag_prepared(
+        self, books: Iterable[tuple[BookSpans, _Routed]]
+    ) -> Iterator[Sequence[TaggedSpan]]:
+        """The tagged spans of each book, in the order of the books."""
+
+        def tag_language(
+            language: str, routed: Iterator[tuple[BookSpans, _Routed]]
+        ) -> Iterator[Sequence[TaggedSpan]]:
+            if not language:
+                return (item.prepared for _, item in routed)
+            tagger = self._tagger_of(language)
+            assert isinstance(tagger, CheckpointTagger)
+            return tagger.tag_prepared((spans, item.prepared) for spans, item in routed)
+
+        return route_in_order(books, lambda book: book[1].language, tag_language)
+
+    def _tagger_of(self, language: str) -> Tagger:
+        name = tagger_for(AUTO, language)
+        if language in SHIPPED:
+            return CheckpointTagger(Path(name), self.dtype)
+        return load_tagger(name)
+
+
+def _language_of(book_spans: BookSpans) -> str:
+    if book_spans.typography:
+        return book_spans.typography.language
+    return infer_language(book_spans.book)
 
 
 def tagger_for(name: str, language: str) -> str:
-    """The tagger that `name` stands for with a book of a language: for "auto" another than itself.
+    """The name of the tagger that tags books of a language. Only "auto" stands for others.
 
     Args:
-        name: as `load_tagger` takes it.
-        language: as `typography.infer_language` gives it.
+        name: a name for `load_tagger`.
+        language: a code, as `typography.infer_language` gives it.
     """
     if name != AUTO:
         return name
     return str(CHECKPOINTS / language) if language in SHIPPED else "gap"
 
 
-def may_read_text(name: str) -> bool:
-    """Whether a tagger is a checkpoint, for some books at least."""
+def uses_checkpoint(name: str) -> bool:
+    """Whether the tagger of a name is a checkpoint, at least for some books."""
     return name == AUTO or is_checkpoint(Path(name))
 
 
-def checkpoint_tagger(name: str, dtype: str = "float32") -> NeuralTagger:
-    """The tagger of a checkpoint; of a name that `may_read_text`.
+def checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
+    """The loaded tagger of a checkpoint.
 
     Args:
-        name: "auto" or the path of a checkpoint.
-        dtype: as `load_checkpoint` takes it.
+        name: a name for which `uses_checkpoint` is true; "auto" stands for the English one.
+        dtype: one of `DTYPES`, in which the encoder computes.
 
     Raises:
-        ValueError: if it cannot be loaded; if it is a shipped one, but not as it was shipped; if
-            `dtype` is another word than "float32" or "bfloat16".
+        ValueError: if it cannot be loaded, or if it came with the package and was changed since.
     """
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
-    where = path.resolve()
-    expected = SHIPPED.get(where.name) if where.parent == CHECKPOINTS.resolve() else None
+    folder = path.resolve()
+    expected = SHIPPED.get(folder.name) if folder.parent == CHECKPOINTS.resolve() else None
     if expected and (found := _digest(path)) != expected:
         raise ValueError(
             f"{path}: found a checkpoint of SHA-256 {found[:8]}, expected {expected[:8]} as it "
             "came with the package: install it again"
         )
-    return _checkpoint(path, dtype, _states(path))
+    return CheckpointTagger(path, dtype).load()
 
 
 def registered_taggers() -> dict[str, EntryPoint]:
     """The taggers that installed packages register, by name, in alphabetical order.
 
-    A package registers one as an entry point of the group `miner.taggers`: a callable that returns
-    a `Tagger`. It is called without arguments, or, for a name with a colon ("gap:300"), with the
-    text after the colon.
+    A package registers a tagger as an entry point of the group `miner.taggers`: a callable that
+    returns a `Tagger`. It is called with the text after the colon for a name like "gap:300", and
+    without arguments for a name without a colon.
     """
     found = entry_points(group=GROUP)
     return {item.name: item for item in sorted(found, key=lambda item: item.name)}
 
 
-def load_tagger(name: str, dtype: str = "float32") -> Tagger:
-    """The tagger of that name, or the one that takes its tags from the file of that path.
+def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
+    """The tagger of a name, or the one that reads the file or the checkpoint of a path.
+
+    Example:
+        >>> load_tagger("gap:300")
+        GapTagger(gap=300, name='gap')
 
     Args:
         name: "auto", a registered tagger ("gap", "gap:300"), or the path of a tags file (JSON
             Lines) or of a checkpoint of `train.py`.
-        dtype: the numbers that a checkpoint's encoder computes with, "float32" or "bfloat16";
-            other taggers ignore it.
+        dtype: "float32" or "bfloat16", in which the encoder of a checkpoint computes. bfloat16 is
+            faster on some processors and may change a few tags. Other taggers ignore it.
 
     Raises:
-        ValueError: if the name is neither known nor a file, the tagger does not take what stands
-            after the colon, or the file holds no valid tags.
+        ValueError: if the name is neither known nor a path, if the tagger does not take the text
+            after the colon, or if the file or the checkpoint cannot be used.
     """
+    if dtype not in DTYPES:
+        raise ValueError(f"found dtype {dtype!r}, expected {' or '.join(DTYPES)}")
+    name = str(name)
     if name == AUTO:
-        checkpoint_tagger(AUTO, dtype)  # what is wrong with it is said now
+        checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
         return AutoTagger(dtype)
     plain, colon, argument = name.partition(":")
     if entry := registered_taggers().get(plain):
@@ -160,61 +262,61 @@ def load_tagger(name: str, dtype: str = "float32") -> Tagger:
             raise ValueError(f"{name}: found {argument!r}, expected {plain} alone") from error
     path = Path(name)
     if is_checkpoint(path):
-        return checkpoint_tagger(name, dtype)
+        checkpoint_tagger(name, dtype)
+        return CheckpointTagger(path, dtype)
     if not path.is_file():
         known = ", ".join((AUTO, *registered_taggers()))
         raise ValueError(
             f"no tagger {name!r}: expected one of {known}, a file of tags, or a checkpoint"
         )
-    return _stored_tags(path, _states(path))
+    stored = StoredTags(path)
+    _ = stored.books  # a damaged file is found before any book is read
+    return stored
 
 
 @lru_cache(maxsize=1)
-def _checkpoint(
-    path: Path, dtype: str, _changed: tuple[tuple[Path, int, int], ...]
-) -> NeuralTagger:
-    from miner.models.tagger.checkpoint import load_checkpoint  # slow: imports PyTorch
+def _load_model(path: Path, dtype: str, _states: _FileStates) -> NeuralTagger:
+    from miner.models.tagger.checkpoint import load_checkpoint
 
     return load_checkpoint(path, dtype=dtype)
 
 
-# A tags file of many books is asked for once a book.
 @lru_cache(maxsize=1)
-def _stored_tags(path: Path, _changed: tuple[tuple[Path, int, int], ...]) -> StoredTags:
-    return StoredTags(path, {book.book: book for book in read_tag_file(path).books})
+def _stored_books(path: Path, _states: _FileStates) -> dict[str, TaggedBook]:
+    return {book.book: book for book in read_tag_file(path).books}
 
 
 def tagger_signature(name: str) -> str:
-    """The tagger's name; of a file or checkpoint, its name and the start of its digest."""
+    """The tagger's name; for a file or a checkpoint, its name and the start of its digest."""
     if name == AUTO:
         return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
-    if name.partition(":")[0] in registered_taggers():
+    if name.partition(":")[0] in registered_taggers() or not Path(name).exists():
         return name
     return file_signature(Path(name), _digest(Path(name)))
 
 
+def tagger_label(name: str) -> str:
+    """The tagger's name in tables."""
+    if name.partition(":")[0] in registered_taggers():
+        return str(getattr(load_tagger(name), "label", name))
+    return name
+
+
 def _digest(path: Path) -> str:
-    """SHA-256 of a file, or of all that decides what a checkpoint says, in 64 digits."""
-    return _digest_of(_states(path))
+    """SHA-256 of a file, or of all files of a checkpoint that decide its tags: 64 digits."""
+    return _digest_of(_file_states(path))
 
 
-def _states(path: Path) -> tuple[tuple[Path, int, int], ...]:
-    """The files of a tagger that are there, with what changes when they do: time and size."""
+def _file_states(path: Path) -> _FileStates:
+    """The files of a tagger with their times and sizes, which change when the files do."""
     files = [path / name for name in CHECKPOINT] if path.is_dir() else [path]
     states = [(file, file.stat()) for file in files if file.is_file()]
     return tuple((file, state.st_mtime_ns, state.st_size) for file, state in states)
 
 
 @lru_cache(maxsize=4)
-def _digest_of(states: tuple[tuple[Path, int, int], ...]) -> str:
+def _digest_of(states: _FileStates) -> str:
     found = sha256()
     for path, _, _ in states:
         found.update(path.read_bytes())
     return found.hexdigest()
-
-
-def tagger_label(name: str) -> str:
-    """What a table calls the tagger that `load_tagger` gives for the same word."""
-    if name.partition(":")[0] in registered_taggers():
-        return str(getattr(load_tagger(name), "label", name))
-    return name

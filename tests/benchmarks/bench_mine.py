@@ -25,11 +25,14 @@ from pathlib import Path
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
 from miner.books.sources import Source, find_sources
-from miner.corpus.build import mine_source
-from miner.corpus.pipeline import Options, Summary
+from miner.corpus.mined_book import MinedBook
+from miner.corpus.options import MiningOptions
+from miner.corpus.pipeline import mine_source
+from miner.models.load import load_tagger
 
 LARGEST_RATIO = 3.0
 LARGEST_PEAK_MB = 700
+GAP, OPTIONS = load_tagger("gap"), MiningOptions("gap")
 
 
 def best_of(n: int, work) -> float:
@@ -54,7 +57,7 @@ def ratios(sources: list[Source]) -> list[float]:
         assert source.path is not None
         data = source.path.read_bytes()
         alone = best_of(3, lambda data=data: parse_only(data))
-        mined = best_of(3, lambda source=source: mine_source(source, Options("gap")))
+        mined = best_of(3, lambda source=source: mine_source(source, GAP, OPTIONS))
         found.append(mined / alone)
         print(f"  {source.id:>6}  parse {alone:.3f} s   mine {mined:.3f} s   {mined / alone:.2f}")
     return found
@@ -97,7 +100,7 @@ def main() -> int:
     english = [
         source
         for source in sources
-        if isinstance(result := mine_source(source, Options("gap")), Summary)
+        if isinstance(result := mine_source(source, GAP, OPTIONS), MinedBook)
         and result.entry["typography"]["language"] == "en"
     ]
     step = max(1, len(english) // options.n)

@@ -1,19 +1,22 @@
-"""Many books by a checkpoint: batches fill across them, and no book is the worse for it."""
-
-import json
+"""Many books by a checkpoint: batches fill across them, and each is tagged as it is alone."""
 
 import pytest
-from corpus.test_mine import DATA, SAMPLE, bytes_of, record, rows, run
+from corpus_helpers import bytes_of, record, rows, run
 from encoders import save_checkpoint
-from helpers import interrupted_after
+from helpers import DATA, SAMPLE, interrupted_after
 
-import miner.corpus.build
-from miner.books.sources import Source
-from miner.corpus.pipeline import MiningOptions, SetAside, read_source
-from miner.models.tagger.tagger import NeuralTagger
+import miner
+from miner.corpus.executors import LocalExecutor
+from miner.models.load import CheckpointTagger
 
 BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")
-ENGLISH = ("sample", "single_curly")
+
+
+class HereExecutor:
+    """Reads in this process, where a test sees it."""
+
+    def map(self, function, items):
+        return map(function, items)
 
 
 @pytest.fixture(scope="module")
@@ -24,145 +27,108 @@ def checkpoint(tmp_path_factory):
 @pytest.fixture(scope="module")
 def whole(checkpoint, tmp_path_factory):
     out = tmp_path_factory.mktemp("whole") / "out"
-    assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 1
+    mined = miner.mine_corpus(BOOKS, out, tagger=checkpoint, executor=HereExecutor()).finish()
+    assert len(mined.entries) == 3
     return out
 
 
-def test_books_come_out_in_order_and_as_they_do_alone(checkpoint, whole, tmp_path):
+def interrupt(monkeypatch, n):
+    """Makes a checkpoint get a Ctrl-C at the book after the n-th."""
+    tag_prepared = CheckpointTagger.tag_prepared
+
+    def interrupted(self, books):
+        take = interrupted_after(lambda tags: tags, n)
+        return map(take, tag_prepared(self, books))
+
+    monkeypatch.setattr(CheckpointTagger, "tag_prepared", interrupted)
+
+
+def test_books_come_out_in_order_and_as_they_do_alone(checkpoint, whole):
     assert [book["id"] for book in record(whole)["books"]] == ["dash", "sample", "single_curly"]
     assert [item["file"] for item in record(whole)["set_aside"]] == ["play.html", "gone.htm"]
+    alone = [miner.mine(BOOKS[n], tagger=checkpoint) for n in (0, 1, 3)]
     for kind in ("spans", "dialogues", "pairs"):
-        expected = []
-        for word in (BOOKS[0], BOOKS[1], BOOKS[3]):
-            alone = tmp_path / f"{kind}{len(expected)}"
-            assert run(word, "-q", "-o", alone, "--tagger", checkpoint).exit_code == 0
-            expected += rows(alone, kind)
-        assert rows(whole, kind) == expected != []
+        assert rows(whole, kind) == [row for book in alone for row in book.rows(kind)] != []
 
 
-def test_any_number_of_workers_writes_the_same_bytes(checkpoint, whole, tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 3])
+def test_any_number_of_workers_writes_the_same_bytes(checkpoint, whole, tmp_path, workers):
     out = tmp_path / "out"
-    words = ("--workers", "3", "--tagger", checkpoint)
+    words = ("--workers", workers, "--tagger", checkpoint)
     assert run(*BOOKS, "-q", "-o", out, *words).exit_code == 1
     assert bytes_of(out) == bytes_of(whole)
 
 
-@pytest.mark.parametrize("after", [0, 1, 2])
-def test_a_crash_in_the_middle_is_gone_on_with(checkpoint, whole, tmp_path, monkeypatch, after):
+@pytest.mark.parametrize("after", [0, 2])
+def test_an_interrupted_run_is_resumed(checkpoint, whole, tmp_path, monkeypatch, after):
     out = tmp_path / "out"
+    options = {"tagger": checkpoint, "executor": HereExecutor()}
     with monkeypatch.context() as context:
-        context.setattr(
-            NeuralTagger, "decode_book", interrupted_after(NeuralTagger.decode_book, after)
-        )
-        assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 130
+        interrupt(context, after)
+        with pytest.raises(KeyboardInterrupt):
+            miner.mine_corpus(BOOKS, out, **options).finish()
     assert (tmp_path / "out.partial").exists() == bool(after)
-    again = run(*BOOKS, "-q", "-o", out, "--resume", "--tagger", checkpoint)
-    assert len(again.stderr.splitlines()) == 2
+    miner.mine_corpus(BOOKS, out, **options, resume=True).finish()
     assert bytes_of(out) == bytes_of(whole)
 
 
-def test_another_checkpoint_does_not_go_on_with_it(checkpoint, tmp_path, monkeypatch):
+def test_another_checkpoint_does_not_resume_it(checkpoint, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    with monkeypatch.context() as context:
-        context.setattr(NeuralTagger, "decode_book", interrupted_after(NeuralTagger.decode_book, 1))
-        assert run(*BOOKS, "-q", "-o", out, "--tagger", checkpoint).exit_code == 130
+    run_of = miner.mine_corpus(BOOKS, out, tagger=checkpoint, executor=HereExecutor())
+    with run_of:
+        next(run_of)
     other = save_checkpoint(tmp_path / "tiny", window=48, margin=4, seed=3)
     refused = run(*BOOKS, "-o", out, "--resume", "--tagger", other)
     assert refused.exit_code == 1 and "found a run with options" in refused.stderr
     assert (tmp_path / "out.partial").exists()
 
 
-def test_reading_stays_a_few_books_ahead(checkpoint, tmp_path, monkeypatch):
+def test_only_a_few_books_are_read_ahead(checkpoint, tmp_path):
     for n in range(12):
         (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
     events = []
-    read, tagged = miner.corpus.build.read_source, NeuralTagger.decode_book
-    monkeypatch.setattr("miner.corpus.build.read_source", noted(read, events, "read"))
-    monkeypatch.setattr("miner.corpus.build._in_processes", in_this_process)
-    monkeypatch.setattr(NeuralTagger, "decode_book", noted(tagged, events, "tagged"))
-    assert run(tmp_path, "-q", "-o", tmp_path / "out", "--tagger", checkpoint).exit_code == 0
-    ahead = [events[: n + 1].count("read") - events[: n + 1].count("tagged") for n in range(24)]
+
+    class Noting:
+        def map(self, function, items):
+            return (events.append("read") or function(item) for item in items)
+
+    for _ in miner.mine_corpus(tmp_path, tagger=checkpoint, executor=Noting()):
+        events.append("mined")
+    ahead = [events[: n + 1].count("read") - events[: n + 1].count("mined") for n in range(24)]
     assert len(events) == 24 and max(ahead) <= 4
 
 
-def test_books_are_parsed_beside_the_tagging_and_before_it(checkpoint, tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_books_are_read_in_another_process_before_the_first_is_tagged(checkpoint, tmp_path):
     for n in range(5):
         (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
-    events = []
-    in_processes, tagged = miner.corpus.build._in_processes, NeuralTagger.decode_book
+    asked = []
 
-    def watched(located, options, workers):
-        return in_processes((events.append("asked") or it for it in located), options, workers)
+    class Noting:
+        def map(self, function, items):
+            noted = (asked.append(item) or item for item in items)
+            return LocalExecutor(1).map(function, noted)
 
-    monkeypatch.setattr("miner.corpus.build._in_processes", watched)
-    monkeypatch.setattr(NeuralTagger, "decode_book", noted(tagged, events, "tagged"))
-    words = ("-o", tmp_path / "out", "--workers", 1, "--tagger", checkpoint)
-    assert run(tmp_path, "-q", *words).exit_code == 0
-    assert events.index("tagged") >= 3 and events.count("tagged") == events.count("asked") == 5
-
-
-def test_no_more_than_a_few_dozen_books_wait_for_one(checkpoint):
-    options = MiningOptions(str(checkpoint))
-    events = []
-
-    def read():
-        yield read_source(Source("sample", "sample", SAMPLE), options)
-        for n in range(500):
-            events.append(n)
-            yield SetAside(str(n), "in the way")
-
-    results = miner.corpus.build._tagged(read(), options)
-    assert next(results).entry["id"] == "sample"
-    assert len(events) <= 64
-    assert [item.name for item in results] == [str(n) for n in range(500)]
+    mined = miner.mine_corpus(tmp_path, tagger=checkpoint, executor=Noting())
+    next(mined)
+    assert 3 <= len(asked) <= 5
+    assert len([*mined]) == 4 and len(asked) == 5
 
 
-def test_what_waited_at_the_end_of_a_group_comes_out_once(checkpoint, monkeypatch):
-    monkeypatch.setattr("miner.corpus.build._MOST_WAITING", 2)
-    options = MiningOptions(str(checkpoint))
-    names = ["a", "-1", "-2", "b", "-3", "c", "-4"]  # groups end after -2 and after c
-    read = [
-        SetAside(name, "in the way")
-        if name.startswith("-")
-        else read_source(Source(name, name, SAMPLE), options)
-        for name in names
-    ]
-    results = miner.corpus.build._tagged(read, options)
-    found = [item.name if isinstance(item, SetAside) else item.entry["id"] for item in results]
-    assert found == names
-
-
-def noted(work, events, name):
-    def noting(*args):
-        events.append(name)
-        return work(*args)
-
-    return noting
-
-
-def in_this_process(located, options, workers):
-    for source in located:
-        assert isinstance(source, Source)
-        yield miner.corpus.build.read_source(source, options)
-
-
-def test_auto_is_the_trained_tagger_for_english_and_the_gap_for_others(tmp_path):
+@pytest.mark.slow
+def test_auto_tags_by_the_language_of_the_book(tmp_path):
     out = tmp_path / "out"
     books = ("sample", DATA / "guillemets_fr.html")
-    assert run(*books, "-o", out, "--tagger", "auto").exit_code == 0
+    done = run(*books, "-o", out, "--tagger", "auto")
+    assert done.exit_code == 0
     english, french = record(out)["books"]
     assert english["tagger"].startswith("en@") and french["tagger"] == "gap"
+    assert f"tagged by {english['tagger']} (1 book), gap (1 book)" in done.stdout
     assert record(out)["options"]["tagger"] == f"auto {english['tagger']}"
+    assert record(out)["libraries"]["torch"]
     for spans in rows(out, "spans"):
-        sure = spans["kind"] == "utterance" and spans["book"] == "sample"
-        assert (spans["confidence"] is not None) == sure
-    alone = tmp_path / "alone"
-    assert run(books[1], "-q", "-o", alone, "--tagger", "gap").exit_code == 0
-    assert rows(alone, "pairs") == [row for row in rows(out, "pairs") if row["book"] != "sample"]
-
-
-def test_the_table_says_who_tagged(tmp_path):
-    done = run("sample", DATA / "guillemets_fr.html", "-o", tmp_path / "out", "--tagger", "auto")
-    english = record(tmp_path / "out")["books"][0]["tagger"]
-    assert f"tagged by {english} (1 book), gap (1 book)" in done.stdout
-    assert json.loads((tmp_path / "out" / "run.json").read_bytes())["libraries"]["torch"]
+        has_confidence = spans["kind"] == "utterance" and spans["book"] == "sample"
+        assert (spans["confidence"] is not None) == has_confidence
+    alone = miner.mine(books[1], tagger="gap")
+    assert alone.rows() == [row for row in rows(out, "pairs") if row["book"] != "sample"]

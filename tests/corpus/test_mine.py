@@ -1,4 +1,4 @@
-"""Mining from source to files: what comes out, that it leads back to the page, and what is lost."""
+"""Mining from source to files: the rows, the way back from a row to the page, and errors."""
 
 import json
 import os
@@ -12,47 +12,16 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
-from helpers import TESTS, interrupted_after, ordinary_user
+from corpus_helpers import MINER, bytes_of, mined, record, rows, run, shards_of, started
+from helpers import DATA, SAMPLE, interrupted_after, ordinary_user
 
 import miner
-from miner.app.cli.main import main
 from miner.books.book import parse_book
 from miner.books.sources import Source, find_sources
-from miner.corpus.build import mine_source
-from miner.corpus.pipeline import MiningOptions, SetAside
+from miner.corpus.options import MiningOptions
+from miner.corpus.pipeline import SetAside, mine_source
 from miner.corpus.schema import KINDS
-from miner.files import RUN_RECORD
-
-DATA = TESTS / "data"
-SAMPLE = Path(miner.__file__).parent / "books" / "sample.html"
-MINER = (sys.executable, "-m", "miner")
-
-
-def run(*words, **env):
-    """A run of the command, by the gap unless another tagger is named."""
-    tagger = [] if "--tagger" in words else ["--tagger", "gap"]
-    return CliRunner().invoke(main, ["mine", *map(str, words), *tagger], env=env)
-
-
-def mined(tmp_path, *words):
-    """The folder of a run in which all went well."""
-    out = tmp_path / "mined"
-    done = run(*words, "-q", "-o", out)
-    assert (done.exit_code, done.output) == (0, "")
-    return out
-
-
-def rows(out, kind):
-    return [json.loads(line) for line in (out / f"{kind}.jsonl").read_bytes().splitlines()]
-
-
-def record(out):
-    return json.loads((out / RUN_RECORD).read_bytes())
-
-
-def bytes_of(out):
-    return {path.name: path.read_bytes() for path in out.iterdir()}
+from miner.models.load import load_tagger
 
 
 def place_of(row):
@@ -179,6 +148,7 @@ print(json.dumps(shapes))
 """
 
 
+@pytest.mark.slow
 def test_datasets_opens_the_output_as_it_is(tmp_path, sample):
     parquet = mined(tmp_path, "sample", "--format", "parquet")
     env = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
@@ -242,13 +212,13 @@ def test_the_run_record_says_what_was_done(sample):
     assert run["miner"] == miner.__version__
     assert run["options"] == {
         "tagger": "gap",
-        "gap": 150,
         "quotes": [],
         "pairs_by_span": False,
         "max_utterance_words": None,
         "min_turns": 1,
         "min_confidence": 0.0,
         "format": "jsonl",
+        "dtype": "float32",
     }
     (book,) = run["books"]
     digest = subprocess.run(["sha256sum", SAMPLE], capture_output=True, text=True, check=True)
@@ -351,7 +321,7 @@ def test_a_file_that_may_not_be_read():
         path.write_bytes(SAMPLE.read_bytes())
         path.chmod(0)
         with ordinary_user():
-            given = mine_source(Source(name, "7", path), MiningOptions("gap"))
+            given = mine_source(Source(name, "7", path), load_tagger("gap"), MiningOptions("gap"))
     assert given == SetAside(str(path), "cannot be read: Permission denied")
 
 
@@ -401,7 +371,7 @@ def test_a_tagger_that_is_not_there_is_one_line_before_any_work(tmp_path):
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         "miner: no tagger 'gone.jsonl': "
-        "expected one of gap, tuned-gap, narration, auto, a file of tags, or a checkpoint"
+        "expected one of auto, gap, narration, tuned-gap, a file of tags, or a checkpoint"
     ]
     assert not out.exists()
 
@@ -417,37 +387,20 @@ def many(tmp_path_factory):
     return folder
 
 
-def started(many, tmp_path, *words):
-    """A run that has written something, but not all."""
-    process = subprocess.Popen(
-        [*MINER, "mine", many, "--tagger", "gap", "-o", tmp_path / "deep" / "out", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    end = time.monotonic() + 60
-    while not any(
-        path.read_bytes().count(b"\n") > 3
-        for path in tmp_path.glob("deep/out.partial/journal.jsonl")
-    ):
-        assert time.monotonic() < end and process.poll() is None
-        time.sleep(0.01)
-    return process
-
-
 def kept(errors, how, tmp_path):
-    """How many books an interrupted run says that it kept; it kept so many."""
+    """How many books an interrupted run kept, which is what it says."""
     partial = tmp_path / "deep" / "out.partial"
-    said = re.fullmatch(rf"miner: {how}; (\d+) books are kept in (.*), --resume goes on\n", errors)
+    said = re.fullmatch(
+        rf"miner: {how}; (\d+) books are kept in (.*), --resume continues\n", errors
+    )
     assert said and said[2] == str(partial)
     assert [path.name for path in partial.parent.iterdir()] == ["out.partial"]
     n = int(said[1])
-    assert len((partial / "journal.jsonl").read_bytes().splitlines()) == 1 + n
+    assert len(shards_of(partial)) == n
     return n
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_ctrl_c_keeps_the_books_that_are_done(many, tmp_path, workers):
     process = started(many, tmp_path, "--workers", workers)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
@@ -456,6 +409,7 @@ def test_ctrl_c_keeps_the_books_that_are_done(many, tmp_path, workers):
     assert (process.returncode, printed) == (130, "")
 
 
+@pytest.mark.slow
 def test_a_polite_kill_keeps_them_too(many, tmp_path):
     process = started(many, tmp_path)
     process.terminate()
@@ -480,10 +434,11 @@ def worker_of(process):
     return next(
         int(child)
         for child in children.read_text().split()
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes()
     )
 
 
+@pytest.mark.slow
 def test_workers_leave_ctrl_c_to_the_process_that_started_them(many, tmp_path):
     some = tmp_path / "some"
     some.mkdir()
@@ -495,6 +450,7 @@ def test_workers_leave_ctrl_c_to_the_process_that_started_them(many, tmp_path):
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_killed_worker_ends_the_run_with_one_line(many, tmp_path):
     process = started(many, tmp_path, "--workers", "2")
     os.kill(worker_of(process), signal.SIGKILL)
@@ -512,8 +468,10 @@ main(sys.argv[2:])
 """
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
-@pytest.mark.parametrize("room", [2_000, 12_000])
+@pytest.mark.parametrize(
+    ("format", "room"),
+    [("jsonl", 2_000), pytest.param("parquet", 12_000, marks=pytest.mark.slow)],
+)
 def test_a_disk_without_room_leaves_no_half_file(tmp_path, format, room):
     pytest.importorskip("resource")
     out = tmp_path / "out"
@@ -555,7 +513,7 @@ def test_a_title_in_brackets_is_shown_as_it_is(tmp_path):
     assert "[red]7  A [bold]Question[/i] of :cat: Marmalade" in done.stdout
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.slow)])
 def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
     pty = pytest.importorskip("pty")
     import fcntl

@@ -1,24 +1,21 @@
-"""Runs that are interrupted and gone on with: to the same bytes, and never over another run."""
+"""Runs that are interrupted and resumed: they end in the same bytes and spare every other run."""
 
-import json
 import os
 import shutil
 import signal
 
 import pyarrow.parquet as pq
 import pytest
-from corpus.test_mine import DATA, SAMPLE, bytes_of, record, run, started
-from helpers import interrupted_after
+from corpus_helpers import bytes_of, counted, record, run, shards_of, started
+from helpers import DATA, SAMPLE, interrupted_after
 from loopback import answer
 
 import miner.corpus.pipeline
-from miner.corpus.writer import OutputFolder, encode
+from miner.corpus.pipeline import SetAside
+from miner.corpus.writer import OutputFolder
 
+FEW = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "play.html")
 SOURCES = ("sample", DATA / "dash.htm", DATA / "play.html", DATA / "guillemets_fr.html", "gone.htm")
-
-
-class Stop(Exception):
-    pass
 
 
 def interrupted(out, monkeypatch, after, *words, sources=SOURCES):
@@ -40,13 +37,13 @@ def whole(request, tmp_path):
     return words, bytes_of(out)
 
 
-@pytest.mark.parametrize("after", [1, 2, 3])
-def test_an_interrupted_run_is_gone_on_with_to_the_same_bytes(tmp_path, monkeypatch, whole, after):
+@pytest.mark.parametrize("after", [1, 3])
+def test_a_resumed_run_ends_in_the_same_bytes(tmp_path, monkeypatch, whole, after):
     words, expected = whole
     out = tmp_path / "out"
     done = interrupted(out, monkeypatch, after, *words)
     said = f"{after} {'book is' if after == 1 else 'books are'} kept in {out}.partial"
-    assert done.stderr == f"miner: interrupted; {said}, --resume goes on\n"
+    assert done.stderr == f"miner: interrupted; {said}, --resume continues\n"
     assert not out.exists()
     monkeypatch.setattr(
         "miner.corpus.pipeline.read_spans",
@@ -57,14 +54,6 @@ def test_an_interrupted_run_is_gone_on_with_to_the_same_bytes(tmp_path, monkeypa
     assert bytes_of(out) == expected
     assert len(calls) == 4 - after
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "whole"]
-
-
-def counted(work, calls):
-    def counting(*args):
-        calls.append(args)
-        return work(*args)
-
-    return counting
 
 
 def test_interrupted_twice_and_into_a_folder_that_is_there(tmp_path, monkeypatch, whole):
@@ -78,7 +67,8 @@ def test_interrupted_twice_and_into_a_folder_that_is_there(tmp_path, monkeypatch
     assert bytes_of(out) == expected
 
 
-def test_a_run_that_was_killed_is_gone_on_with(tmp_path):
+@pytest.mark.slow
+def test_a_run_that_was_killed_is_resumed(tmp_path):
     books = tmp_path / "books"
     books.mkdir()
     for n in range(60):
@@ -88,7 +78,7 @@ def test_a_run_that_was_killed_is_gone_on_with(tmp_path):
     process.communicate()
     out = tmp_path / "deep" / "out"
     refused = run(books, "-o", out)
-    line = f"miner: {out}.partial: found an interrupted run, expected --resume to go on with it"
+    line = f"miner: {out}.partial: found an interrupted run, expected --resume to continue it"
     assert refused.stderr.startswith(line) and refused.exit_code == 1
     assert run(books, "-q", "-o", out, "--resume").exit_code == 0
     assert run(books, "-q", "-o", tmp_path / "whole").exit_code == 0
@@ -98,35 +88,25 @@ def test_a_run_that_was_killed_is_gone_on_with(tmp_path):
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda partial: cut(partial / "journal.jsonl", 5),
-        lambda partial: cut(partial / "pairs.rows", 5),
-        lambda partial: (partial / "spans.rows").write_bytes(b"?" * 9_000_000),
-        lambda partial: (partial / "spans.rows").unlink(),
-        lambda partial: append(partial / "dialogues.rows", b'{"half":'),
-        lambda partial: append(partial / "journal.jsonl", b"[]\n"),
-        lambda partial: cut(partial / "journal.jsonl", 1),
-        lambda partial: (partial / "journal.jsonl").write_bytes(b""),
-        lambda partial: (partial / "journal.jsonl").unlink(),
+        lambda partial: cut(shards_of(partial)[1], 5),
+        lambda partial: shards_of(partial)[1].write_bytes(b""),
+        lambda partial: shards_of(partial)[1].write_bytes(b"[]\n"),
+        lambda partial: shards_of(partial)[1].write_bytes(b"?" * 9_000),
+        lambda partial: append(shards_of(partial)[0], b'{"half":'),
+        lambda partial: shards_of(partial)[0].unlink(),
+        lambda partial: cut(partial / "head.json", 5),
+        lambda partial: (partial / "head.json").unlink(),
+        lambda partial: shutil.rmtree(partial / "shards"),
     ],
-    ids=[
-        "journal cut",
-        "rows cut",
-        "rows changed",
-        "rows gone",
-        "more rows",
-        "noise",
-        "line",
-        "",
-        "gone",
-    ],
+    ids="cut empty noise binary longer gone head-cut head-gone no-shards".split(),
 )
-def test_what_is_not_whole_is_done_again(tmp_path, monkeypatch, spoil):
+def test_a_damaged_shard_is_mined_again(tmp_path, monkeypatch, spoil):
     whole, out = tmp_path / "whole", tmp_path / "out"
-    assert run(*SOURCES, "-q", "-o", whole).exit_code == 1
-    interrupted(out, monkeypatch, 3)
+    assert run(*FEW, "-q", "-o", whole).exit_code == 1
+    interrupted(out, monkeypatch, 2, sources=FEW)
     spoil(tmp_path / "out.partial")
-    done = run(*SOURCES, "-q", "-o", out, "--resume")
-    assert len(done.stderr.splitlines()) == 2, done.stderr
+    done = run(*FEW, "-q", "-o", out, "--resume")
+    assert len(done.stderr.splitlines()) == 1, done.stderr
     assert bytes_of(out) == bytes_of(whole)
 
 
@@ -139,37 +119,46 @@ def append(path, data):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--min-turns", "2"), "options"),
-        (("--tagger", "narration"), "options"),
-        (("--format", "parquet"), "options"),
-    ],
+    "words", [("--min-turns", "2"), ("--tagger", "narration"), ("--format", "parquet")]
 )
-def test_a_run_of_other_options_is_not_gone_on_with(tmp_path, monkeypatch, words, said):
+def test_a_run_with_other_options_is_not_resumed(tmp_path, monkeypatch, words):
     out = tmp_path / "out"
-    interrupted(out, monkeypatch, 2)
-    before = bytes_of(tmp_path / "out.partial")
-    done = run(*SOURCES, "-o", out, "--resume", *words)
+    interrupted(out, monkeypatch, 2, sources=FEW)
+    partial = tmp_path / "out.partial"
+    before = {path: path.read_bytes() for path in shards_of(partial)}
+    done = run(*FEW, "-o", out, "--resume", *words)
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"miner: {tmp_path / 'out.partial'}: found a run with {said} ")
-    assert line.endswith("--force begins anew") and done.exit_code == 1
-    assert bytes_of(tmp_path / "out.partial") == before
-    assert run(*SOURCES, "-q", "-o", out, "--force", *words).exit_code == 1
-    assert not (tmp_path / "out.partial").exists()
-    assert [book["id"] for book in record(out)["books"]] == ["sample", "dash", "guillemets_fr"]
+    assert line.startswith(f"miner: {partial}: found a run with options ")
+    assert done.exit_code == 1
+    assert {path: path.read_bytes() for path in shards_of(partial)} == before
+    assert run(*FEW, "-q", "-o", out, "--force", *words).exit_code == 1
+    assert not partial.exists()
+    assert [book["id"] for book in record(out)["books"]] == ["dash", "guillemets_fr"]
 
 
-def test_a_book_that_changed_is_done_again_with_all_after_it(tmp_path, monkeypatch):
+def test_a_book_that_changed_is_mined_again_and_no_other(tmp_path, monkeypatch):
     books = [tmp_path / f"{n}.html" for n in range(4)]
     for path in books:
-        shutil.copy(SAMPLE, path)
+        shutil.copy(DATA / "guillemets_fr.html", path)
     out = tmp_path / "out"
     interrupted(out, monkeypatch, 3, sources=books)
     books[1].write_bytes((DATA / "dash.htm").read_bytes())
+    reading = counted(miner.corpus.pipeline.read_spans, calls := [])
+    monkeypatch.setattr("miner.corpus.pipeline.read_spans", reading)
     assert run(*books, "-q", "-o", out, "--resume").exit_code == 0
+    assert [call[1] for call in calls] == ["1", "3"]
     assert run(*books, "-q", "-o", tmp_path / "whole").exit_code == 0
     assert bytes_of(out) == bytes_of(tmp_path / "whole")
+
+
+def test_books_that_are_done_are_found_in_any_order(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    interrupted(out, monkeypatch, 2, sources=FEW)
+    reading = counted(miner.corpus.pipeline.read_spans, calls := [])
+    monkeypatch.setattr("miner.corpus.pipeline.read_spans", reading)
+    assert run("sample", *FEW[::-1], "-q", "-o", out, "--resume").exit_code == 1
+    assert [call[1] for call in calls] == ["sample", "play"]
+    assert [book["id"] for book in record(out)["books"]] == ["sample", "guillemets_fr", "dash"]
 
 
 @pytest.mark.usefixtures("quick")
@@ -181,19 +170,19 @@ def test_downloaded_books_are_kept_and_failed_downloads_tried_again(tmp_path, mo
     with monkeypatch.context() as context:
         stopping = interrupted_after(miner.corpus.pipeline.read_spans, 2)
         context.setattr("miner.corpus.pipeline.read_spans", stopping)
-        assert "3 books are kept" in run(*words, **cache).stderr
+        assert "2 books are kept" in run(*words, **cache).stderr
     monkeypatch.setattr(
         "miner.corpus.pipeline.read_spans",
         counted(miner.corpus.pipeline.read_spans, calls := []),
     )
-    with monkeypatch.context() as context:  # gone on with, and stopped again at once
+    with monkeypatch.context() as context:  # resumed, and stopped again at once
         context.setattr("miner.corpus.pipeline.read_spans", interrupted_after(None, 0))
-        assert "3 books are kept" in run(*words, "--resume", **cache).stderr
+        assert "2 books are kept" in run(*words, "--resume", **cache).stderr
     assert site.paths == ["/11.html", "/12.html", "/13.html", "/12.html"]
     site.pages["/12.html"] = answer(page)
     assert run(*words, "--resume", **cache).exit_code == 0
     assert [book["id"] for book in record(out)["books"]] == ["11", "12", "13", "sample"]
-    assert [call[1] for call in calls] == ["12", "13", "sample"]
+    assert [call[1] for call in calls] == ["12", "sample"]
     assert site.paths == ["/11.html", "/12.html", "/13.html", "/12.html", "/12.html"]
 
 
@@ -205,7 +194,7 @@ def test_a_disk_that_is_full_at_the_end_costs_no_book(tmp_path, monkeypatch, for
     with monkeypatch.context() as context:
         context.setattr("miner.corpus.writer._card", full)
         done = run(*SOURCES, "-o", out, *words)
-    assert done.exit_code == 1 and "5 books are kept" in done.stderr
+    assert done.exit_code == 1 and "4 books are kept" in done.stderr
     monkeypatch.setattr(
         "miner.corpus.pipeline.read_spans",
         counted(miner.corpus.pipeline.read_spans, calls := []),
@@ -219,7 +208,7 @@ def full(*_):
     raise OSError(28, "No space left on device")
 
 
-def test_there_need_be_nothing_to_go_on_with(tmp_path):
+def test_resume_starts_a_run_where_there_is_none(tmp_path):
     out = tmp_path / "out"
     assert run("sample", "-q", "-o", out, "--resume").exit_code == 0
     done = run("sample", "-q", "-o", out, "--resume")
@@ -228,35 +217,50 @@ def test_there_need_be_nothing_to_go_on_with(tmp_path):
 
 def test_two_runs_do_not_write_to_one_place(tmp_path):
     out = tmp_path / "out"
-    with OutputFolder(out, "jsonl") as first:
-        first.add({"book": 1}, {kind: b"{}\n" for kind in ("spans", "dialogues", "pairs")})
+    with OutputFolder(out) as first:
+        first.add("a.shard", SetAside("a", "no dialogue"))
         with (
             pytest.raises(ValueError, match="another run is writing to it"),
-            OutputFolder(out, "jsonl", resume=True),
+            OutputFolder(out, resume=True),
         ):
             raise AssertionError("the block must not start")
-        first.finish({"miner": "0"})
-    assert (out / "pairs.jsonl").read_bytes() == b"{}\n"
+        first.finish(["a.shard"], "jsonl", {"miner": "0"})
+    assert (out / "pairs.jsonl").read_bytes() == b""
     assert "lock" not in bytes_of(out)
 
 
-def test_a_row_group_a_book(tmp_path):
+def test_a_failed_run_leaves_the_earlier_output(tmp_path):
     out = tmp_path / "out"
-    assert run("sample", DATA / "dash.htm", "-o", out, "--format", "parquet").exit_code == 0
+    assert run(FEW[0], "-q", "-o", out).exit_code == 0
+    before = bytes_of(out)
+    with pytest.raises(KeyboardInterrupt), OutputFolder(out, force=True):
+        assert (out / "out.partial").is_dir()
+        raise KeyboardInterrupt
+    assert bytes_of(out) == before
+
+
+def test_an_empty_folder_is_filled_from_inside(tmp_path):
+    """It may be a disk of its own. No file can be renamed into it from outside."""
+    out = tmp_path / "out"
+    out.mkdir()
+    with OutputFolder(out) as folder:
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+        assert [path.name for path in out.iterdir()] == ["out.partial"]
+        paths = folder.finish([], "jsonl", {"miner": "0"})
+    assert sorted(paths) == sorted(out.iterdir())
+
+
+def test_a_run_that_came_first_is_not_overwritten(tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(OSError, match="cannot be written"), OutputFolder(out) as folder:
+        out.mkdir()
+        (out / "run.json").write_text("theirs")
+        folder.finish([], "jsonl", {})
+    assert bytes_of(out) == {"run.json": b"theirs"}
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_parquet_has_a_row_group_for_each_book(tmp_path):
+    out = tmp_path / "out"
+    assert run(*FEW, "-q", "-o", out, "--format", "parquet").exit_code == 1
     assert pq.ParquetFile(out / "pairs.parquet").num_row_groups == 2
-
-
-def test_notes_are_of_the_books_that_are_kept(tmp_path):
-    out, head = tmp_path / "out", {"version": 1}
-    rows = {kind: encode(kind, [], "jsonl") for kind in ("spans", "dialogues", "pairs")}
-    with pytest.raises(Stop) as error, OutputFolder(out, "jsonl", head=head) as folder:
-        for n in range(3):
-            folder.add({"book": n}, rows | {"pairs": json.dumps({"n": n}).encode() + b"\n"})
-        raise Stop
-    assert error.value.__notes__ == [f"3 books are kept in {out}.partial, --resume goes on"]
-    with OutputFolder(out, "jsonl", resume=True, head=head) as folder:
-        assert folder.notes == [{"book": 0}, {"book": 1}, {"book": 2}]
-        folder.cut(1)
-        folder.add({"book": 7}, rows | {"pairs": b'{"n":7}\n'})
-        folder.finish({"miner": "0"})
-    assert (out / "pairs.jsonl").read_bytes() == b'{"n": 0}\n{"n":7}\n'

@@ -36,7 +36,7 @@ def tags_of(example):
 
 
 def test_chapters_of_a_split_of_mcn(tmp_path):
-    folder = mcn_folder(tmp_path, GOLD_ROWS)
+    folder = mcn_folder(tmp_path, MCN_ROWS)
     train, test = (read_examples(folder, split, no_book) for split in ("train", "test"))
     (example,) = train.examples
     assert tags_of(example) == [Tag.B_START, Tag.I_START, Tag.B_OTHER]
@@ -76,7 +76,7 @@ def test_a_conversation_opens_again_in_the_next_chapter(tmp_path):
 
 def test_a_split_that_mcn_lacks(tmp_path):
     with pytest.raises(ValueError, match="found no split 'dev', expected one of"):
-        read_examples(mcn_folder(tmp_path, GOLD_ROWS), "dev", no_book)
+        read_examples(mcn_folder(tmp_path, MCN_ROWS), "dev", no_book)
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_a_digest_changes_with_a_tag(tmp_path):
     other = [*MCN_ROWS[:3], ("4", '"Answer me."', "B-OTHER", "train"), *MCN_ROWS[4:]]
     found = [
         digest(read_examples(mcn_folder(tmp_path / name, rows), "train", no_book).examples)
-        for name, rows in (("a", GOLD_ROWS), ("b", other))
+        for name, rows in (("a", MCN_ROWS), ("b", other))
     ]
     assert found[0] != found[1]
     assert len(found[0]) == 8

@@ -1,18 +1,24 @@
-"""Tags from a file on the book that they were made of, and on nothing else."""
+"""Taggers by name, and tags from a file: only on the book that they were made from."""
 
 import json
 import os
+import pickle
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from helpers import SAMPLE
 
 from heuristic.gap import TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
 from miner.app.cli.main import main
-from miner.models.load import load_tagger
+from miner.dialogue.read import read_spans
+from miner.models.load import AutoTagger, CheckpointTagger, load_tagger
 
 COLUMNS = ["book", "chapter", "paragraph", "span", "start", "end"]
 COLUMNS += ["kind", "text", "tag", "confidence", "quoted", "continues"]
+
+SPANS = read_spans(SAMPLE.read_bytes(), "sample")
 
 
 def run(*words):
@@ -91,12 +97,12 @@ def test_a_corrected_tag_is_what_is_mined(tags, tmp_path):
             break
         row["tag"] = row["tag"].replace("I-OTHER", "I-START")
     write(path, rows)
-    after = mined_pairs(tmp_path, path)  # in the same process: the file is read anew
+    after = mined_pairs(tmp_path, path)  # in the same process: the file is read again
     assert len(after) == len(before) - 1
     assert pair["response_spans"] not in [pair["response_spans"] for pair in after]
 
 
-def test_speech_struck_out_by_hand_is_no_speech(tags, tmp_path):
+def test_a_span_corrected_to_narration_is_not_mined(tags, tmp_path):
     path, rows = tags
     place = [n for n, row in enumerate(rows) if row["tag"] == "I-OTHER"][0]
     rows[place] |= {"kind": "narration", "tag": "O"}
@@ -129,7 +135,7 @@ def test_tags_of_another_text(tags, tmp_path):
     assert f"found {len(rows) - 1} spans of sample, expected {len(rows)}" in line
 
 
-def test_tags_in_an_order_that_cannot_be(tags, tmp_path):
+def test_tags_in_an_illegal_order(tags, tmp_path):
     path, rows = tags
     place = [n for n, row in enumerate(rows) if row["tag"] == "B-START"][0]
     rows[place]["tag"] = "I-OTHER"
@@ -139,7 +145,7 @@ def test_tags_in_an_order_that_cannot_be(tags, tmp_path):
     )
 
 
-def test_tags_that_are_none(tmp_path):
+def test_a_file_without_tags(tmp_path):
     path = tmp_path / "tags.jsonl"
     path.write_text("book,tag\n")
     assert refused(tmp_path, path).startswith(f"miner: {path}:1: found bad JSON")
@@ -162,7 +168,7 @@ def test_a_tagger_by_its_name(tmp_path):
             load_tagger(name)
 
 
-def test_tag_replaces_nothing_unasked(tags):
+def test_tag_replaces_a_file_only_with_force(tags):
     path, _ = tags
     before = path.read_bytes()
     done = run("tag", "sample", "-o", path, "--tagger", "narration")
@@ -175,8 +181,46 @@ def test_tag_replaces_nothing_unasked(tags):
     assert path.read_bytes() != before
 
 
+@pytest.mark.parametrize("tagger", ["gap", "auto"])
+def test_an_unknown_dtype_is_one_line(tagger):
+    with pytest.raises(ValueError, match="found dtype 'half', expected float32 or bfloat16"):
+        load_tagger(tagger, dtype="half")
+
+
+def test_a_tagger_of_tags_travels_by_its_path(tags):
+    path, _ = tags
+    tagger = load_tagger(path)
+    assert len(pickle.dumps(tagger)) < 1000
+    assert pickle.loads(pickle.dumps(tagger)).tag(SPANS) == tagger.tag(SPANS)
+
+
+def test_auto_routes_books_and_keeps_their_order(monkeypatch):
+    """Of two languages with checkpoints and one without; the checkpoints are heuristics here."""
+    heuristics = {"en": NarrationTagger(), "de": GapTagger(5)}
+
+    class Batching(CheckpointTagger):
+        def prepare(self, book_spans):
+            return self.path.name
+
+        def tag_prepared(self, books):
+            for book_spans, language in list(books):
+                yield heuristics[language].tag(book_spans)
+
+    monkeypatch.setattr("miner.models.load.CheckpointTagger", Batching)
+    monkeypatch.setattr("miner.models.load.SHIPPED", {"en": "", "de": ""})
+    books = [
+        replace(SPANS, typography=replace(SPANS.typography, language=language))
+        for language in ("fr", "de", "en", "fr", "de", "en")
+    ]
+    auto = AutoTagger()
+    found = list(auto.tag_prepared((book, auto.prepare(book)) for book in books))
+    expected = [GapTagger(), heuristics["de"], heuristics["en"]] * 2
+    assert found == [tagger.tag(SPANS) for tagger in expected]
+    assert len({tuple(item.tag for item in tags) for tags in found}) == 3
+
+
 @pytest.mark.parametrize("word", ["gone.html", "0"])
-def test_a_book_that_is_not_there(word):
+def test_a_missing_book_is_one_line(word):
     done = run("tag", word)
     assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
     assert done.stderr.startswith(f"miner: {word}: ")

@@ -18,6 +18,7 @@ from miner.app.cli.options import (
     tagger_option,
 )
 from miner.app.cli.terminal import console, progress, show, show_json
+from miner.corpus.export import format_names
 
 
 @click.command("mine")
@@ -28,7 +29,7 @@ from miner.app.cli.terminal import console, progress, show, show_json
 @quotes_option
 @click.option(
     "--format",
-    type=click.Choice(["jsonl", "parquet"]),
+    type=click.Choice(format_names()),
     default="jsonl",
     show_default=True,
     help="Format of the three files.",
@@ -112,33 +113,32 @@ def command(
     miner mine DIR --workers 4 --format parquet -o mined
     miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.books.download import DEFAULT_MIRROR, download
     from miner.books.sources import find_sources
     from miner.corpus.build import mine_corpus
-    from miner.corpus.pipeline import MiningOptions as Options
 
-    options = Options(
-        tagger=tagger,
-        dtype=dtype,
-        quotes=quotes,
-        pairs_by_span=pairs == "span",
-        max_utterance_words=max_utterance_words,
-        min_turns=min_turns,
-        min_confidence=min_confidence,
-        format="parquet" if format == "parquet" else "jsonl",
-    )
     sources, missing = find_sources(words, books)
-    with progress([*sources, *missing], quiet or as_json) as on_book:
-        run = mine_corpus(
-            [*sources, *missing],
+    with (
+        progress([*sources, *missing], quiet or as_json) as on_result,
+        mine_corpus(
+            words,
             out,
-            options,
-            fetch=lambda id: download(id, mirror=mirror or DEFAULT_MIRROR),
+            tagger=tagger,
+            books=books,
+            mirror=mirror,
+            quotes=quotes,
+            dtype=dtype,
+            pairs_by_span=pairs == "span",
+            max_utterance_words=max_utterance_words,
+            min_turns=min_turns,
+            min_confidence=min_confidence,
+            format=format,
             workers=workers,
             force=force,
             resume=resume,
-            on_book=on_book,
-        )
+            on_result=on_result,
+        ) as run,
+    ):
+        run.finish()
     from miner.app.tables.mining import run_table, tagged_by
 
     if as_json:

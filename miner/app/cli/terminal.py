@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
     from miner.app.tables.layout import Shown
     from miner.books.sources import Missing, Source
-    from miner.corpus.pipeline import SetAside, Summary
+    from miner.corpus.mined_book import MinedBook
+    from miner.corpus.pipeline import SetAside
 
 
 @contextmanager
 def progress(
     sources: Iterable[Source | Missing], quiet: bool
-) -> Iterator[Callable[[Summary | SetAside], None]]:
+) -> Iterator[Callable[[MinedBook | SetAside], None]]:
     """Shows a bar on stderr with books, words and remaining time; yields what advances it.
 
     There is no bar for fewer than two books, if `quiet`, or if stderr is no terminal.
@@ -48,7 +49,7 @@ def progress(
         task = bar.add_task("mining", total=total, words=0)
         n_words = 0
 
-        def on_book(result: Summary | SetAside) -> None:
+        def on_book(result: MinedBook | SetAside) -> None:
             nonlocal n_words
             n_words += 0 if isinstance(result, SetAside) else result.n_words
             bar.update(task, advance=1, words=n_words)

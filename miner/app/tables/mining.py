@@ -9,14 +9,14 @@ from miner.app.tables.layout import Shown, cut_column, new_table
 from miner.files import RUN_RECORD
 
 if TYPE_CHECKING:
-    from miner.corpus.build import Run
+    from miner.corpus.build import CorpusRun
     from miner.dialogue.typography import Typography
 
 _BOOKS_SHOWN = 30
 _WIDE = 110  # columns of a terminal that has room for all columns of the table of books
 
 
-def run_table(run: Run, width: int) -> list[Shown]:
+def run_table(run: CorpusRun, width: int) -> list[Shown]:
     """A row for each of the first mined books, and the sum of all, in `width` characters."""
     is_wide = width >= _WIDE
     keys = ["utterances", "quoted_not_speech", "dialogues", "turns", "pairs"]
@@ -47,7 +47,7 @@ def run_table(run: Run, width: int) -> list[Shown]:
     return [table]
 
 
-def tagged_by(run: Run) -> str:
+def tagged_by(run: CorpusRun) -> str:
     """How many books each tagger tagged: "en@0123abcd (7 books), gap (1 book)"."""
     counts = Counter(entry["tagger"] for entry in run.entries)
     return ", ".join(f"{name} ({n} book{'s' * (n > 1)})" for name, n in counts.most_common())

@@ -1,0 +1,139 @@
+"""A mined book: its rows as the files have them, and the same as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from miner.corpus.options import MiningOptions
+from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagged_from_rows
+from miner.dialogue.dialogues import Dialogue, Pair, dialogues, span_pairs, turn_pairs
+from miner.dialogue.spans import Span
+from miner.dialogue.tags import TaggedBook
+
+if TYPE_CHECKING:
+    import datasets
+    import pandas
+
+
+@dataclass(frozen=True, repr=False)
+class MinedBook:
+    """A book with its tags, dialogues and pairs.
+
+    Example:
+        >>> import miner
+        >>> book = miner.mine("sample", tagger="gap")
+        >>> book.pairs[0].context.text
+        'Letter for you, Mr. Tarrant, and a brown one.'
+
+    Args:
+        entry: what run.json says of the book: title, language, counts, what was dropped and why.
+        encoded: its rows by kind, as JSON Lines.
+        confidences: of all spans; empty where the tagger gives none.
+        options: by which it was mined.
+    """
+
+    entry: Mapping[str, Any]
+    encoded: Mapping[str, bytes]
+    confidences: tuple[float | None, ...]
+    options: MiningOptions
+
+    @property
+    def id(self) -> str:
+        """The Gutenberg number as text ("1342"), or the name of the file without its suffix."""
+        return self.entry["id"]
+
+    @property
+    def title(self) -> str:
+        """The title, or "" where the file does not say it."""
+        return self.entry["title"]
+
+    @property
+    def author(self) -> str:
+        """The author, or "" where the file does not say it."""
+        return self.entry["author"]
+
+    @property
+    def language(self) -> str:
+        """The code of the language that the file declares ("en"), or ""."""
+        return self.entry["language"]
+
+    @property
+    def n_words(self) -> int:
+        """Words of the book."""
+        return self.entry["words"]
+
+    @property
+    def drops(self) -> dict[str, int]:
+        """How many turns, pairs and dialogues the filters left out, by reason."""
+        return dict(self.entry["filtered"])
+
+    @cached_property
+    def tagged(self) -> TaggedBook:
+        """All spans with their tags."""
+        return tagged_from_rows(self.id, self.rows("spans"), self.confidences, self.options.tagger)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All spans in reading order, narration included."""
+        return tuple(item.span for item in self.tagged.spans)
+
+    @cached_property
+    def dialogues(self) -> tuple[Dialogue, ...]:
+        """The dialogues that the filters kept, in reading order."""
+        return self.options.filter(dialogues(self.tagged)).kept
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Each turn with the next turn of its dialogue, in reading order."""
+        pairs_of = span_pairs if self.options.pairs_by_span else turn_pairs
+        return tuple(pair for dialogue in self.dialogues for pair in pairs_of(dialogue))
+
+    def rows(self, kind: str = "pairs") -> list[Row]:
+        """The rows of "spans", "dialogues" or "pairs", equal to those of the files.
+
+        Raises:
+            ValueError: if there is no such kind.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"found rows of {kind!r}, expected {', '.join(KINDS)}")
+        return rows_from_lines(self.encoded[kind])
+
+    def to_pandas(self, kind: str = "pairs") -> pandas.DataFrame:
+        """The rows of a kind as a table of pandas.
+
+        Raises:
+            ImportError: if pandas is not installed.
+            ValueError: if there is no such kind.
+        """
+        rows = self.rows(kind)
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from error
+        return pandas.DataFrame(rows, columns=arrow_schemas()[kind].names)
+
+    def to_dataset(self, kind: str = "pairs") -> datasets.Dataset:
+        """The rows of a kind as a data set of Hugging Face, with the columns of the Parquet files.
+
+        Raises:
+            ImportError: if datasets is not installed.
+            ValueError: if there is no such kind.
+        """
+        rows = self.rows(kind)
+        try:
+            import datasets
+        except ImportError as error:
+            raise ImportError("to_dataset needs datasets: pip install datasets") from error
+        import pyarrow as pa
+
+        return datasets.Dataset(pa.Table.from_pylist(rows, schema=arrow_schemas()[kind]))
+
+    def __repr__(self) -> str:
+        counts = self.entry["counts"]
+        return (
+            f"<MinedBook {self.id}: {self.title!r}, {counts['dialogues']:,} dialogues, "
+            f"{counts['pairs']:,} pairs>"
+        )

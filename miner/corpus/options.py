@@ -1,0 +1,51 @@
+"""What decides the output of mining, beside the books themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from miner.corpus.export import find_format
+from miner.dialogue.dialogues import Dialogue
+from miner.dialogue.filters import FilteredDialogues, filter_dialogues
+from miner.models.load import AUTO, FLOAT32
+
+
+@dataclass(frozen=True, slots=True)
+class MiningOptions:
+    """What decides the output of mining, beside the books themselves.
+
+    Args:
+        tagger: a name or a path, as `models.load.load_tagger` takes it; or how a tagger that has
+            no such name describes itself.
+        quotes: names of the marks that open speech; empty to infer them for each book.
+        pairs_by_span: pair spans, as MCN does, instead of turns.
+        max_utterance_words: words of the longest turn that is kept; None for no limit.
+        min_turns: turns of the shortest dialogue that is kept.
+        min_confidence: least confidence, 0 to 1, of a pair that is kept.
+        format: of the files, one of `export.format_names`.
+        dtype: in which a checkpoint computes, "float32" or "bfloat16".
+
+    Raises:
+        ValueError: if a value is out of its range.
+    """
+
+    tagger: str = AUTO
+    quotes: tuple[str, ...] = ()
+    pairs_by_span: bool = False
+    max_utterance_words: int | None = None
+    min_turns: int = 1
+    min_confidence: float = 0.0
+    format: str = "jsonl"
+    dtype: str = FLOAT32
+
+    def __post_init__(self) -> None:
+        """Refuses what would fail at every single book."""
+        self.filter(())
+        find_format(self.format)
+
+    def filter(self, found: Iterable[Dialogue]) -> FilteredDialogues:
+        """The dialogues that are kept, and how many turns, pairs and dialogues are not."""
+        return filter_dialogues(
+            found, self.max_utterance_words, self.min_turns, self.min_confidence
+        )

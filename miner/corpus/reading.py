@@ -1,0 +1,104 @@
+"""What a user names -> the book, or its spans: a number, a path, a title or "sample"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import miner.dialogue.read
+from miner.books.book import Book, parse_book
+from miner.books.download import DEFAULT_MIRROR, find_book
+from miner.books.sources import Source
+from miner.dialogue.spans import BookSpans
+
+
+def read_book(
+    source: str | int | Path, *, books: str | Path | None = None, mirror: str | None = None
+) -> Book:
+    """A book: its title, its language and its blocks of text.
+
+    Example:
+        >>> import miner
+        >>> miner.read_book("sample").title
+        'The Lock-Keeper’s Winter'
+
+    Args:
+        source: a Gutenberg number (1342), the path of an HTML file, a title, or "sample".
+        books: folder in which a number is looked up first.
+        mirror: URL template from which a number is downloaded, if it is in no folder.
+
+    Raises:
+        ValueError: if there is no such book, or its file cannot be parsed; in one line.
+        TypeError: if `source` is of another type.
+    """
+    found = find_source(source, books, mirror)
+    return parse_book(_bytes_of(found), found.id)
+
+
+def read_spans(
+    source: str | int | Path,
+    *,
+    quotes: Iterable[str] = (),
+    books: str | Path | None = None,
+    mirror: str | None = None,
+) -> BookSpans:
+    """The utterances and the narration of a book, in reading order: what a tagger tags.
+
+    Example:
+        >>> import miner
+        >>> spans = miner.read_spans("sample")
+        >>> tagged = miner.load_tagger("gap").tag(spans)
+        >>> len(tagged) == len(spans.spans)
+        True
+
+    Args:
+        source: a Gutenberg number (1342), the path of an HTML file, a title, or "sample".
+        quotes: names of the marks that open speech; without any they are inferred.
+        books: folder in which a number is looked up first.
+        mirror: URL template from which a number is downloaded, if it is in no folder.
+
+    Raises:
+        ValueError: if there is no such book, or it holds no dialogue; in one line.
+        TypeError: if `source` is of another type.
+    """
+    found = find_source(source, books, mirror)
+    return miner.dialogue.read.read_spans(_bytes_of(found), found.id, names_of_marks(quotes))
+
+
+def find_source(source: str | int | Path, books: str | Path | None, mirror: str | None) -> Source:
+    """The one book that a user names, on disk. It is downloaded if it is in no folder.
+
+    Raises:
+        ValueError: if it names no book or several, or the book cannot be downloaded.
+    """
+    word = word_of(source)
+    found, path = find_book(word, Path(books) if books else None, mirror or DEFAULT_MIRROR)
+    return replace(found, path=path)
+
+
+def word_of(source: str | int | Path) -> str:
+    """What a user gave as a word of the command line.
+
+    Raises:
+        TypeError: if it is neither a number nor text nor a path.
+    """
+    if isinstance(source, Path):
+        # A bare name would be tried as a number or a title first.
+        return str(source) if len(source.parts) > 1 else f"./{source}"
+    if isinstance(source, str | int) and not isinstance(source, bool):
+        return str(source)
+    raise TypeError(
+        f"found {type(source).__name__} as a book, "
+        "expected a Gutenberg number, a path, a title or 'sample'"
+    )
+
+
+def names_of_marks(quotes: Iterable[str]) -> tuple[str, ...]:
+    """The names of marks; one name may stand alone."""
+    return (quotes,) if isinstance(quotes, str) else tuple(quotes)
+
+
+def _bytes_of(source: Source) -> bytes:
+    assert source.path is not None  # `find_source` gives it
+    return source.path.read_bytes()
