@@ -3,14 +3,13 @@
 import pytest
 from corpus_helpers import bytes_of, record, rows, run
 from encoders import save_checkpoint
-from helpers import DATA, interrupted_after
+from helpers import DATA, SAMPLE, interrupted_after
 
 import miner
 from miner.corpus.executors import LocalExecutor
 from miner.models.load import CheckpointTagger
 
 BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")
-SHORT = DATA / "single_curly.html"
 
 
 class HereExecutor:
@@ -87,7 +86,7 @@ def test_another_checkpoint_does_not_resume_it(checkpoint, tmp_path, monkeypatch
 
 def test_only_a_few_books_are_read_ahead(checkpoint, tmp_path):
     for n in range(12):
-        (tmp_path / f"{n + 1}-h.htm").write_bytes(SHORT.read_bytes())
+        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
     events = []
 
     class Noting:
@@ -103,7 +102,7 @@ def test_only_a_few_books_are_read_ahead(checkpoint, tmp_path):
 @pytest.mark.slow
 def test_books_are_read_in_another_process_before_the_first_is_tagged(checkpoint, tmp_path):
     for n in range(5):
-        (tmp_path / f"{n + 1}-h.htm").write_bytes(SHORT.read_bytes())
+        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
     asked = []
 
     class Noting:
