@@ -272,7 +272,9 @@ def _results(plan: _Plan) -> Generator[tuple[str, MinedBook | SetAside], None, N
         if not is_todo:
             return (_remember(item, plan) for item in items)
         function = partial(read_source, tagger=plan.tagger, options=options, filters=plan.filters)
-        return _executor_of(plan).map(function, (item.source for item in items))
+        return _executor_of(plan).map(
+            function, (item.source for item in items if isinstance(item.source, Source))
+        )
 
     results = tag_books(
         route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD), plan.tagger, options

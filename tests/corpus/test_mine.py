@@ -33,7 +33,7 @@ def sample(tmp_path_factory):
     return mined(tmp_path_factory.mktemp("sample"), "sample")
 
 
-def test_the_sample_from_page_to_pairs(sample):
+def test_the_pairs_of_the_sample(sample):
     files = ["README.md", "dialogues.jsonl", "pairs.jsonl", "run.json", "spans.jsonl"]
     assert sorted(path.name for path in sample.iterdir()) == files
     pairs = rows(sample, "pairs")
@@ -272,7 +272,9 @@ PLAY = "a play: lines are headed by their speakers' names, not set in quotation 
         ("gone.html", None, "no such file"),
     ],
 )
-def test_what_cannot_be_mined_is_one_line_and_loses_no_other(tmp_path, name, content, why):
+def test_a_book_that_cannot_be_mined_is_one_line_and_the_others_are_mined(
+    tmp_path, name, content, why
+):
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
@@ -296,7 +298,7 @@ def test_a_file_set_aside_from_a_folder_is_named_itself(tmp_path):
     assert f"set aside: {DATA / 'play.html'}: {PLAY}" in done.stderr.splitlines()
 
 
-def test_words_that_name_nothing(tmp_path, monkeypatch):
+def test_words_that_name_no_book(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("empty").mkdir()
     Path("shut.html").symlink_to("nowhere.html")
@@ -337,7 +339,7 @@ def test_a_number_that_the_mirror_does_not_have(tmp_path, site):
     assert [book["id"] for book in record(tmp_path / "out")["books"]] == ["sample"]
 
 
-def test_a_name_that_is_no_utf_8_stops_nothing(tmp_path):
+def test_file_names_that_are_not_utf_8_are_mined(tmp_path):
     name = os.fsdecode(b"M\xe9rim\xe9e.html")
     books = tmp_path / "books"
     books.mkdir()
@@ -355,7 +357,7 @@ def test_a_name_that_is_no_utf_8_stops_nothing(tmp_path):
     assert {row["book"] for row in rows(tmp_path / "out", "pairs")} == {"M\ufffdrim\ufffde"}
 
 
-def test_a_page_that_is_nested_without_end_is_set_aside(tmp_path):
+def test_a_page_nested_too_deeply_is_set_aside(tmp_path):
     deep = tmp_path / "deep.html"
     deep.write_text("<div>" * 3000 + "<p>“Yes,” he said.</p>" + "</div>" * 3000)
     done = run(deep, "sample", "-o", tmp_path / "out")
@@ -365,7 +367,7 @@ def test_a_page_that_is_nested_without_end_is_set_aside(tmp_path):
     assert [book["id"] for book in record(tmp_path / "out")["books"]] == ["sample"]
 
 
-def test_a_tagger_that_is_not_there_is_one_line_before_any_work(tmp_path):
+def test_an_unknown_tagger_is_one_line_before_any_work(tmp_path):
     out = tmp_path / "out"
     done = run("sample", "sample", "gone.html", "--tagger", "gone.jsonl", "-o", out)
     assert (done.exit_code, done.stdout) == (1, "")
@@ -378,7 +380,7 @@ def test_a_tagger_that_is_not_there_is_one_line_before_any_work(tmp_path):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """A folder of so many books that a run over them can be stopped in the middle."""
+    """A folder with enough books to stop a run in the middle."""
     folder = tmp_path_factory.mktemp("many")
     first = folder / "first.html"
     first.write_bytes(SAMPLE.read_bytes())
@@ -425,7 +427,7 @@ def test_ctrl_c_before_any_book_is_done_leaves_no_trace(tmp_path, monkeypatch):
 
 
 def worker_of(process):
-    """One of the processes that mine for another."""
+    """The id of a worker of a process."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     if not children.is_file():
         process.kill()

@@ -1,9 +1,11 @@
-"""Rows of files: what they say of a book worked by hand."""
+"""Rows of files, of a book that was worked out by hand."""
+
+from dataclasses import replace
 
 import pytest
 from helpers import NAMES
 
-from miner.corpus.schema import KINDS, arrow_schemas, rows_of_book
+from miner.corpus.schema import KINDS, arrow_schemas, rows_of_book, tagged_from_rows
 from miner.dialogue.dialogues import Turn, dialogues
 from miner.dialogue.filters import filter_dialogues
 from miner.dialogue.spans import Span
@@ -85,7 +87,7 @@ def test_pairs_are_of_neighbours_in_one_dialogue():
     ]
 
 
-def test_what_a_filter_took_out_is_in_no_dialogue_and_parts_are_told_apart():
+def test_spans_that_a_filter_left_out_have_no_dialogue_and_parts_are_numbered():
     found = filter_dialogues(dialogues(page()), max_utterance_words=4)
     rows = made(found.kept)
     places = {row["text"]: (row["dialogue"], row["part"], row["turn"]) for row in rows["spans"]}
@@ -94,6 +96,16 @@ def test_what_a_filter_took_out_is_in_no_dialogue_and_parts_are_told_apart():
     assert places["“Then fill it.”"] == (0, 1, 0)
     assert [(row["dialogue"], row["part"]) for row in rows["dialogues"]] == [(0, 0), (0, 1), (1, 0)]
     assert rows["pairs"] == []
+
+
+@pytest.mark.parametrize("has_confidence", [True, False])
+def test_the_rows_of_spans_lead_back_to_the_tagged_book(has_confidence):
+    book = page()
+    if not has_confidence:
+        book = replace(book, spans=tuple(replace(item, confidence=None) for item in book.spans))
+    confidences = [item.confidence for item in book.spans] if has_confidence else []
+    rows = rows_of_book(book, [])["spans"]
+    assert tagged_from_rows("7", rows, confidences, book.source) == book
 
 
 def test_the_schemas_of_parquet_have_the_columns_of_the_rows():
