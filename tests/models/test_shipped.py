@@ -108,6 +108,7 @@ def read_sample(_):
     return (CHECKPOINTS.parents[2] / "books" / "sample.html").read_bytes()
 
 
+@pytest.mark.slow
 def test_more_threads_give_the_same_tags():
     tagger = checkpoint_tagger("auto")
     before = torch.get_num_threads()
