@@ -14,6 +14,7 @@ NAMES = ("1-mine-a-book", "2-train-and-compare", "3-dialogue-in-fiction")
 LARGEST = 300_000  # bytes
 # What a machine, a person or a moment would leave behind.
 PRIVATE = re.compile(r"/(?:home|Users|root|tmp|var|work|private)/|[A-Z]:\\\\|\d\d:\d\d:\d\d")
+pytestmark = pytest.mark.slow
 each = pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
 
 

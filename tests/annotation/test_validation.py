@@ -163,7 +163,7 @@ def test_books_are_downloaded_once_and_missing_ones_are_named(tmp_path, tiny, si
         assert (book, Path(path).read_bytes()) == ("11", body)
         missing, last = done.stderr.splitlines()
         assert missing.startswith("12: http") and "/12.html answered 404" in missing
-        assert last == "miner: 1 of 2 books could not be had"
+        assert last == "miner: 1 of 2 books could not be downloaded"
         assert site.paths == ["/11.html"] + ["/12.html"] * (n + 1)
     quiet = gold(*words, "--split", "train", "-q", **env)
     assert (quiet.exit_code, quiet.output) == (0, "")

@@ -362,7 +362,7 @@ def test_a_page_nested_too_deeply_is_set_aside(tmp_path):
     deep.write_text("<div>" * 3000 + "<p>“Yes,” he said.</p>" + "</div>" * 3000)
     done = run(deep, "sample", "-o", tmp_path / "out")
     assert done.exit_code == 1
-    said = "its elements are nested too deeply to be read"
+    said = "its elements are nested too deeply to parse"
     assert done.stderr.splitlines() == [f"set aside: {deep}: {said}"]
     assert [book["id"] for book in record(tmp_path / "out")["books"]] == ["sample"]
 

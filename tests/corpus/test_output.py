@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from miner.app.cli.main import main
 from miner.corpus.schema import KINDS
-from miner.corpus.writer import OutputFolder
 
 EXISTS = "exists already, expected a new name (or --force to replace it)"
 
@@ -57,44 +56,6 @@ def test_force_does_not_touch_a_folder_of_something_else(tmp_path):
     assert state(tmp_path) == {"README.md": b"# My work"}
     (tmp_path / "run.json").write_text('{"epochs": 3}')
     assert mine(tmp_path, "--force")[0] == 1
-
-
-def test_a_failed_run_leaves_the_earlier_one(tmp_path):
-    out = tmp_path / "out"
-    assert mine(out) == (0, "")
-    before = state(out)
-    with pytest.raises(KeyboardInterrupt), OutputFolder(out, "jsonl", force=True) as folder:
-        folder.add({"book": 1}, {"spans": b"{}\n"})
-        assert (out / "out.partial").is_dir()
-        folder.cut(0)
-        raise KeyboardInterrupt
-    assert state(out) == before
-
-
-def test_an_empty_folder_is_filled_from_inside(tmp_path):
-    """It may be a disk of its own, to which nothing can be renamed from beside it."""
-    out = tmp_path / "out"
-    out.mkdir()
-    with OutputFolder(out, "jsonl", force=False) as folder:
-        folder.add({}, {"pairs": b"{}\n"})
-        assert [path.name for path in tmp_path.iterdir()] == ["out"]
-        assert [path.name for path in out.iterdir()] == ["out.partial"]
-        paths = folder.finish({"miner": "0"})
-    assert sorted(paths) == sorted(out.iterdir())
-    assert (out / "pairs.jsonl").read_bytes() == b"{}\n"
-
-
-def test_a_run_that_came_first_is_not_overwritten(tmp_path):
-    out = tmp_path / "out"
-    with (
-        pytest.raises(OSError, match="cannot be written"),
-        OutputFolder(out, "jsonl") as folder,
-    ):
-        out.mkdir()
-        (out / "run.json").write_text("theirs")
-        folder.finish({})
-    assert state(out) == {"run.json": b"theirs"}
-    assert list(tmp_path.iterdir()) == [out]
 
 
 @pytest.mark.parametrize(
