@@ -9,7 +9,7 @@ from helpers import ANNOTATIONS, SAMPLE, failed, said
 
 from heuristic.gap import TUNED_GAP
 from miner import __version__
-from miner.annotation.annotations import read_annotations
+from miner.annotation.annotations import read_split
 from miner.annotation.editions import open_edition
 from miner.dialogue.dialogues import dialogues, turn_pairs
 from miner.dialogue.spans import BookSpans
@@ -22,7 +22,7 @@ from miner.models.load import load_tagger
 FILE = ANNOTATIONS / "gold" / "sample.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_bytes().splitlines()]
 N_CHAPTERS = len({row["chapter"] for row in ROWS})
-BOOKS = read_annotations(ANNOTATIONS).of_split("sample")
+BOOKS = read_split(ANNOTATIONS, "sample")
 SOURCE = f"sample.jsonl@{hashlib.sha256(FILE.read_bytes()).hexdigest()[:8]}"
 
 
