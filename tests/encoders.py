@@ -33,7 +33,7 @@ from transformers import (
 
 import miner
 from miner.books.book import Block, BlockKind, Book
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.typography import typography_from_names
 from miner.models.tagger.config import TaggerConfig
@@ -52,7 +52,7 @@ _VOCABULARY = 600
 def sample() -> BookSpans:
     """The spans of the sample book."""
     data = (Path(miner.__file__).parent / "books" / "sample.html").read_bytes()
-    return read_spans(data, "sample", ())
+    return parse_spans(data, "sample", ())
 
 
 def told(*chapters, marks="double-curly", name="0"):

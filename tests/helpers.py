@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from miner.app.cli.main import main
+from miner.books.book import parse_book
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.evaluation.scores import Counts
@@ -22,9 +23,9 @@ DATA = TESTS / "data"
 SAMPLE = ROOT / "miner" / "books" / "sample.html"
 ANNOTATIONS = ROOT / "annotations"
 SHARED = ROOT.parent / "shared"
-SEED = SHARED / "convo-miner-gold"
-needs_seed = pytest.mark.skipif(
-    not SEED.is_dir(), reason=f"the seed project's files are not at {SEED}"
+MCN = SHARED / "convo-miner-gold"
+needs_mcn = pytest.mark.skipif(
+    not MCN.is_dir(), reason=f"the files of MCN are not at {MCN}"
 )
 BOOKS = SHARED / "books"
 needs_books = pytest.mark.skipif(
@@ -77,6 +78,11 @@ def annotations_of_sample(folder: Path, chapters=range(1, 6)) -> Path:
         lines = (ANNOTATIONS / name).read_bytes().splitlines(keepends=True)
         (folder / name).write_bytes(b"".join(line for line in lines if in_sample(json.loads(line))))
     return folder
+
+
+def read_file(path, book_id):
+    """The book in an HTML file."""
+    return parse_book(path.read_bytes(), book_id)
 
 
 def interrupted_after(work, n):

@@ -2,9 +2,8 @@
 
 from functools import lru_cache
 
-from helpers import BOOKS
+from helpers import BOOKS, read_file
 
-from miner.books.book import read_book
 from miner.books.sources import id_of
 from miner.dialogue.spans import split_book
 from miner.dialogue.typography import infer_typography
@@ -15,7 +14,7 @@ FILES = sorted(path.name for path in BOOKS.glob("*.htm*"))
 @lru_cache(maxsize=2)
 def real_book(file):
     path = BOOKS / file
-    return read_book(path, id_of(path))
+    return read_file(path, id_of(path))
 
 
 @lru_cache(maxsize=2)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from helpers import BOOKS, CORPUS, SEED, needs_books
+from helpers import BOOKS, CORPUS, MCN, needs_books
 
 import train
 from miner.app.cli.main import main
@@ -24,7 +24,7 @@ DOCUMENTS = sorted(
     for path in ROOT.glob(pattern)
 )
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
-FOLDERS = {"BOOKS": BOOKS, "PDNC": CORPUS, "MCN": SEED, "annotations": ROOT / "annotations"}
+FOLDERS = {"BOOKS": BOOKS, "PDNC": CORPUS, "MCN": MCN, "annotations": ROOT / "annotations"}
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
@@ -192,7 +192,7 @@ def run(command, folder, monkeypatch):
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(main, [str(FOLDERS.get(word, word)) for word in words])
     assert (done.stderr, done.exit_code) == ("", 0), done.exception
-    return done.stdout.replace(f"{SEED.name},", "MCN,")
+    return done.stdout.replace(f"{MCN.name},", "MCN,")
 
 
 def test_the_first_command_prints_what_the_readme_shows(tmp_path, monkeypatch):

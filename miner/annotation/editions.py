@@ -11,7 +11,7 @@ from miner.annotation.annotations import (
 )
 from miner.annotation.locate import Located, locate, losses, refuse_losses
 from miner.books.sources import find_sources
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 
 # Returns the bytes of a book by its id.
@@ -82,7 +82,7 @@ def open_edition(annotated: AnnotatedBook, data: bytes) -> Edition:
     """
     card = annotated.card
     try:
-        book_spans = read_spans(data, card.book)
+        book_spans = parse_spans(data, card.book)
     except ValueError as error:
         raise ValueError(f"{card.book}: {error}") from error
     return Edition(annotated, book_spans, locate(annotated, book_spans))

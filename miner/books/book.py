@@ -7,12 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from miner.books.boilerplate import strip_boilerplate
 from miner.books.chapters import Outline, chapter_starts, is_contents_title, looks_like_heading
 from miner.books.page import TextBlock, count_words, read_page
-from miner.books.sources import id_of
 from miner.languages.registry import LANGUAGES, any_of, code_from_name
 
 
@@ -105,35 +103,17 @@ _TITLE = re.compile(
 )
 
 
-def read_book(path: Path | str, book_id: str | None = None) -> Book:
-    """The book in a Gutenberg HTML file.
-
-    Args:
-        path: the file.
-        book_id: the book's `id`; None: the Gutenberg number in the file's name, else its stem.
-
-    Raises:
-        OSError: if the file cannot be read.
-        TypeError: if `path` is not a path.
-        ValueError: if the file is empty, binary or not HTML, if it holds no text beside a licence,
-            or if more than a fifth of the book would be dropped. One line, without the path.
-    """
-    if isinstance(path, bytes):
-        raise TypeError("read_book: found bytes, expected a path; parse_book takes bytes")
-    path = Path(path)
-    return parse_book(path.read_bytes(), id_of(path) if book_id is None else book_id)
-
-
 def parse_book(data: bytes, book_id: str) -> Book:
     """The book in the bytes of a Gutenberg HTML file.
 
     Raises:
         TypeError: if `data` is not bytes.
-        ValueError: as `read_book` raises it.
+        ValueError: if the file is empty, binary or not HTML, if it holds no text beside a licence,
+            or if more than a fifth of the book would be dropped. One line, without the path.
     """
     if not isinstance(data, bytes):
         found = type(data).__name__
-        raise TypeError(f"parse_book: found {found}, expected bytes; read_book takes a path")
+        raise TypeError(f"parse_book: found {found}, expected bytes; miner.read_book takes a path")
     try:
         page = read_page(data)
     except RecursionError as error:

@@ -18,7 +18,7 @@ from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import rows_of_book
 from miner.dialogue.dialogues import by_span, dialogues
 from miner.dialogue.filters import FilteredDialogues
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import BatchTagger, TaggedBook, TaggedSpan, Tagger
 from miner.dialogue.typography import Typography
@@ -145,7 +145,7 @@ def read_source(
         return SetAside(source.word, "not on disk")
     with _collector_paused():
         try:
-            book_spans = read_spans(path.read_bytes(), source.id, options.quotes)
+            book_spans = parse_spans(path.read_bytes(), source.id, options.quotes)
             if why := find_reason(book_spans, filters):
                 return SetAside(_name(source, path), why)
             if isinstance(tagger, BatchTagger):
@@ -275,5 +275,5 @@ def _entry(
 
 
 def _typography(book_spans: BookSpans) -> Typography:
-    assert book_spans.typography is not None  # `read_spans` gives it
+    assert book_spans.typography is not None  # `parse_spans` gives it
     return book_spans.typography

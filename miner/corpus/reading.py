@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import miner.dialogue.read
 from miner.books.book import Book, parse_book
 from miner.books.download import DEFAULT_MIRROR, find_book
 from miner.books.sources import Source
+from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 
 
@@ -33,7 +34,8 @@ def read_book(
         TypeError: if `source` is of another type.
     """
     found = find_source(source, books, mirror)
-    return parse_book(_bytes_of(found), found.id)
+    with _naming(found):
+        return parse_book(_bytes_of(found), found.id)
 
 
 def read_spans(
@@ -63,7 +65,8 @@ def read_spans(
         TypeError: if `source` is of another type.
     """
     found = find_source(source, books, mirror)
-    return miner.dialogue.read.read_spans(_bytes_of(found), found.id, names_of_marks(quotes))
+    with _naming(found):
+        return parse_spans(_bytes_of(found), found.id, names_of_marks(quotes))
 
 
 def find_source(source: str | int | Path, books: str | Path | None, mirror: str | None) -> Source:
@@ -102,3 +105,12 @@ def names_of_marks(quotes: Iterable[str]) -> tuple[str, ...]:
 def _bytes_of(source: Source) -> bytes:
     assert source.path is not None  # `find_source` gives it
     return source.path.read_bytes()
+
+
+@contextmanager
+def _naming(source: Source) -> Iterator[None]:
+    """Puts the word that named the book before an error about its file."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{source.word}: {error}") from error

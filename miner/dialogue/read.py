@@ -19,7 +19,7 @@ _DOUBTFUL = 0.5
 _SPEAKER = re.compile(r"([A-Z\u00c0-\u00dd][\w\u2019'. -]{0,28}?)[.:\u2014](?:\s|$)")
 
 
-def read_spans(
+def parse_spans(
     data: bytes, book_id: str, quotes: Sequence[str] = (), *, thoughts: bool = False
 ) -> BookSpans:
     """Returns the spans of a book file, in reading order.

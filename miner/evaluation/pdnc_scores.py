@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from miner.annotation.pdnc import Offsets, PdncNovel, pdnc_novels, read_quotations
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, Span
 from miner.evaluation.quotations import (
     QuotationScore,
@@ -92,7 +92,7 @@ def score_novel(novel: PdncNovel, data: bytes) -> NovelScore:
     """Scores one novel; thoughts in quotation marks count, because the corpus counts them."""
     annotated = read_quotations(novel.folder)
     text, gold = annotated.text, annotated.spans
-    book_spans = read_spans(data, novel.gutenberg_id, thoughts=True)
+    book_spans = parse_spans(data, novel.gutenberg_id, thoughts=True)
     alignment = align_book(book_spans.book, text)
     whole_speech = _join_asides(book_spans)
     return NovelScore(

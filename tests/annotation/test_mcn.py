@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from annotation_helpers import MCN_ROWS, write_mcn
-from helpers import SEED, needs_seed
+from helpers import MCN, needs_mcn
 
 from miner.annotation.mcn import read_any_tag_file, read_mcn, read_mcn_tags
 from miner.books.book import BlockKind
@@ -136,9 +136,9 @@ def assert_spans_join(blocks, tagged: TaggedBook) -> None:
     assert all(blocks[n].text == text for n, text in texts.items())
 
 
-@needs_seed
+@needs_mcn
 def test_the_real_files():
-    mcn = read_mcn(SEED)
+    mcn = read_mcn(MCN)
     blocks = mcn.book_spans.book.blocks
     assert [block.index for block in blocks] == list(range(len(blocks)))
     for tagged, n_spans, n_utterances in (
@@ -161,9 +161,9 @@ def test_the_real_files():
     }
 
 
-@needs_seed
+@needs_mcn
 def test_the_real_splits_are_whole_chapters():
-    splits = dict(read_mcn(SEED).splits)
+    splits = dict(read_mcn(MCN).splits)
     assert len(splits) == 62
     assert [c for c, split in splits.items() if split == "test"] == list(range(19, 27))
     assert [c for c, split in splits.items() if split == "validation"] == list(range(27, 34))

@@ -12,13 +12,13 @@ from miner.annotation.annotations import read_file
 from miner.annotation.derivation import derive_tags
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import SheetFile
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import TaggedSpan
 from miner.models.load import load_tagger
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 GOLD = ANNOTATIONS / "gold" / "sample.jsonl"
-BOOK = read_spans(SAMPLE.read_bytes(), "sample", ())
+BOOK = parse_spans(SAMPLE.read_bytes(), "sample", ())
 GOLD_ROWS = [row for row in read_file(GOLD, "sample") if row.chapter == 1]
 
 

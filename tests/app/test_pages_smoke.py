@@ -7,8 +7,8 @@ from helpers import SAMPLE
 
 from miner.annotation.annotations import read_file
 from miner.app.viewer.layers import build_layers
-from miner.app.viewer.page import view_html
-from miner.dialogue.read import read_spans
+from miner.app.viewer.page import render_book
+from miner.dialogue.read import parse_spans
 from miner.models.load import load_tagger
 
 pytestmark = pytest.mark.browser
@@ -25,7 +25,7 @@ def test_the_viewer_opens_and_switches_layers(browser, tmp_path):
     file = tmp_path / "sample.html"
     taggers = [(name, load_tagger(name)) for name in ("gap", "narration")]
     file.write_bytes(
-        view_html(build_layers(read_spans(SAMPLE.read_bytes(), "sample", ()), taggers))
+        render_book(build_layers(parse_spans(SAMPLE.read_bytes(), "sample", ()), taggers))
     )
     page = opened(browser, file)
     page.keyboard.press("2")

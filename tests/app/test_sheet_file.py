@@ -26,7 +26,7 @@ from helpers import ANNOTATIONS, SAMPLE
 from miner.annotation.annotations import read_file, row_of
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.files import json_line
 
 
@@ -249,7 +249,7 @@ def test_a_file_is_refused_if_the_edition_numbers_its_paragraphs_differently(
 @pytest.mark.parametrize("chapter", range(1, 6))
 def test_the_gold_of_the_sample_is_read_and_written_unchanged(tmp_path, chapter):
     gold = ANNOTATIONS / "gold" / "sample.jsonl"
-    book_spans = read_spans(SAMPLE.read_bytes(), "sample", ())
+    book_spans = parse_spans(SAMPLE.read_bytes(), "sample", ())
     path = tmp_path / "sample.jsonl"
     path.write_bytes(gold.read_bytes())
     file = SheetFile(path, book_spans, chapter)

@@ -20,10 +20,10 @@ from miner.app.viewer.layers import (
     score_chapter,
 )
 from miner.app.viewer.numbering import number_chapters, place_of
-from miner.app.viewer.page import MODES, render_page, view_html
+from miner.app.viewer.page import MODES, render_book, render_page
 from miner.app.viewer.payload import build_book_payload, build_chapter_payload
 from miner.books.book import parse_book
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan
@@ -36,7 +36,7 @@ TAGGERS = [(name, load_tagger(name)) for name in ("gap", "narration")]
 
 
 def spans_of_sample():
-    return read_spans(SAMPLE.read_bytes(), "sample", ())
+    return parse_spans(SAMPLE.read_bytes(), "sample", ())
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +290,7 @@ def test_a_book_without_speech():
         ("utterances", "conversations", "turns", "pairs"), 0
     )
     assert data["layers"][0]["utterances"]["paragraph"] == []
-    assert json_of(view_html(shown), "chapter-0") == data
+    assert json_of(render_book(shown), "chapter-0") == data
 
 
 def test_a_book_without_chapters_is_shown_as_one():
@@ -313,7 +313,7 @@ def test_verse_keeps_its_lines():
 
 @pytest.mark.parametrize("name", ["dash.htm", "guillemets_fr.html", "spanish_dash.html"])
 def test_books_of_other_languages(name):
-    book_spans = read_spans((DATA / name).read_bytes(), name, ())
+    book_spans = parse_spans((DATA / name).read_bytes(), name, ())
     data = build_book_payload(build_layers(book_spans, TAGGERS))
     assert data["language"] == book_spans.book.language
     assert sum(chapter["counts"][0]["turns"] for chapter in data["chapters"]) > 0
@@ -328,7 +328,7 @@ def test_book_text_cannot_break_out_of_its_block():
     )
     head = "<title>&lt;b&gt;Title&lt;/b&gt; &quot;&amp;&quot;, by A. &lt;i&gt;</title>"
     shown = build_layers(spans_of_page(page_of(nasty, head=head)), TAGGERS)
-    page = view_html(shown)
+    page = render_book(shown)
     tree = BeautifulSoup(page, "lxml")
     n_scripts = len(MODES["view"].scripts)
     assert len(tree.find_all("script")) == n_scripts + 2  # the book and its one chapter
@@ -339,7 +339,7 @@ def test_book_text_cannot_break_out_of_its_block():
 
 
 def test_the_policy_allows_the_scripts_of_the_page_and_nothing_else(sample):
-    tree = BeautifulSoup(view_html(sample), "lxml")
+    tree = BeautifulSoup(render_book(sample), "lxml")
     meta = tree.find("meta", attrs={"http-equiv": "Content-Security-Policy"})
     policy = dict(part.split(" ", 1) for part in meta["content"].split("; "))
     assert policy["default-src"] == policy["connect-src"] == "'none'"

@@ -18,7 +18,7 @@ from helpers import SAMPLE, annotations_of_sample, run
 
 from miner.annotation.annotations import read_annotations
 from miner.app.viewer.layers import build_layers, find_disagreements
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.models.load import load_tagger
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -54,7 +54,7 @@ def file(tmp_path_factory):
 @pytest.fixture(scope="module")
 def layers(tmp_path_factory):
     """The layers of the sample that the page shows."""
-    book_spans = read_spans(SAMPLE.read_bytes(), "sample", ())
+    book_spans = parse_spans(SAMPLE.read_bytes(), "sample", ())
     named = [(name, load_tagger(name)) for name in ("gap", "narration")]
     gold = read_annotations(annotations_of_sample(tmp_path_factory.mktemp("gold") / "annotations"))
     return build_layers(book_spans, named, gold).layers

@@ -32,7 +32,7 @@ from transformers import AutoModel
 from transformers.utils import logging
 
 from miner.books.sources import find_sources
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 from miner.models.load import checkpoint_tagger
 from miner.models.tagger.encoding import encode_chapter
@@ -77,7 +77,7 @@ def main() -> int:
     overheads, shares = [], []
     print(f"1, 2. tagging over bare forward passes ({torch.get_num_threads()} threads)")
     for source in sized[len(sized) // 3 :: max(1, len(sized) // (2 * options.n))][: options.n]:
-        book_spans = read_spans(source.path.read_bytes(), source.id, ())
+        book_spans = parse_spans(source.path.read_bytes(), source.id, ())
         windows = windows_of(tagger, book_spans)
         tagger.tag(book_spans)
         tagged = best_of(2, lambda book=book_spans: tagger.tag(book))

@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from browser import chromium, opened, seconds_to_first_chapter
 
 from miner.app.viewer.layers import build_layers
-from miner.app.viewer.page import view_html
+from miner.app.viewer.page import render_book
 from miner.books.sources import find_sources
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 from miner.models.load import load_tagger
 
@@ -67,7 +67,7 @@ def measure(browser, folder: Path, name: str, book_spans: BookSpans) -> float:
     """Prints a row; returns the seconds to the first chapter."""
     start = time.perf_counter()
     taggers = [(tagger, load_tagger(tagger)) for tagger in ("gap", "narration")]
-    data = view_html(build_layers(book_spans, taggers))
+    data = render_book(build_layers(book_spans, taggers))
     written = time.perf_counter() - start
     file = folder / "page.html"
     file.write_bytes(data)
@@ -95,7 +95,7 @@ def main() -> None:
     worst = 0.0
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         for path in paths[: args.largest]:
-            book_spans = read_spans(path.read_bytes(), path.stem, ())
+            book_spans = parse_spans(path.read_bytes(), path.stem, ())
             title = book_spans.book.title
             worst = max(worst, measure(browser, Path(folder), title, book_spans))
             one = in_one_chapter(book_spans)

@@ -19,9 +19,9 @@ from browser import chromium, opened
 
 from miner.annotation.annotations import read_annotations
 from miner.app.viewer.layers import build_layers
-from miner.app.viewer.page import view_html
+from miner.app.viewer.page import render_book
 from miner.books.download import find_book
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.models.load import load_tagger, tagger_label
 
 ANNOTATIONS = Path(__file__).parents[2] / "annotations"
@@ -30,9 +30,9 @@ ANNOTATIONS = Path(__file__).parents[2] / "annotations"
 def sample_page(taggers=("gap", "narration")) -> bytes:
     """Returns the page of the sample with the gold and the taggers as layers."""
     source, path = find_book("sample")
-    book_spans = read_spans(path.read_bytes(), source.id, ())
+    book_spans = parse_spans(path.read_bytes(), source.id, ())
     named = [(tagger_label(name), load_tagger(name)) for name in taggers]
-    return view_html(build_layers(book_spans, named, read_annotations(ANNOTATIONS)))
+    return render_book(build_layers(book_spans, named, read_annotations(ANNOTATIONS)))
 
 
 def main() -> None:

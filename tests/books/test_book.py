@@ -5,12 +5,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers import DATA
+from helpers import DATA, read_file
 from hypothesis import given
 from hypothesis import strategies as st
 
 import miner
-from miner.books.book import Block, BlockKind, parse_book, read_book
+from miner.books.book import Block, BlockKind, parse_book
 
 SAMPLE = Path(miner.__file__).parent / "books" / "sample.html"
 PROSE = "The lamp had been lit before six, and nobody could say who had lit it. " * 5
@@ -130,14 +130,14 @@ def test_every_file_is_pinned():
 
 @pytest.mark.parametrize("name", FILES)
 def test_facts_of_a_file(name):
-    found = read_book(DATA / name, "7")
+    found = read_file(DATA / name, "7")
     facts = (found.title, found.author, found.language, found.n_chapters, found.n_words)
     assert (facts, letters(found), dict(found.drops)) == FILES[name]
 
 
 @pytest.mark.parametrize("path", [*sorted(DATA.glob("*.htm*")), SAMPLE], ids=lambda path: path.name)
 def test_what_holds_for_every_book(path):
-    found = read_book(path, "7")
+    found = read_file(path, "7")
     assert found.id == "7"
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert found == parse_book(path.read_bytes(), "7")
@@ -155,7 +155,7 @@ def test_what_holds_for_every_book(path):
 
 
 def test_facts_of_the_sample():
-    found = read_book(SAMPLE, "sample")
+    found = read_file(SAMPLE, "sample")
     assert (found.title, found.author, found.language) == (
         "The Lock-Keeper’s Winter",
         "Anonymous",
@@ -188,7 +188,7 @@ def test_facts_of_the_sample():
 
 
 def test_the_text_of_files_with_the_most_in_their_sentences():
-    diver = read_book(DATA / "multi_paragraph.html", "7").blocks
+    diver = read_file(DATA / "multi_paragraph.html", "7").blocks
     assert diver[2] == Block(
         2,
         1,
@@ -203,11 +203,11 @@ def test_the_text_of_files_with_the_most_in_their_sentences():
     assert diver[13].text.startswith("IT was a long while before anybody stirred.")
     assert "heard of the lady before, and" in diver[13].text
     assert diver[17].text == '"I never heard such a—"'
-    lanterns = read_book(DATA / "rst_era.htm", "7").blocks
+    lanterns = read_file(DATA / "rst_era.htm", "7").blocks
     assert lanterns[7].text.startswith("Two signalmen kept the junction")
     assert lanterns[16].text.startswith("“I’m to be married,” said Walter")
     assert lanterns[14].text.count("\n") == 3
-    assert read_book(DATA / "small_print.htm", "7").blocks[4].text.startswith("“Two of us to-night")
+    assert read_file(DATA / "small_print.htm", "7").blocks[4].text.startswith("“Two of us to-night")
 
 
 @pytest.mark.parametrize(
@@ -405,13 +405,8 @@ def test_a_file_without_a_book_is_refused(tmp_path, data, message):
     path = tmp_path / "7.html"
     path.write_bytes(data)
     with pytest.raises(ValueError) as caught:
-        read_book(path, "7")
+        read_file(path, "7")
     assert str(caught.value) == message
-
-
-def test_a_missing_file_is_an_os_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        read_book(tmp_path / "7.html", "7")
 
 
 pieces = st.sampled_from(
@@ -453,16 +448,7 @@ def test_blocks_of_any_page_are_clean_and_in_order(parts):
 # Natural mistakes
 
 
-def test_a_path_may_be_text_and_names_the_book(tmp_path):
-    path = tmp_path / "1342-h.htm"
-    path.write_text("<p>It is a truth.</p>")
-    assert read_book(str(path)) == read_book(path, "1342") == parse_book(path.read_bytes(), "1342")
-    assert read_book(path, "emma").id == "emma"
-
-
-def test_bytes_and_paths_are_not_taken_for_each_other(tmp_path):
-    with pytest.raises(TypeError, match="found bytes, expected a path; parse_book takes bytes"):
-        read_book(b"<p>It is a truth.</p>")
+def test_a_path_is_not_taken_for_bytes(tmp_path):
     for path in (tmp_path, "1342-h.htm"):
-        with pytest.raises(TypeError, match="found .*, expected bytes; read_book takes a path"):
+        with pytest.raises(TypeError, match="found .*, expected bytes; miner.read_book takes a"):
             parse_book(path, "1342")

@@ -420,7 +420,7 @@ def test_a_polite_kill_keeps_them_too(many, tmp_path):
 
 
 def test_ctrl_c_before_any_book_is_done_leaves_no_trace(tmp_path, monkeypatch):
-    monkeypatch.setattr("miner.corpus.pipeline.read_spans", interrupted_after(None, 0))
+    monkeypatch.setattr("miner.corpus.pipeline.parse_spans", interrupted_after(None, 0))
     done = run("sample", "-o", tmp_path / "deep" / "out")
     assert (done.exit_code, done.output) == (130, "miner: interrupted; nothing was written\n")
     assert list(tmp_path.iterdir()) == []

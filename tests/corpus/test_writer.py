@@ -21,8 +21,8 @@ SOURCES = ("sample", DATA / "dash.htm", DATA / "play.html", DATA / "guillemets_f
 def interrupted(out, monkeypatch, after, *words, sources=SOURCES):
     """A run that ended in the middle of a book."""
     with monkeypatch.context() as context:
-        stopping = interrupted_after(miner.corpus.pipeline.read_spans, after)
-        context.setattr("miner.corpus.pipeline.read_spans", stopping)
+        stopping = interrupted_after(miner.corpus.pipeline.parse_spans, after)
+        context.setattr("miner.corpus.pipeline.parse_spans", stopping)
         done = run(*sources, "-q", "-o", out, *words)
     assert done.exit_code == 130
     return done
@@ -46,8 +46,8 @@ def test_a_resumed_run_ends_in_the_same_bytes(tmp_path, monkeypatch, whole, afte
     assert done.stderr == f"miner: interrupted; {said}, --resume continues\n"
     assert not out.exists()
     monkeypatch.setattr(
-        "miner.corpus.pipeline.read_spans",
-        counted(miner.corpus.pipeline.read_spans, calls := []),
+        "miner.corpus.pipeline.parse_spans",
+        counted(miner.corpus.pipeline.parse_spans, calls := []),
     )
     again = run(*SOURCES, "-q", "-o", out, "--resume", *words)
     assert again.exit_code == 1 and len(again.stderr.splitlines()) == 2
@@ -143,8 +143,8 @@ def test_a_book_that_changed_is_mined_again_and_no_other(tmp_path, monkeypatch):
     out = tmp_path / "out"
     interrupted(out, monkeypatch, 3, sources=books)
     books[1].write_bytes((DATA / "dash.htm").read_bytes())
-    reading = counted(miner.corpus.pipeline.read_spans, calls := [])
-    monkeypatch.setattr("miner.corpus.pipeline.read_spans", reading)
+    reading = counted(miner.corpus.pipeline.parse_spans, calls := [])
+    monkeypatch.setattr("miner.corpus.pipeline.parse_spans", reading)
     assert run(*books, "-q", "-o", out, "--resume").exit_code == 0
     assert [call[1] for call in calls] == ["1", "3"]
     assert run(*books, "-q", "-o", tmp_path / "whole").exit_code == 0
@@ -154,8 +154,8 @@ def test_a_book_that_changed_is_mined_again_and_no_other(tmp_path, monkeypatch):
 def test_books_that_are_done_are_found_in_any_order(tmp_path, monkeypatch):
     out = tmp_path / "out"
     interrupted(out, monkeypatch, 2, sources=FEW)
-    reading = counted(miner.corpus.pipeline.read_spans, calls := [])
-    monkeypatch.setattr("miner.corpus.pipeline.read_spans", reading)
+    reading = counted(miner.corpus.pipeline.parse_spans, calls := [])
+    monkeypatch.setattr("miner.corpus.pipeline.parse_spans", reading)
     assert run("sample", *FEW[::-1], "-q", "-o", out, "--resume").exit_code == 1
     assert [call[1] for call in calls] == ["sample", "play"]
     assert [book["id"] for book in record(out)["books"]] == ["sample", "guillemets_fr", "dash"]
@@ -168,15 +168,15 @@ def test_downloaded_books_are_kept_and_failed_downloads_tried_again(tmp_path, mo
     words = (*("11", "12", "13", "sample", "-q", "-o", out), "--mirror", site.mirror)
     cache = {"MINER_CACHE": str(tmp_path / "cache")}
     with monkeypatch.context() as context:
-        stopping = interrupted_after(miner.corpus.pipeline.read_spans, 2)
-        context.setattr("miner.corpus.pipeline.read_spans", stopping)
+        stopping = interrupted_after(miner.corpus.pipeline.parse_spans, 2)
+        context.setattr("miner.corpus.pipeline.parse_spans", stopping)
         assert "2 books are kept" in run(*words, **cache).stderr
     monkeypatch.setattr(
-        "miner.corpus.pipeline.read_spans",
-        counted(miner.corpus.pipeline.read_spans, calls := []),
+        "miner.corpus.pipeline.parse_spans",
+        counted(miner.corpus.pipeline.parse_spans, calls := []),
     )
     with monkeypatch.context() as context:  # resumed, and stopped again at once
-        context.setattr("miner.corpus.pipeline.read_spans", interrupted_after(None, 0))
+        context.setattr("miner.corpus.pipeline.parse_spans", interrupted_after(None, 0))
         assert "2 books are kept" in run(*words, "--resume", **cache).stderr
     assert site.paths == ["/11.html", "/12.html", "/13.html", "/12.html"]
     site.pages["/12.html"] = answer(page)
@@ -196,8 +196,8 @@ def test_a_disk_that_is_full_at_the_end_costs_no_book(tmp_path, monkeypatch, for
         done = run(*SOURCES, "-o", out, *words)
     assert done.exit_code == 1 and "4 books are kept" in done.stderr
     monkeypatch.setattr(
-        "miner.corpus.pipeline.read_spans",
-        counted(miner.corpus.pipeline.read_spans, calls := []),
+        "miner.corpus.pipeline.parse_spans",
+        counted(miner.corpus.pipeline.parse_spans, calls := []),
     )
     assert run(*SOURCES, "-o", out, "--resume", *words).exit_code == 1
     assert bytes_of(out) == bytes_of(whole)

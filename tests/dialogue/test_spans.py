@@ -2,11 +2,11 @@
 
 import pytest
 from dialogue_checks import check_spans
-from helpers import TESTS
+from helpers import TESTS, read_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.books.book import Block, BlockKind, Book, read_book
+from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import is_blank, split_book
 from miner.dialogue.typography import infer_typography, typography_from_names
 from miner.languages.marks import DASH, MARKS
@@ -74,7 +74,7 @@ FILES = {
 
 @pytest.mark.parametrize("file", FILES)
 def test_the_files_of_the_tests_join_back(file):
-    book = read_book(DATA / file, "0")
+    book = read_file(DATA / file, "0")
     found = split_book(book, infer_typography(book)).spans
     check_spans(book, found)
     assert sum(span.is_utterance for span in found) >= FILES[file]
@@ -309,7 +309,7 @@ def test_blank_spans():
 
 
 def test_the_diver_tells_his_story():
-    book = read_book(DATA / "multi_paragraph.html", "0")
+    book = read_file(DATA / "multi_paragraph.html", "0")
     found = split_book(book, infer_typography(book)).spans
     runs_on = [" ".join(span.text.split()[:3]) for span in found if span.continues]
     # ... of which one should not be: a closing mark is missing before the captain's

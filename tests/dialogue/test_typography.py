@@ -1,10 +1,10 @@
 """How a book marks speech: one vote a paragraph, and only speech votes."""
 
 import pytest
-from helpers import DATA, needs_books
+from helpers import DATA, needs_books, read_file
 from real import FILES, real_book
 
-from miner.books.book import Block, BlockKind, Book, read_book
+from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.typography import infer_typography, typography_from_names
 from miner.languages.marks import MARKS
 
@@ -72,7 +72,7 @@ def test_english_speech_opened_by_dashes(dash):
     ],
 )
 def test_the_files_of_the_tests(file, language, names):
-    found = infer_typography(read_book(DATA / file, "0"))
+    found = infer_typography(read_file(DATA / file, "0"))
     assert (found.language, found.names) == (language, names)
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers import SEED, book, needs_seed, run
+from helpers import MCN, book, needs_mcn, run
 
 from heuristic.gap import TUNED_GAP
 from miner.dialogue.tag_files import read_tag_file, tags_row
@@ -93,10 +93,10 @@ def test_several_books_are_tagged_one_by_one(tmp_path):
     assert row.scores.total.end_to_end["B-START.recall"].value == pytest.approx(2 / 3)
 
 
-@needs_seed
+@needs_mcn
 def test_the_table_of_mcn_on_the_same_tags():
     named = [("gap 150", load_tagger("gap")), ("narration", load_tagger("narration"))]
-    comparison = compare(SEED, named, resamples=50)
+    comparison = compare(MCN, named, resamples=50)
     rounded = {
         row.name: tuple(
             round(row.scores.total.end_to_end[f"B-START.{part}"].value, 3)
@@ -119,15 +119,15 @@ def test_the_table_of_mcn_on_the_same_tags():
 
 
 @pytest.mark.slow
-@needs_seed
+@needs_mcn
 def test_compare_on_the_folder_of_mcn():
-    shown = run("compare", "--gold", SEED, "--resamples", 20)
+    shown = run("compare", "--gold", MCN, "--resamples", 20)
     assert shown.exit_code == 0
     first = shown.stdout.split("All on the same labels")[0]
-    assert first.startswith(f"The table of MCN again ({SEED.name}, gold-v2, test split)")
+    assert first.startswith(f"The table of MCN again ({MCN.name}, gold-v2, test split)")
     assert "MCN model      0.704" in first and "0.50" in first
     train = json.loads(
-        run("compare", "--gold", SEED, "--split", "train", "--json", "--resamples", 5).stdout
+        run("compare", "--gold", MCN, "--split", "train", "--json", "--resamples", 5).stdout
     )
     assert [row["name"] for row in train["rows"]] == [
         "MCN heuristic",
@@ -136,6 +136,6 @@ def test_compare_on_the_folder_of_mcn():
         "narration",
     ]
     assert {row["readme"] and 1 for row in train["rows"]} == {None}
-    wrong = run("compare", "--gold", SEED, "--split", "dev")
+    wrong = run("compare", "--gold", MCN, "--split", "dev")
     assert wrong.exit_code == 1
     assert "found no split 'dev', expected one of ['test', 'train', 'validation']" in wrong.stderr

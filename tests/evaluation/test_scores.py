@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers import NAMES, SEED, book, counts, needs_seed, spans_of
+from helpers import MCN, NAMES, book, counts, needs_mcn, spans_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from nltk.metrics.segmentation import pk, windowdiff
@@ -307,7 +307,7 @@ def test_the_signature_says_what_was_scored():
     assert "|gold:2-files@22d17f4b|predicted:none|" in two.signature
 
 
-@needs_seed
+@needs_mcn
 @pytest.mark.parametrize(
     ("name", "start", "micro", "turn_pair", "span_pair"),
     [
@@ -317,7 +317,7 @@ def test_the_signature_says_what_was_scored():
     ],
 )
 def test_the_predictions_of_mcn(name, start, micro, turn_pair, span_pair):
-    mcn = read_mcn(SEED)
+    mcn = read_mcn(MCN)
     gold = mcn.of_split(mcn.gold_v2, "test")
     figure = score([gold], [getattr(mcn, name)], split="test").total.end_to_end
     assert rates(figure, "B-START") == pytest.approx(start, abs=5e-4)
@@ -326,12 +326,12 @@ def test_the_predictions_of_mcn(name, start, micro, turn_pair, span_pair):
     assert rates(figure, "span-pair")[:2] == pytest.approx(span_pair, abs=5e-4)
 
 
-@needs_seed
+@needs_mcn
 @pytest.mark.parametrize("stem", ["heuristic-predictions", "model-predictions-test"])
 def test_files_read_one_by_one_score_as_those_read_together(stem):
-    mcn = read_mcn(SEED)
-    gold = read_any_tag_file(SEED / "gold-v2.csv", split="test")
-    predicted = read_any_tag_file(SEED / f"{stem}.csv", repair=True)
+    mcn = read_mcn(MCN)
+    gold = read_any_tag_file(MCN / "gold-v2.csv", split="test")
+    predicted = read_any_tag_file(MCN / f"{stem}.csv", repair=True)
     together = mcn.heuristic if stem.startswith("heuristic") else mcn.model
     assert score(gold.books, predicted.as_read) == score(
         [mcn.of_split(mcn.gold_v2, "test")], [together]

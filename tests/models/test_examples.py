@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from annotation_helpers import MCN_ROWS, write_mcn
 from encoders import sample
-from helpers import SEED, needs_seed
+from helpers import MCN, needs_mcn
 
 import miner
 from heuristic.gap import GapTagger
@@ -80,10 +80,10 @@ def test_a_split_that_mcn_lacks(tmp_path):
 
 
 @pytest.mark.slow
-@needs_seed
+@needs_mcn
 def test_the_numbers_of_utterances_of_mcn():
     sizes = {
-        split: sum(len(example.tags) for example in read_examples(SEED, split, no_book).examples)
+        split: sum(len(example.tags) for example in read_examples(MCN, split, no_book).examples)
         for split in ("train", "validation", "test")
     }
     assert sizes == {"train": 1404, "validation": 161, "test": 175}

@@ -12,13 +12,13 @@ from helpers import SAMPLE
 from heuristic.gap import TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
 from miner.app.cli.main import main
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.models.load import AutoTagger, CheckpointTagger, load_tagger
 
 COLUMNS = ["book", "chapter", "paragraph", "span", "start", "end"]
 COLUMNS += ["kind", "text", "tag", "confidence", "quoted", "continues"]
 
-SPANS = read_spans(SAMPLE.read_bytes(), "sample")
+SPANS = parse_spans(SAMPLE.read_bytes(), "sample")
 
 
 def run(*words):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     TAGGERS,
     TaggerOption,
@@ -70,13 +69,11 @@ def command(
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.annotator.server import AnnotationServer
     from miner.app.annotator.sheet_file import SheetFile
-    from miner.dialogue.read import read_spans
+    from miner.corpus.reading import read_spans
     from miner.models.load import load_tagger
 
     loaded = load_tagger(tagger, dtype=dtype) if tagger else None
-    source, data = open_book(word, books, mirror)
-    with naming_book(word):
-        book_spans = read_spans(data, source.id, quotes)
+    book_spans = read_spans(word, quotes=quotes, books=books, mirror=mirror)
     tagged = loaded.tag(book_spans) if loaded else ()
     sheet_file = SheetFile(out, book_spans, chapter, tagged)
     server = AnnotationServer(sheet_file, port)

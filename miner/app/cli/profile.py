@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     books_option,
     json_option,
@@ -27,16 +26,15 @@ def command(word: str, books: Path | None, mirror: str | None, as_json: bool) ->
     commands overrules the result.
     """
     from miner.app.tables.mining import typography_tables
-    from miner.books.book import parse_book
+    from miner.corpus.reading import read_book
     from miner.dialogue.typography import infer_typography
 
-    source, data = open_book(word, books, mirror)
-    with naming_book(word):
-        typography = infer_typography(parse_book(data, source.id))
+    book = read_book(word, books=books, mirror=mirror)
+    typography = infer_typography(book)
     if as_json:
         evidence = dict(typography.evidence)
-        record = {"book": source.id, "language": typography.language, "marks": typography.names}
+        record = {"book": book.id, "language": typography.language, "marks": typography.names}
         record |= {"confidence": typography.confidence, "evidence": evidence}
         show_json(record)
     else:
-        show(typography_tables(source.id, typography))
+        show(typography_tables(book.id, typography))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     books_option,
     dtype_option,
@@ -43,7 +42,7 @@ def command(
     the turn of another speaker, I-OTHER continues it, and O is narration. Quoted text that is no
     speech is narration with "quoted": true.
     """
-    from miner.dialogue.read import read_spans
+    from miner.corpus.reading import read_spans
     from miner.dialogue.tag_files import tags_row
     from miner.files import json_line, refuse_existing, whole_file
     from miner.models.load import load_tagger
@@ -51,10 +50,9 @@ def command(
     if out:
         refuse_existing(out, force)
     loaded = load_tagger(tagger, dtype=dtype)
-    source, data = open_book(word, books, mirror)
-    with naming_book(word):
-        book_spans = read_spans(data, source.id, quotes)
-        rows = [json_line(tags_row(source.id, item)) for item in loaded.tag(book_spans)]
+    book_spans = read_spans(word, quotes=quotes, books=books, mirror=mirror)
+    id = book_spans.book.id
+    rows = [json_line(tags_row(id, item)) for item in loaded.tag(book_spans)]
     if out is None:
         click.echo(b"".join(rows), nl=False)
     else:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     PATH,
     TAGGERS,
@@ -68,23 +67,13 @@ def command(
     miner view sample --gold annotations --tagger gap --tagger narration -o sample.html
     miner view 1342 --books DIR --tagger CHECKPOINT -o 1342.html
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.annotation.annotations import read_annotations
-    from miner.app.viewer.layers import build_layers, name_layers
-    from miner.app.viewer.page import view_html
-    from miner.dialogue.read import read_spans
+    from miner.app.viewer.view import view_html
     from miner.files import refuse_existing, whole_file
-    from miner.models.load import load_tagger, tagger_label
 
     refuse_existing(out, force)
-    labels = name_layers(tagger_label(name) for name in taggers)
-    named = [
-        (label, load_tagger(name, dtype=dtype)) for label, name in zip(labels, taggers, strict=True)
-    ]
-    annotations = read_annotations(gold) if gold else None
-    source, data = open_book(word, books, mirror)
-    with naming_book(word):
-        book_spans = read_spans(data, source.id, quotes)
-        page = view_html(build_layers(book_spans, named, annotations))
+    page = view_html(
+        word, taggers=taggers, gold=gold, quotes=quotes, books=books, mirror=mirror, dtype=dtype
+    )
     with whole_file(out, force) as file:
         file.write(page)
     if not quiet:

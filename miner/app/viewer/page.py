@@ -58,7 +58,7 @@ MODES = {
 NO_TOKEN = Mode(("no-token.js",), ("view.css", "edit.css"))
 
 
-def view_html(book: LayeredBook, mode: str = "view") -> bytes:
+def render_book(book: LayeredBook, mode: str = "view") -> bytes:
     """Returns the page of a book with all its chapters, as UTF-8; errors as in `render_page`."""
     chapters = (build_chapter_payload(book, number) for number in book.chapters)
     return render_page(build_book_payload(book), chapters, mode)

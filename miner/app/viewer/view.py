@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from miner.annotation.annotations import read_annotations
-from miner.app.viewer import page
 from miner.app.viewer.layers import build_layers, name_layers
+from miner.app.viewer.page import render_book
 from miner.corpus.reading import read_spans
 from miner.models.load import AUTO, FLOAT32, load_tagger, tagger_label
 
@@ -50,4 +50,4 @@ def view_html(
     named = [(label, load_tagger(name, dtype)) for label, name in zip(labels, names, strict=True)]
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     annotations = read_annotations(Path(gold)) if gold else None
-    return page.view_html(build_layers(book_spans, named, annotations))
+    return render_book(build_layers(book_spans, named, annotations))

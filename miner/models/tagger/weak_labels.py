@@ -8,7 +8,7 @@ from pathlib import Path
 from miner.annotation.annotations import BOOKS, is_annotations, read_cards
 from miner.books.download import download
 from miner.books.sources import Source, id_of
-from miner.dialogue.read import read_spans
+from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import Tagger
 from miner.models.tagger.examples import Example, weak_examples
 
@@ -53,7 +53,7 @@ def tag_weakly(
         try:
             if not reason:
                 data = (source.path or download(source.id)).read_bytes()
-                found += weak_examples(read_spans(data, source.id, ()), tagger)
+                found += weak_examples(parse_spans(data, source.id, ()), tagger)
         except (ValueError, OSError) as error:
             reason = str(error)
         if reason:

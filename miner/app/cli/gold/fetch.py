@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import find_book_file
+from miner.app.cli.books import book_finder
 from miner.app.cli.errors import Failure
 from miner.app.cli.options import (
     books_option,
@@ -36,7 +36,7 @@ def command(gold: Path, split: str, books: Path | None, mirror: str | None, quie
     wanted = read_split(gold, split)
     failed = 0
     ids = [book.card.book for book in wanted]
-    for book, found in download_books(ids, lambda id: find_book_file(id, books, mirror)[1]):
+    for book, found in download_books(ids, book_finder(books, mirror)):
         failed += isinstance(found, str)
         if isinstance(found, str) or not quiet:
             click.echo(f"{book}: {found}", err=isinstance(found, str))

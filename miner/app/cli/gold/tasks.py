@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import naming_book, open_book
 from miner.app.cli.options import (
     books_option,
     force_option,
@@ -46,10 +45,8 @@ def command(
     span is no utterance. The labeling interface is written beside the tasks, with the ending .xml.
     """
     from miner.annotation.label_studio import blank_tasks, tasks_file
-    from miner.dialogue.read import read_spans
+    from miner.corpus.reading import read_spans
 
     with tasks_file(out, force) as write:
-        source, data = open_book(word, books, mirror)
-        with naming_book(word):
-            book_spans = read_spans(data, source.id, quotes)
+        book_spans = read_spans(word, quotes=quotes, books=books, mirror=mirror)
         write(blank_tasks(book_spans, chapters))
