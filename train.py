@@ -57,7 +57,7 @@ from miner.models.tagger.training import (
     unfreeze,
 )
 from miner.models.tagger.training_config import TrainingConfig
-from miner.models.tagger.weak_labels import held_out_books, tag_weakly
+from miner.models.tagger.weak_labels import find_held_out_books, tag_weakly
 
 _LARGEST_GRADIENT = 1.0  # the norm to which gradients are clipped
 Item = TypeVar("Item")
@@ -130,7 +130,7 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
         if missing:
             raise ValueError(str(missing[0]))
         tagger = load_tagger(config.weak_tagger)
-        held_out = held_out_books(config.gold, config.without)
+        held_out = find_held_out_books(config.gold, config.without)
         weak = tag_weakly(show_progress(sources, "weak labels"), tagger, held_out, report)
 
     # The run folder.
@@ -224,7 +224,7 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
     # The result.
     if accelerator.is_main_process:
         finished = finish_run(out, config, tokenizer, device, dtype, splits, record, best)
-        figure = plots.reliability_plot(finished.calibration.bins, config.dev_split)
+        figure = plots.plot_reliability(finished.calibration.bins, config.dev_split)
         plots.save_figure(figure, out / RELIABILITY, force=True)
         write_run_record(out, finished)
         for name, scores in finished.scores.items():

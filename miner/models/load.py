@@ -104,9 +104,9 @@ class CheckpointTagger:
 
     def prepare(self, book_spans: BookSpans) -> tuple[Chapter, ...]:
         """The chapters as the model reads them. This needs no weights."""
-        from miner.models.tagger.features import chapters
+        from miner.models.tagger.features import split_chapters
 
-        return tuple(chapters(book_spans))
+        return tuple(split_chapters(book_spans))
 
     def tag_prepared(
         self, books: Iterable[tuple[BookSpans, tuple[Chapter, ...]]]
@@ -169,7 +169,7 @@ class AutoTagger:
         return route_in_order(books, lambda book: book[1].language, tag_language)
 
     def _tagger_of(self, language: str) -> Tagger:
-        name = tagger_for(AUTO, language)
+        name = choose_tagger(AUTO, language)
         if language in SHIPPED:
             return CheckpointTagger(Path(name), self.dtype)
         return load_tagger(name)
@@ -181,7 +181,7 @@ def _language_of(book_spans: BookSpans) -> str:
     return infer_language(book_spans.book)
 
 
-def tagger_for(name: str, language: str) -> str:
+def choose_tagger(name: str, language: str) -> str:
     """The name of the tagger that tags books of a language. Only "auto" stands for others.
 
     Args:
@@ -198,7 +198,7 @@ def uses_checkpoint(name: str) -> bool:
     return name == AUTO or is_checkpoint(Path(name))
 
 
-def checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
+def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
     """The loaded tagger of a checkpoint.
 
     Args:
@@ -251,7 +251,7 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
         raise ValueError(f"found dtype {dtype!r}, expected {' or '.join(DTYPES)}")
     name = str(name)
     if name == AUTO:
-        checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
+        load_checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
         return AutoTagger(dtype)
     plain, colon, argument = name.partition(":")
     if entry := registered_taggers().get(plain):
@@ -262,7 +262,7 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
             raise ValueError(f"{name}: found {argument!r}, expected {plain} alone") from error
     path = Path(name)
     if is_checkpoint(path):
-        checkpoint_tagger(name, dtype)
+        load_checkpoint_tagger(name, dtype)
         return CheckpointTagger(path, dtype)
     if not path.is_file():
         known = ", ".join((AUTO, *registered_taggers()))

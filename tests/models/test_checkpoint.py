@@ -10,7 +10,7 @@ from encoders import model_of, sample, save_checkpoint, tokenizer_of
 from safetensors.torch import load_file, save_file
 
 from miner.models.tagger.checkpoint import load_checkpoint, read_checkpoint
-from miner.models.tagger.features import FEATURES, chapters
+from miner.models.tagger.features import FEATURES, split_chapters
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.quantization import quantize
 from miner.models.tagger.tagger import NeuralTagger
@@ -183,7 +183,7 @@ def test_the_encoder_computes_in_bfloat16_if_asked(checkpoint):
     few = load_checkpoint(checkpoint, "cpu", "bfloat16")
     assert few.model.encoder.dtype is torch.bfloat16
     assert few.model.text.scores.weight.dtype is torch.float32
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         found, expected = few.score_chapter(chapter), many.score_chapter(chapter)
         assert found == pytest.approx(expected, abs=0.1)
         assert not np.array_equal(found, expected)

@@ -12,7 +12,7 @@ from helpers import MCN, needs_mcn
 import miner
 from heuristic.gap import GapTagger
 from miner.dialogue.tags import TAGS, Tag
-from miner.models.tagger.examples import digest, read_examples, weak_examples
+from miner.models.tagger.examples import digest, examples_from_tagger, read_examples
 
 ROOT = Path(miner.__file__).parents[1]
 
@@ -90,7 +90,7 @@ def test_the_numbers_of_utterances_of_mcn():
 
 
 def test_a_digest_changes_with_a_speaker():
-    example, *_ = weak_examples(sample(), GapTagger(150))
+    example, *_ = examples_from_tagger(sample(), GapTagger(150))
     other = replace(example, speakers=np.arange(len(example.speakers)))
     assert digest([replace(example)]) == digest([example]) != digest([other])
 

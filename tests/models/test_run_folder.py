@@ -8,7 +8,7 @@ import torch
 from encoders import sample
 
 from heuristic.gap import GapTagger
-from miner.models.tagger.examples import AnnotatedExamples, digest, weak_examples
+from miner.models.tagger.examples import AnnotatedExamples, digest, examples_from_tagger
 from miner.models.tagger.model_selection import BestEpoch
 from miner.models.tagger.run_folder import (
     RunState,
@@ -19,7 +19,7 @@ from miner.models.tagger.run_folder import (
 )
 from miner.models.tagger.training_config import TrainingConfig
 
-EXAMPLES = weak_examples(sample(), GapTagger(150))
+EXAMPLES = examples_from_tagger(sample(), GapTagger(150))
 DEV = AnnotatedExamples(tuple(EXAMPLES[:1]), (), ())
 
 

@@ -24,7 +24,7 @@ from miner.models.tagger.encoding import (
     encode_text,
     sequence_slices,
 )
-from miner.models.tagger.features import chapters
+from miner.models.tagger.features import split_chapters
 from miner.models.tagger.tagger import NeuralTagger
 
 
@@ -94,9 +94,16 @@ def test_other_shapes(shape, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_scores_of_a_book_do_not_depend_on_the_books_beside_it(kind, tmp_path):
     tagger = load_checkpoint(save_checkpoint(tmp_path / kind, kind, window=48, margin=4))
-    short = list(chapters(told(["“Why?”", "“No,” said he."], ["“So.”"])))
-    none = list(chapters(told(["It rained."])))
-    books = [list(chapters(sample())), none, short, list(chapters(sample()))[2:], short, none]
+    short = list(split_chapters(told(["“Why?”", "“No,” said he."], ["“So.”"])))
+    none = list(split_chapters(told(["It rained."])))
+    books = [
+        list(split_chapters(sample())),
+        none,
+        short,
+        list(split_chapters(sample()))[2:],
+        short,
+        none,
+    ]
     assert any(len(w.ids) == 48 for c in books[0] for w in tagger_windows(tagger, c))
     together = list(tagger.score_books(books))
     assert len(together) == len(books)
@@ -115,7 +122,7 @@ def test_books_are_read_when_they_are_needed(checkpoint, monkeypatch):
             taken.append(n)
             yield found
 
-    found = list(chapters(sample()))[:1]
+    found = list(split_chapters(sample()))[:1]
     length = tagger.model.config.window
     monkeypatch.setattr(neural, "_TOKENS_AT_ONCE", {"cpu": 8 * length})
     scored = tagger.score_books(books())
@@ -136,7 +143,7 @@ def test_batches_fill_across_books(checkpoint, monkeypatch):
     monkeypatch.setattr(NeuralTagger, "_encode", noted)
     rows = 7
     monkeypatch.setattr(neural, "_TOKENS_AT_ONCE", {"cpu": rows * length})
-    found = list(chapters(sample()))
+    found = list(split_chapters(sample()))
     n = sum(len(w.ids) == length for chapter in found for w in tagger_windows(tagger, chapter))
     assert n % rows  # else each book fills its last batch by itself
     assert len([*tagger.score_books([found] * 3)]) == 3
@@ -172,7 +179,7 @@ def test_a_tagger_leaves_training_mode(checkpoint):
 
 def test_scores_are_those_of_the_model(checkpoint):
     tagger = NeuralTagger(*read_checkpoint(checkpoint))
-    chapter = next(chapters(sample()))
+    chapter = next(split_chapters(sample()))
     encoding = encode_text(chapter, tagger.tokenizer, 64, 8, 24)
     with torch.no_grad():
         (expected,) = tagger.model(
@@ -182,7 +189,7 @@ def test_scores_are_those_of_the_model(checkpoint):
 
 
 def test_a_chapter_is_encoded_as_the_config_sets():
-    chapter = next(chapters(sample()))
+    chapter = next(split_chapters(sample()))
     tokenizer = tokenizer_of()
     as_text = model_of(window=48, margin=4).config
     assert encode_chapter(chapter, tokenizer, as_text) == encode_text(chapter, tokenizer, 48, 4, 24)
@@ -192,7 +199,7 @@ def test_a_chapter_is_encoded_as_the_config_sets():
 
 def test_the_offset_adds_starts_and_leaves_their_confidence(copy):
     tagger = load_checkpoint(copy)
-    probable = [marginals(tagger.score_chapter(chapter)) for chapter in chapters(sample())]
+    probable = [marginals(tagger.score_chapter(chapter)) for chapter in split_chapters(sample())]
     start = np.concatenate(probable)[:, TAGS.index(Tag.B_START)]
     found = []
     for offset in (0.0, 1.0, 1e6):
@@ -212,7 +219,7 @@ def test_temperature_changes_confidence_and_no_tag(copy):
     after = load_checkpoint(copy)
     tagged = after.tag(sample())
     assert [item.tag for item in tagged] == [item.tag for item in before.tag(sample())]
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         probable = marginals(before.score_chapter(chapter) / 0.25)
         for place, row in zip(chapter.places, probable, strict=True):
             expected = row[TAGS.index(tagged[place].tag)]
@@ -329,7 +336,7 @@ def varied(checkpoint, tmp_path_factory):
     folder = tmp_path_factory.mktemp("varied") / "tiny"
     shutil.copytree(checkpoint, folder)
     tagger = NeuralTagger(*read_checkpoint(folder))
-    rows = np.concatenate([tagger.score_chapter(chapter) for chapter in chapters(sample())])
+    rows = np.concatenate([tagger.score_chapter(chapter) for chapter in split_chapters(sample())])
     middle = torch.from_numpy(np.median(rows, axis=0)[[0, 2, 1]])
     with torch.no_grad():
         for expert in (tagger.model.text, tagger.model.structure):

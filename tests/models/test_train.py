@@ -247,7 +247,7 @@ def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
         return finish_run(*given)
 
     monkeypatch.setattr(train, "finish_run", interrupted)
-    monkeypatch.setattr("miner.models.tagger.run_folder.best_start_offset", lambda *given: 0.7)
+    monkeypatch.setattr("miner.models.tagger.run_folder.fit_start_offset", lambda *given: 0.7)
     given = ("--train-split", "sample", "--dev-split", "sample", "--structure-epochs", 1)
     given += ("--epochs", 6, "--patience", 1, "--chapters", 1)
     out = tmp_path / "out"

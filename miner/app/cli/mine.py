@@ -139,15 +139,15 @@ def command(
         ) as run,
     ):
         run.finish()
-    from miner.app.tables.mining import run_table, tagged_by
+    from miner.app.tables.mining import describe_taggers, tabulate_run
 
     if as_json:
         record = {"totals": run.totals, "files": [str(path) for path in run.paths]}
         record["set_aside"] = [[item.name, item.why] for item in run.set_aside]
         show_json(record)
     elif not quiet and run.entries:
-        show(run_table(run, console().width))
-        click.echo(f"tagged by {tagged_by(run)}")
+        show(tabulate_run(run, console().width))
+        click.echo(f"tagged by {describe_taggers(run)}")
         click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")
     for item in run.set_aside:
         click.echo(f"{click.style('set aside', fg='yellow')}: {item.name}: {item.why}", err=True)

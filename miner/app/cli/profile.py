@@ -25,7 +25,7 @@ def command(word: str, books: Path | None, mirror: str | None, as_json: bool) ->
     Each paragraph votes for the marks that open its first speech. The option --quotes of the other
     commands overrules the result.
     """
-    from miner.app.tables.mining import typography_tables
+    from miner.app.tables.mining import tabulate_typography
     from miner.corpus.reading import read_book
     from miner.dialogue.typography import infer_typography
 
@@ -37,4 +37,4 @@ def command(word: str, books: Path | None, mirror: str | None, as_json: bool) ->
         record |= {"confidence": typography.confidence, "evidence": evidence}
         show_json(record)
     else:
-        show(typography_tables(book.id, typography))
+        show(tabulate_typography(book.id, typography))

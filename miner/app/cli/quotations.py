@@ -31,7 +31,7 @@ def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_
     rules on the corpus's own text. Thoughts in quotation marks count as quotations, because the
     corpus counts them.
     """
-    from miner.app.tables.scores import quotation_tables
+    from miner.app.tables.scores import tabulate_quotations
     from miner.evaluation.pdnc_scores import score_corpus
 
     scores = score_corpus(pdnc, book_reader(books, mirror))
@@ -39,4 +39,4 @@ def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_
         record = [score.to_json() for score in scores]
         show_json(record)
     elif not quiet:
-        show(quotation_tables(scores, console().width))
+        show(tabulate_quotations(scores, console().width))

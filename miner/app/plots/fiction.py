@@ -15,7 +15,7 @@ _MARKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)  # turns on the a
 _LONG = 28  # characters of a name that is too long for a legend of two columns
 
 
-def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = None) -> Figure:
+def plot_lengths(lengths: Sequence[Lengths], title: str, gold: Lengths | None = None) -> Figure:
     """Draws the share of conversations with at least n turns, one line per book or tagger.
 
     A book without conversations has no line.
@@ -64,7 +64,7 @@ def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
     return figure
 
 
-def talk_plot(talk: Talk) -> Figure:
+def plot_talk(talk: Talk) -> Figure:
     """Draws the share of talk in each chapter of a book and in the whole book.
 
     Args:
@@ -83,7 +83,7 @@ def talk_plot(talk: Talk) -> Figure:
     return figure
 
 
-def talks_plot(talks: Sequence[Talk]) -> Figure:
+def plot_talks(talks: Sequence[Talk]) -> Figure:
     """Draws the share of talk in several books, with a mark per chapter; most talk is on top.
 
     Args:
@@ -121,7 +121,7 @@ def talks_plot(talks: Sequence[Talk]) -> Figure:
     return figure
 
 
-def company_plot(companies: CompanySizes, title: str) -> Figure:
+def plot_companies(companies: CompanySizes, title: str) -> Figure:
     """Draws how many people talk in a conversation, and how they share its turns.
 
     The upper plot shows the share of conversations and of turns by the number of speakers. The

@@ -226,7 +226,9 @@ def _windows(
     return tuple(windows)
 
 
-def batches(windows: Sequence[Window], step: int, tokens: int) -> Iterator[tuple[int, list[int]]]:
+def batch_windows(
+    windows: Sequence[Window], step: int, tokens: int
+) -> Iterator[tuple[int, list[int]]]:
     """Yields batches of windows of about the same length, so that they need little padding.
 
     Args:

@@ -62,7 +62,7 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
             f"found a window of {config.window} tokens, expected at most {longest}, the encoder's"
         )
     _check_layers("freeze", config.frozen_layers, encoder)
-    encoder_layers(model)
+    find_encoder_layers(model)
     pretrained = AutoModel.from_pretrained(config.encoder, dtype=torch.float32).state_dict()
     model.encoder.load_state_dict(
         {name: pretrained[name] for name in model.encoder.state_dict()}, strict=True
@@ -97,7 +97,7 @@ def _check_layers(verb: str, n_layers: int, encoder: Any) -> None:  # noqa: ANN4
         )
 
 
-def encoder_layers(model: ConversationTagger) -> nn.ModuleList:
+def find_encoder_layers(model: ConversationTagger) -> nn.ModuleList:
     """Returns the layers of the encoder, lowest first.
 
     Raises:

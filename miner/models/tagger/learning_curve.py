@@ -39,7 +39,7 @@ class Learned:
         return min(lows), max(highs)
 
 
-def learning_curve(
+def read_learning_curve(
     runs: Iterable[Path], split: str, measure: str = "turn-pair.f1"
 ) -> list[Learned]:
     """Returns the scores of runs by their number of chapters, fewest first.

@@ -14,7 +14,7 @@ _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+")
 _UNITS = (("B-START", "B-START"), ("turn pairs", "turn-pair"), ("span pairs", "span-pair"))
 
 
-def model_card(
+def format_model_card(
     training: Mapping[str, Any],
     scores: Mapping[str, Scores],
     calibration: Calibration,

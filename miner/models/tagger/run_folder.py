@@ -27,12 +27,12 @@ from miner.models.tagger.calibration import Calibration, calibration_error, fit_
 from miner.models.tagger.checkpoint import read_checkpoint, write_checkpoint
 from miner.models.tagger.encoded_chapters import ChapterEncoder
 from miner.models.tagger.examples import AnnotatedExamples, Example, digest
-from miner.models.tagger.model_card import model_card
+from miner.models.tagger.model_card import format_model_card
 from miner.models.tagger.model_selection import (
     BestEpoch,
     ChapterScores,
     EpochResult,
-    best_start_offset,
+    fit_start_offset,
     mix_experts,
     score_chapters,
     score_decoded,
@@ -252,7 +252,7 @@ def finish_run(
             named |= {f", {expert} alone": rows for expert, rows in alone.items()}
         for name, rows in named.items():
             if split == dev:
-                offsets[name] = best_start_offset(gold, rows)
+                offsets[name] = fit_start_offset(gold, rows)
             scores[split + name] = score_decoded(gold, rows, split, config.resamples, offsets[name])
     tags = {split: [example.tags for example in gold.examples] for split, gold in splits.items()}
     calibration = fit_temperature(mixed[dev], tags[dev], offsets[""])
@@ -264,7 +264,7 @@ def finish_run(
     model.config.confidence_temperature = calibration.temperature
     model.config.training = record | {"best epoch": best.epoch + 1}
     write_checkpoint(out, model, quantized)
-    card = model_card(model.config.training, scores, calibration, errors)
+    card = format_model_card(model.config.training, scores, calibration, errors)
     (out / CARD).write_text(card, encoding="utf-8")
     return FinishedRun(scores, calibration, errors, model.config.training)
 
