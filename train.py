@@ -1,6 +1,6 @@
 """Trains the tagger on the annotations: `python train.py --help`.
 
-The way of a run: examples -> tensors -> stages of epochs -> the best epoch on dev -> a run folder
+A run goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a run folder
 with the checkpoint, its calibration and scores, the metrics of every epoch, and the exact command.
 
 Each expert is trained by itself: first the structure expert, then the text expert with its encoder,

@@ -135,8 +135,8 @@ def book(letters: str, name: str = "7", **options) -> TaggedBook:
     return TaggedBook(name, spans_of(tags, chapters, **options))
 
 
-def counts(figure, unit: str) -> Counts:
-    return dict(figure.counts)[unit]
+def counts(measures, unit: str) -> Counts:
+    return dict(measures.counts)[unit]
 
 
 def offsets_of(text: str, *parts: str) -> list[tuple[int, int]]:

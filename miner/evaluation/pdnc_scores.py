@@ -1,4 +1,4 @@
-"""The finding of quotations, scored against the Project Dialogism Novel Corpus (PDNC).
+"""The quotations that the miner finds, scored against the Project Dialogism Novel Corpus (PDNC).
 
 Two simple rules on the corpus's own text give a baseline.
 """

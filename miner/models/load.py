@@ -67,7 +67,7 @@ class StoredTags:
         if len(stored) != len(book_spans.spans):
             raise ValueError(
                 f"{self.path}: found {len(stored)} spans of {book}, "
-                f"expected {len(book_spans.spans)} as the book has them now"
+                f"expected the {len(book_spans.spans)} that the book has now"
             )
         for span, item in zip(book_spans.spans, stored, strict=True):
             if (item.span.paragraph, item.span.text) != (span.paragraph, span.text):
@@ -75,7 +75,7 @@ class StoredTags:
                     f"{self.path}: {book}, paragraph {span.paragraph}, span {span.index}: "
                     f"found {item.span.text[:40]!r}, expected {span.text[:40]!r}"
                 )
-        # The spans of the file, since a reader may have corrected which of them are utterances.
+        # These are the spans of the file, because a reader may have corrected what is an utterance.
         return stored
 
 
@@ -83,15 +83,15 @@ class StoredTags:
 class CheckpointTagger:
     """A trained tagger, by the folder of its checkpoint.
 
-    It is small enough to send to another process: it loads the weights when it needs them first.
-    It implements `BatchTagger`.
+    It loads the weights on first use, so it is small enough to send to another process. It
+    implements `BatchTagger`.
     """
 
     path: Path
     dtype: str = FLOAT32
 
     def load(self) -> NeuralTagger:
-        """The tagger with its weights, loaded once and again when the files have changed.
+        """The tagger with its weights. It is loaded once, and again after its files have changed.
 
         Raises:
             ValueError: if it cannot be loaded.
@@ -125,7 +125,7 @@ class CheckpointTagger:
 
 
 class _Routed(NamedTuple):
-    """What a book's tagger prepared; `language` is "" where that are the tags themselves."""
+    """What a book's tagger prepared; if that is the tags themselves, `language` is ""."""
 
     language: str
     prepared: Any
@@ -182,7 +182,7 @@ def _language_of(book_spans: BookSpans) -> str:
 
 
 def choose_tagger(name: str, language: str) -> str:
-    """The name of the tagger that tags books of a language. Only "auto" stands for others.
+    """Returns the name of the tagger for books of a language; "auto" depends on the language.
 
     Args:
         name: a name for `load_tagger`.
@@ -206,7 +206,7 @@ def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
         dtype: one of `DTYPES`, in which the encoder computes.
 
     Raises:
-        ValueError: if it cannot be loaded, or if it came with the package and was changed since.
+        ValueError: if it cannot be loaded, or if it came with the package and has been changed.
     """
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
     folder = path.resolve()

@@ -1,7 +1,6 @@
 """Examples from the MCN labels, weak labels, and the digest of examples."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,16 +8,13 @@ from annotation_helpers import MCN_ROWS, write_mcn
 from encoders import sample
 from helpers import MCN, needs_mcn
 
-import miner
 from heuristic.gap import GapTagger
 from miner.dialogue.tags import TAGS, Tag
 from miner.models.tagger.examples import digest, examples_from_tagger, read_examples
 
-ROOT = Path(miner.__file__).parents[1]
-
 
 def no_book(book):
-    raise AssertionError(f"asked for {book}")
+    raise AssertionError(f"read {book}")
 
 
 def mcn_folder(folder, rows):

@@ -115,7 +115,7 @@ def test_a_chapter_for_each_that_has_an_utterance():
     assert [(chapter.book, chapter.number) for chapter in found] == [("17", 2), ("17", 4)]
     # Spans: two of narration; 2, then narration and 4; one of narration; 6 and a tag.
     assert [chapter.places for chapter in found] == [(2, 4), (6,)]
-    # Each chapter begins anew.
+    # The features of each chapter start from nothing.
     assert [chapter.features[0, 0] for chapter in found] == [1, 1]
     assert found[1].features[0, FEATURES.index("paragraphs since the last utterance")] == 0
 

@@ -262,7 +262,7 @@ def test_a_chapter_of_one_utterance():
     assert sequence_slices(chapter, 0) == [slice(0, 1)]
     scores = scores_of(model_of(), chapter)
     assert scores.shape == (1, 4)
-    # B-START is the only legal tag: certain, whatever its score.
+    # B-START is the only legal tag, so it is certain at any score.
     assert float(sequence_loss(scores, torch.tensor([0]))) == pytest.approx(0, abs=1e-6)
 
 

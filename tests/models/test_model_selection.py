@@ -118,16 +118,16 @@ def test_the_offset_of_starts_is_the_best_that_was_tried(gold):
 def test_of_equally_good_offsets_the_one_nearest_to_zero_is_taken(gold):
     rows = [np.eye(4)[item.tags] * 100 for item in gold.examples]
     assert fit_start_offset(gold, rows) == 0.0
-    figure = score_decoded(gold, rows, "sample").total.end_to_end
-    assert goal_of(figure) == 1.0  # the gold tags are decoded
+    measures = score_decoded(gold, rows, "sample").total.end_to_end
+    assert goal_of(measures) == 1.0  # the gold tags are decoded
 
 
 def test_the_goal_is_the_mean_of_two_f1(gold):
     random = np.random.default_rng(4)
     rows = [random.normal(0, 1, (len(item.tags), 4)) for item in gold.examples]
-    figure = score_decoded(gold, rows, "sample").total.end_to_end
-    f1 = [figure[name].value for name in ("B-START.f1", "turn-pair.f1")]
-    assert goal_of(figure) == pytest.approx(sum(f1) / 2)
+    measures = score_decoded(gold, rows, "sample").total.end_to_end
+    f1 = [measures[name].value for name in ("B-START.f1", "turn-pair.f1")]
+    assert goal_of(measures) == pytest.approx(sum(f1) / 2)
 
 
 def test_the_mean_loss_is_per_utterance(gold):

@@ -6,11 +6,10 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 from encoders import KINDS, encoder, model_of, sample, save_checkpoint, tokenizer_of, told
-from helpers import ROOT
+from helpers import ANNOTATIONS, run
+from models_helpers import change_config
 
-from miner.app.cli.main import main
 from miner.dialogue.dialogues import dialogues
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, repair_tags
 from miner.files import is_checkpoint
@@ -26,10 +25,6 @@ from miner.models.tagger.encoding import (
 )
 from miner.models.tagger.features import split_chapters
 from miner.models.tagger.tagger import NeuralTagger
-
-
-def run(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def check(book_spans, tagged):
@@ -60,12 +55,6 @@ def checkpoint(tmp_path_factory):
 def copy(checkpoint, tmp_path):
     """A copy that a test may change."""
     return shutil.copytree(checkpoint, tmp_path / "copy")
-
-
-def change(folder, **values):
-    path = folder / "config.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(record | values), encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -215,7 +204,7 @@ def test_the_offset_adds_starts_and_leaves_their_confidence(copy):
 
 def test_temperature_changes_confidence_and_no_tag(copy):
     before = load_checkpoint(copy)
-    change(copy, confidence_temperature=0.25)
+    change_config(copy, confidence_temperature=0.25)
     after = load_checkpoint(copy)
     tagged = after.tag(sample())
     assert [item.tag for item in tagged] == [item.tag for item in before.tag(sample())]
@@ -381,9 +370,8 @@ def test_a_heuristic_has_no_confidence_to_filter_by(tmp_path):
 
 
 def test_the_table_of_pairs_by_confidence(varied, tmp_path):
-    gold = ROOT / "annotations"
     plot = tmp_path / "trade.png"
-    words = ("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", varied)
+    words = ("gold", "confidence", "--gold", ANNOTATIONS, "--split", "sample", "--tagger", varied)
     done = run(*words, "--resamples", 20, "--plot", plot)
     assert (done.exit_code, done.stderr) == (0, "")
     assert plot.read_bytes().startswith(b"\x89PNG")
@@ -397,8 +385,7 @@ def test_the_table_of_pairs_by_confidence(varied, tmp_path):
 
 
 def test_a_heuristic_has_no_table_of_pairs_by_confidence():
-    gold = ROOT / "annotations"
-    done = run("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", "gap")
+    done = run("gold", "confidence", "--gold", ANNOTATIONS, "--split", "sample", "--tagger", "gap")
     assert done.exit_code == 1
     assert "found tags without confidence" in done.stderr
 

@@ -4,8 +4,7 @@ import shutil
 
 import pytest
 from encoders import sample
-from helpers import DATA, ROOT, SAMPLE
-from models_helpers import sample_annotations
+from helpers import DATA, ROOT, SAMPLE, annotations_of_sample
 
 from heuristic.gap import GapTagger
 from miner.books.sources import find_sources
@@ -42,7 +41,7 @@ def test_books_that_the_annotations_judge_by_are_left_out(tmp_path):
 
 
 def test_books_are_left_out_on_request(tmp_path):
-    gold = sample_annotations(tmp_path / "gold")
+    gold = annotations_of_sample(tmp_path / "gold")
     assert find_held_out_books(gold) == {}
     held_out = find_held_out_books(gold, ["sample"])
     assert held_out == {"sample": "as --without says"}

@@ -15,11 +15,11 @@ from miner.app.cli.terminal import show, show_json
 
 
 @click.command("profile")
-@click.argument("word", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE")
 @books_option
 @mirror_option
 @json_option
-def command(word: str, books: Path | None, mirror: str | None, as_json: bool) -> None:
+def command(source: str, books: Path | None, mirror: str | None, as_json: bool) -> None:
     """Show how a book marks speech, and the evidence for it.
 
     Each paragraph votes for the marks that open its first speech. The option --quotes of the other
@@ -29,7 +29,7 @@ def command(word: str, books: Path | None, mirror: str | None, as_json: bool) ->
     from miner.corpus.reading import read_book
     from miner.dialogue.typography import infer_typography
 
-    book = read_book(word, books=books, mirror=mirror)
+    book = read_book(source, books=books, mirror=mirror)
     typography = infer_typography(book)
     if as_json:
         evidence = dict(typography.evidence)

@@ -1,4 +1,4 @@
-"""`miner quotations`: score the finding of quotations against PDNC."""
+"""`miner quotations`: score the quotations that are found against PDNC."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from miner.app.cli.terminal import console, show, show_json
 @quiet_option
 @json_option
 def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_json: bool) -> None:
-    """Score the finding of quotations against an annotated corpus.
+    """Score the quotations that are found against a corpus.
 
     The corpus is the Project Dialogism Novel Corpus (PDNC). Each novel is read from its Gutenberg
     file and aligned with the corpus by its letters. The table also has the scores of two simple

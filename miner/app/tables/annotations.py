@@ -64,7 +64,7 @@ def tabulate_statistics(statistics: AnnotationStatistics) -> list[Shown]:
 
 
 def tabulate_agreement(agreements: Mapping[str, Agreement]) -> list[Shown]:
-    """How far readings agree, with a column for each two readings."""
+    """How far readings agree, with a column for each pair of readings."""
     records = [agreement.to_json() for agreement in agreements.values()]
     table = new_table(("", *agreements))
     for name in records[0]:
@@ -75,7 +75,7 @@ def tabulate_agreement(agreements: Mapping[str, Agreement]) -> list[Shown]:
 
 
 def tabulate_speakers(pairs: Sequence[SpeakerPair], list_differences: bool) -> list[Shown]:
-    """How many speakers agree with the corpus, by book; then each difference, if asked for."""
+    """How many speakers agree with the corpus, by book; then, optionally, each difference."""
     table = new_table(("book", "utterances of both", "same speaker", "share"))
     books = dict.fromkeys(pair.book for pair in pairs)
     for name in (*books, "all"):

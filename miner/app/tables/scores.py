@@ -77,7 +77,7 @@ def _measures_table(title: str, measures: Measures) -> list[Shown]:
 
 
 def tabulate_comparison(comparison: Comparison) -> list[Shown]:
-    """The two measures of MCN; then precision, recall and F1 of each tagger, in all and by book."""
+    """The two measures of MCN; then precision, recall and F1 of each tagger, also by book."""
     shown: list[Shown] = []
     where = f"({comparison.gold}, {comparison.split} split)"
     if any(row.readme for row in comparison.rows):

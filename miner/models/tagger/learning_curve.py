@@ -47,11 +47,11 @@ def read_learning_curve(
     Args:
         runs: folders that `train.py` wrote.
         split: the split that was scored, as the run names it: "dev", "test".
-        measure: a name in `scores.Figure`, on the spans of the gold.
+        measure: the name of a score in `scores.Measures`, on the spans of the gold.
 
     Raises:
-        ValueError: if there is no folder, or a folder holds no finished run, or its run has no
-            scores of the split, or no such measure.
+        ValueError: if there is no folder, if a folder holds no finished run, or if a run has no
+            scores of the split or no such score.
         OSError: if a file cannot be read.
     """
     found: dict[int, list[Score]] = {}

@@ -33,7 +33,7 @@ def training_dtype(name: str, device: str) -> torch.dtype:
 
 
 def autocast(device: str, dtype: torch.dtype) -> torch.autocast:
-    """Returns a context that computes with `dtype` where PyTorch holds it safe."""
+    """Returns a context that computes with `dtype` where PyTorch considers it safe."""
     return torch.autocast(device, torch.bfloat16, enabled=dtype is torch.bfloat16)
 
 
