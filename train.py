@@ -206,7 +206,7 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
             result = evaluate_epoch(model, dev_chapters, dev, config.dev_split, experts, dtype)
             row = metrics_row(stage.name, epoch, total_loss / n_tags, seconds, n_tokens, result)
             rows.append(row)
-            report(" ".join(f"{name} {short(value)}" for name, value in row.items()))
+            report(" ".join(f"{name} {format_value(value)}" for name, value in row.items()))
             n_epochs_done = epoch + 1
             if stage.name == "gold":
                 best = best.compare(epoch, result.goal, result.losses["mixture"])
@@ -230,7 +230,7 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
         for name, scores in finished.scores.items():
             for unit in ("B-START", "turn-pair"):
                 value = scores.total.end_to_end[f"{unit}.f1"].value
-                click.echo(f"{name}: {unit} F1 {short(value)}")
+                click.echo(f"{name}: {unit} F1 {format_value(value)}")
 
 
 def augment_examples(
@@ -254,7 +254,7 @@ def show_progress(items: Sequence[Item], name: str) -> Iterable[Item]:
     return track(items, name, console=console, transient=True) if console.is_terminal else items
 
 
-def short(value: str | int | float | None) -> str:
+def format_value(value: str | int | float | None) -> str:
     """Returns a number with four digits, or a text as it is."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 

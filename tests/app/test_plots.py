@@ -19,7 +19,7 @@ from miner.app.plots.evaluation import (
     save_figures,
 )
 from miner.app.plots.fiction import plot_companies, plot_lengths, plot_talk, plot_talks
-from miner.app.plots.style import COLOURS, looks
+from miner.app.plots.style import COLOURS, choose_looks
 from miner.dialogue.statistics import Lengths, talk_by_chapter
 from miner.dialogue.tags import TAGS
 from miner.evaluation.compare import compare
@@ -171,7 +171,7 @@ def test_bars_of_company_sizes():
 
 
 def test_series_differ_in_more_than_colour():
-    drawn = looks(30)
+    drawn = choose_looks(30)
     assert {look.colour for look in drawn} == set(COLOURS)
     assert len({(look.marker, look.line) for look in drawn}) == 30
     for one, other in zip(drawn, drawn[1:], strict=False):

@@ -14,7 +14,7 @@ from miner.app.cli.options import (
     mirror_option,
     quiet_option,
 )
-from miner.app.cli.terminal import console, show, show_json
+from miner.app.cli.terminal import open_console, show, show_json
 
 
 @click.command("quotations")
@@ -39,4 +39,4 @@ def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_
         record = [score.to_json() for score in scores]
         show_json(record)
     elif not quiet:
-        show(tabulate_quotations(scores, console().width))
+        show(tabulate_quotations(scores, open_console().width))

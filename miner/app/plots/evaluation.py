@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from miner.app.plots.style import COLOURS, GREY, INK, SMALL, looks, new_figure, tidy
+from miner.app.plots.style import COLOURS, GREY, INK, SMALL, choose_looks, new_figure, tidy
 from miner.dialogue.tags import TAGS
 from miner.evaluation.confidence import KeptPairs
 from miner.evaluation.counts import Confusion
@@ -39,11 +39,13 @@ def plot_scores(
     panels = figure.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.08})
     shift = 0.18 if from_book else 0.0
     for axes, (label, measure) in zip(panels, _COMPARED, strict=True):
-        for place, (look, (_, scores)) in enumerate(zip(looks(len(rows)), rows, strict=True)):
+        for place, (look, (_, scores)) in enumerate(
+            zip(choose_looks(len(rows)), rows, strict=True)
+        ):
             score = scores.total.end_to_end[measure]
             _draw_score(axes, score, place - shift, look.colour, look.marker, look.colour)
         for place, (look, (_, scores)) in enumerate(
-            zip(looks(len(from_book)), from_book, strict=True)
+            zip(choose_looks(len(from_book)), from_book, strict=True)
         ):
             score = scores.total.end_to_end[measure]
             _draw_score(axes, score, place + shift, look.colour, look.marker, "white")

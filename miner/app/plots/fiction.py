@@ -8,7 +8,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from miner.annotation.statistics import RANKS, CompanySize, CompanySizes
-from miner.app.plots.style import COLOURS, GREY, INK, PALE, SMALL, Look, looks, new_figure, tidy
+from miner.app.plots.style import (
+    COLOURS,
+    GREY,
+    INK,
+    PALE,
+    SMALL,
+    Look,
+    choose_looks,
+    new_figure,
+    tidy,
+)
 from miner.dialogue.statistics import Lengths, Talk
 
 _MARKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)  # turns on the axis
@@ -25,7 +35,7 @@ def plot_lengths(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
         title: of the figure.
         gold: drawn as a thicker black line.
     """
-    drawn = list(zip(looks(len(lengths)), lengths, strict=True))
+    drawn = list(zip(choose_looks(len(lengths)), lengths, strict=True))
     if gold is not None:
         drawn.insert(0, (Look(INK, "*", "-", ""), gold))
     figure = new_figure(6.0, 3.9 + 0.1 * len(drawn))
@@ -161,7 +171,9 @@ def _draw_sizes(axes: Axes, companies: CompanySizes) -> None:
     """Draws two bars for each size: the share of conversations and the share of turns."""
     shares = (companies.conversation_shares, companies.turn_shares)
     labels = ("of all conversations", "of all turns")
-    for look, label, values, shift in zip(looks(2), labels, shares, (-0.2, 0.2), strict=True):
+    for look, label, values, shift in zip(
+        choose_looks(2), labels, shares, (-0.2, 0.2), strict=True
+    ):
         bars = axes.bar(
             [size.n_speakers + shift for size in companies.sizes],
             [100 * value for value in values],
@@ -177,7 +189,7 @@ def _draw_sizes(axes: Axes, companies: CompanySizes) -> None:
 def _draw_ranks(axes: Axes, sizes: Sequence[CompanySize]) -> None:
     """Draws a bar for each size, stacked from the shares of its speakers."""
     bottom = [0.0] * len(sizes)
-    for rank, look in enumerate(looks(len(RANKS))):
+    for rank, look in enumerate(choose_looks(len(RANKS))):
         values = [100 * size.by_rank[rank] for size in sizes]
         axes.bar(
             [size.n_speakers for size in sizes],
