@@ -41,10 +41,10 @@ from miner.models.tagger.run_folder import (
     MetricsRow,
     RunState,
     begin_run,
+    build_run_record,
     finish_run,
     metrics_row,
     resume_run,
-    run_record,
     write_run_record,
     write_state,
 )
@@ -135,7 +135,7 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
 
     # The run folder.
     command = shlex.join(["python", *sys.argv])
-    record = run_record(config, examples, dev, weak, left_out, dtype, n_processes, command)
+    record = build_run_record(config, examples, dev, weak, left_out, dtype, n_processes, command)
     best, rows, state = BestEpoch(), list[MetricsRow](), None
     if resume:
         state = resume_run(out, record)

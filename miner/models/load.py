@@ -219,7 +219,7 @@ def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
     return CheckpointTagger(path, dtype).load()
 
 
-def registered_taggers() -> dict[str, EntryPoint]:
+def find_registered_taggers() -> dict[str, EntryPoint]:
     """The taggers that installed packages register, by name, in alphabetical order.
 
     A package registers a tagger as an entry point of the group `miner.taggers`: a callable that
@@ -254,7 +254,7 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
         load_checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
         return AutoTagger(dtype)
     plain, colon, argument = name.partition(":")
-    if entry := registered_taggers().get(plain):
+    if entry := find_registered_taggers().get(plain):
         factory = entry.load()
         try:
             return factory(argument) if colon else factory()
@@ -265,7 +265,7 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
         load_checkpoint_tagger(name, dtype)
         return CheckpointTagger(path, dtype)
     if not path.is_file():
-        known = ", ".join((AUTO, *registered_taggers()))
+        known = ", ".join((AUTO, *find_registered_taggers()))
         raise ValueError(
             f"no tagger {name!r}: expected one of {known}, a file of tags, or a checkpoint"
         )
@@ -290,14 +290,14 @@ def tagger_signature(name: str) -> str:
     """The tagger's name; for a file or a checkpoint, its name and the start of its digest."""
     if name == AUTO:
         return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
-    if name.partition(":")[0] in registered_taggers() or not Path(name).exists():
+    if name.partition(":")[0] in find_registered_taggers() or not Path(name).exists():
         return name
     return file_signature(Path(name), _digest(Path(name)))
 
 
 def tagger_label(name: str) -> str:
     """The tagger's name in tables."""
-    if name.partition(":")[0] in registered_taggers():
+    if name.partition(":")[0] in find_registered_taggers():
         return str(getattr(load_tagger(name), "label", name))
     return name
 

@@ -9,7 +9,7 @@ from helpers import ANNOTATIONS, DATA, NOVEL, SAMPLE, failed, interrupted_after,
 from loopback import answer
 
 from miner.app.cli.main import main
-from miner.models.load import registered_taggers
+from miner.models.load import find_registered_taggers
 
 HEAVY = "torch transformers numpy pandas matplotlib seqeval sklearn pyarrow requests datasets"
 GOLD_COMMANDS = main.commands["gold"].commands
@@ -62,7 +62,7 @@ def test_the_help_lists_examples_and_commands_as_they_stand():
 @pytest.mark.parametrize("path", WITH_TAGGER, ids=" ".join)
 def test_the_help_of_tagger_names_the_registered_taggers(path):
     shown = " ".join(run(*path, "--help").output.split())
-    assert f"), {', '.join(registered_taggers())}, or the path" in shown
+    assert f"), {', '.join(find_registered_taggers())}, or the path" in shown
 
 
 @pytest.mark.parametrize("path", WITH_TAGGER, ids=" ".join)

@@ -25,7 +25,7 @@ from miner.evaluation.scores import format_rate
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.config import Expert
 from miner.models.tagger.encoded_chapters import ChapterEncoder
-from miner.models.tagger.examples import digest, read_examples
+from miner.models.tagger.examples import digest_examples, read_examples
 from miner.models.tagger.initialization import new_model
 from miner.models.tagger.losses import chapter_loss
 from miner.models.tagger.model_selection import BestEpoch
@@ -134,7 +134,7 @@ def test_what_a_run_leaves_behind(whole):
     assert training["command"] == " ".join(["python", *argv])
     assert (training["chapters"], training["utterances"]) == (5, 180)
     assert (training["seed"], training["epochs"], training["weak_epochs"]) == (0, 2, 1)
-    found = digest(read_examples(ROOT / "annotations", "sample", read_sample).examples)
+    found = digest_examples(read_examples(ROOT / "annotations", "sample", read_sample).examples)
     assert training["digest of the data"] == training["digest of dev"] == found
     config = json.loads((out / "config.json").read_bytes())
     assert config["training"] == training
@@ -334,7 +334,7 @@ def test_chapters_that_the_edition_lacks_are_left_out_and_recorded(gold, tmp_pat
         records.append(given)
         raise ValueError("enough")
 
-    monkeypatch.setattr(train, "run_record", noted)
+    monkeypatch.setattr(train, "build_run_record", noted)
     given = ("--train-split", "train", "--dev-split", "sample", "--books", books)
     done = start(folder, tmp_path / "out", *given)
     (told,) = [line for line in done.output.splitlines() if line.startswith("left out, ")]

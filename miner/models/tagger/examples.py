@@ -46,7 +46,7 @@ class AnnotatedExamples:
     gold: tuple[TaggedBook, ...]
 
 
-def digest(examples: Iterable[Example]) -> str:
+def digest_examples(examples: Iterable[Example]) -> str:
     """Returns 8 hexadecimal digits that change with any text, tag or speaker of the examples."""
     found = hashlib.sha256()
     for example in examples:

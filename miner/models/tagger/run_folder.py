@@ -26,7 +26,7 @@ from miner.models.load import tagger_signature
 from miner.models.tagger.calibration import Calibration, calibration_error, fit_temperature
 from miner.models.tagger.checkpoint import read_checkpoint, write_checkpoint
 from miner.models.tagger.encoded_chapters import ChapterEncoder
-from miner.models.tagger.examples import AnnotatedExamples, Example, digest
+from miner.models.tagger.examples import AnnotatedExamples, Example, digest_examples
 from miner.models.tagger.model_card import format_model_card
 from miner.models.tagger.model_selection import (
     BestEpoch,
@@ -94,7 +94,7 @@ class FinishedRun:
     record: Record
 
 
-def run_record(
+def build_run_record(
     config: TrainingConfig,
     examples: Sequence[Example],
     dev: AnnotatedExamples,
@@ -126,10 +126,10 @@ def run_record(
         "initialized from": str(config.initialize_from or ""),
         "chapters": len(examples),
         "utterances": sum(len(example.tags) for example in examples),
-        "digest of the data": digest(examples),
-        "digest of dev": digest(dev.examples),
+        "digest of the data": digest_examples(examples),
+        "digest of dev": digest_examples(dev.examples),
         "weak books": " ".join(dict.fromkeys(item.chapter.book for item in weak)),
-        "digest of weak labels": digest(weak) if weak else "",
+        "digest of weak labels": digest_examples(weak) if weak else "",
         "weak tagger": tagger_signature(config.weak_tagger) if weak else "",
         "test": config.test_split or "none",
         **choices,
