@@ -1,6 +1,6 @@
 """Trains the tagger on the annotations: `python train.py --help`.
 
-The way of a run: examples -> tensors -> stages of epochs -> the best epoch on dev -> a run folder
+A run goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a run folder
 with the checkpoint, its calibration and scores, the metrics of every epoch, and the exact command.
 
 Each expert is trained by itself: first the structure expert, then the text expert with its encoder,
@@ -41,10 +41,10 @@ from miner.models.tagger.run_folder import (
     MetricsRow,
     RunState,
     begin_run,
+    build_run_record,
     finish_run,
     metrics_row,
     resume_run,
-    run_record,
     write_run_record,
     write_state,
 )
@@ -57,7 +57,7 @@ from miner.models.tagger.training import (
     unfreeze,
 )
 from miner.models.tagger.training_config import TrainingConfig
-from miner.models.tagger.weak_labels import held_out_books, tag_weakly
+from miner.models.tagger.weak_labels import find_held_out_books, tag_weakly
 
 _LARGEST_GRADIENT = 1.0  # the norm to which gradients are clipped
 Item = TypeVar("Item")
@@ -130,12 +130,12 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
         if missing:
             raise ValueError(str(missing[0]))
         tagger = load_tagger(config.weak_tagger)
-        held_out = held_out_books(config.gold, config.without)
+        held_out = find_held_out_books(config.gold, config.without)
         weak = tag_weakly(show_progress(sources, "weak labels"), tagger, held_out, report)
 
     # The run folder.
     command = shlex.join(["python", *sys.argv])
-    record = run_record(config, examples, dev, weak, left_out, dtype, n_processes, command)
+    record = build_run_record(config, examples, dev, weak, left_out, dtype, n_processes, command)
     best, rows, state = BestEpoch(), list[MetricsRow](), None
     if resume:
         state = resume_run(out, record)
@@ -206,7 +206,7 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
             result = evaluate_epoch(model, dev_chapters, dev, config.dev_split, experts, dtype)
             row = metrics_row(stage.name, epoch, total_loss / n_tags, seconds, n_tokens, result)
             rows.append(row)
-            report(" ".join(f"{name} {short(value)}" for name, value in row.items()))
+            report(" ".join(f"{name} {format_value(value)}" for name, value in row.items()))
             n_epochs_done = epoch + 1
             if stage.name == "gold":
                 best = best.compare(epoch, result.goal, result.losses["mixture"])
@@ -224,13 +224,13 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
     # The result.
     if accelerator.is_main_process:
         finished = finish_run(out, config, tokenizer, device, dtype, splits, record, best)
-        figure = plots.reliability_plot(finished.calibration.bins, config.dev_split)
+        figure = plots.plot_reliability(finished.calibration.bins, config.dev_split)
         plots.save_figure(figure, out / RELIABILITY, force=True)
         write_run_record(out, finished)
         for name, scores in finished.scores.items():
             for unit in ("B-START", "turn-pair"):
                 value = scores.total.end_to_end[f"{unit}.f1"].value
-                click.echo(f"{name}: {unit} F1 {short(value)}")
+                click.echo(f"{name}: {unit} F1 {format_value(value)}")
 
 
 def augment_examples(
@@ -254,7 +254,7 @@ def show_progress(items: Sequence[Item], name: str) -> Iterable[Item]:
     return track(items, name, console=console, transient=True) if console.is_terminal else items
 
 
-def short(value: str | int | float | None) -> str:
+def format_value(value: str | int | float | None) -> str:
     """Returns a number with four digits, or a text as it is."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 

@@ -24,9 +24,7 @@ SAMPLE = ROOT / "miner" / "books" / "sample.html"
 ANNOTATIONS = ROOT / "annotations"
 SHARED = ROOT.parent / "shared"
 MCN = SHARED / "convo-miner-gold"
-needs_mcn = pytest.mark.skipif(
-    not MCN.is_dir(), reason=f"the files of MCN are not at {MCN}"
-)
+needs_mcn = pytest.mark.skipif(not MCN.is_dir(), reason=f"the files of MCN are not at {MCN}")
 BOOKS = SHARED / "books"
 needs_books = pytest.mark.skipif(
     not any(BOOKS.glob("*.htm*")), reason=f"the real books are not at {BOOKS}"
@@ -137,8 +135,8 @@ def book(letters: str, name: str = "7", **options) -> TaggedBook:
     return TaggedBook(name, spans_of(tags, chapters, **options))
 
 
-def counts(figure, unit: str) -> Counts:
-    return dict(figure.counts)[unit]
+def counts(measures, unit: str) -> Counts:
+    return dict(measures.counts)[unit]
 
 
 def offsets_of(text: str, *parts: str) -> list[tuple[int, int]]:

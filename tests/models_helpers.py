@@ -1,12 +1,11 @@
-"""What several tests of the models need: all allowed sequences, and annotations of the sample."""
+"""What several tests of the models need: all allowed sequences, changed configs, the sample."""
 
 import json
-import shutil
 from functools import cache
 from itertools import product
 
 import numpy as np
-from helpers import ROOT, SAMPLE
+from helpers import SAMPLE
 
 from miner.dialogue.tags import TAGS, repair_tags
 
@@ -28,19 +27,13 @@ def sums(scores):
     return scores[np.arange(len(scores)), sequences(len(scores))].sum(axis=1)
 
 
-def sample_annotations(folder):
-    """Makes a folder of annotations that holds the sample alone."""
-    for part in ("gold", "first", "second"):
-        (folder / part).mkdir(parents=True)
-        path = ROOT / "annotations" / part / "sample.jsonl"
-        if path.is_file():
-            shutil.copy(path, folder / part)
-    lines = (ROOT / "annotations" / "books.jsonl").read_text(encoding="utf-8").splitlines()
-    (line,) = [line for line in lines if json.loads(line)["book"] == "sample"]
-    (folder / "books.jsonl").write_text(line + "\n", encoding="utf-8")
-    return folder
+def change_config(folder, **values):
+    """Changes values in the config of a checkpoint."""
+    path = folder / "config.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(record | values), encoding="utf-8")
 
 
 def read_sample(book):
-    """Gives the bytes of the sample, whichever book is asked for."""
+    """Returns the bytes of the sample, for any book."""
     return SAMPLE.read_bytes()

@@ -137,7 +137,7 @@ def test_dialogue_in_fiction_takes_the_novels_that_are_at_hand(tmp_path, rerun):
     path = PATHS[NAMES.index("3-dialogue-in-fiction")]
     heights = []
     for found in (rerun(path), executed(path, tmp_path)):
-        (cell,) = [cell for cell in code_cells(found) if "talks_plot([" in cell.source]
+        (cell,) = [cell for cell in code_cells(found) if "plot_talks([" in cell.source]
         size = re.search(r"Figure size (\d+)x(\d+)", cell.outputs[0].data["text/plain"])
         heights.append(int(size[2]))
     assert heights[1] - heights[0] == 52

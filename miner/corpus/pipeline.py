@@ -23,7 +23,7 @@ from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import BatchTagger, TaggedBook, TaggedSpan, Tagger
 from miner.dialogue.typography import Typography
 from miner.files import json_line, printable
-from miner.models.load import AUTO, FLOAT32, load_tagger, tagger_for, tagger_signature
+from miner.models.load import AUTO, FLOAT32, choose_tagger, load_tagger, tagger_signature
 from miner.models.routing import route_in_order
 
 
@@ -262,7 +262,7 @@ def _entry(
             "marks": list(typography.names),
             "confidence": round(typography.confidence, 4),
         },
-        "tagger": tagger_signature(tagger_for(options.tagger, typography.language)),
+        "tagger": tagger_signature(choose_tagger(options.tagger, typography.language)),
         "counts": {
             "utterances": sum(span.is_utterance for span in spans),
             "quoted_not_speech": sum(span.quoted for span in spans),

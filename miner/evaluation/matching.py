@@ -14,6 +14,14 @@ from miner.annotation.alignment import words
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook, TaggedSpan
 
+# Paragraph, start and end (exclusive). It names the same characters in every tagging of a book.
+Place = tuple[int, int, int]
+
+
+def place_of(span: Span) -> Place:
+    """Returns the place of a span in its book."""
+    return span.paragraph, span.start, span.end
+
 
 def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
     """Matches utterances; returns ascending pairs of indices into the two `spans`.
@@ -25,8 +33,8 @@ def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]
     letters never match.
     """
     if has_same_paragraphs(gold, predicted):
-        at = {_position(item.span): i for i, item in enumerate(predicted.spans)}
-        places = [(i, at.get(_position(item.span))) for i, item in enumerate(gold.spans)]
+        at = {place_of(item.span): i for i, item in enumerate(predicted.spans)}
+        places = [(i, at.get(place_of(item.span))) for i, item in enumerate(gold.spans)]
         return [
             (i, j)
             for i, j in places
@@ -101,7 +109,3 @@ def _align_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int
         for pair, link in zip(pairs, links, strict=True)
         if 4 * n_links[link] >= min(n_golds[link[0]], n_predictions[link[1]])
     ]
-
-
-def _position(span: Span) -> tuple[int, int, int]:
-    return span.paragraph, span.start, span.end

@@ -12,17 +12,18 @@ from miner.annotation.editions import BookReader, editions
 from miner.dialogue.dialogues import Pair, Turn, dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook, Tagger
+from miner.evaluation.matching import Place, place_of
 from miner.evaluation.tagging import tag_found_spans
 
 # The causes of a wrong pair. They are tried in this order, and the first that holds is counted.
 CAUSES = {
-    "not speech": "a span of it is narration, a title, a letter, a thought",
-    "span cut wrongly": "a span of it is speech but begins or ends elsewhere",
-    "two conversations": "the answer is of another conversation than what it answers",
-    "one turn taken for two": "the same speaker goes on in the answer",
-    "speakers merged": "one of its turns holds the words of more than one speaker",
-    "half a turn": "the speaker of a turn goes on, or began, in another mined turn",
-    "speech missed": "a span of a turn, or a turn between the two, was not found",
+    "not speech": "one of its spans is narration, a title, a letter or a thought",
+    "span cut wrongly": "one of its spans is speech, but begins or ends elsewhere",
+    "two conversations": "its context and response belong to two conversations",
+    "one turn taken for two": "the same speaker continues in the response",
+    "speakers merged": "one of its turns has the words of more than one speaker",
+    "half a turn": "the rest of one of its turns is in another mined turn",
+    "speech missed": "a span of its turns, or a turn between them, was not found",
 }
 
 
@@ -95,7 +96,9 @@ def judge_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> 
     n_gold: Counter[tuple[str, int]] = Counter()
     for truth, guess in zip(gold, predicted, strict=True):
         chapters = {item.span.chapter for item in truth.spans}
-        judge = _Judge(truth, {_place(item.span) for item in guess.spans if item.span.is_utterance})
+        judge = _Judge(
+            truth, {place_of(item.span) for item in guess.spans if item.span.is_utterance}
+        )
         n_gold.update({(truth.book, chapter): 0 for chapter in chapters})
         for dialogue in dialogues(truth):
             for pair in turn_pairs(dialogue):
@@ -133,18 +136,17 @@ def count_pair_errors(judged: JudgedPairs) -> PairErrors:
     return PairErrors(len(judged.mined), n_right, by_cause, sum(judged.n_gold.values()) - n_right)
 
 
-_Place = tuple[int, int, int]  # paragraph, start, end
-_Places = tuple[_Place, ...]
+_Places = tuple[Place, ...]
 
 
 class _Judge:
     """Judges mined pairs against the gold of one book."""
 
-    def __init__(self, gold: TaggedBook, found: set[_Place]) -> None:
+    def __init__(self, gold: TaggedBook, found: set[Place]) -> None:
         self.found = found
         self.pairs: set[tuple[_Places, _Places]] = set()
         # A turn is known by the number of its conversation and its own number in it.
-        self.turn_of: dict[_Place, tuple[int, int]] = {}
+        self.turn_of: dict[Place, tuple[int, int]] = {}
         self.places_of: dict[tuple[int, int], _Places] = {}
         self.speech: dict[int, list[tuple[int, int]]] = {}
         for dialogue in dialogues(gold):
@@ -187,17 +189,13 @@ class _Judge:
         ]
         return "half a turn" if missing and self.found.issuperset(missing) else "speech missed"
 
-    def _overlaps(self, place: _Place) -> bool:
+    def _overlaps(self, place: Place) -> bool:
         paragraph, start, end = place
         return any(low < end and start < high for low, high in self.speech.get(paragraph, ()))
 
 
 def _places(turn: Turn) -> _Places:
-    return tuple(map(_place, turn.spans))
-
-
-def _place(span: Span) -> _Place:
-    return span.paragraph, span.start, span.end
+    return tuple(map(place_of, turn.spans))
 
 
 def _spans(pair: Pair) -> list[Span]:

@@ -1,4 +1,4 @@
-"""The finding of quotations, scored against the Project Dialogism Novel Corpus (PDNC).
+"""The quotations that the miner finds, scored against the Project Dialogism Novel Corpus (PDNC).
 
 Two simple rules on the corpus's own text give a baseline.
 """
@@ -37,8 +37,8 @@ class NovelScore:
         ours: the miner's utterances against the corpus's spans.
         joined: the same with the spans of both sides joined (`join_neighbours`). The corpus cuts
             nested speech out of the speech around it; the guidelines of this project do not.
-        regex: `regex_spans` on the corpus's own text.
-        toggle: `toggle_spans` on the corpus's own text.
+        regex: `find_spans_by_regex` on the corpus's own text.
+        toggle: `find_spans_by_toggle` on the corpus's own text.
     """
 
     title: str
@@ -100,8 +100,8 @@ def score_novel(novel: PdncNovel, data: bytes) -> NovelScore:
         id=novel.gutenberg_id,
         ours=score_quotations(text, gold, book_spans, alignment),
         joined=score_quotations(text, join_neighbours(text, gold), whole_speech, alignment),
-        regex=score_spans(text, gold, regex_spans(text)),
-        toggle=score_spans(text, gold, toggle_spans(text)),
+        regex=score_spans(text, gold, find_spans_by_regex(text)),
+        toggle=score_spans(text, gold, find_spans_by_toggle(text)),
     )
 
 
@@ -120,13 +120,13 @@ def _join_asides(book_spans: BookSpans) -> BookSpans:
     return replace(book_spans, spans=tuple(spans))
 
 
-def regex_spans(text: str) -> list[Offsets]:
+def find_spans_by_regex(text: str) -> list[Offsets]:
     """Finds what stands between two quotation marks in one paragraph."""
     return _find_in_paragraphs(text, re.compile(r'“([^”]*)”|"([^"]*)"'))
 
 
-def toggle_spans(text: str) -> list[Offsets]:
-    """Finds speech as `regex_spans` does; speech without a closing mark ends with its paragraph.
+def find_spans_by_toggle(text: str) -> list[Offsets]:
+    """Finds speech as `find_spans_by_regex` does, but an open speech ends with its paragraph.
 
     This is the rule of BookNLP (https://github.com/booknlp/booknlp), for double marks only.
     """

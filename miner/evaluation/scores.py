@@ -3,7 +3,7 @@
 Items are counted per chapter first, so that a bootstrap over chapters only sums resampled rows.
 Every measure compares sets of items made of utterance spans: a span with its tag, a turn, a pair, a
 dialogue. A predicted item is right when gold has the same item, made of the same spans. The tags of
-narration are not counted, because narration is told from speech before tagging.
+narration are not counted, because narration is separated from speech before tagging.
 
 There are two ways of counting. `end_to_end` measures what a user gets: an utterance that was not
 found is a miss of its tag, a spurious utterance is a false positive, and an item that contains a

@@ -67,7 +67,7 @@ class StoredTags:
         if len(stored) != len(book_spans.spans):
             raise ValueError(
                 f"{self.path}: found {len(stored)} spans of {book}, "
-                f"expected {len(book_spans.spans)} as the book has them now"
+                f"expected the {len(book_spans.spans)} that the book has now"
             )
         for span, item in zip(book_spans.spans, stored, strict=True):
             if (item.span.paragraph, item.span.text) != (span.paragraph, span.text):
@@ -75,7 +75,7 @@ class StoredTags:
                     f"{self.path}: {book}, paragraph {span.paragraph}, span {span.index}: "
                     f"found {item.span.text[:40]!r}, expected {span.text[:40]!r}"
                 )
-        # The spans of the file, since a reader may have corrected which of them are utterances.
+        # These are the spans of the file, because a reader may have corrected what is an utterance.
         return stored
 
 
@@ -83,15 +83,15 @@ class StoredTags:
 class CheckpointTagger:
     """A trained tagger, by the folder of its checkpoint.
 
-    It is small enough to send to another process: it loads the weights when it needs them first.
-    It implements `BatchTagger`.
+    It loads the weights on first use, so it is small enough to send to another process. It
+    implements `BatchTagger`.
     """
 
     path: Path
     dtype: str = FLOAT32
 
     def load(self) -> NeuralTagger:
-        """The tagger with its weights, loaded once and again when the files have changed.
+        """The tagger with its weights. It is loaded once, and again after its files have changed.
 
         Raises:
             ValueError: if it cannot be loaded.
@@ -104,9 +104,9 @@ class CheckpointTagger:
 
     def prepare(self, book_spans: BookSpans) -> tuple[Chapter, ...]:
         """The chapters as the model reads them. This needs no weights."""
-        from miner.models.tagger.features import chapters
+        from miner.models.tagger.features import split_chapters
 
-        return tuple(chapters(book_spans))
+        return tuple(split_chapters(book_spans))
 
     def tag_prepared(
         self, books: Iterable[tuple[BookSpans, tuple[Chapter, ...]]]
@@ -125,7 +125,7 @@ class CheckpointTagger:
 
 
 class _Routed(NamedTuple):
-    """What a book's tagger prepared; `language` is "" where that are the tags themselves."""
+    """What a book's tagger prepared; if that is the tags themselves, `language` is ""."""
 
     language: str
     prepared: Any
@@ -169,7 +169,7 @@ class AutoTagger:
         return route_in_order(books, lambda book: book[1].language, tag_language)
 
     def _tagger_of(self, language: str) -> Tagger:
-        name = tagger_for(AUTO, language)
+        name = choose_tagger(AUTO, language)
         if language in SHIPPED:
             return CheckpointTagger(Path(name), self.dtype)
         return load_tagger(name)
@@ -181,8 +181,8 @@ def _language_of(book_spans: BookSpans) -> str:
     return infer_language(book_spans.book)
 
 
-def tagger_for(name: str, language: str) -> str:
-    """The name of the tagger that tags books of a language. Only "auto" stands for others.
+def choose_tagger(name: str, language: str) -> str:
+    """Returns the name of the tagger for books of a language; "auto" depends on the language.
 
     Args:
         name: a name for `load_tagger`.
@@ -198,7 +198,7 @@ def uses_checkpoint(name: str) -> bool:
     return name == AUTO or is_checkpoint(Path(name))
 
 
-def checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
+def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
     """The loaded tagger of a checkpoint.
 
     Args:
@@ -206,7 +206,7 @@ def checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
         dtype: one of `DTYPES`, in which the encoder computes.
 
     Raises:
-        ValueError: if it cannot be loaded, or if it came with the package and was changed since.
+        ValueError: if it cannot be loaded, or if it came with the package and has been changed.
     """
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
     folder = path.resolve()
@@ -219,7 +219,7 @@ def checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
     return CheckpointTagger(path, dtype).load()
 
 
-def registered_taggers() -> dict[str, EntryPoint]:
+def find_registered_taggers() -> dict[str, EntryPoint]:
     """The taggers that installed packages register, by name, in alphabetical order.
 
     A package registers a tagger as an entry point of the group `miner.taggers`: a callable that
@@ -251,10 +251,10 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
         raise ValueError(f"found dtype {dtype!r}, expected {' or '.join(DTYPES)}")
     name = str(name)
     if name == AUTO:
-        checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
+        load_checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
         return AutoTagger(dtype)
     plain, colon, argument = name.partition(":")
-    if entry := registered_taggers().get(plain):
+    if entry := find_registered_taggers().get(plain):
         factory = entry.load()
         try:
             return factory(argument) if colon else factory()
@@ -262,10 +262,10 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
             raise ValueError(f"{name}: found {argument!r}, expected {plain} alone") from error
     path = Path(name)
     if is_checkpoint(path):
-        checkpoint_tagger(name, dtype)
+        load_checkpoint_tagger(name, dtype)
         return CheckpointTagger(path, dtype)
     if not path.is_file():
-        known = ", ".join((AUTO, *registered_taggers()))
+        known = ", ".join((AUTO, *find_registered_taggers()))
         raise ValueError(
             f"no tagger {name!r}: expected one of {known}, a file of tags, or a checkpoint"
         )
@@ -290,14 +290,14 @@ def tagger_signature(name: str) -> str:
     """The tagger's name; for a file or a checkpoint, its name and the start of its digest."""
     if name == AUTO:
         return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
-    if name.partition(":")[0] in registered_taggers() or not Path(name).exists():
+    if name.partition(":")[0] in find_registered_taggers() or not Path(name).exists():
         return name
     return file_signature(Path(name), _digest(Path(name)))
 
 
 def tagger_label(name: str) -> str:
     """The tagger's name in tables."""
-    if name.partition(":")[0] in registered_taggers():
+    if name.partition(":")[0] in find_registered_taggers():
         return str(getattr(load_tagger(name), "label", name))
     return name
 

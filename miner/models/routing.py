@@ -19,17 +19,18 @@ def route_in_order(
     work: Callable[[Route, Iterator[Item]], Iterator[Result]],
     most_waiting: int = MOST_WAITING,
 ) -> Iterator[Result]:
-    """The results of all items, in the order of the items.
+    """Yields the results of all items, in the order of the items.
 
     Every route is one stream of work, such as a model whose batches fill across books. A stream
     takes its items when it needs them. Items of other routes that stand between are kept back
     until their turn comes.
 
     Args:
-        items: taken only as they are needed.
+        items: each is read only when it is needed.
         route_of: the route of an item.
-        work: gives one result for each item of a route, in order.
-        most_waiting: items that wait for one another. The streams begin anew after as many items.
+        work: yields one result for each item of a route, in order.
+        most_waiting: the most items that wait for one another. The streams end after that many
+            items, and new ones begin.
     """
     left = iter(items)
     for first in left:

@@ -254,17 +254,17 @@ def test_a_key_that_is_held_down_decides_once(server, browser):
 
 def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
     page = browser(guessing.url)
-    find_guesses = page.locator("#chapter .guess")
-    assert find_guesses.count() == 38 and path.read_bytes() == b""
-    first = find_guesses.first
+    guesses = page.locator("#chapter .guess")
+    assert guesses.count() == 38 and path.read_bytes() == b""
+    first = guesses.first
     assert first.evaluate("e => getComputedStyle(e).borderBottomStyle") == "dashed"
     mark = first.locator(".mark")
     assert mark.get_attribute("data-label") == "guess: 1 A"
     assert mark.get_attribute("aria-label") == "1: guess: A, conversation 1, B-START"
     press(page, "a")
-    assert text(page, "#progress-text") == "1 of 38 decided" and find_guesses.count() == 37
+    assert text(page, "#progress-text") == "1 of 38 decided" and guesses.count() == 37
     press(page, *["a"] * 37)
-    assert find_guesses.count() == 0 and status(page).endswith("All spans are decided.")
+    assert guesses.count() == 0 and status(page).endswith("All spans are decided.")
     guessed = [item.tag.value for item in guessing.tagged if item.span.chapter == 1]
     rows = read_file(path, "sample")
     said = [tag.value for tag in derive_tags(rows) if tag.value != "O"]

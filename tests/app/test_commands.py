@@ -5,11 +5,11 @@ import subprocess
 import sys
 
 import pytest
-from helpers import DATA, NOVEL, SAMPLE, failed, run, said
+from helpers import ANNOTATIONS, DATA, NOVEL, SAMPLE, failed, interrupted_after, run, said
 from loopback import answer
 
 from miner.app.cli.main import main
-from miner.models.load import registered_taggers
+from miner.models.load import find_registered_taggers
 
 HEAVY = "torch transformers numpy pandas matplotlib seqeval sklearn pyarrow requests datasets"
 GOLD_COMMANDS = main.commands["gold"].commands
@@ -62,7 +62,7 @@ def test_the_help_lists_examples_and_commands_as_they_stand():
 @pytest.mark.parametrize("path", WITH_TAGGER, ids=" ".join)
 def test_the_help_of_tagger_names_the_registered_taggers(path):
     shown = " ".join(run(*path, "--help").output.split())
-    assert f"), {', '.join(registered_taggers())}, or the path" in shown
+    assert f"), {', '.join(find_registered_taggers())}, or the path" in shown
 
 
 @pytest.mark.parametrize("path", WITH_TAGGER, ids=" ".join)
@@ -294,6 +294,14 @@ def test_workers_do_not_multiply_the_requests(tmp_path, site, monkeypatch):
 def test_a_mirror_without_a_place_for_the_number(tmp_path, monkeypatch):
     monkeypatch.setenv("MINER_CACHE", str(tmp_path))
     assert "found no {id}" in failed("profile", "11", "--mirror", "http://127.0.0.1/x")
+
+
+def test_an_interrupted_download_does_not_say_that_nothing_was_written(tmp_path, monkeypatch):
+    found = ("11", SAMPLE)
+    monkeypatch.setattr("miner.books.download.find_book", interrupted_after(lambda *_: found, 1))
+    done = run("gold", "fetch", "--gold", ANNOTATIONS, "--split", "dev")
+    assert done.exit_code == 130 and done.stdout.endswith(f": {SAMPLE}\n")
+    assert done.stderr == "miner: interrupted\n"
 
 
 def test_a_closed_pipe_ends_the_command_quietly():

@@ -8,18 +8,18 @@ from encoders import save_checkpoint, told
 from helpers import ANNOTATIONS, SAMPLE, book, run
 
 from miner.annotation.statistics import Company, count_company_sizes
-from miner.app.plots.comparison import comparison_figures
+from miner.app.plots.comparison import draw_comparison
 from miner.app.plots.evaluation import (
-    confusion_plot,
-    learning_plot,
-    reliability_plot,
+    plot_confusion,
+    plot_learning_curve,
+    plot_reliability,
+    plot_scores,
+    plot_tradeoff,
     save_figure,
     save_figures,
-    scores_plot,
-    tradeoff_plot,
 )
-from miner.app.plots.fiction import company_plot, lengths_plot, talk_plot, talks_plot
-from miner.app.plots.style import COLOURS, looks
+from miner.app.plots.fiction import plot_companies, plot_lengths, plot_talk, plot_talks
+from miner.app.plots.style import COLOURS, choose_looks
 from miner.dialogue.statistics import Lengths, talk_by_chapter
 from miner.dialogue.tags import TAGS
 from miner.evaluation.compare import compare
@@ -57,7 +57,7 @@ def comparison(checkpoint):
 
 
 def test_cells_of_the_confusion_show_counts_and_shares():
-    (axes,) = confusion_plot(COUNTS, "gap", "dev").axes
+    (axes,) = plot_confusion(COUNTS, "gap", "dev").axes
     assert [text.get_text() for text in axes.texts[:4]] == ["3\n75%", "0\n0%", "1\n25%", "0\n0%"]
     assert [text.get_text() for text in axes.texts[4:8]] == ["—"] * 4  # gold has no I-START
     shades = axes.images[0].get_array()
@@ -76,7 +76,7 @@ def luminance(colour):
 @pytest.mark.parametrize("n", range(0, 51, 10))
 def test_the_text_of_a_cell_has_enough_contrast(n):
     rows = [(share, 100 - share, 0, 0) for share in (n, n + 1, n + 2, n + 3)]
-    (axes,) = confusion_plot(Confusion(tuple(rows)), "gap", "dev").axes
+    (axes,) = plot_confusion(Confusion(tuple(rows)), "gap", "dev").axes
     shades = axes.images[0].get_array().ravel()
     for text, shade in zip(axes.texts, shades, strict=True):
         pair = (luminance(axes.images[0].cmap(shade)), luminance(text.get_color()))
@@ -86,7 +86,7 @@ def test_the_text_of_a_cell_has_enough_contrast(n):
 def test_scores_are_drawn_with_their_intervals(comparison):
     rows = [(row.name, row.scores) for row in comparison.rows]
     from_book = [(row.name, row.from_book) for row in comparison.rows]
-    figure = scores_plot(rows, "Taggers compared", from_book)
+    figure = plot_scores(rows, "Taggers compared", from_book)
     for axes, measure in zip(figure.axes, ("B-START.f1", "turn-pair.f1"), strict=True):
         drawn = [points(line) for line in axes.lines]
         ends, values = drawn[::2], drawn[1::2]
@@ -106,14 +106,14 @@ def test_scores_are_drawn_with_their_intervals(comparison):
 
 def test_an_undefined_score_is_a_dash():
     nothing = score([book("S")], [book("S")], resamples=0)  # no pair on either side
-    figure = scores_plot([("gap", nothing)], "one utterance")
+    figure = plot_scores([("gap", nothing)], "one utterance")
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1.00", "—"]
 
 
 def test_lines_show_the_share_of_conversations_with_at_least_n_turns():
     lengths = Lengths("gap", (1, 3, 3, 6))
     gold = Lengths("gold", (2,))
-    (axes,) = lengths_plot([lengths, Lengths("none", ())], "Lengths", gold).axes
+    (axes,) = plot_lengths([lengths, Lengths("none", ())], "Lengths", gold).axes
     black, blue = axes.lines
     assert points(black) == [(1, 100), (2, 100)]
     assert points(blue) == [(1, 100), (2, 75), (3, 75), (4, 25), (5, 25), (6, 25)]
@@ -127,7 +127,7 @@ def test_lines_show_the_share_of_conversations_with_at_least_n_turns():
 def test_points_of_a_learning_curve():
     runs = [Score("f1", 0.4, 0.3, 0.5), Score("f1", 0.6, 0.5, 0.7)]
     curve = [Learned(6, tuple(runs)), Learned(24, (Score("f1", 0.8, 0.7, 0.9),))]
-    (axes,) = learning_plot(curve, "turn-pair F1", "dev").axes
+    (axes,) = plot_learning_curve(curve, "turn-pair F1", "dev").axes
     assert labelled(axes, "mean of the runs") == [(6, 0.5), (24, 0.8)]
     assert labelled(axes, "one run") == [(6, 0.4), (6, 0.6), (24, 0.8)]
     corners = {(float(x), float(y)) for x, y in axes.collections[0].get_paths()[0].vertices}
@@ -137,7 +137,7 @@ def test_points_of_a_learning_curve():
 
 def test_bins_of_confidence():
     bins = [Bin(0.5, 0.6, 2, 0.55, 0.5), Bin(0.9, 1.0, 1200, 0.97, 0.9)]
-    above, below = reliability_plot(bins, "dev", "runs/a").axes
+    above, below = plot_reliability(bins, "dev", "runs/a").axes
     assert labelled(above, "tags") == [(0.55, 0.5), (0.97, 0.9)]
     assert [bar.get_height() for bar in below.patches] == [2, 1200]
     assert [text.get_text() for text in below.texts] == ["2", "1,200"]
@@ -147,10 +147,10 @@ def test_bins_of_confidence():
 def test_shares_of_talk():
     short = talk_by_chapter("short", told(["“Yes,” he said."], ["He left."]))
     long = talk_by_chapter("long", told(["“Yes, yes, yes,” he said."]))
-    (axes,) = talk_plot(short).axes
+    (axes,) = plot_talk(short).axes
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([100 / 3, 0])
     assert axes.lines[0].get_ydata()[0] == pytest.approx(20)
-    (axes,) = talks_plot([short, long, talk_by_chapter("none", told())]).axes
+    (axes,) = plot_talks([short, long, talk_by_chapter("none", told())]).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["long", "short"]
     assert labelled(axes, "the book") == [(pytest.approx(60), 0), (pytest.approx(20), 1)]
     chapters = labelled(axes, "a chapter")
@@ -160,7 +160,7 @@ def test_shares_of_talk():
 def test_bars_of_company_sizes():
     two = Company("7", 1, 1, (("A", 3), ("B", 1)), 0)
     sizes = count_company_sizes([two, Company("7", 1, 2, (("A", 1),), 0)])
-    above, below = company_plot(sizes, "Who talks").axes
+    above, below = plot_companies(sizes, "Who talks").axes
     heights = [bar.get_height() for bar in above.patches]
     assert heights == [50, 50, 0, 0, 0, 20, 80, 0, 0, 0]
     first, second = ([bars[0].get_height(), bars[1].get_height()] for bars in below.containers[:2])
@@ -171,7 +171,7 @@ def test_bars_of_company_sizes():
 
 
 def test_series_differ_in_more_than_colour():
-    drawn = looks(30)
+    drawn = choose_looks(30)
     assert {look.colour for look in drawn} == set(COLOURS)
     assert len({(look.marker, look.line) for look in drawn}) == 30
     for one, other in zip(drawn, drawn[1:], strict=False):
@@ -181,12 +181,12 @@ def test_series_differ_in_more_than_colour():
 def test_figures_are_not_registered_with_pyplot(comparison):
     import matplotlib.pyplot as plt
 
-    comparison_figures(comparison)
+    draw_comparison(comparison)
     assert plt.get_fignums() == []
 
 
 def test_the_figures_of_a_comparison(comparison):
-    figures = comparison_figures(comparison)
+    figures = draw_comparison(comparison)
     assert list(figures) == [
         "scores",
         "lengths",
@@ -209,7 +209,7 @@ def test_taggers_with_the_same_name_have_a_figure_each(comparison):
 
     gap = comparison.rows[0]
     rows = tuple(replace(gap, name=name) for name in ("runs/a", "runs-a", "../runs/A", "→"))
-    stems = list(comparison_figures(replace(comparison, rows=rows)))[2:]
+    stems = list(draw_comparison(replace(comparison, rows=rows)))[2:]
     assert stems == [f"confusion-{s}" for s in ("runs-a", "runs-a-2", "runs-a-3", "tagger")]
 
 
@@ -245,7 +245,7 @@ def test_compare_draws_into_a_new_folder(tmp_path, checkpoint):
 
 
 def test_figures_are_written_all_or_none(tmp_path, comparison):
-    figures = comparison_figures(comparison)
+    figures = draw_comparison(comparison)
     figures["broken"] = None
     with pytest.raises(AttributeError):
         save_figures(
@@ -266,13 +266,13 @@ def kept(min_confidence, share, precision):
 
 def test_points_of_the_tradeoff():
     rows = [kept(0.0, 1.0, 0.6), kept(0.7, 0.4, 1.0), kept(0.9, 0.0, None)]
-    (axes,) = tradeoff_plot(rows, "dev").axes
+    (axes,) = plot_tradeoff(rows, "dev").axes
     assert labelled(axes, "turn pairs") == [(100, 0.6), (40, 1.0)]
     assert [text.get_text() for text in axes.texts] == ["0", "0.7"]
 
 
 def test_a_figure_is_written_in_the_format_of_its_ending(tmp_path):
-    figure = reliability_plot([Bin(0.9, 1.0, 5, 0.95, 0.8)], "dev")
+    figure = plot_reliability([Bin(0.9, 1.0, 5, 0.95, 0.8)], "dev")
     save_figure(figure, tmp_path / "a.png", False)
     save_figure(figure, tmp_path / "b.svg", False)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

@@ -19,7 +19,7 @@ from miner.app.viewer.layers import (
     name_layers,
     score_chapter,
 )
-from miner.app.viewer.numbering import number_chapters, place_of
+from miner.app.viewer.numbering import number_chapters
 from miner.app.viewer.page import MODES, render_book, render_page
 from miner.app.viewer.payload import build_book_payload, build_chapter_payload
 from miner.books.book import parse_book
@@ -28,6 +28,7 @@ from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan
 from miner.dialogue.typography import infer_typography
+from miner.evaluation.matching import place_of
 from miner.evaluation.scores import score
 from miner.evaluation.tagging import strip_tags
 from miner.models.load import load_tagger
@@ -126,11 +127,11 @@ def test_the_scores_of_a_chapter_equal_those_of_the_scorer(sample, folder, tmp_p
             TaggedBook("sample", tuple(item for item in spans if item.span.chapter == chapter))
             for spans in (gold.spans, guess)
         ]
-        figure = score(sides[:1], sides[1:]).total.end_to_end
+        measures = score(sides[:1], sides[1:]).total.end_to_end
         found = build_chapter_payload(sample, chapter)["layers"][1]["scores"]
         for unit, name in (("start", "B-START"), ("pairs", "turn-pair")):
             for rate in ("precision", "recall", "f1"):
-                value = figure[f"{name}.{rate}"].value
+                value = measures[f"{name}.{rate}"].value
                 assert found[unit][rate] == round(value, 3)
                 seen.add(value)
     assert len(seen) > 5

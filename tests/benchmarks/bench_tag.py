@@ -34,9 +34,9 @@ from transformers.utils import logging
 from miner.books.sources import find_sources
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
-from miner.models.load import checkpoint_tagger
+from miner.models.load import load_checkpoint_tagger
 from miner.models.tagger.encoding import encode_chapter
-from miner.models.tagger.features import chapters
+from miner.models.tagger.features import split_chapters
 from miner.models.tagger.tagger import NeuralTagger
 
 LARGEST_OVERHEAD, LARGEST_SHARE, LARGEST_PEAK_MB = 1.25, 0.25, 1536
@@ -70,7 +70,7 @@ def main() -> int:
     parser.add_argument("--n", type=int, default=5, help="novels for the ratios")
     options = parser.parse_args()
     logging.disable_progress_bar()
-    tagger = checkpoint_tagger(options.tagger)
+    tagger = load_checkpoint_tagger(options.tagger)
     plain = AutoModel.from_pretrained(options.encoder, dtype=torch.float32).eval()
     sources, _ = find_sources([str(options.books)])
     sized = sorted(sources, key=lambda source: source.path.stat().st_size)
@@ -120,7 +120,9 @@ def main() -> int:
 
 def windows_of(tagger: NeuralTagger, book_spans: BookSpans) -> list[tuple[int, ...]]:
     config = tagger.model.config
-    found = [encode_chapter(chapter, tagger.tokenizer, config) for chapter in chapters(book_spans)]
+    found = [
+        encode_chapter(chapter, tagger.tokenizer, config) for chapter in split_chapters(book_spans)
+    ]
     return sorted((w.ids for encoding in found for w in encoding.windows), key=len)
 
 

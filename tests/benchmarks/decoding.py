@@ -19,7 +19,7 @@ import numpy as np
 
 from miner.books.download import find_book
 from miner.dialogue.tags import TAGS, Tag
-from miner.models.load import checkpoint_tagger
+from miner.models.load import load_checkpoint_tagger
 from miner.models.tagger.decoding import viterbi
 from miner.models.tagger.examples import read_examples
 from miner.models.tagger.model_selection import score_decoded
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--books", type=Path, required=True)
     books = parser.parse_args().books
     data = read_examples(ANNOTATIONS, "dev", lambda id: find_book(id, books)[1].read_bytes())
-    tagger = checkpoint_tagger("auto")
+    tagger = load_checkpoint_tagger("auto")
     (scored,) = tagger.score_books([[example.chapter for example in data.examples]])
     chapters = [scores for _, scores in scored]
     for offset in (tagger.model.config.start_offset, 0.0):

@@ -17,9 +17,9 @@ from statistics import mean
 import click
 
 from miner.annotation.annotations import BOOKS, read_cards
-from miner.app.plots.evaluation import learning_plot, save_figure
+from miner.app.plots.evaluation import plot_learning_curve, save_figure
 from miner.files import RUN_RECORD
-from miner.models.tagger.learning_curve import learning_curve
+from miner.models.tagger.learning_curve import read_learning_curve
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ROOT / "train.py"
@@ -157,7 +157,7 @@ def main(
     if plot:
         names = ("six layers", *(f"{n} chapters" for n in CURVE))
         folders = finished(out, names, seeds)
-        figure = learning_plot(learning_curve(folders, dev), "turn-pair F1", dev)
+        figure = plot_learning_curve(read_learning_curve(folders, dev), "turn-pair F1", dev)
         save_figure(figure, plot, force=True)
 
 

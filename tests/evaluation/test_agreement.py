@@ -97,7 +97,7 @@ def test_one_name_for_two_people_lowers_the_agreement():
 
 
 def test_a_moved_boundary():
-    # S s R R r S O S: the call for the boy goes on with the talk, his answer begins another.
+    # S s R R r S O S: the call for the boy continues the talk, and his answer begins another.
     second = reading(changed(4, number=1))
     found = compared(reading(RAIN), second)
     assert (found.n_spans, found.n_both, found.n_same_tag) == (8, 8, 6)

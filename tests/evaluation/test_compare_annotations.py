@@ -247,7 +247,7 @@ def test_the_command_sweep(monkeypatch):
     record = json.loads(said(*words, "--json"))
     assert list(map(int, record)) == list(gaps[::6])
     figures = {gap: row["total"]["end_to_end"]["scores"] for gap, row in record.items()}
-    f1 = {gap: figure["B-START.f1"]["value"] for gap, figure in figures.items()}
+    f1 = {gap: measures["B-START.f1"]["value"] for gap, measures in figures.items()}
     best = next(gap for gap, number in f1.items() if number == max(f1.values()))
     shown = said(*words).splitlines()
     assert shown[0] == "The gap, in characters, on the spans of the gold (sample split)"

@@ -22,8 +22,8 @@ def test_spans_match_by_letters_where_the_paragraphs_differ():
         "OSR|SR", texts=["A heading", '"Good day!"', '"Why?"', '"No one."', '"Ah."'], shift=40
     )
     assert match_spans(gold, other) == [(0, 1), (1, 2), (3, 3)]
-    figure = score([gold], [other], resamples=0).total.end_to_end
-    assert counts(figure, "utterance") == Counts(3, 1, 1)
+    measures = score([gold], [other], resamples=0).total.end_to_end
+    assert counts(measures, "utterance") == Counts(3, 1, 1)
 
 
 def test_the_number_of_a_paragraph_alone_does_not_match():
@@ -64,5 +64,5 @@ def test_no_two_spans_with_different_letters_match(ours, theirs, is_shifted):
         ("“—” ", "“—”"),
     ],
 )
-def test_fingerprint(text, expected):
+def test_letters_of_a_text(text, expected):
     assert letters_of(text) == expected

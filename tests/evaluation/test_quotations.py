@@ -11,14 +11,14 @@ from miner.annotation.alignment import letters
 from miner.annotation.pdnc import read_quotations
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
-from miner.evaluation.pdnc_scores import join_neighbours, regex_spans, toggle_spans
+from miner.evaluation.pdnc_scores import find_spans_by_regex, find_spans_by_toggle, join_neighbours
 from miner.evaluation.quotations import Cause, score_quotations, score_spans
 
 
 def test_the_simple_rules():
     text = 'He said "no" and “not\nnow.” Then:\n\n"I was there\n\n"and so" were “you\n'
-    assert [text[a:b] for a, b in regex_spans(text)] == ["no", "not\nnow.", "and so"]
-    assert [text[a:b] for a, b in toggle_spans(text)] == [
+    assert [text[a:b] for a, b in find_spans_by_regex(text)] == ["no", "not\nnow.", "and so"]
+    assert [text[a:b] for a, b in find_spans_by_toggle(text)] == [
         "no",
         "not\nnow.",
         "I was there",
@@ -49,7 +49,7 @@ def test_another_edition_scores_the_same_as_its_own_text():
         "The “keeper” said nothing.",
     )
     for score in (
-        score_spans(NOVEL, gold, regex_spans(NOVEL)),
+        score_spans(NOVEL, gold, find_spans_by_regex(NOVEL)),
         score_quotations(NOVEL, gold, book),
     ):
         assert (score.right, len(score.missed), len(score.spurious)) == (3, 0, 1)
@@ -134,7 +134,7 @@ def test_words_of_one_edition_only():
         "“Who rang the bell?” asked the porter.",
         "“Illustration: nobody ever answers here, whatever the hour,” was written below.",
     )
-    score = score_quotations(text, regex_spans(text), book)
+    score = score_quotations(text, find_spans_by_regex(text), book)
     assert (score.right, score.unaligned, len(score.missed)) == (1, 1, 1)
     assert (score.missed[0].paragraph, score.missed[0].cause) == (1, Cause.UNALIGNED)
     assert score.spurious == ()
@@ -144,7 +144,7 @@ def test_words_of_one_edition_only():
 
 def test_spans_without_a_letter_count_on_neither_side():
     text = '"...!" He wept. "Oh," he said.'
-    score = score_spans(text, regex_spans(text), regex_spans(text))
+    score = score_spans(text, find_spans_by_regex(text), find_spans_by_regex(text))
     assert (score.right, score.missed, score.spurious) == (1, (), ())
     nothing = score_spans("", [], [])
     assert (nothing.precision, nothing.recall, nothing.f1, nothing.letter_f1) == (0, 0, 0, 0)
@@ -154,11 +154,11 @@ def test_spans_without_a_letter_count_on_neither_side():
 @given(st.lists(st.sampled_from(['"', "word", "a", " ", ".", "\n\n", "“", "”"])), st.data())
 def test_counts_add_up(pieces, data):
     text = "".join(pieces)
-    gold = regex_spans(text)
+    gold = find_spans_by_regex(text)
     spoken = [span for span in gold if letters(text[slice(*span)]).text]
     perfect = score_spans(text, gold, gold)
     assert (perfect.right, perfect.missed, perfect.spurious) == (len(spoken), (), ())
-    other = toggle_spans(text)
+    other = find_spans_by_toggle(text)
     n_other = sum(bool(letters(text[slice(*span)]).text) for span in other)
     score = score_spans(text, gold, other)
     assert score.right + len(score.missed) == len(spoken)
@@ -170,7 +170,7 @@ def test_counts_add_up(pieces, data):
 @needs_corpus
 def test_the_regex_rule_on_a_novel_of_the_corpus():
     novel = read_quotations(CORPUS / "TheSignOfTheFour")
-    score = score_spans(novel.text, novel.spans, regex_spans(novel.text))
+    score = score_spans(novel.text, novel.spans, find_spans_by_regex(novel.text))
     assert round(score.letter_f1, 3) == 0.845  # below 1 because some speech is not closed
     assert round(score.f1, 3) == 0.910
 
@@ -180,7 +180,7 @@ def test_the_corpus_as_a_book_scores_as_its_text_does():
     novel = read_quotations(CORPUS / "DaisyMiller")
     paragraphs = [" ".join(p.split()) for p in re.split(r"\n\s*\n", novel.text)]
     curly = [re.sub('"([^"]*)"', r"“\1”", paragraph) for paragraph in paragraphs]
-    by_text = score_spans(novel.text, novel.spans, regex_spans(novel.text))
+    by_text = score_spans(novel.text, novel.spans, find_spans_by_regex(novel.text))
     by_book = score_quotations(novel.text, novel.spans, book_of(*curly))
     assert by_book.right == by_text.right
     assert (by_book.letter_f1, by_book.f1) == (by_text.letter_f1, by_text.f1)

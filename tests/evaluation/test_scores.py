@@ -23,85 +23,85 @@ from miner.evaluation.scores import Counts, score
 TAGS = [str(tag) for tag in Tag if tag is not Tag.O]
 
 
-def rates(figure, unit: str) -> list[float | None]:
-    return [figure[f"{unit}.{rate}"].value for rate in ("precision", "recall", "f1")]
+def rates(measures, unit: str) -> list[float | None]:
+    return [measures[f"{unit}.{rate}"].value for rate in ("precision", "recall", "f1")]
 
 
 def test_by_hand_on_the_same_spans():
     result = score([book("SsRrR|SR")], [book("SRRrS|RR")], resamples=0)
-    figure = result.total.end_to_end
+    measures = result.total.end_to_end
     # Spans 0..6. Gold S s R r R | S R, predicted S R R r S | R R.
-    assert counts(figure, "utterance") == Counts(7, 0, 0)
-    assert counts(figure, "B-START") == Counts(1, 1, 1)  # gold 0 5, predicted 0 4
-    assert counts(figure, "I-START") == Counts(0, 0, 1)  # gold 1
-    assert counts(figure, "B-OTHER") == Counts(2, 2, 1)  # gold 2 4 6, predicted 1 2 5 6
-    assert counts(figure, "I-OTHER") == Counts(1, 0, 0)  # 3
-    assert rates(figure, "B-START") == [1 / 2, 1 / 2, 1 / 2]
-    assert rates(figure, "B-OTHER") == [2 / 4, 2 / 3, pytest.approx(4 / 7)]
+    assert counts(measures, "utterance") == Counts(7, 0, 0)
+    assert counts(measures, "B-START") == Counts(1, 1, 1)  # gold 0 5, predicted 0 4
+    assert counts(measures, "I-START") == Counts(0, 0, 1)  # gold 1
+    assert counts(measures, "B-OTHER") == Counts(2, 2, 1)  # gold 2 4 6, predicted 1 2 5 6
+    assert counts(measures, "I-OTHER") == Counts(1, 0, 0)  # 3
+    assert rates(measures, "B-START") == [1 / 2, 1 / 2, 1 / 2]
+    assert rates(measures, "B-OTHER") == [2 / 4, 2 / 3, pytest.approx(4 / 7)]
     # Never predicted: no precision, but recall and F1 are 0.
-    assert rates(figure, "I-START") == [None, 0, 0]
-    assert rates(figure, "micro") == [4 / 7, 4 / 7, 4 / 7]
-    assert figure["accuracy"].value == 4 / 7
+    assert rates(measures, "I-START") == [None, 0, 0]
+    assert rates(measures, "micro") == [4 / 7, 4 / 7, 4 / 7]
+    assert measures["accuracy"].value == 4 / 7
     # Precision (1/2 + 0 + 2/4 + 1) / 4, recall (1/2 + 0 + 2/3 + 1) / 4, F1 (1/2 + 0 + 4/7 + 1) / 4.
-    assert rates(figure, "macro") == pytest.approx([2 / 4, (13 / 6) / 4, (29 / 14) / 4])
+    assert rates(measures, "macro") == pytest.approx([2 / 4, (13 / 6) / 4, (29 / 14) / 4])
     # Gold turns 01 23 4 | 5 6 (START: 01 5), predicted 0 1 23 4 | 5 6 (START: 0 4).
-    assert counts(figure, "turn-START") == Counts(0, 2, 2)
-    assert counts(figure, "turn-OTHER") == Counts(2, 2, 1)  # gold 23 4 6, predicted 1 23 5 6
-    assert counts(figure, "turn") == Counts(2, 4, 3)  # 5 is a turn on both sides, of two kinds
+    assert counts(measures, "turn-START") == Counts(0, 2, 2)
+    assert counts(measures, "turn-OTHER") == Counts(2, 2, 1)  # gold 23 4 6, predicted 1 23 5 6
+    assert counts(measures, "turn") == Counts(2, 4, 3)  # 5 is a turn on both sides, of two kinds
     # Gold 01-23 23-4 5-6, predicted dialogues 0 1 23 and 4 5 6: 0-1 1-23 4-5 5-6.
-    assert counts(figure, "turn-pair") == Counts(1, 3, 2)
-    assert rates(figure, "turn-pair") == [1 / 4, 1 / 3, pytest.approx(2 / 7)]
+    assert counts(measures, "turn-pair") == Counts(1, 3, 2)
+    assert rates(measures, "turn-pair") == [1 / 4, 1 / 3, pytest.approx(2 / 7)]
     # Gold 0-1 1-2 2-3 3-4 5-6, predicted 0-1 1-2 2-3 4-5 5-6.
-    assert counts(figure, "span-pair") == Counts(4, 1, 1)
-    assert counts(figure, "dialogue") == Counts(0, 2, 2)
+    assert counts(measures, "span-pair") == Counts(4, 1, 1)
+    assert counts(measures, "dialogue") == Counts(0, 2, 2)
     # k = 7 utterances / 2 dialogues / 2 = 1.75 -> 2. Chapter 1: gaps 0000 and 0001, windows 00 00
     # 00 and 00 00 01. Chapter 2 has one gap: no window.
-    assert figure["pk"].value == figure["windowdiff"].value == 1 / 3
+    assert measures["pk"].value == measures["windowdiff"].value == 1 / 3
     # All spans are on both sides and all tags legal, so the other figure is the same.
-    assert result.total.on_gold_spans == figure
+    assert result.total.on_gold_spans == measures
 
 
 def test_windowdiff_counts_boundaries_and_pk_does_not():
     # k = 6 utterances / 2 dialogues / 2 = 1.5 -> 2. Gaps 10000 and 11000, windows gold 10 00 00 00
     # and predicted 11 10 00 00: the first differs in number only.
-    figure = score([book("SSRRRR")], [book("SSSRRR")], resamples=0).total.end_to_end
-    assert figure["pk"].value == 1 / 4
-    assert figure["windowdiff"].value == 2 / 4
+    measures = score([book("SSRRRR")], [book("SSSRRR")], resamples=0).total.end_to_end
+    assert measures["pk"].value == 1 / 4
+    assert measures["windowdiff"].value == 2 / 4
 
 
 def test_by_hand_with_a_missed_and_a_spurious_utterance():
     # Spans 0..4: gold S R S R O, predicted S R O R R. Matched 0 1 3, missed 2, spurious 4.
     part = score([book("SRSRO")], [book("SROR" + "R")], resamples=0).total
     assert (part.n_gold, part.n_predicted, part.n_matched) == (4, 4, 3)
-    figure = part.end_to_end
-    assert counts(figure, "utterance") == Counts(3, 1, 1)
-    assert counts(figure, "B-START") == Counts(1, 0, 1)
-    assert counts(figure, "B-OTHER") == Counts(2, 1, 0)
-    assert figure["accuracy"].value == 3 / 5
+    measures = part.end_to_end
+    assert counts(measures, "utterance") == Counts(3, 1, 1)
+    assert counts(measures, "B-START") == Counts(1, 0, 1)
+    assert counts(measures, "B-OTHER") == Counts(2, 1, 0)
+    assert measures["accuracy"].value == 3 / 5
     # Gold pairs 0-1 2-3, predicted 0-1 1-3 3-4.
-    assert counts(figure, "turn-pair") == Counts(1, 2, 1)
-    assert counts(figure, "dialogue") == Counts(0, 1, 2)  # gold 01 23, predicted 0134
+    assert counts(measures, "turn-pair") == Counts(1, 2, 1)
+    assert counts(measures, "dialogue") == Counts(0, 1, 2)  # gold 01 23, predicted 0134
 
 
 def test_a_dialogue_keeps_its_beginning_when_its_first_span_is_not_matched():
     # Without span 2, gold's 3 still is of another dialogue than 1: S R S, against S R R.
-    figure = score([book("SRSRO")], [book("SRORR")], resamples=0).total.on_gold_spans
-    assert counts(figure, "utterance") == Counts(3, 0, 0)
-    assert counts(figure, "B-START") == Counts(1, 0, 1)
-    assert counts(figure, "B-OTHER") == Counts(1, 1, 0)
-    assert counts(figure, "turn-pair") == Counts(1, 1, 0)
+    measures = score([book("SRSRO")], [book("SRORR")], resamples=0).total.on_gold_spans
+    assert counts(measures, "utterance") == Counts(3, 0, 0)
+    assert counts(measures, "B-START") == Counts(1, 0, 1)
+    assert counts(measures, "B-OTHER") == Counts(1, 1, 0)
+    assert counts(measures, "turn-pair") == Counts(1, 1, 0)
     # k = 4 / 2 / 2 = 1; gaps 01 and 00: one window of two is wrong.
-    assert figure["pk"].value == 1 / 2
+    assert measures["pk"].value == 1 / 2
 
 
 def test_turns_keep_their_spans_apart_when_the_first_is_not_matched():
     # Gold S R R r without span 2: 1 and 3 are two turns still, S R R, and not one, S R r.
-    figure = score([book("SRRr")], [book("SROR")], resamples=0).total.on_gold_spans
-    assert counts(figure, "turn") == Counts(3, 0, 0)
+    measures = score([book("SRRr")], [book("SROR")], resamples=0).total.on_gold_spans
+    assert counts(measures, "turn") == Counts(3, 0, 0)
     # Gold S s R r without span 0 and 2: S R.
-    figure = score([book("SsRr")], [book("OSOR")], resamples=0).total.on_gold_spans
-    assert counts(figure, "B-START") == Counts(1, 0, 0)
-    assert counts(figure, "B-OTHER") == Counts(1, 0, 0)
+    measures = score([book("SsRr")], [book("OSOR")], resamples=0).total.on_gold_spans
+    assert counts(measures, "B-START") == Counts(1, 0, 0)
+    assert counts(measures, "B-OTHER") == Counts(1, 0, 0)
 
 
 def test_illegal_predicted_tags_count_as_they_are_and_are_repaired_for_turns():
@@ -137,13 +137,13 @@ def test_no_gold_and_books_given_twice_are_refused():
 def test_only_the_chapters_of_gold_are_judged():
     whole = book("SR|SR|SR")
     gold = replace(whole, spans=whole.spans[2:4])
-    figure = score([gold], [book("SR|RR|RR")], resamples=0).total.end_to_end
+    measures = score([gold], [book("SR|RR|RR")], resamples=0).total.end_to_end
     # Predicted is one dialogue through three chapters. Judged are its spans 2 and 3 and their
     # pair; the pairs 1-2 and 3-4 and the dialogue reach out of chapter 2.
-    assert counts(figure, "utterance") == Counts(2, 0, 0)
-    assert counts(figure, "B-START") == Counts(0, 0, 1)
-    assert counts(figure, "turn-pair") == Counts(1, 0, 0)
-    assert counts(figure, "dialogue") == Counts(0, 0, 1)
+    assert counts(measures, "utterance") == Counts(2, 0, 0)
+    assert counts(measures, "B-START") == Counts(0, 0, 1)
+    assert counts(measures, "turn-pair") == Counts(1, 0, 0)
+    assert counts(measures, "dialogue") == Counts(0, 0, 1)
 
 
 def test_a_spurious_utterance_counts_in_a_chapter_of_pure_narration():
@@ -188,10 +188,10 @@ def spoken(tagged: TaggedBook, chapter: int | None = None) -> list[str]:
 def test_tags_are_scored_as_by_scikit_learn(sides):
     gold, predicted = map(spoken, sides)
     assume(gold)
-    figure = score([sides[0]], [sides[1]], resamples=0).total.end_to_end
+    measures = score([sides[0]], [sides[1]], resamples=0).total.end_to_end
     expected = precision_recall_fscore_support(gold, predicted, labels=TAGS, zero_division=np.nan)
     for n, tag in enumerate(TAGS):
-        for value, theirs in zip(rates(figure, tag), expected, strict=False):
+        for value, theirs in zip(rates(measures, tag), expected, strict=False):
             if value is None:
                 assert np.isnan(theirs[n])
             else:
@@ -201,7 +201,7 @@ def test_tags_are_scored_as_by_scikit_learn(sides):
         expected = precision_recall_fscore_support(
             gold, predicted, labels=occurring, average=average, zero_division=0
         )
-        assert rates(figure, average) == pytest.approx(list(expected[:3]))
+        assert rates(measures, average) == pytest.approx(list(expected[:3]))
 
 
 @settings(max_examples=30, deadline=None)
@@ -209,7 +209,7 @@ def test_tags_are_scored_as_by_scikit_learn(sides):
 def test_turns_are_scored_as_by_seqeval(sides):
     gold, predicted = map(spoken, sides)
     assume(gold)
-    figure = score([sides[0]], [sides[1]], resamples=0).total.end_to_end
+    measures = score([sides[0]], [sides[1]], resamples=0).total.end_to_end
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a kind of turn that one side has not
         report = classification_report(
@@ -218,9 +218,9 @@ def test_turns_are_scored_as_by_seqeval(sides):
     for unit, name in (("turn-START", "START"), ("turn-OTHER", "OTHER"), ("turn", "micro avg")):
         if name in report:
             expected = [report[name][key] for key in ("precision", "recall", "f1-score")]
-            assert [value or 0 for value in rates(figure, unit)] == pytest.approx(expected)
+            assert [value or 0 for value in rates(measures, unit)] == pytest.approx(expected)
         else:
-            assert rates(figure, unit)[2] is None
+            assert rates(measures, unit)[2] is None
 
 
 @settings(max_examples=30, deadline=None)
@@ -240,12 +240,12 @@ def test_boundaries_are_scored_as_by_nltk(sides):
             n_windows += n
             errors["pk"] += pk(gold, predicted, k) * n
             errors["windowdiff"] += windowdiff(gold, predicted, k) * n
-    figure = score([sides[0]], [sides[1]], resamples=0).total.end_to_end
+    measures = score([sides[0]], [sides[1]], resamples=0).total.end_to_end
     for name, sum_of_errors in errors.items():
         if n_windows:
-            assert figure[name].value == pytest.approx(sum_of_errors / n_windows)
+            assert measures[name].value == pytest.approx(sum_of_errors / n_windows)
         else:
-            assert figure[name].value is None
+            assert measures[name].value is None
 
 
 @settings(max_examples=30, deadline=None)
@@ -271,7 +271,7 @@ def test_counts_add_up_over_books():
 
 def test_intervals_are_those_of_resampled_chapters():
     gold, predicted = book("SRSR|SsRR|SSS|SRR"), book("SRRR|SSRR|SRS|SRR")
-    figure = score([gold], [predicted], resamples=200, seed=3).total.end_to_end
+    measures = score([gold], [predicted], resamples=200, seed=3).total.end_to_end
     # The same draws, but every resampled book is put together and scored from its tags.
     draws = np.random.default_rng(3).multinomial(4, [1 / 4] * 4, size=200)
     f1s = []
@@ -282,17 +282,17 @@ def test_intervals_are_those_of_resampled_chapters():
             theirs += spoken(predicted, chapter) * n
         f1s.append(precision_recall_fscore_support(ours, theirs, labels=["B-START"])[2][0])
     low, high = np.percentile(f1s, [2.5, 97.5])
-    found = figure["B-START.f1"]
+    found = measures["B-START.f1"]
     assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
     assert found.low < found.value < found.high
     again = score([gold], [predicted], resamples=200, seed=3).total.end_to_end
-    assert again == figure
-    assert score([gold], [predicted], resamples=200, seed=4).total.end_to_end != figure
+    assert again == measures
+    assert score([gold], [predicted], resamples=200, seed=4).total.end_to_end != measures
 
 
 def test_one_chapter_has_no_interval():
-    figure = score([book("SR")], [book("SS")]).total.end_to_end
-    assert {(s.low, s.high) for s in figure.scores} == {(None, None)}
+    measures = score([book("SR")], [book("SS")]).total.end_to_end
+    assert {(s.low, s.high) for s in measures.scores} == {(None, None)}
 
 
 def test_the_signature_says_what_was_scored():
@@ -319,11 +319,11 @@ def test_the_signature_says_what_was_scored():
 def test_the_predictions_of_mcn(name, start, micro, turn_pair, span_pair):
     mcn = read_mcn(MCN)
     gold = mcn.of_split(mcn.gold_v2, "test")
-    figure = score([gold], [getattr(mcn, name)], split="test").total.end_to_end
-    assert rates(figure, "B-START") == pytest.approx(start, abs=5e-4)
-    assert rates(figure, "micro") == pytest.approx(micro, abs=5e-4)
-    assert rates(figure, "turn-pair")[2] == pytest.approx(turn_pair, abs=5e-4)
-    assert rates(figure, "span-pair")[:2] == pytest.approx(span_pair, abs=5e-4)
+    measures = score([gold], [getattr(mcn, name)], split="test").total.end_to_end
+    assert rates(measures, "B-START") == pytest.approx(start, abs=5e-4)
+    assert rates(measures, "micro") == pytest.approx(micro, abs=5e-4)
+    assert rates(measures, "turn-pair")[2] == pytest.approx(turn_pair, abs=5e-4)
+    assert rates(measures, "span-pair")[:2] == pytest.approx(span_pair, abs=5e-4)
 
 
 @needs_mcn

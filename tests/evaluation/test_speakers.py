@@ -10,7 +10,7 @@ from helpers import offsets_of
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.pdnc import PdncNovel, pdnc_novels
-from miner.app.tables.annotations import speakers_tables
+from miner.app.tables.annotations import tabulate_speakers
 from miner.evaluation.speakers import compare_speakers
 
 HTML = """<!DOCTYPE html>
@@ -120,8 +120,8 @@ def test_a_shared_word_and_a_short_form_agree(tmp_path):
 def test_differences_are_listed_when_asked_for(tmp_path):
     novels = corpus(tmp_path, ["Mrs Crowe"])
     pairs = compare_speakers([annotated(["Mrs Pell"])], novels, lambda _: edition())
-    assert len(speakers_tables(pairs, False)) == 2
-    (difference,) = speakers_tables(pairs, True)[2:]
+    assert len(tabulate_speakers(pairs, False)) == 2
+    (difference,) = tabulate_speakers(pairs, True)[2:]
     assert difference == "99999, chapter 1, paragraph 0: ours Mrs Pell, theirs Mrs Crowe"
 
 

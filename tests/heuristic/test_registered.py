@@ -5,7 +5,7 @@ import sys
 import pytest
 from encoders import told
 
-from miner.models.load import load_tagger, registered_taggers, tagger_label
+from miner.models.load import find_registered_taggers, load_tagger, tagger_label
 
 MODULE = '''
 from dataclasses import dataclass
@@ -45,14 +45,14 @@ def other_package(tmp_path, monkeypatch):
 
 
 def test_the_taggers_of_this_project_are_registered():
-    assert {"gap", "narration", "tuned-gap"} <= set(registered_taggers())
+    assert {"gap", "narration", "tuned-gap"} <= set(find_registered_taggers())
     assert tagger_label("gap") == "gap 150"
     assert tagger_label("gap:90") == "gap 90"
     assert load_tagger("tuned-gap") != load_tagger("gap")
 
 
 def test_a_tagger_of_another_package_is_found_by_its_name(other_package):
-    assert other_package in registered_taggers()
+    assert other_package in find_registered_taggers()
     spans = told(["“Is the lamp lit?” asked Mara.", "“It was,” said Tobin, “until now.”"])
     tags = [str(item.tag) for item in load_tagger(other_package).tag(spans)]
     assert tags.count("B-START") == 3 and set(tags) == {"B-START", "O"}

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from heuristic.gap import GapTagger
 from miner.models.tagger.augmentation import augment
-from miner.models.tagger.examples import weak_examples
+from miner.models.tagger.examples import examples_from_tagger
 
-SAMPLE = weak_examples(sample(), GapTagger(150))
+SAMPLE = examples_from_tagger(sample(), GapTagger(150))
 
 
 class Apart(random.Random):
@@ -53,7 +53,7 @@ def read(example):
     ],
 )
 def test_narration_that_can_stand_alone_gets_a_paragraph(whole, parts):
-    (example,) = weak_examples(
+    (example,) = examples_from_tagger(
         told([whole], marks="guillemets" if "«" in whole else "double-curly"), GapTagger(150)
     )
     found = augment(example, 1.0, Apart())
@@ -63,7 +63,7 @@ def test_narration_that_can_stand_alone_gets_a_paragraph(whole, parts):
 def test_narration_may_stay_with_what_was_said_before_it():
     whole = "“I am late.” Otway shook the rain from his hat. “Is she here?”"
     parts = ["“I am late.” Otway shook the rain from his hat.", "“Is she here?”"]
-    (example,) = weak_examples(told([whole]), GapTagger(150))
+    (example,) = examples_from_tagger(told([whole]), GapTagger(150))
     for seed in range(40):
         found = [text.strip() for text in read(augment(example, 1.0, random.Random(seed)))]
         if found == parts:
@@ -90,7 +90,7 @@ def test_narration_may_stay_with_what_was_said_before_it():
 )
 def test_narration_that_cannot_stand_alone_stays(whole):
     texts = ["“Is that you?”", whole, "“Yes.”"]
-    (example,) = weak_examples(told(texts), GapTagger(150))
+    (example,) = examples_from_tagger(told(texts), GapTagger(150))
     assert augment(example, 1.0, Apart()) is example
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints: loaded as they were saved, in the numbers asked for, or refused in one line."""
+"""Checkpoints: loaded as they were saved, in the given type of numbers, or refused in one line."""
 
 import json
 import shutil
@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 from encoders import model_of, sample, save_checkpoint, tokenizer_of
+from models_helpers import change_config
 from safetensors.torch import load_file, save_file
 
 from miner.models.tagger.checkpoint import load_checkpoint, read_checkpoint
-from miner.models.tagger.features import FEATURES, chapters
+from miner.models.tagger.features import FEATURES, split_chapters
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.quantization import quantize
 from miner.models.tagger.tagger import NeuralTagger
@@ -25,12 +26,6 @@ def checkpoint(tmp_path_factory):
 def copy(checkpoint, tmp_path):
     """A copy that a test may damage."""
     return shutil.copytree(checkpoint, tmp_path / "copy")
-
-
-def change(folder, **values):
-    path = folder / "config.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(record | values), encoding="utf-8")
 
 
 def refusal(folder):
@@ -52,29 +47,31 @@ def refusal(folder):
         (
             {"format": 99},
             "/config.json: found a checkpoint of format 99, or of other features, "
-            f"expected format 1 with our {len(FEATURES)}: train it again with this version",
+            f"expected format 1 with our {len(FEATURES)} features: "
+            "train it again with this version",
         ),
         (
             {"feature_names": ["asks"]},
             "/config.json: found a checkpoint of format 1, or of other features, "
-            f"expected format 1 with our {len(FEATURES)}: train it again with this version",
+            f"expected format 1 with our {len(FEATURES)} features: "
+            "train it again with this version",
         ),
     ],
 )
 def test_the_config_of_another_model_is_refused(copy, values, line):
-    change(copy, **values)
+    change_config(copy, **values)
     assert refusal(copy) == line
 
 
 def test_features_in_another_order_are_refused(copy):
     names = json.loads((copy / "config.json").read_text(encoding="utf-8"))["feature_names"]
-    change(copy, feature_names=names[::-1])
+    change_config(copy, feature_names=names[::-1])
     assert "train it again with this version" in refusal(copy)
 
 
 @pytest.mark.parametrize("names", [None, 17])
 def test_features_that_are_not_a_list_are_refused(copy, names):
-    change(copy, feature_names=names)
+    change_config(copy, feature_names=names)
     assert "/config.json: found" in refusal(copy)
 
 
@@ -90,7 +87,7 @@ def test_from_pretrained_refuses_another_format_too(copy, tmp_path, values, is_s
     folder = copy.rename(tmp_path / subfolder) if subfolder else copy
     name, where = (tmp_path, {"subfolder": subfolder}) if subfolder else (copy, {})
     config = ConversationTagger.from_pretrained(name, config=None, **where).config
-    change(folder, **values)
+    change_config(folder, **values)
     for given in ({}, {"config": config}):
         with pytest.raises(ValueError) as error:
             ConversationTagger.from_pretrained(name, **where, **given)
@@ -148,7 +145,7 @@ def test_other_weights_than_expected_are_refused(copy, lost):
 
 
 def test_weights_of_another_size_are_refused(copy):
-    change(copy, hidden=9)
+    change_config(copy, hidden=9)
     assert refusal(copy).startswith(": cannot be loaded: ")
 
 
@@ -178,12 +175,12 @@ def test_a_checkpoint_computes_in_float32_by_default(checkpoint):
     assert {weight.dtype for weight in tagger.model.parameters()} == {torch.float32}
 
 
-def test_the_encoder_computes_in_bfloat16_if_asked(checkpoint):
+def test_the_encoder_computes_in_bfloat16_on_request(checkpoint):
     many = load_checkpoint(checkpoint, "cpu")
     few = load_checkpoint(checkpoint, "cpu", "bfloat16")
     assert few.model.encoder.dtype is torch.bfloat16
     assert few.model.text.scores.weight.dtype is torch.float32
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         found, expected = few.score_chapter(chapter), many.score_chapter(chapter)
         assert found == pytest.approx(expected, abs=0.1)
         assert not np.array_equal(found, expected)

@@ -7,9 +7,9 @@ from encoders import model_of, sample, tokenizer_of
 from heuristic.gap import GapTagger
 from miner.models.tagger.encoded_chapters import ChapterEncoder
 from miner.models.tagger.encoding import UNREAD, encode_chapter, sequence_slices
-from miner.models.tagger.examples import weak_examples
+from miner.models.tagger.examples import examples_from_tagger
 
-EXAMPLES = weak_examples(sample(), GapTagger(150))[:2]
+EXAMPLES = examples_from_tagger(sample(), GapTagger(150))[:2]
 
 
 def same_vectors(one, other):

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
-from miner.models.tagger.encoding import Window, batches, encode_spans, encode_text
-from miner.models.tagger.features import FEATURES, Chapter, Paragraph, chapters
+from miner.models.tagger.encoding import Window, batch_windows, encode_spans, encode_text
+from miner.models.tagger.features import FEATURES, Chapter, Paragraph, split_chapters
 
 WHOLE = 100_000  # a window that holds any chapter
 
 
 def chapter_of(*paragraphs):
-    (chapter,) = chapters(told(paragraphs))
+    (chapter,) = split_chapters(told(paragraphs))
     return chapter
 
 
@@ -110,7 +110,7 @@ def test_one_window_is_what_the_tokenizer_makes_of_the_text(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_windows_of_the_sample_agree_with_one_pass(kind):
     tokenizer = tokenizer_of(kind)
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         cut = encode_text(chapter, tokenizer, 64, 16)
         whole = encode_text(chapter, tokenizer, WHOLE, 16)
         assert (len(cut.windows) > 5, len(whole.windows)) == (True, 1)
@@ -120,7 +120,7 @@ def test_windows_of_the_sample_agree_with_one_pass(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_ranges_hold_the_words_of_each_utterance(kind):
     tokenizer = tokenizer_of(kind)
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         encoding = encode_text(chapter, tokenizer, 64, 16)
         tokens = tokens_of(encoding)
         texts = [
@@ -136,7 +136,7 @@ def test_ranges_hold_the_words_of_each_utterance(kind):
 def test_narration_lies_between_utterances(kind):
     tokenizer = tokenizer_of(kind)
     separator = bare(tokenizer.sep_token)
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         encoding = encode_text(chapter, tokenizer, 64, 16)
         tokens = tokens_of(encoding)
         ends = [0, *(last for _, last in encoding.utterances)]
@@ -299,7 +299,7 @@ def test_no_window_of_a_long_chapter_is_shorter_than_another():
 def test_batches_hold_every_window_once_and_pad_little(sizes, step, tokens):
     windows = [Window((5,) * size, (0, max(size - 2, 0)), 0) for size in sizes]
     seen = []
-    for length, numbers in batches(windows, step, tokens):
+    for length, numbers in batch_windows(windows, step, tokens):
         assert all(0 <= length - sizes[n] < step for n in numbers)
         assert length <= max(sizes)
         assert len(numbers) == 1 or length * len(numbers) <= tokens

@@ -1,7 +1,6 @@
 """Examples from the MCN labels, weak labels, and the digest of examples."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,16 +8,13 @@ from annotation_helpers import MCN_ROWS, write_mcn
 from encoders import sample
 from helpers import MCN, needs_mcn
 
-import miner
 from heuristic.gap import GapTagger
 from miner.dialogue.tags import TAGS, Tag
-from miner.models.tagger.examples import digest, read_examples, weak_examples
-
-ROOT = Path(miner.__file__).parents[1]
+from miner.models.tagger.examples import digest_examples, examples_from_tagger, read_examples
 
 
 def no_book(book):
-    raise AssertionError(f"asked for {book}")
+    raise AssertionError(f"read {book}")
 
 
 def mcn_folder(folder, rows):
@@ -90,9 +86,13 @@ def test_the_numbers_of_utterances_of_mcn():
 
 
 def test_a_digest_changes_with_a_speaker():
-    example, *_ = weak_examples(sample(), GapTagger(150))
+    example, *_ = examples_from_tagger(sample(), GapTagger(150))
     other = replace(example, speakers=np.arange(len(example.speakers)))
-    assert digest([replace(example)]) == digest([example]) != digest([other])
+    assert (
+        digest_examples([replace(example)])
+        == digest_examples([example])
+        != digest_examples([other])
+    )
 
 
 def test_a_digest_changes_with_a_tag(tmp_path):
@@ -100,7 +100,7 @@ def test_a_digest_changes_with_a_tag(tmp_path):
     (tmp_path / "b").mkdir()
     other = [*MCN_ROWS[:3], ("4", '"Answer me."', "B-OTHER", "train"), *MCN_ROWS[4:]]
     found = [
-        digest(read_examples(mcn_folder(tmp_path / name, rows), "train", no_book).examples)
+        digest_examples(read_examples(mcn_folder(tmp_path / name, rows), "train", no_book).examples)
         for name, rows in (("a", MCN_ROWS), ("b", other))
     ]
     assert found[0] != found[1]

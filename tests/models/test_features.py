@@ -11,7 +11,7 @@ from miner.dialogue.attribution import Likeness
 from miner.dialogue.dialogues import is_unclosed
 from miner.dialogue.spans import split_book
 from miner.dialogue.typography import typography_from_names
-from miner.models.tagger.features import FEATURES, chapters
+from miner.models.tagger.features import FEATURES, split_chapters
 
 TAGGED = ["“Come,” said Ann, “and see.”", "“No.”"]
 APART = ["“Come.”", "It rained all day.", "It blew.", "“No.”"]
@@ -23,7 +23,7 @@ def size(text):
 
 
 def only_chapter(*paragraphs, **options):
-    (chapter,) = chapters(told(paragraphs, **options))
+    (chapter,) = split_chapters(told(paragraphs, **options))
     return chapter
 
 
@@ -96,7 +96,7 @@ def test_every_plain_feature_without_names_is_tested():
 
 
 def test_features_are_small_numbers():
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         assert chapter.features.shape == (len(chapter.places), len(FEATURES))
         assert chapter.features.dtype == np.float32
         assert np.isfinite(chapter.features).all()
@@ -111,23 +111,23 @@ def test_a_chapter_for_each_that_has_an_utterance():
         ["“Go,” said he."],
         name="17",
     )
-    found = list(chapters(book_spans))
+    found = list(split_chapters(book_spans))
     assert [(chapter.book, chapter.number) for chapter in found] == [("17", 2), ("17", 4)]
     # Spans: two of narration; 2, then narration and 4; one of narration; 6 and a tag.
     assert [chapter.places for chapter in found] == [(2, 4), (6,)]
-    # Each chapter begins anew.
+    # The features of each chapter start from nothing.
     assert [chapter.features[0, 0] for chapter in found] == [1, 1]
     assert found[1].features[0, FEATURES.index("paragraphs since the last utterance")] == 0
 
 
 @pytest.mark.parametrize("pages", [[], [["It rained.", "It blew."]], [[], ["Nobody spoke."]]])
 def test_a_book_without_speech_has_none(pages):
-    assert list(chapters(told(*pages))) == []
+    assert list(split_chapters(told(*pages))) == []
 
 
 def test_places_are_all_utterances_of_a_book():
     book_spans = sample()
-    found = list(chapters(book_spans))
+    found = list(split_chapters(book_spans))
     assert len(found) == 5
     places = [place for chapter in found for place in chapter.places]
     assert places == [n for n, span in enumerate(book_spans.spans) if span.is_utterance]
@@ -171,7 +171,7 @@ def test_dashes_become_marks():
 
 def test_offsets_are_those_of_the_words():
     book_spans = sample()
-    for chapter in chapters(book_spans):
+    for chapter in split_chapters(book_spans):
         found = [
             paragraph.text[start:end]
             for paragraph in chapter.paragraphs
@@ -202,7 +202,7 @@ def test_a_heading_is_a_paragraph_of_its_chapter():
         Block(1, 1, BlockKind.PARAGRAPH, "“Come.”"),
     )
     book = Book("0", "", "", "en", blocks, (), "")
-    (chapter,) = chapters(split_book(book, typography_from_names(["double-curly"])))
+    (chapter,) = split_chapters(split_book(book, typography_from_names(["double-curly"])))
     assert [paragraph.text for paragraph in chapter.paragraphs] == ["CHAPTER I", "“Come.”"]
     assert chapter.features[0, FEATURES.index("paragraphs of narration since the last utterance")]
 

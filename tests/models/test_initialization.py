@@ -5,7 +5,7 @@ import torch
 from encoders import KINDS, encoder, model_of, save_checkpoint, tokenizer_of
 from transformers import AlbertConfig, AutoModel
 
-from miner.models.tagger.initialization import encoder_layers, initialize_from, new_model
+from miner.models.tagger.initialization import find_encoder_layers, initialize_from, new_model
 from miner.models.tagger.training_config import TrainingConfig
 
 
@@ -48,7 +48,7 @@ def test_an_encoder_stored_in_fewer_bits_is_trained_in_float32(tmp_path, dtype):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_lowest_layers_of_any_encoder_are_kept(kind):
     model, _ = new_model(config_of(kind, encoder_layers=1))
-    (kept,), first = encoder_layers(model), encoder_layers(model_of(kind))[0]
+    (kept,), first = find_encoder_layers(model), find_encoder_layers(model_of(kind))[0]
     assert kept.state_dict().keys() == first.state_dict().keys()
     for name, weight in kept.state_dict().items():
         assert torch.equal(weight, first.state_dict()[name])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from miner.evaluation.scores import Score
-from miner.models.tagger.learning_curve import Learned, learning_curve
+from miner.models.tagger.learning_curve import Learned, read_learning_curve
 
 
 def a_run(folder, chapters, value, low=None, high=None):
@@ -23,7 +23,7 @@ def test_runs_of_the_same_number_of_chapters_are_one_point(tmp_path):
         a_run(tmp_path / "b", 6, 0.5, 0.4, 0.55),
         a_run(tmp_path / "c", 24, 0.6, 0.45, 0.7),
     ]
-    six, twenty_four = learning_curve(runs, "dev")
+    six, twenty_four = read_learning_curve(runs, "dev")
     assert (six.n_chapters, six.values, six.mean, six.interval) == (6, (0.5,), 0.5, (0.4, 0.55))
     assert (twenty_four.n_chapters, twenty_four.values) == (24, (0.8, 0.6))
     assert twenty_four.mean == pytest.approx(0.7)
@@ -39,9 +39,9 @@ def test_a_run_without_an_interval_counts_as_its_value():
 def test_an_unfinished_run_is_refused(tmp_path):
     run = a_run(tmp_path / "a", 5, 0.5)
     with pytest.raises(ValueError, match="run.json: found scores of dev, expected test"):
-        learning_curve([run], "test")
+        read_learning_curve([run], "test")
     with pytest.raises(ValueError, match="run.json: found no measure pk, expected one such as"):
-        learning_curve([run], "dev", "pk")
+        read_learning_curve([run], "dev", "pk")
     for text, part in (
         ("{", "found bad JSON"),
         ('{"miner": "1"}', "found no scores"),
@@ -49,8 +49,8 @@ def test_an_unfinished_run_is_refused(tmp_path):
     ):
         (run / "run.json").write_text(text, encoding="utf-8")
         with pytest.raises(ValueError, match=part):
-            learning_curve([run], "dev")
+            read_learning_curve([run], "dev")
     with pytest.raises(ValueError, match="found no run, expected folders"):
-        learning_curve([], "dev")
+        read_learning_curve([], "dev")
     with pytest.raises(FileNotFoundError):
-        learning_curve([tmp_path / "gone"], "dev")
+        read_learning_curve([tmp_path / "gone"], "dev")

@@ -14,14 +14,14 @@ from miner.models.tagger.encoding import (
     encode_text,
     sequence_slices,
 )
-from miner.models.tagger.features import FEATURES, N_PLAIN, chapters
+from miner.models.tagger.features import FEATURES, N_PLAIN, split_chapters
 from miner.models.tagger.losses import sequence_loss
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.pooling import Pooling
 
 
 def chapter_of(*paragraphs):
-    (chapter,) = chapters(told(paragraphs))
+    (chapter,) = split_chapters(told(paragraphs))
     return chapter
 
 
@@ -45,7 +45,7 @@ def score_sequences(model, pooled, features, experts=tuple(Expert)):
 
 
 def first_chapter():
-    return next(chapters(sample()))
+    return next(split_chapters(sample()))
 
 
 @torch.no_grad()
@@ -204,7 +204,7 @@ def test_every_utterance_sees_the_whole_sequence():
 @pytest.mark.parametrize("paragraphs", [0, 1, 4, 100])
 def test_sequences_hold_all_utterances_in_order(paragraphs):
     model = model_of()
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         cuts = sequence_slices(chapter, paragraphs)
         covered = [n for cut in cuts for n in range(cut.start, cut.stop)]
         assert covered == list(range(len(chapter.places)))
@@ -262,7 +262,7 @@ def test_a_chapter_of_one_utterance():
     assert sequence_slices(chapter, 0) == [slice(0, 1)]
     scores = scores_of(model_of(), chapter)
     assert scores.shape == (1, 4)
-    # B-START is the only legal tag: certain, whatever its score.
+    # B-START is the only legal tag, so it is certain at any score.
     assert float(sequence_loss(scores, torch.tensor([0]))) == pytest.approx(0, abs=1e-6)
 
 

@@ -13,9 +13,9 @@ from miner.models.tagger.examples import read_examples
 from miner.models.tagger.losses import sequence_loss
 from miner.models.tagger.model_selection import (
     BestEpoch,
-    best_start_offset,
     evaluate_epoch,
     fit_shares,
+    fit_start_offset,
     goal_of,
     mean_loss,
     mix_experts,
@@ -109,7 +109,7 @@ def test_the_offset_of_starts_is_the_best_that_was_tried(gold):
     def goal_at(offset):
         return goal_of(score_decoded(gold, rows, "sample", start_offset=offset).total.end_to_end)
 
-    found = best_start_offset(gold, rows)
+    found = fit_start_offset(gold, rows)
     assert 0.5 < found <= 2.0
     assert goal_at(found) == pytest.approx(max(goal_at(step / 10) for step in range(-5, 21)))
     assert goal_at(found) > goal_at(0.0)
@@ -117,17 +117,17 @@ def test_the_offset_of_starts_is_the_best_that_was_tried(gold):
 
 def test_of_equally_good_offsets_the_one_nearest_to_zero_is_taken(gold):
     rows = [np.eye(4)[item.tags] * 100 for item in gold.examples]
-    assert best_start_offset(gold, rows) == 0.0
-    figure = score_decoded(gold, rows, "sample").total.end_to_end
-    assert goal_of(figure) == 1.0  # the gold tags are decoded
+    assert fit_start_offset(gold, rows) == 0.0
+    measures = score_decoded(gold, rows, "sample").total.end_to_end
+    assert goal_of(measures) == 1.0  # the gold tags are decoded
 
 
 def test_the_goal_is_the_mean_of_two_f1(gold):
     random = np.random.default_rng(4)
     rows = [random.normal(0, 1, (len(item.tags), 4)) for item in gold.examples]
-    figure = score_decoded(gold, rows, "sample").total.end_to_end
-    f1 = [figure[name].value for name in ("B-START.f1", "turn-pair.f1")]
-    assert goal_of(figure) == pytest.approx(sum(f1) / 2)
+    measures = score_decoded(gold, rows, "sample").total.end_to_end
+    f1 = [measures[name].value for name in ("B-START.f1", "turn-pair.f1")]
+    assert goal_of(measures) == pytest.approx(sum(f1) / 2)
 
 
 def test_the_mean_loss_is_per_utterance(gold):
@@ -152,7 +152,7 @@ def test_an_epoch_is_evaluated_on_dev(gold):
     assert result.losses["text"] == pytest.approx(mean_loss(gold, alone), abs=1e-6)
     both = score_chapters(model, chapters, experts)  # with the weights that were fitted
     assert result.losses["mixture"] == pytest.approx(mean_loss(gold, both), abs=1e-5)
-    offset = best_start_offset(gold, both)
+    offset = fit_start_offset(gold, both)
     expected = score_decoded(gold, both, "sample", start_offset=offset)
     assert result.goal == pytest.approx(goal_of(expected.total.end_to_end))
 

@@ -1,4 +1,4 @@
-"""Streams of work side by side: order, and how many items wait."""
+"""Streams of work side by side: the order of results, and how many items wait."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_results_have_the_order_of_the_items(items, most_waiting):
     assert list(found) == [10 * item if item % 2 else item for item in items]
 
 
-def test_no_more_than_so_many_items_wait_for_one():
+def test_at_most_64_items_wait_for_another():
     taken = []
     items = (taken.append(item) or item for item in [1, *range(2, 1000, 2)])
     found = route_in_order(items, lambda item: item % 2 == 1, double)

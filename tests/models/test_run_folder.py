@@ -8,24 +8,24 @@ import torch
 from encoders import sample
 
 from heuristic.gap import GapTagger
-from miner.models.tagger.examples import AnnotatedExamples, digest, weak_examples
+from miner.models.tagger.examples import AnnotatedExamples, digest_examples, examples_from_tagger
 from miner.models.tagger.model_selection import BestEpoch
 from miner.models.tagger.run_folder import (
     RunState,
     begin_run,
+    build_run_record,
     resume_run,
-    run_record,
     write_state,
 )
 from miner.models.tagger.training_config import TrainingConfig
 
-EXAMPLES = weak_examples(sample(), GapTagger(150))
+EXAMPLES = examples_from_tagger(sample(), GapTagger(150))
 DEV = AnnotatedExamples(tuple(EXAMPLES[:1]), (), ())
 
 
 def record_of(*, examples=EXAMPLES, command="python train.py -o a", n_processes=1, **given):
     config = TrainingConfig(**given)
-    return run_record(
+    return build_run_record(
         config, examples, DEV, [], ["1, chapter 2"], torch.float32, n_processes, command
     )
 
@@ -55,8 +55,8 @@ def test_the_record_holds_all_that_decides_the_result():
     assert (record["seed"], record["left out"], record["quantize"]) == (3, "11 12", True)
     assert (record["chapters"], record["chapters left out"]) == (5, "1, chapter 2")
     assert record["utterances"] == sum(len(item.tags) for item in EXAMPLES)
-    assert record["digest of the data"] == digest(EXAMPLES)
-    assert record["digest of dev"] == digest(EXAMPLES[:1])
+    assert record["digest of the data"] == digest_examples(EXAMPLES)
+    assert record["digest of dev"] == digest_examples(EXAMPLES[:1])
     assert (record["augment"], record["dtype"], record["test"]) == (0.6, "float32", "none")
     assert record["versions"]["torch"] == torch.__version__
     assert json.loads(json.dumps(record)) == record

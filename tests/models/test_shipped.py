@@ -12,7 +12,8 @@ import pytest
 import torch
 from click.testing import CliRunner
 from encoders import sample
-from helpers import ROOT
+from helpers import ANNOTATIONS
+from models_helpers import read_sample
 
 from miner.app.cli.main import main
 from miner.dialogue.spans import split_book
@@ -20,15 +21,14 @@ from miner.dialogue.tags import Tag, repair_tags
 from miner.dialogue.typography import infer_typography
 from miner.evaluation.compare import compare
 from miner.models import load as taggers
-from miner.models.load import CHECKPOINTS, SHIPPED, AutoTagger, checkpoint_tagger, load_tagger
+from miner.models.load import CHECKPOINTS, SHIPPED, AutoTagger, load_checkpoint_tagger, load_tagger
 from miner.models.tagger.checkpoint import read_checkpoint
 from miner.models.tagger.decoding import viterbi
 from miner.models.tagger.encoding import encode_text, sequence_slices
-from miner.models.tagger.features import chapters
+from miner.models.tagger.features import split_chapters
 from miner.models.tagger.model import ConversationTagger
 
 FOLDER = CHECKPOINTS / "en"
-ANNOTATIONS = ROOT / "annotations"
 
 
 def test_it_is_complete_and_small():
@@ -52,7 +52,7 @@ def test_its_files_are_those_that_were_measured():
 
 def test_it_mines_without_a_network(tmp_path, monkeypatch):
     def refused(*_):
-        raise AssertionError("a network was asked for")
+        raise AssertionError("the network was used")
 
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
@@ -92,7 +92,7 @@ def test_a_damaged_one_is_refused_by_any_path(tmp_path, monkeypatch, name):
     monkeypatch.setattr(taggers, "CHECKPOINTS", tmp_path)
     monkeypatch.chdir(tmp_path / "en" if name == "." else tmp_path)
     with pytest.raises(ValueError, match="install it again"):
-        checkpoint_tagger(name)
+        load_checkpoint_tagger(name)
 
 
 @pytest.mark.slow
@@ -104,13 +104,9 @@ def test_it_is_right_on_most_of_the_sample():
     assert figures["B-START.f1"].value > 0.75  # of 20 beginnings
 
 
-def read_sample(_):
-    return (CHECKPOINTS.parents[2] / "books" / "sample.html").read_bytes()
-
-
 @pytest.mark.slow
 def test_more_threads_give_the_same_tags():
-    tagger = checkpoint_tagger("auto")
+    tagger = load_checkpoint_tagger("auto")
     before = torch.get_num_threads()
     found = []
     try:
@@ -137,9 +133,9 @@ def first_page():
 @pytest.mark.slow
 def test_windows_agree_with_one_pass():
     """A window of the encoder's full size holds a short chapter, smaller windows cut it."""
-    tagger = checkpoint_tagger("auto")
+    tagger = load_checkpoint_tagger("auto")
     n = agreed = 0
-    for chapter in chapters(short_chapters()):
+    for chapter in split_chapters(short_chapters()):
         scores = []
         for window in (128, 256, 512):
             encoding = encode_text(chapter, tagger.tokenizer, window, 32, tagger.model.config.ends)
@@ -181,7 +177,7 @@ def test_transformers_loads_it_as_it_is():
 def test_auto_tags_as_the_checkpoint_does():
     assert load_tagger("auto") == AutoTagger()
     tagged = load_tagger("auto").tag(first_page())
-    expected = checkpoint_tagger(str(FOLDER)).tag(first_page())
+    expected = load_checkpoint_tagger(str(FOLDER)).tag(first_page())
     assert [item.tag for item in tagged] == [item.tag for item in expected]
     for found, other in zip(tagged, expected, strict=True):
         assert found.confidence == pytest.approx(other.confidence, abs=1e-4)
@@ -189,10 +185,10 @@ def test_auto_tags_as_the_checkpoint_does():
     assert repair_tags(tags) == tags and Tag.B_START in tags
 
 
-def test_it_computes_in_float32_unless_bfloat16_is_asked_for():
-    plain = checkpoint_tagger("auto")
+def test_it_computes_in_float32_by_default_and_in_bfloat16_on_request():
+    plain = load_checkpoint_tagger("auto")
     assert plain.model.encoder.dtype is torch.float32
-    few = checkpoint_tagger("auto", "bfloat16")
+    few = load_checkpoint_tagger("auto", "bfloat16")
     assert few.model.encoder.dtype is torch.bfloat16
     tags = [[item.tag for item in tagger.tag(first_page())] for tagger in (plain, few)]
     agreed = sum(a is b for a, b in zip(*tags, strict=True))

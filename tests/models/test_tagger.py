@@ -6,11 +6,10 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 from encoders import KINDS, encoder, model_of, sample, save_checkpoint, tokenizer_of, told
-from helpers import ROOT
+from helpers import ANNOTATIONS, run
+from models_helpers import change_config
 
-from miner.app.cli.main import main
 from miner.dialogue.dialogues import dialogues
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, repair_tags
 from miner.files import is_checkpoint
@@ -24,12 +23,8 @@ from miner.models.tagger.encoding import (
     encode_text,
     sequence_slices,
 )
-from miner.models.tagger.features import chapters
+from miner.models.tagger.features import split_chapters
 from miner.models.tagger.tagger import NeuralTagger
-
-
-def run(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def check(book_spans, tagged):
@@ -62,12 +57,6 @@ def copy(checkpoint, tmp_path):
     return shutil.copytree(checkpoint, tmp_path / "copy")
 
 
-def change(folder, **values):
-    path = folder / "config.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(record | values), encoding="utf-8")
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_checkpoint_tags_a_book(kind, tmp_path):
     tagger = load_checkpoint(save_checkpoint(tmp_path / kind, kind))
@@ -94,9 +83,16 @@ def test_other_shapes(shape, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_scores_of_a_book_do_not_depend_on_the_books_beside_it(kind, tmp_path):
     tagger = load_checkpoint(save_checkpoint(tmp_path / kind, kind, window=48, margin=4))
-    short = list(chapters(told(["“Why?”", "“No,” said he."], ["“So.”"])))
-    none = list(chapters(told(["It rained."])))
-    books = [list(chapters(sample())), none, short, list(chapters(sample()))[2:], short, none]
+    short = list(split_chapters(told(["“Why?”", "“No,” said he."], ["“So.”"])))
+    none = list(split_chapters(told(["It rained."])))
+    books = [
+        list(split_chapters(sample())),
+        none,
+        short,
+        list(split_chapters(sample()))[2:],
+        short,
+        none,
+    ]
     assert any(len(w.ids) == 48 for c in books[0] for w in tagger_windows(tagger, c))
     together = list(tagger.score_books(books))
     assert len(together) == len(books)
@@ -115,7 +111,7 @@ def test_books_are_read_when_they_are_needed(checkpoint, monkeypatch):
             taken.append(n)
             yield found
 
-    found = list(chapters(sample()))[:1]
+    found = list(split_chapters(sample()))[:1]
     length = tagger.model.config.window
     monkeypatch.setattr(neural, "_TOKENS_AT_ONCE", {"cpu": 8 * length})
     scored = tagger.score_books(books())
@@ -136,7 +132,7 @@ def test_batches_fill_across_books(checkpoint, monkeypatch):
     monkeypatch.setattr(NeuralTagger, "_encode", noted)
     rows = 7
     monkeypatch.setattr(neural, "_TOKENS_AT_ONCE", {"cpu": rows * length})
-    found = list(chapters(sample()))
+    found = list(split_chapters(sample()))
     n = sum(len(w.ids) == length for chapter in found for w in tagger_windows(tagger, chapter))
     assert n % rows  # else each book fills its last batch by itself
     assert len([*tagger.score_books([found] * 3)]) == 3
@@ -172,7 +168,7 @@ def test_a_tagger_leaves_training_mode(checkpoint):
 
 def test_scores_are_those_of_the_model(checkpoint):
     tagger = NeuralTagger(*read_checkpoint(checkpoint))
-    chapter = next(chapters(sample()))
+    chapter = next(split_chapters(sample()))
     encoding = encode_text(chapter, tagger.tokenizer, 64, 8, 24)
     with torch.no_grad():
         (expected,) = tagger.model(
@@ -182,7 +178,7 @@ def test_scores_are_those_of_the_model(checkpoint):
 
 
 def test_a_chapter_is_encoded_as_the_config_sets():
-    chapter = next(chapters(sample()))
+    chapter = next(split_chapters(sample()))
     tokenizer = tokenizer_of()
     as_text = model_of(window=48, margin=4).config
     assert encode_chapter(chapter, tokenizer, as_text) == encode_text(chapter, tokenizer, 48, 4, 24)
@@ -192,7 +188,7 @@ def test_a_chapter_is_encoded_as_the_config_sets():
 
 def test_the_offset_adds_starts_and_leaves_their_confidence(copy):
     tagger = load_checkpoint(copy)
-    probable = [marginals(tagger.score_chapter(chapter)) for chapter in chapters(sample())]
+    probable = [marginals(tagger.score_chapter(chapter)) for chapter in split_chapters(sample())]
     start = np.concatenate(probable)[:, TAGS.index(Tag.B_START)]
     found = []
     for offset in (0.0, 1.0, 1e6):
@@ -208,11 +204,11 @@ def test_the_offset_adds_starts_and_leaves_their_confidence(copy):
 
 def test_temperature_changes_confidence_and_no_tag(copy):
     before = load_checkpoint(copy)
-    change(copy, confidence_temperature=0.25)
+    change_config(copy, confidence_temperature=0.25)
     after = load_checkpoint(copy)
     tagged = after.tag(sample())
     assert [item.tag for item in tagged] == [item.tag for item in before.tag(sample())]
-    for chapter in chapters(sample()):
+    for chapter in split_chapters(sample()):
         probable = marginals(before.score_chapter(chapter) / 0.25)
         for place, row in zip(chapter.places, probable, strict=True):
             expected = row[TAGS.index(tagged[place].tag)]
@@ -329,7 +325,7 @@ def varied(checkpoint, tmp_path_factory):
     folder = tmp_path_factory.mktemp("varied") / "tiny"
     shutil.copytree(checkpoint, folder)
     tagger = NeuralTagger(*read_checkpoint(folder))
-    rows = np.concatenate([tagger.score_chapter(chapter) for chapter in chapters(sample())])
+    rows = np.concatenate([tagger.score_chapter(chapter) for chapter in split_chapters(sample())])
     middle = torch.from_numpy(np.median(rows, axis=0)[[0, 2, 1]])
     with torch.no_grad():
         for expert in (tagger.model.text, tagger.model.structure):
@@ -374,9 +370,8 @@ def test_a_heuristic_has_no_confidence_to_filter_by(tmp_path):
 
 
 def test_the_table_of_pairs_by_confidence(varied, tmp_path):
-    gold = ROOT / "annotations"
     plot = tmp_path / "trade.png"
-    words = ("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", varied)
+    words = ("gold", "confidence", "--gold", ANNOTATIONS, "--split", "sample", "--tagger", varied)
     done = run(*words, "--resamples", 20, "--plot", plot)
     assert (done.exit_code, done.stderr) == (0, "")
     assert plot.read_bytes().startswith(b"\x89PNG")
@@ -390,8 +385,7 @@ def test_the_table_of_pairs_by_confidence(varied, tmp_path):
 
 
 def test_a_heuristic_has_no_table_of_pairs_by_confidence():
-    gold = ROOT / "annotations"
-    done = run("gold", "confidence", "--gold", gold, "--split", "sample", "--tagger", "gap")
+    done = run("gold", "confidence", "--gold", ANNOTATIONS, "--split", "sample", "--tagger", "gap")
     assert done.exit_code == 1
     assert "found tags without confidence" in done.stderr
 

@@ -13,18 +13,19 @@ import torch
 from accelerate import Accelerator
 from click.testing import CliRunner
 from encoders import encoder, sample
-from helpers import DATA, ROOT
-from models_helpers import read_sample, sample_annotations
+from helpers import DATA, ROOT, annotations_of_sample
+from models_helpers import read_sample
 from safetensors.torch import load_file
 from transformers import AutoModel
 
 import train
 from miner.dialogue.tags import repair_tags
 from miner.evaluation.compare import compare
+from miner.evaluation.scores import format_rate
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.config import Expert
 from miner.models.tagger.encoded_chapters import ChapterEncoder
-from miner.models.tagger.examples import digest, read_examples
+from miner.models.tagger.examples import digest_examples, read_examples
 from miner.models.tagger.initialization import new_model
 from miner.models.tagger.losses import chapter_loss
 from miner.models.tagger.model_selection import BestEpoch
@@ -37,7 +38,7 @@ STAGES = ["structure", "weak", "gold", "gold"]
 
 @pytest.fixture(scope="module")
 def gold(tmp_path_factory):
-    return sample_annotations(tmp_path_factory.mktemp("gold") / "sample-only")
+    return annotations_of_sample(tmp_path_factory.mktemp("gold") / "sample-only")
 
 
 def words(gold, out, *options):
@@ -133,7 +134,7 @@ def test_what_a_run_leaves_behind(whole):
     assert training["command"] == " ".join(["python", *argv])
     assert (training["chapters"], training["utterances"]) == (5, 180)
     assert (training["seed"], training["epochs"], training["weak_epochs"]) == (0, 2, 1)
-    found = digest(read_examples(ROOT / "annotations", "sample", read_sample).examples)
+    found = digest_examples(read_examples(ROOT / "annotations", "sample", read_sample).examples)
     assert training["digest of the data"] == training["digest of dev"] == found
     config = json.loads((out / "config.json").read_bytes())
     assert config["training"] == training
@@ -164,7 +165,7 @@ def test_the_card_has_the_scores_and_the_command_of_the_run(whole):
         cells = line.split("|")[2:5]
         for cell, part in zip(cells, ("precision", "recall", "f1"), strict=True):
             value = total[f"{unit}.{part}"]["value"]
-            assert cell.split()[0] == ("–" if value is None else f"{value:.3f}")
+            assert cell.split()[0] == format_rate(value)
     assert card.count(f"`{record['scores']['sample']['signature']}`") == 1
     assert f"temperature {record['calibration']['temperature']:.2f}" in card
     assert " ".join(["python", *argv]) in card
@@ -247,7 +248,7 @@ def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
         return finish_run(*given)
 
     monkeypatch.setattr(train, "finish_run", interrupted)
-    monkeypatch.setattr("miner.models.tagger.run_folder.best_start_offset", lambda *given: 0.7)
+    monkeypatch.setattr("miner.models.tagger.run_folder.fit_start_offset", lambda *given: 0.7)
     given = ("--train-split", "sample", "--dev-split", "sample", "--structure-epochs", 1)
     given += ("--epochs", 6, "--patience", 1, "--chapters", 1)
     out = tmp_path / "out"
@@ -272,10 +273,10 @@ def test_a_quantized_run_scores_what_it_stores(quantized, gold):
     assert set(record["scores"]) == {"sample"}
     assert (record["training"]["augment"], record["training"]["chapters"]) == (0.0, 3)
     made = compare(gold, [("stored", tagger)], "sample", read=read_sample, resamples=1, seed=0)
-    figure = made.rows[0].scores.total.end_to_end
+    measures = made.rows[0].scores.total.end_to_end
     said = record["scores"]["sample"]["total"]["end_to_end"]["scores"]
     for unit in ("B-START.f1", "turn-pair.f1"):
-        assert figure[unit].value == pytest.approx(said[unit]["value"], abs=0.1)
+        assert measures[unit].value == pytest.approx(said[unit]["value"], abs=0.1)
 
 
 def test_a_frozen_encoder_stays_as_it_was(quantized):
@@ -333,7 +334,7 @@ def test_chapters_that_the_edition_lacks_are_left_out_and_recorded(gold, tmp_pat
         records.append(given)
         raise ValueError("enough")
 
-    monkeypatch.setattr(train, "run_record", noted)
+    monkeypatch.setattr(train, "build_run_record", noted)
     given = ("--train-split", "train", "--dev-split", "sample", "--books", books)
     done = start(folder, tmp_path / "out", *given)
     (told,) = [line for line in done.output.splitlines() if line.startswith("left out, ")]
@@ -352,7 +353,7 @@ def test_nothing_left_to_train_on_is_one_line(gold, tmp_path):
     assert (done.exit_code, done.output.splitlines()[-1]) == (1, line)
 
 
-def test_paragraphs_are_split_anew_in_every_epoch():
+def test_every_epoch_splits_other_paragraphs():
     examples = read_examples(ROOT / "annotations", "sample", read_sample).examples
 
     def texts(epoch, share):

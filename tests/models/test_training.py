@@ -86,14 +86,14 @@ def test_each_process_has_as_many_chapters_as_the_others(n_processes):
     assert epoch_order(7, n_processes) != order  # the next epoch has another order
 
 
-def test_a_cpu_computes_in_float32_unless_asked():
+def test_a_cpu_computes_in_float32_by_default():
     assert training_dtype("auto", "cpu") is torch.float32
     assert training_dtype("bfloat16", "cpu") is torch.bfloat16
     assert training_dtype("float32", "cuda") is torch.float32
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_products_are_computed_with_the_numbers_asked_for(dtype):
+def test_products_are_computed_with_the_given_type_of_numbers(dtype):
     layer = torch.nn.Linear(4, 4)
     with autocast("cpu", dtype):
         assert layer(torch.ones(2, 4)).dtype is dtype

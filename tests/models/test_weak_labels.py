@@ -4,13 +4,12 @@ import shutil
 
 import pytest
 from encoders import sample
-from helpers import DATA, ROOT, SAMPLE
-from models_helpers import sample_annotations
+from helpers import DATA, ROOT, SAMPLE, annotations_of_sample
 
 from heuristic.gap import GapTagger
 from miner.books.sources import find_sources
-from miner.models.tagger.examples import weak_examples
-from miner.models.tagger.weak_labels import held_out_books, tag_weakly
+from miner.models.tagger.examples import examples_from_tagger
+from miner.models.tagger.weak_labels import find_held_out_books, tag_weakly
 
 
 def sources_of(*words):
@@ -21,7 +20,7 @@ def sources_of(*words):
 
 def test_weak_labels_are_the_tags_of_the_tagger():
     found = tag_weakly(sources_of("sample"), GapTagger(300), {}, pytest.fail)
-    expected = weak_examples(sample(), GapTagger(300))
+    expected = examples_from_tagger(sample(), GapTagger(300))
     assert [item.tags.tolist() for item in found] == [item.tags.tolist() for item in expected]
 
 
@@ -30,7 +29,7 @@ def test_books_that_the_annotations_judge_by_are_left_out(tmp_path):
         shutil.copy(SAMPLE, tmp_path / name)
     shutil.copy(DATA / "play.html", tmp_path)
     lines = []
-    held_out = held_out_books(ROOT / "annotations")
+    held_out = find_held_out_books(ROOT / "annotations")
     found = tag_weakly(sources_of(tmp_path), GapTagger(), held_out, lines.append)
     assert {item.chapter.book for item in found} == {"7"}
     assert lines[:3] == [
@@ -42,9 +41,9 @@ def test_books_that_the_annotations_judge_by_are_left_out(tmp_path):
 
 
 def test_books_are_left_out_on_request(tmp_path):
-    gold = sample_annotations(tmp_path / "gold")
-    assert held_out_books(gold) == {}
-    held_out = held_out_books(gold, ["sample"])
+    gold = annotations_of_sample(tmp_path / "gold")
+    assert find_held_out_books(gold) == {}
+    held_out = find_held_out_books(gold, ["sample"])
     assert held_out == {"sample": "as --without says"}
     lines = []
     with pytest.raises(ValueError) as error:
@@ -54,4 +53,4 @@ def test_books_are_left_out_on_request(tmp_path):
 
 
 def test_a_folder_that_holds_no_annotations_holds_out_nothing(tmp_path):
-    assert held_out_books(tmp_path) == {}
+    assert find_held_out_books(tmp_path) == {}

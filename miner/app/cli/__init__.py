@@ -1,4 +1,4 @@
 """The command line, one file for each command.
 
-A file defines `command`, which reads the words, calls the library and shows the result.
+A file defines `command`, which reads the arguments, calls the library and shows the result.
 """

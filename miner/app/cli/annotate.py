@@ -18,7 +18,7 @@ from miner.app.cli.options import (
 
 
 @click.command("annotate")
-@click.argument("word", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE")
 @click.option(
     "--chapter",
     type=click.IntRange(min=0),
@@ -46,7 +46,7 @@ from miner.app.cli.options import (
 @books_option
 @mirror_option
 def command(
-    word: str,
+    source: str,
     chapter: int,
     out: Path,
     tagger: str | None,
@@ -73,7 +73,7 @@ def command(
     from miner.models.load import load_tagger
 
     loaded = load_tagger(tagger, dtype=dtype) if tagger else None
-    book_spans = read_spans(word, quotes=quotes, books=books, mirror=mirror)
+    book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     tagged = loaded.tag(book_spans) if loaded else ()
     sheet_file = SheetFile(out, book_spans, chapter, tagged)
     server = AnnotationServer(sheet_file, port)

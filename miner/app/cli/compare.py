@@ -74,7 +74,7 @@ def command(
     miner gold fetch --gold annotations               downloads the annotated books
     miner compare --gold annotations --split test
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.app.tables.scores import comparison_tables
+    from miner.app.tables.scores import tabulate_comparison
     from miner.evaluation.compare import compare
     from miner.files import refuse_existing
     from miner.models.load import BASELINES, load_tagger, tagger_label
@@ -87,14 +87,14 @@ def command(
     )
     drawn: list[Path] = []
     if plots:
-        from miner.app.plots.comparison import comparison_figures
+        from miner.app.plots.comparison import draw_comparison
         from miner.app.plots.evaluation import save_figures
 
-        drawn = save_figures(comparison_figures(comparison), plots, force)
+        drawn = save_figures(draw_comparison(comparison), plots, force)
     if as_json:
         show_json(comparison.to_json())
         return
-    show(comparison_tables(comparison))
+    show(tabulate_comparison(comparison))
     for note in comparison.notes:
         click.echo(note)
     for row in comparison.rows:

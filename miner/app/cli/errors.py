@@ -34,8 +34,7 @@ class CommandGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            line = _with_notes("interrupted", error, "nothing was written")
-            raise Interrupted(line) from None
+            raise Interrupted(_with_notes("interrupted", error)) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # the reader of the output stopped reading: click ends quietly
@@ -49,7 +48,6 @@ class CommandGroup(click.Group):
         return list(self.commands)
 
 
-def _with_notes(line: str, error: BaseException, default: str = "") -> str:
-    """The line with the notes on the error, or with `default` if there is none."""
-    notes = getattr(error, "__notes__", []) or [default]
-    return "; ".join(filter(None, [line, *notes]))
+def _with_notes(line: str, error: BaseException) -> str:
+    """The line with the notes on the error, which say what is left of the work."""
+    return "; ".join([line, *getattr(error, "__notes__", ())])

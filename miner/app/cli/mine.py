@@ -17,7 +17,7 @@ from miner.app.cli.options import (
     quotes_option,
     tagger_option,
 )
-from miner.app.cli.terminal import console, progress, show, show_json
+from miner.app.cli.terminal import open_console, show, show_json, show_progress
 from miner.corpus.export import format_names
 
 
@@ -118,7 +118,7 @@ def command(
 
     sources, missing = find_sources(words, books)
     with (
-        progress([*sources, *missing], quiet or as_json) as on_result,
+        show_progress([*sources, *missing], quiet or as_json) as on_result,
         mine_corpus(
             words,
             out,
@@ -139,15 +139,15 @@ def command(
         ) as run,
     ):
         run.finish()
-    from miner.app.tables.mining import run_table, tagged_by
+    from miner.app.tables.mining import describe_taggers, tabulate_run
 
     if as_json:
         record = {"totals": run.totals, "files": [str(path) for path in run.paths]}
         record["set_aside"] = [[item.name, item.why] for item in run.set_aside]
         show_json(record)
     elif not quiet and run.entries:
-        show(run_table(run, console().width))
-        click.echo(f"tagged by {tagged_by(run)}")
+        show(tabulate_run(run, open_console().width))
+        click.echo(f"tagged by {describe_taggers(run)}")
         click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")
     for item in run.set_aside:
         click.echo(f"{click.style('set aside', fg='yellow')}: {item.name}: {item.why}", err=True)

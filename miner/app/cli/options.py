@@ -17,10 +17,10 @@ class TaggerOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The help, with the taggers that are registered now."""
-        from miner.models.load import registered_taggers
+        from miner.models.load import find_registered_taggers
 
         shown = copy.copy(self)
-        shown.help = (self.help or "").format(registered=", ".join(registered_taggers()))
+        shown.help = (self.help or "").format(registered=", ".join(find_registered_taggers()))
         return super(TaggerOption, shown).get_help_record(ctx)
 
 

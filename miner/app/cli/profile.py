@@ -15,21 +15,21 @@ from miner.app.cli.terminal import show, show_json
 
 
 @click.command("profile")
-@click.argument("word", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE")
 @books_option
 @mirror_option
 @json_option
-def command(word: str, books: Path | None, mirror: str | None, as_json: bool) -> None:
+def command(source: str, books: Path | None, mirror: str | None, as_json: bool) -> None:
     """Show how a book marks speech, and the evidence for it.
 
     Each paragraph votes for the marks that open its first speech. The option --quotes of the other
     commands overrules the result.
     """
-    from miner.app.tables.mining import typography_tables
+    from miner.app.tables.mining import tabulate_typography
     from miner.corpus.reading import read_book
     from miner.dialogue.typography import infer_typography
 
-    book = read_book(word, books=books, mirror=mirror)
+    book = read_book(source, books=books, mirror=mirror)
     typography = infer_typography(book)
     if as_json:
         evidence = dict(typography.evidence)
@@ -37,4 +37,4 @@ def command(word: str, books: Path | None, mirror: str | None, as_json: bool) ->
         record |= {"confidence": typography.confidence, "evidence": evidence}
         show_json(record)
     else:
-        show(typography_tables(book.id, typography))
+        show(tabulate_typography(book.id, typography))

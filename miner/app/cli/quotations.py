@@ -1,4 +1,4 @@
-"""`miner quotations`: score the finding of quotations against PDNC."""
+"""`miner quotations`: score the quotations that are found against PDNC."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from miner.app.cli.options import (
     mirror_option,
     quiet_option,
 )
-from miner.app.cli.terminal import console, show, show_json
+from miner.app.cli.terminal import open_console, show, show_json
 
 
 @click.command("quotations")
@@ -24,14 +24,14 @@ from miner.app.cli.terminal import console, show, show_json
 @quiet_option
 @json_option
 def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_json: bool) -> None:
-    """Score the finding of quotations against an annotated corpus.
+    """Score the quotations that are found against a corpus.
 
     The corpus is the Project Dialogism Novel Corpus (PDNC). Each novel is read from its Gutenberg
     file and aligned with the corpus by its letters. The table also has the scores of two simple
     rules on the corpus's own text. Thoughts in quotation marks count as quotations, because the
     corpus counts them.
     """
-    from miner.app.tables.scores import quotation_tables
+    from miner.app.tables.scores import tabulate_quotations
     from miner.evaluation.pdnc_scores import score_corpus
 
     scores = score_corpus(pdnc, book_reader(books, mirror))
@@ -39,4 +39,4 @@ def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_
         record = [score.to_json() for score in scores]
         show_json(record)
     elif not quiet:
-        show(quotation_tables(scores, console().width))
+        show(tabulate_quotations(scores, open_console().width))

@@ -32,7 +32,7 @@ def command(
     have are scored: the tagger alone.
     """
     from miner.annotation.mcn import read_any_tag_file
-    from miner.app.tables.scores import scores_tables
+    from miner.app.tables.scores import tabulate_scores
     from miner.evaluation.scores import score as score_all
 
     truth = read_any_tag_file(gold, split=split)
@@ -43,7 +43,7 @@ def command(
     if as_json:
         show_json(scores.to_json())
         return
-    show(scores_tables(scores))
+    show(tabulate_scores(scores))
     if guess.n_repaired:
         click.echo(
             f"{guess.n_repaired} predicted tags may not follow the tag before; repaired for pairs"

@@ -18,7 +18,7 @@ from miner.app.cli.options import (
 
 
 @click.command("tag")
-@click.argument("word", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE")
 @tagger_option
 @dtype_option
 @quotes_option
@@ -27,7 +27,7 @@ from miner.app.cli.options import (
 @mirror_option
 @force_option
 def command(
-    word: str,
+    source: str,
     tagger: str,
     dtype: str,
     quotes: tuple[str, ...],
@@ -50,7 +50,7 @@ def command(
     if out:
         refuse_existing(out, force)
     loaded = load_tagger(tagger, dtype=dtype)
-    book_spans = read_spans(word, quotes=quotes, books=books, mirror=mirror)
+    book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     id = book_spans.book.id
     rows = [json_line(tags_row(id, item)) for item in loaded.tag(book_spans)]
     if out is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(
+def show_progress(
     sources: Iterable[Source | Missing], quiet: bool
 ) -> Iterator[Callable[[MinedBook | SetAside], None]]:
     """Shows a bar on stderr with books, words and remaining time; yields what advances it.
@@ -57,8 +57,8 @@ def progress(
         yield on_book
 
 
-def console() -> Console:
-    """Returns standard output; a pipe is as wide as the tables need."""
+def open_console() -> Console:
+    """Returns the console of standard output; in a pipe it is as wide as the tables need."""
     from rich.console import Console
 
     # Titles and file names are shown as they are, with their square brackets and colons.
@@ -68,11 +68,11 @@ def console() -> Console:
 
 def show(shown: Iterable[Shown]) -> None:
     """Prints lines of text, and tables with an empty line after each."""
-    terminal = console()
+    console = open_console()
     for item in shown:
-        terminal.print(item, soft_wrap=isinstance(item, str))
+        console.print(item, soft_wrap=isinstance(item, str))
         if not isinstance(item, str):
-            terminal.print()
+            console.print()
 
 
 def show_json(record: object) -> None:

@@ -21,7 +21,7 @@ from miner.app.cli.options import (
 
 
 @click.command("view")
-@click.argument("word", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE")
 @click.option(
     "--tagger",
     "taggers",
@@ -44,7 +44,7 @@ from miner.app.cli.options import (
 @force_option
 @quiet_option
 def command(
-    word: str,
+    source: str,
     taggers: tuple[str, ...],
     dtype: str,
     gold: Path | None,
@@ -72,7 +72,7 @@ def command(
 
     refuse_existing(out, force)
     page = view_html(
-        word, taggers=taggers, gold=gold, quotes=quotes, books=books, mirror=mirror, dtype=dtype
+        source, taggers=taggers, gold=gold, quotes=quotes, books=books, mirror=mirror, dtype=dtype
     )
     with whole_file(out, force) as file:
         file.write(page)

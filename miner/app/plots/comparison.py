@@ -6,12 +6,12 @@ import re
 
 from matplotlib.figure import Figure
 
-from miner.app.plots.evaluation import confusion_plot, reliability_plot, scores_plot
-from miner.app.plots.fiction import lengths_plot
+from miner.app.plots.evaluation import plot_confusion, plot_reliability, plot_scores
+from miner.app.plots.fiction import plot_lengths
 from miner.evaluation.compare import Comparison
 
 
-def comparison_figures(comparison: Comparison) -> dict[str, Figure]:
+def draw_comparison(comparison: Comparison) -> dict[str, Figure]:
     """Draws the figures of a comparison, by their file names without ending.
 
     "scores" shows the taggers side by side, "lengths" the conversations of the gold and of each
@@ -21,12 +21,12 @@ def comparison_figures(comparison: Comparison) -> dict[str, Figure]:
     where = f"{comparison.gold}, {comparison.split} split"
     rows = comparison.rows
     figures = {
-        "scores": scores_plot(
+        "scores": plot_scores(
             [(row.name, row.scores) for row in rows],
             f"Taggers compared ({where})",
             [(row.name, row.from_book) for row in rows if row.from_book],
         ),
-        "lengths": lengths_plot(
+        "lengths": plot_lengths(
             [row.lengths for row in rows],
             f"Length of conversations ({where})",
             comparison.lengths,
@@ -36,9 +36,9 @@ def comparison_figures(comparison: Comparison) -> dict[str, Figure]:
     for row in rows:
         stem = _file_stem(row.name, taken)
         taken.add(stem)
-        figures[f"confusion-{stem}"] = confusion_plot(row.confusion, row.name, comparison.split)
+        figures[f"confusion-{stem}"] = plot_confusion(row.confusion, row.name, comparison.split)
         if row.bins:
-            plot = reliability_plot(row.bins, comparison.split, row.name)
+            plot = plot_reliability(row.bins, comparison.split, row.name)
             figures[f"reliability-{stem}"] = plot
     return figures
 

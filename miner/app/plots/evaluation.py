@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from miner.app.plots.style import COLOURS, GREY, INK, SMALL, looks, new_figure, tidy
+from miner.app.plots.style import COLOURS, GREY, INK, SMALL, choose_looks, new_figure, tidy
 from miner.dialogue.tags import TAGS
 from miner.evaluation.confidence import KeptPairs
 from miner.evaluation.counts import Confusion
@@ -23,7 +23,7 @@ _DARK = 0.71  # share of a cell above which white text is easier to read than bl
 _COMPARED = (("B-START F1", "B-START.f1"), ("turn-pair F1", "turn-pair.f1"))
 
 
-def scores_plot(
+def plot_scores(
     rows: Sequence[tuple[str, Scores]], title: str, from_book: Sequence[tuple[str, Scores]] = ()
 ) -> Figure:
     """Draws B-START F1 and turn-pair F1 of taggers side by side, with their 95% intervals.
@@ -39,11 +39,13 @@ def scores_plot(
     panels = figure.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.08})
     shift = 0.18 if from_book else 0.0
     for axes, (label, measure) in zip(panels, _COMPARED, strict=True):
-        for place, (look, (_, scores)) in enumerate(zip(looks(len(rows)), rows, strict=True)):
+        for place, (look, (_, scores)) in enumerate(
+            zip(choose_looks(len(rows)), rows, strict=True)
+        ):
             score = scores.total.end_to_end[measure]
             _draw_score(axes, score, place - shift, look.colour, look.marker, look.colour)
         for place, (look, (_, scores)) in enumerate(
-            zip(looks(len(from_book)), from_book, strict=True)
+            zip(choose_looks(len(from_book)), from_book, strict=True)
         ):
             score = scores.total.end_to_end[measure]
             _draw_score(axes, score, place + shift, look.colour, look.marker, "white")
@@ -86,7 +88,7 @@ def _draw_score(
     )
 
 
-def confusion_plot(confusion: Confusion, name: str, split: str) -> Figure:
+def plot_confusion(confusion: Confusion, name: str, split: str) -> Figure:
     """Draws how often each tag is predicted for each gold tag; shades are shares of the gold tag.
 
     Args:
@@ -113,11 +115,11 @@ def confusion_plot(confusion: Confusion, name: str, split: str) -> Figure:
     return figure
 
 
-def learning_plot(points: Sequence[Learned], measure: str, split: str) -> Figure:
+def plot_learning_curve(points: Sequence[Learned], measure: str, split: str) -> Figure:
     """Draws a score by the number of training chapters: each run, the mean, the 95% intervals.
 
     Args:
-        points: the result of `learning_curve.learning_curve`.
+        points: the result of `learning_curve.read_learning_curve`.
         measure: the name of the score, for the axis.
         split: the name of the scored split, for the title.
     """
@@ -148,7 +150,7 @@ def learning_plot(points: Sequence[Learned], measure: str, split: str) -> Figure
     return figure
 
 
-def reliability_plot(bins: Sequence[Bin], split: str, name: str = "") -> Figure:
+def plot_reliability(bins: Sequence[Bin], split: str, name: str = "") -> Figure:
     """Draws how often tags are right by their confidence; below, how many tags there are.
 
     Args:
@@ -182,7 +184,7 @@ def reliability_plot(bins: Sequence[Bin], split: str, name: str = "") -> Figure:
     return figure
 
 
-def tradeoff_plot(kept: Sequence[KeptPairs], split: str) -> Figure:
+def plot_tradeoff(kept: Sequence[KeptPairs], split: str) -> Figure:
     """Draws the precision of mined pairs by the share of them that is kept.
 
     Args:

@@ -8,14 +8,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from miner.annotation.statistics import RANKS, CompanySize, CompanySizes
-from miner.app.plots.style import COLOURS, GREY, INK, PALE, SMALL, Look, looks, new_figure, tidy
+from miner.app.plots.style import (
+    COLOURS,
+    GREY,
+    INK,
+    PALE,
+    SMALL,
+    Look,
+    choose_looks,
+    new_figure,
+    tidy,
+)
 from miner.dialogue.statistics import Lengths, Talk
 
 _MARKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)  # turns on the axis
 _LONG = 28  # characters of a name that is too long for a legend of two columns
 
 
-def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = None) -> Figure:
+def plot_lengths(lengths: Sequence[Lengths], title: str, gold: Lengths | None = None) -> Figure:
     """Draws the share of conversations with at least n turns, one line per book or tagger.
 
     A book without conversations has no line.
@@ -25,7 +35,7 @@ def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
         title: of the figure.
         gold: drawn as a thicker black line.
     """
-    drawn = list(zip(looks(len(lengths)), lengths, strict=True))
+    drawn = list(zip(choose_looks(len(lengths)), lengths, strict=True))
     if gold is not None:
         drawn.insert(0, (Look(INK, "*", "-", ""), gold))
     figure = new_figure(6.0, 3.9 + 0.1 * len(drawn))
@@ -64,7 +74,7 @@ def lengths_plot(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
     return figure
 
 
-def talk_plot(talk: Talk) -> Figure:
+def plot_talk(talk: Talk) -> Figure:
     """Draws the share of talk in each chapter of a book and in the whole book.
 
     Args:
@@ -83,7 +93,7 @@ def talk_plot(talk: Talk) -> Figure:
     return figure
 
 
-def talks_plot(talks: Sequence[Talk]) -> Figure:
+def plot_talks(talks: Sequence[Talk]) -> Figure:
     """Draws the share of talk in several books, with a mark per chapter; most talk is on top.
 
     Args:
@@ -121,7 +131,7 @@ def talks_plot(talks: Sequence[Talk]) -> Figure:
     return figure
 
 
-def company_plot(companies: CompanySizes, title: str) -> Figure:
+def plot_companies(companies: CompanySizes, title: str) -> Figure:
     """Draws how many people talk in a conversation, and how they share its turns.
 
     The upper plot shows the share of conversations and of turns by the number of speakers. The
@@ -161,7 +171,9 @@ def _draw_sizes(axes: Axes, companies: CompanySizes) -> None:
     """Draws two bars for each size: the share of conversations and the share of turns."""
     shares = (companies.conversation_shares, companies.turn_shares)
     labels = ("of all conversations", "of all turns")
-    for look, label, values, shift in zip(looks(2), labels, shares, (-0.2, 0.2), strict=True):
+    for look, label, values, shift in zip(
+        choose_looks(2), labels, shares, (-0.2, 0.2), strict=True
+    ):
         bars = axes.bar(
             [size.n_speakers + shift for size in companies.sizes],
             [100 * value for value in values],
@@ -177,7 +189,7 @@ def _draw_sizes(axes: Axes, companies: CompanySizes) -> None:
 def _draw_ranks(axes: Axes, sizes: Sequence[CompanySize]) -> None:
     """Draws a bar for each size, stacked from the shares of its speakers."""
     bottom = [0.0] * len(sizes)
-    for rank, look in enumerate(looks(len(RANKS))):
+    for rank, look in enumerate(choose_looks(len(RANKS))):
         values = [100 * size.by_rank[rank] for size in sizes]
         axes.bar(
             [size.n_speakers for size in sizes],

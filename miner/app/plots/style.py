@@ -27,7 +27,7 @@ class Look:
     hatch: str
 
 
-def looks(n: int) -> list[Look]:
+def choose_looks(n: int) -> list[Look]:
     """Returns looks for n series; neighbours differ in more than their colour.
 
     The cycles of colours, markers and lines have different lengths, so a look repeats only after

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miner.evaluation.speakers import SpeakerPair
 
 
-def check_table(checked: Checked) -> list[Shown]:
+def tabulate_check(checked: Checked) -> list[Shown]:
     """A row for each book: how its annotations fit the edition at hand."""
     names = ("book", "title", "split", "chapters", "spans", "found", "worst chapter", "edition")
     table = new_table(names, ("title", "split", "edition"))
@@ -37,7 +37,7 @@ def check_table(checked: Checked) -> list[Shown]:
     return [table, f"{summary}, {len(checked.problems)} problems"]
 
 
-def statistics_tables(statistics: AnnotationStatistics) -> list[Shown]:
+def tabulate_statistics(statistics: AnnotationStatistics) -> list[Shown]:
     """How much is annotated, by split and by kind of book."""
     columns = ("books", "chapters", "twice", "spans", "utterances", "unknown", "conversations")
     columns += ("turns", "pairs", "interrupted", *statistics.splits[0].tags)
@@ -63,8 +63,8 @@ def statistics_tables(statistics: AnnotationStatistics) -> list[Shown]:
     return [*shown, table]
 
 
-def agreement_table(agreements: Mapping[str, Agreement]) -> list[Shown]:
-    """How far readings agree, with a column for each two readings."""
+def tabulate_agreement(agreements: Mapping[str, Agreement]) -> list[Shown]:
+    """How far readings agree, with a column for each pair of readings."""
     records = [agreement.to_json() for agreement in agreements.values()]
     table = new_table(("", *agreements))
     for name in records[0]:
@@ -74,8 +74,8 @@ def agreement_table(agreements: Mapping[str, Agreement]) -> list[Shown]:
     return ["Readings of the same chapters, made independently of each other", table]
 
 
-def speakers_tables(pairs: Sequence[SpeakerPair], list_differences: bool) -> list[Shown]:
-    """How many speakers agree with the corpus, by book; then each difference, if asked for."""
+def tabulate_speakers(pairs: Sequence[SpeakerPair], list_differences: bool) -> list[Shown]:
+    """How many speakers agree with the corpus, by book; then, optionally, each difference."""
     table = new_table(("book", "utterances of both", "same speaker", "share"))
     books = dict.fromkeys(pair.book for pair in pairs)
     for name in (*books, "all"):

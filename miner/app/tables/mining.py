@@ -16,7 +16,7 @@ _BOOKS_SHOWN = 30
 _WIDE = 110  # columns of a terminal that has room for all columns of the table of books
 
 
-def run_table(run: CorpusRun, width: int) -> list[Shown]:
+def tabulate_run(run: CorpusRun, width: int) -> list[Shown]:
     """A row for each of the first mined books, and the sum of all, in `width` characters."""
     is_wide = width >= _WIDE
     keys = ["utterances", "quoted_not_speech", "dialogues", "turns", "pairs"]
@@ -47,13 +47,13 @@ def run_table(run: CorpusRun, width: int) -> list[Shown]:
     return [table]
 
 
-def tagged_by(run: CorpusRun) -> str:
+def describe_taggers(run: CorpusRun) -> str:
     """How many books each tagger tagged: "en@0123abcd (7 books), gap (1 book)"."""
     counts = Counter(entry["tagger"] for entry in run.entries)
     return ", ".join(f"{name} ({n} book{'s' * (n > 1)})" for name, n in counts.most_common())
 
 
-def typography_tables(name: str, typography: Typography) -> list[Shown]:
+def tabulate_typography(name: str, typography: Typography) -> list[Shown]:
     """The marks that open speech in a book, and the votes for them."""
     chosen = ", ".join(typography.names) or "nothing"
     title = (

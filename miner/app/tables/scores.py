@@ -39,7 +39,7 @@ _MEASURES = (
 )
 
 
-def scores_tables(scores: Scores) -> list[Shown]:
+def tabulate_scores(scores: Scores) -> list[Shown]:
     """The scores end to end, the scores on gold spans, and a row for each book."""
     total = scores.total
     shown = [
@@ -76,8 +76,8 @@ def _measures_table(title: str, measures: Measures) -> list[Shown]:
     return [title, table]
 
 
-def comparison_tables(comparison: Comparison) -> list[Shown]:
-    """The two measures of MCN; then precision, recall and F1 of each tagger, in all and by book."""
+def tabulate_comparison(comparison: Comparison) -> list[Shown]:
+    """The two measures of MCN; then precision, recall and F1 of each tagger, also by book."""
     shown: list[Shown] = []
     where = f"({comparison.gold}, {comparison.split} split)"
     if any(row.readme for row in comparison.rows):
@@ -145,7 +145,7 @@ def _parts_table(
     return table
 
 
-def sweep_table(swept: Sequence[SweptGap], split: str) -> list[Shown]:
+def tabulate_sweep(swept: Sequence[SweptGap], split: str) -> list[Shown]:
     """The scores of the gap heuristic for each gap; the best B-START F1 is marked."""
     names = ("gap", "B-START P", "R", "F1 [95%]", "turn pairs P", "R", "F1 [95%]", "")
     table = new_table(names)
@@ -166,7 +166,7 @@ def sweep_table(swept: Sequence[SweptGap], split: str) -> list[Shown]:
     return [f"The gap, in characters, on the spans of the gold ({split} split)", table]
 
 
-def errors_table(errors: PairErrors, name: str, split: str) -> list[Shown]:
+def tabulate_errors(errors: PairErrors, name: str, split: str) -> list[Shown]:
     """How many of 100 mined pairs are wrong, and why."""
     table = new_table(("of the mined pairs are", "pairs", "of 100", "because"), ("because",))
     each = 100 / max(errors.n_pairs, 1)
@@ -181,7 +181,7 @@ def errors_table(errors: PairErrors, name: str, split: str) -> list[Shown]:
     ]
 
 
-def tradeoff_table(kept: Sequence[KeptPairs], name: str, split: str) -> list[Shown]:
+def tabulate_tradeoff(kept: Sequence[KeptPairs], name: str, split: str) -> list[Shown]:
     """How many pairs are kept at each minimum confidence, and how many of those are right."""
     table = new_table(
         ["--min-confidence", "pairs kept", "of all", "precision [95%]", "recall [95%]"]
@@ -192,7 +192,7 @@ def tradeoff_table(kept: Sequence[KeptPairs], name: str, split: str) -> list[Sho
     return [f"Turn pairs mined by {name}, {split} split", table]
 
 
-def quotation_tables(novels: Sequence[NovelScore], width: int) -> list[Shown]:
+def tabulate_quotations(novels: Sequence[NovelScore], width: int) -> list[Shown]:
     """The scores of each novel, beside those of two simple rules, and the means over novels."""
     names = ("novel", "P", "R", "F1", "letters", "joined", "regex", "toggle")
     rows = [novel.row() for novel in novels]

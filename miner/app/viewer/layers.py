@@ -10,10 +10,11 @@ from itertools import groupby
 
 from miner.annotation.annotations import AnnotatedBook, Annotations
 from miner.annotation.locate import locate, refuse_losses
-from miner.app.viewer.numbering import NumberedChapter, Place, number_chapters, place_of
+from miner.app.viewer.numbering import NumberedChapter, number_chapters
 from miner.books.book import Book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, Tagger
+from miner.evaluation.matching import Place, place_of
 from miner.models.load import StoredTags
 
 GOLD = "gold"
@@ -180,9 +181,9 @@ def score_chapter(book: LayeredBook, layer: Layer, chapter: int) -> ChapterScore
         TaggedBook(book.book.id, side.chapters[chapter].spans, side.name)
         for side in (book.layers[0], layer)
     )
-    figure = score([gold], [predicted], resamples=0).total.end_to_end
+    measures = score([gold], [predicted], resamples=0).total.end_to_end
     start, pairs = (
-        Rates(*(figure[f"{unit}.{rate}"].value for rate in RATES))
+        Rates(*(measures[f"{unit}.{rate}"].value for rate in RATES))
         for unit in (str(Tag.B_START), "turn-pair")
     )
     return ChapterScores(start, pairs)

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 from miner.annotation.annotations import Annotation
 from miner.dialogue.dialogues import Dialogue, Pair, Turn, dialogues, turn_pairs
-from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.evaluation.matching import Place, place_of
 from miner.evaluation.pair_errors import judge_pairs
 
-# Paragraph, start and end (exclusive). It names the same characters in every layer.
-Place = tuple[int, int, int]
 _Causes = Mapping[tuple[tuple[Place, ...], ...], str]
 
 
@@ -142,11 +140,6 @@ def number_chapters(
         )
         chapters[chapter] = NumberedChapter(tuple(of_chapter), utterances, conversations)
     return chapters
-
-
-def place_of(span: Span) -> Place:
-    """The place of a span on the page."""
-    return span.paragraph, span.start, span.end
 
 
 def _conversation(

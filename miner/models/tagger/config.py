@@ -39,7 +39,7 @@ class TaggerConfig(PretrainedConfig):
         dropout: the dropout before and after the BiLSTM.
         start_share: the weight of the text expert, 0..1, when the model decides whether a
             conversation opens. It is fitted on dev; the structure expert has the rest.
-        turn_share: likewise, when the model decides whether a new turn opens.
+        turn_share: the same, when the model decides whether a new turn opens.
         masked: the share of tokens that are hidden in training.
         mask: the id of the token that hides them.
         separator: the id of the token between paragraphs, which is never hidden.
@@ -118,5 +118,6 @@ def refuse_another_format(record: Mapping[str, Any], path: str | os.PathLike[str
     if record.get("format") != FORMAT or record.get("feature_names") != list(FEATURES):
         raise ValueError(
             f"{path}: found a checkpoint of format {record.get('format')}, or of other features, "
-            f"expected format {FORMAT} with our {len(FEATURES)}: train it again with this version"
+            f"expected format {FORMAT} with our {len(FEATURES)} features: "
+            "train it again with this version"
         )

@@ -116,7 +116,7 @@ def encode_text(
     """
     tokens: list[int] = []
     utterances: list[Range] = []
-    _, separator = special_tokens(tokenizer)
+    _, separator = find_special_tokens(tokenizer)
     paragraphs = [_shortened(paragraph, ends) for paragraph in chapter.paragraphs]
     encoded = _tokenized([paragraph.text for paragraph in paragraphs], tokenizer)
     for paragraph, (ids, offsets) in zip(paragraphs, encoded, strict=True):
@@ -226,7 +226,9 @@ def _windows(
     return tuple(windows)
 
 
-def batches(windows: Sequence[Window], step: int, tokens: int) -> Iterator[tuple[int, list[int]]]:
+def batch_windows(
+    windows: Sequence[Window], step: int, tokens: int
+) -> Iterator[tuple[int, list[int]]]:
     """Yields batches of windows of about the same length, so that they need little padding.
 
     Args:
@@ -265,7 +267,7 @@ def _tokenized(
     return list(zip(encoded["input_ids"], encoded["offset_mapping"], strict=True))
 
 
-def special_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[int, int]:
+def find_special_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[int, int]:
     """Returns the token before a window and the one after it, which also separates paragraphs.
 
     Raises:
@@ -276,7 +278,7 @@ def special_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[int, int]:
 
 
 def _with_special(ids: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
-    first, last = special_tokens(tokenizer)
+    first, last = find_special_tokens(tokenizer)
     return (first, *ids, last)
 
 

@@ -16,7 +16,7 @@ from miner.annotation.editions import BookReader, editions
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, Tagger
-from miner.models.tagger.features import Chapter, chapters
+from miner.models.tagger.features import Chapter, split_chapters
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class AnnotatedExamples:
     gold: tuple[TaggedBook, ...]
 
 
-def digest(examples: Iterable[Example]) -> str:
+def digest_examples(examples: Iterable[Example]) -> str:
     """Returns 8 hexadecimal digits that change with any text, tag or speaker of the examples."""
     found = hashlib.sha256()
     for example in examples:
@@ -79,20 +79,20 @@ def read_examples(
     if not is_annotations(gold):
         if without:
             raise ValueError(f"{gold}: found one book, expected none to leave out")
-        return mcn_examples(read_mcn(gold), split)
+        return examples_from_mcn(read_mcn(gold), split)
     of_split = read_split(gold, split)
     books = [book for book in of_split if book.card.book not in without]
     if unknown := sorted({*without}.difference(book.card.book for book in of_split)):
         raise ValueError(f"{gold}: found no book {unknown[0]} in split {split} to leave out")
     if not books:
         raise ValueError(f"{gold}: found no book of split {split} but those left out")
-    found = annotated_examples(books, read, leave_out)
+    found = examples_from_annotations(books, read, leave_out)
     if not found.gold:
         raise ValueError(f"{gold}: found no chapter of split {split} in the editions at hand")
     return found
 
 
-def annotated_examples(
+def examples_from_annotations(
     books: Iterable[AnnotatedBook],
     read: BookReader,
     leave_out: Callable[[str], object] | None = None,
@@ -119,7 +119,7 @@ def annotated_examples(
     return AnnotatedExamples(tuple(found), tuple(spans), tuple(gold))
 
 
-def mcn_examples(mcn: McnData, split: str) -> AnnotatedExamples:
+def examples_from_mcn(mcn: McnData, split: str) -> AnnotatedExamples:
     """Returns the chapters of a split of the MCN labels (gold-v2), on the spans of its rows.
 
     MCN conversations may continue in the next chapter. In the examples a new one opens there, as
@@ -137,7 +137,7 @@ def mcn_examples(mcn: McnData, split: str) -> AnnotatedExamples:
     return AnnotatedExamples(tuple(examples), (spans,), (gold,))
 
 
-def weak_examples(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
+def examples_from_tagger(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
     """Returns the chapters of a book with the tags that a tagger gives them."""
     return list(_examples(book_spans, [item.tag for item in tagger.tag(book_spans)]))
 
@@ -149,7 +149,7 @@ def _examples(
         number: tuple(spans)
         for number, spans in groupby(book_spans.spans, key=lambda span: span.chapter)
     }
-    for chapter in chapters(book_spans):
+    for chapter in split_chapters(book_spans):
         of_chapter = _open_conversation([tags[place] for place in chapter.places])
         names = [speakers[place] if speakers else UNKNOWN for place in chapter.places]
         numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -113,7 +113,7 @@ class Chapter:
     features: NDArray[np.float32]
 
 
-def chapters(book_spans: BookSpans) -> Iterator[Chapter]:
+def split_chapters(book_spans: BookSpans) -> Iterator[Chapter]:
     """Yields the chapters that hold an utterance, in order."""
     numbered = enumerate(book_spans.spans)
     for _, group in groupby(numbered, key=lambda item: item[1].chapter):

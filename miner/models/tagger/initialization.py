@@ -14,7 +14,7 @@ from transformers.utils import logging
 from miner.files import reason_of
 from miner.models.tagger.checkpoint import read_checkpoint
 from miner.models.tagger.config import TaggerConfig
-from miner.models.tagger.encoding import Window, special_tokens
+from miner.models.tagger.encoding import Window, find_special_tokens
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.training_config import TrainingConfig
 
@@ -52,7 +52,7 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
             dropout=config.dropout,
             masked=config.masked,
             mask=tokenizer.mask_token_id or 0,
-            separator=special_tokens(tokenizer)[1],
+            separator=find_special_tokens(tokenizer)[1],
         )
     )
     positions = getattr(encoder, "max_position_embeddings", None)
@@ -62,7 +62,7 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
             f"found a window of {config.window} tokens, expected at most {longest}, the encoder's"
         )
     _check_layers("freeze", config.frozen_layers, encoder)
-    encoder_layers(model)
+    find_encoder_layers(model)  # an encoder without separate layers is refused before training
     pretrained = AutoModel.from_pretrained(config.encoder, dtype=torch.float32).state_dict()
     model.encoder.load_state_dict(
         {name: pretrained[name] for name in model.encoder.state_dict()}, strict=True
@@ -97,7 +97,7 @@ def _check_layers(verb: str, n_layers: int, encoder: Any) -> None:  # noqa: ANN4
         )
 
 
-def encoder_layers(model: ConversationTagger) -> nn.ModuleList:
+def find_encoder_layers(model: ConversationTagger) -> nn.ModuleList:
     """Returns the layers of the encoder, lowest first.
 
     Raises:

@@ -39,7 +39,7 @@ class Learned:
         return min(lows), max(highs)
 
 
-def learning_curve(
+def read_learning_curve(
     runs: Iterable[Path], split: str, measure: str = "turn-pair.f1"
 ) -> list[Learned]:
     """Returns the scores of runs by their number of chapters, fewest first.
@@ -47,11 +47,11 @@ def learning_curve(
     Args:
         runs: folders that `train.py` wrote.
         split: the split that was scored, as the run names it: "dev", "test".
-        measure: a name in `scores.Figure`, on the spans of the gold.
+        measure: the name of a score in `scores.Measures`, on the spans of the gold.
 
     Raises:
-        ValueError: if there is no folder, or a folder holds no finished run, or its run has no
-            scores of the split, or no such measure.
+        ValueError: if there is no folder, if a folder holds no finished run, or if a run has no
+            scores of the split or no such score.
         OSError: if a file cannot be read.
     """
     found: dict[int, list[Score]] = {}

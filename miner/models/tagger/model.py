@@ -22,7 +22,7 @@ from transformers.utils.hub import cached_file
 
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import Expert, TaggerConfig, refuse_another_format
-from miner.models.tagger.encoding import Encoding, Window, batches
+from miner.models.tagger.encoding import Encoding, Window, batch_windows
 from miner.models.tagger.features import FEATURES, N_PLAIN
 from miner.models.tagger.pooling import Pooling
 from miner.models.tagger.quantization import dequantize, is_quantized
@@ -215,7 +215,7 @@ class ConversationTagger(PreTrainedModel):
         device = self.device
         pooling = Pooling(encoding, self.encoder.config.hidden_size, device)
         at_once = _TOKENS_AT_ONCE.get(device.type, _TOKENS_AT_ONCE["cpu"])
-        for length, numbers in batches(encoding.windows, _PAD_TO, at_once):
+        for length, numbers in batch_windows(encoding.windows, _PAD_TO, at_once):
             windows = [encoding.windows[n] for n in numbers]
             for window, vectors in zip(windows, self.read_windows(windows, length), strict=True):
                 pooling.add(window, vectors)

@@ -14,7 +14,7 @@ _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+")
 _UNITS = (("B-START", "B-START"), ("turn pairs", "turn-pair"), ("span pairs", "span-pair"))
 
 
-def model_card(
+def format_model_card(
     training: Mapping[str, Any],
     scores: Mapping[str, Scores],
     calibration: Calibration,
@@ -42,9 +42,9 @@ def model_card(
         "|---|---|---|---|",
     ]
     for split, of_split in scores.items():
-        figure = of_split.total.end_to_end
+        measures = of_split.total.end_to_end
         for label, unit in _UNITS:
-            cells = (figure[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
+            cells = (measures[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
             row = " | ".join(format_score(cell) for cell in cells)
             lines.append(f"| {split}: {label} | {row} |")
     lines += [

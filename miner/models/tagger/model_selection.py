@@ -109,7 +109,7 @@ def evaluate_epoch(
     mixed = mix_experts(model, scores)
     losses = {str(expert): mean_loss(gold, rows) for expert, rows in scores.items()}
     losses["mixture"] = mean_loss(gold, mixed)
-    offset = best_start_offset(gold, mixed)
+    offset = fit_start_offset(gold, mixed)
     return EpochResult(losses, score_decoded(gold, mixed, split, start_offset=offset))
 
 
@@ -172,7 +172,7 @@ def mean_loss(gold: AnnotatedExamples, scores: ChapterScores) -> float:
     return total / sum(len(example.tags) for example in gold.examples)
 
 
-def best_start_offset(gold: AnnotatedExamples, scores: ChapterScores) -> float:
+def fit_start_offset(gold: AnnotatedExamples, scores: ChapterScores) -> float:
     """Returns what to add to the scores of B-START for the highest goal.
 
     Of several equally good offsets it is the one nearest to 0.

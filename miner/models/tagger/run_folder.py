@@ -26,13 +26,13 @@ from miner.models.load import tagger_signature
 from miner.models.tagger.calibration import Calibration, calibration_error, fit_temperature
 from miner.models.tagger.checkpoint import read_checkpoint, write_checkpoint
 from miner.models.tagger.encoded_chapters import ChapterEncoder
-from miner.models.tagger.examples import AnnotatedExamples, Example, digest
-from miner.models.tagger.model_card import model_card
+from miner.models.tagger.examples import AnnotatedExamples, Example, digest_examples
+from miner.models.tagger.model_card import format_model_card
 from miner.models.tagger.model_selection import (
     BestEpoch,
     ChapterScores,
     EpochResult,
-    best_start_offset,
+    fit_start_offset,
     mix_experts,
     score_chapters,
     score_decoded,
@@ -94,7 +94,7 @@ class FinishedRun:
     record: Record
 
 
-def run_record(
+def build_run_record(
     config: TrainingConfig,
     examples: Sequence[Example],
     dev: AnnotatedExamples,
@@ -126,10 +126,10 @@ def run_record(
         "initialized from": str(config.initialize_from or ""),
         "chapters": len(examples),
         "utterances": sum(len(example.tags) for example in examples),
-        "digest of the data": digest(examples),
-        "digest of dev": digest(dev.examples),
+        "digest of the data": digest_examples(examples),
+        "digest of dev": digest_examples(dev.examples),
         "weak books": " ".join(dict.fromkeys(item.chapter.book for item in weak)),
-        "digest of weak labels": digest(weak) if weak else "",
+        "digest of weak labels": digest_examples(weak) if weak else "",
         "weak tagger": tagger_signature(config.weak_tagger) if weak else "",
         "test": config.test_split or "none",
         **choices,
@@ -252,7 +252,7 @@ def finish_run(
             named |= {f", {expert} alone": rows for expert, rows in alone.items()}
         for name, rows in named.items():
             if split == dev:
-                offsets[name] = best_start_offset(gold, rows)
+                offsets[name] = fit_start_offset(gold, rows)
             scores[split + name] = score_decoded(gold, rows, split, config.resamples, offsets[name])
     tags = {split: [example.tags for example in gold.examples] for split, gold in splits.items()}
     calibration = fit_temperature(mixed[dev], tags[dev], offsets[""])
@@ -264,7 +264,7 @@ def finish_run(
     model.config.confidence_temperature = calibration.temperature
     model.config.training = record | {"best epoch": best.epoch + 1}
     write_checkpoint(out, model, quantized)
-    card = model_card(model.config.training, scores, calibration, errors)
+    card = format_model_card(model.config.training, scores, calibration, errors)
     (out / CARD).write_text(card, encoding="utf-8")
     return FinishedRun(scores, calibration, errors, model.config.training)
 

@@ -19,11 +19,11 @@ from miner.models.tagger.encoding import (
     UNREAD,
     Encoding,
     Window,
-    batches,
+    batch_windows,
     encode_chapter,
     sequence_slices,
 )
-from miner.models.tagger.features import Chapter, chapters
+from miner.models.tagger.features import Chapter, split_chapters
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.pooling import Pooling
 
@@ -61,7 +61,7 @@ class NeuralTagger:
 
         As in training, each chapter opens a conversation. Narration has the confidence None.
         """
-        (scored,) = self.score_books([chapters(book_spans)])
+        (scored,) = self.score_books([split_chapters(book_spans)])
         return self.decode_book(book_spans, scored)
 
     def decode_book(self, book_spans: BookSpans, scored: ScoredChapters) -> list[TaggedSpan]:
@@ -123,7 +123,7 @@ class NeuralTagger:
                 queue = waiting if len(window.ids) == config.window else shorter
                 queue.append((window, pooling, book))
         windows = [window for window, _, _ in shorter]
-        for length, numbers in batches(windows, _PAD_TO, self._tokens_at_once):
+        for length, numbers in batch_windows(windows, _PAD_TO, self._tokens_at_once):
             self._encode([shorter[n] for n in numbers], length, len(numbers))
         return book
 

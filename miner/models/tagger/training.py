@@ -10,7 +10,7 @@ from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from miner.models.tagger.config import Expert
-from miner.models.tagger.initialization import encoder_layers
+from miner.models.tagger.initialization import find_encoder_layers
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.training_config import TrainingConfig
 
@@ -33,7 +33,7 @@ def training_dtype(name: str, device: str) -> torch.dtype:
 
 
 def autocast(device: str, dtype: torch.dtype) -> torch.autocast:
-    """Returns a context that computes with `dtype` where PyTorch holds it safe."""
+    """Returns a context that computes with `dtype` where PyTorch considers it safe."""
     return torch.autocast(device, torch.bfloat16, enabled=dtype is torch.bfloat16)
 
 
@@ -49,7 +49,7 @@ def unfreeze(model: ConversationTagger, expert: Expert, config: TrainingConfig) 
         model.structure.requires_grad_(True)
         return
     model.text.requires_grad_(True)
-    layers = encoder_layers(model)
+    layers = find_encoder_layers(model)
     for layer in layers[len(layers) if config.frozen else config.frozen_layers :]:
         layer.requires_grad_(True)
 

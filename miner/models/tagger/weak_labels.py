@@ -10,10 +10,10 @@ from miner.books.download import download
 from miner.books.sources import Source, id_of
 from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import Tagger
-from miner.models.tagger.examples import Example, weak_examples
+from miner.models.tagger.examples import Example, examples_from_tagger
 
 
-def held_out_books(gold: Path, without: Collection[str] = ()) -> dict[str, str]:
+def find_held_out_books(gold: Path, without: Collection[str] = ()) -> dict[str, str]:
     """Returns the books that must not be trained on, by id, each with the reason.
 
     Args:
@@ -53,7 +53,7 @@ def tag_weakly(
         try:
             if not reason:
                 data = (source.path or download(source.id)).read_bytes()
-                found += weak_examples(parse_spans(data, source.id, ()), tagger)
+                found += examples_from_tagger(parse_spans(data, source.id, ()), tagger)
         except (ValueError, OSError) as error:
             reason = str(error)
         if reason:

@@ -22,7 +22,7 @@ def command(gold: Path, as_json: bool) -> None:
     Each reading is also compared with the gold.
     """
     from miner.annotation.annotations import read_annotations
-    from miner.app.tables.annotations import agreement_table
+    from miner.app.tables.annotations import tabulate_agreement
     from miner.evaluation.agreement import compare_readings
 
     agreements = compare_readings(read_annotations(gold))
@@ -30,4 +30,4 @@ def command(gold: Path, as_json: bool) -> None:
         record = {name: agreement.to_json() for name, agreement in agreements.items()}
         show_json(record)
     else:
-        show(agreement_table(agreements))
+        show(tabulate_agreement(agreements))

@@ -32,11 +32,11 @@ def command(gold: Path, split: str, books: Path | None, mirror: str | None, quie
     """
     from miner.annotation.annotations import read_annotations
     from miner.annotation.validation import check
-    from miner.app.tables.annotations import check_table
+    from miner.app.tables.annotations import tabulate_check
 
     checked = check(read_annotations(gold), split, book_reader(books, mirror))
     if not quiet:
-        show(check_table(checked))
+        show(tabulate_check(checked))
     for problem in checked.problems:
         click.echo(problem, err=True)
     if checked.problems:

@@ -54,7 +54,7 @@ def command(
     the table has the number of pairs, their precision, and their recall of the gold pairs.
     """
     from miner.annotation.annotations import read_split
-    from miner.app.tables.scores import tradeoff_table
+    from miner.app.tables.scores import tabulate_tradeoff
     from miner.evaluation.confidence import measure_tradeoff
     from miner.evaluation.pair_errors import judge_mined_pairs
     from miner.files import refuse_existing
@@ -67,10 +67,10 @@ def command(
     )
     found = measure_tradeoff(judged, resamples=resamples, seed=seed)
     if plot:
-        from miner.app.plots.evaluation import save_figure, tradeoff_plot
+        from miner.app.plots.evaluation import plot_tradeoff, save_figure
 
-        save_figure(tradeoff_plot(found, split), plot, force)
+        save_figure(plot_tradeoff(found, split), plot, force)
     if as_json:
         show_json([item.to_json() for item in found])
     else:
-        show(tradeoff_table(found, tagger, split))
+        show(tabulate_tradeoff(found, tagger, split))

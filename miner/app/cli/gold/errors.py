@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Count the wrong pairs that a tagger mines, by cause."""
     from miner.annotation.annotations import read_split
-    from miner.app.tables.scores import errors_table
+    from miner.app.tables.scores import tabulate_errors
     from miner.evaluation.pair_errors import count_pair_errors, judge_mined_pairs
     from miner.models.load import load_tagger, tagger_label
 
@@ -49,4 +49,4 @@ def command(
     if as_json:
         show_json(found.to_json())
     else:
-        show(errors_table(found, tagger_label(tagger), split))
+        show(tabulate_errors(found, tagger_label(tagger), split))

@@ -31,8 +31,8 @@ def command(
     """
     from miner.annotation.annotations import read_split
     from miner.annotation.pdnc import pdnc_novels
-    from miner.app.tables.annotations import speakers_tables
+    from miner.app.tables.annotations import tabulate_speakers
     from miner.evaluation.speakers import compare_speakers
 
     pairs = compare_speakers(read_split(gold, "all"), pdnc_novels(pdnc), book_reader(books, mirror))
-    show(speakers_tables(pairs, differences))
+    show(tabulate_speakers(pairs, differences))

@@ -20,10 +20,10 @@ def command(gold: Path, as_json: bool) -> None:
     """Count the annotations by split and by kind of book."""
     from miner.annotation.annotations import read_annotations
     from miner.annotation.statistics import count_annotations
-    from miner.app.tables.annotations import statistics_tables
+    from miner.app.tables.annotations import tabulate_statistics
 
     counted = count_annotations(read_annotations(gold))
     if as_json:
         show_json(counted.to_json())
     else:
-        show(statistics_tables(counted))
+        show(tabulate_statistics(counted))

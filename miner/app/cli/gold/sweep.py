@@ -41,7 +41,7 @@ def command(
     The gaps are 50 to 2000 characters. Use the result to choose the gap of tuned-gap.
     """
     from miner.annotation.annotations import read_split
-    from miner.app.tables.scores import sweep_table
+    from miner.app.tables.scores import tabulate_sweep
     from miner.evaluation.gap_sweep import GAPS, sweep_gaps
     from miner.models.load import load_tagger
 
@@ -57,4 +57,4 @@ def command(
         record = {item.gap: item.scores.to_json() for item in swept}
         show_json(record)
     else:
-        show(sweep_table(swept, split))
+        show(tabulate_sweep(swept, split))

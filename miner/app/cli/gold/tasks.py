@@ -16,7 +16,7 @@ from miner.app.cli.options import (
 
 
 @click.command("tasks")
-@click.argument("word", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE")
 @click.option(
     "--chapter",
     "chapters",
@@ -31,7 +31,7 @@ from miner.app.cli.options import (
 @mirror_option
 @force_option
 def command(
-    word: str,
+    source: str,
     chapters: tuple[int, ...],
     out: Path,
     quotes: tuple[str, ...],
@@ -48,5 +48,5 @@ def command(
     from miner.corpus.reading import read_spans
 
     with tasks_file(out, force) as write:
-        book_spans = read_spans(word, quotes=quotes, books=books, mirror=mirror)
+        book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
         write(blank_tasks(book_spans, chapters))
