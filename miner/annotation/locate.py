@@ -122,7 +122,7 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     return Located(annotated, cut, facts_of_spans, n_found, n_all, n_others, tuple(lost))
 
 
-def annotated_chapters(
+def group_by_chapter(
     located: Located,
 ) -> dict[int, list[tuple[TaggedSpan, Annotation | None]]]:
     """Returns the tagged spans of each annotated chapter, each with its annotation, in order.
@@ -148,7 +148,7 @@ def annotated_chapters(
     return found
 
 
-def losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
+def find_losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
     """Returns the chapters that were not found as they were annotated.
 
     Either too few of their annotations were found, or the edition joins them with other text, whose
@@ -192,12 +192,12 @@ def losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
 
 
 def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
-    """Raises an error if a chapter was not found as it was annotated; see `losses`.
+    """Raises an error if a chapter was not found as it was annotated; see `find_losses`.
 
     Raises:
         ValueError: names the book, the chapter and the first lost spans.
     """
-    if poor := losses(located, least):
+    if poor := find_losses(located, least):
         raise ValueError(next(iter(poor.values())))
 
 

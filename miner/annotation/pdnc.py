@@ -58,7 +58,7 @@ class AnnotatedNovel:
         return tuple(sorted(span for quotation in self.quotations for span in quotation.spans))
 
 
-def pdnc_novels(corpus: Path) -> list[PdncNovel]:
+def find_novels(corpus: Path) -> list[PdncNovel]:
     """Returns the novels in the index of the corpus that have a folder in `corpus` or its `data`.
 
     Raises:

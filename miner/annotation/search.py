@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-from miner.annotation.alignment import letters
+from miner.annotation.alignment import fold_letters
 from miner.annotation.annotations import Annotation
 from miner.annotation.fingerprints import QUOTES, Fingerprint, fingerprint
 from miner.dialogue.spans import Span
@@ -53,7 +53,7 @@ class Region:
         texts = ["".join(span.text for span in block) + "\n\n" for block in blocks.values()]
         self.block_starts = list(accumulate(map(len, texts), initial=0))
         self.text = "".join(texts)
-        folded = letters(self.text)
+        folded = fold_letters(self.text)
         self.letters = folded.text
         self.initials = "".join(word[0] for word in folded.words)
         self.first_letter = list(accumulate(map(len, folded.words), initial=0))

@@ -12,7 +12,7 @@ from miner.annotation.annotations import (
 )
 from miner.annotation.editions import BookReader, open_edition
 from miner.annotation.locate import refuse_losses
-from miner.dialogue.dialogues import dialogues
+from miner.dialogue.decode_dialogues import decode_dialogues
 
 # Two books are editions of one work if they share this part of the long spans of one.
 _SAME_WORK = 0.5
@@ -39,12 +39,13 @@ class Checked:
     problems: tuple[str, ...]
 
 
-def check(annotations: Annotations, split: str, read: BookReader) -> Checked:
+def check_annotations(annotations: Annotations, split: str, read: BookReader) -> Checked:
     """Checks the annotations against their books and against one another.
 
     `read_annotations` has checked the form of the files. This checks that each book has
-    annotations, that each chapter is found (see `locate.losses`), that the derived tags are legal,
-    that the two readings cover the same chapters and that no two books are editions of one work.
+    annotations, that each chapter is found (see `locate.find_losses`), that the derived tags are
+    legal, that the two readings cover the same chapters and that no two books are editions of one
+    work.
 
     Args:
         annotations: all annotations.
@@ -73,7 +74,7 @@ def check(annotations: Annotations, split: str, read: BookReader) -> Checked:
                 )
             )
             refuse_losses(located)
-            dialogues(located.tagged())
+            decode_dialogues(located.tagged())
         except (ValueError, OSError) as error:
             problems.append(str(error))
     problems += _copies(annotations.gold)

@@ -85,7 +85,7 @@ def is_contents_title(text: str) -> bool:
     return bool(_CONTENTS_TITLE.fullmatch(text))
 
 
-def chapter_starts(outline: Sequence[Outline]) -> list[int]:
+def find_chapter_starts(outline: Sequence[Outline]) -> list[int]:
     """Positions in the outline at which a chapter begins, ascending.
 
     Headings without text between them (part, chapter, title) are one start. A table of contents

@@ -245,7 +245,7 @@ _CLOSING_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])[.,;:!?]?\s?")
 _INNER_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])\s?(?=[^\W\d_])")
 
 
-def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]:
+def find_dash_speech(text: str, conventions: Conventions) -> list[tuple[int, int]]:
     """The start and end of each speech in a paragraph that a dash opens; empty without one.
 
     Where the language closes speech with a second dash (`dash_closes`), a dash before a small
@@ -257,7 +257,7 @@ def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]
         return []
     narration = _dash_tags(text, opening.end()) if conventions.dash_closes else []
     if not narration:
-        narration = verb_tags(text, conventions)
+        narration = find_attributions(text, conventions)
         # In French, marks enclose a scene and dashes change the speaker: a closing mark ends both.
         closing = _CLOSES_SCENE.match(text)
         if closing and text[closing.end() :].strip(" .,;:!?"):
@@ -309,7 +309,7 @@ def _tag_pattern(verbs: str, tails: str) -> re.Pattern[str]:
     )
 
 
-def verb_tags(
+def find_attributions(
     text: str, conventions: Conventions, start: int = 0, end: int | None = None
 ) -> list[tuple[int, int]]:
     """The start and end of each "said he", found by its verb and the stops around it."""

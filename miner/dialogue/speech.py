@@ -75,10 +75,10 @@ _ASIDE = re.compile(
 )
 
 
-def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def find_asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The start and end of each passage in parentheses in which the narrator interrupts a speech.
 
-    >>> asides("“Well! (with a sigh) so be it.”", 0, 30)
+    >>> find_asides("“Well! (with a sigh) so be it.”", 0, 30)
     [(6, 21)]
     """
     if "(" not in text[start:end]:
@@ -145,14 +145,14 @@ def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
     It is one if it opens with a salutation set off from the rest, or if the block before it
     announces a letter and ends in a colon.
     """
-    if not fills(text, start, end):
+    if not fills_block(text, start, end):
         return False
     if _SALUTATION.match(text, start, end):
         return True
     return previous.endswith((":", ":—", ":--")) and bool(_LETTER_ANNOUNCED.search(previous))
 
 
-def fills(text: str, start: int, end: int) -> bool:
+def fills_block(text: str, start: int, end: int) -> bool:
     """Whether a stretch is all of its block but for an editor's words in brackets."""
     rest = text[end:].strip(" .,;:—–-")
     return not text[:start].strip() and (not rest or rest.startswith("["))

@@ -74,7 +74,7 @@ class Typography:
         return (*(marks.name for marks in self.marks), *((DASH,) if self.dash else ()))
 
 
-def prose(blocks: Iterable[Block]) -> list[Block]:
+def spoken_blocks(blocks: Iterable[Block]) -> list[Block]:
     """The blocks in which people may speak: paragraphs, verse and letters."""
     return [block for block in blocks if block.kind in SPOKEN_KINDS]
 

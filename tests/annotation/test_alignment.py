@@ -11,7 +11,7 @@ from helpers import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.alignment import Alignment, align, letters
+from miner.annotation.alignment import Alignment, align, fold_letters
 
 BOOKS = ROOT.parent / "shared" / "books"
 WORDS = "the a of and ship river said to her his boat was not for ever night came down".split()
@@ -31,26 +31,26 @@ WORDS = "the a of and ship river said to her his boat was not for ever night cam
     ],
 )
 def test_folding(text, words):
-    assert letters(text).words == words
+    assert fold_letters(text).words == words
 
 
 @given(st.text())
 @settings(max_examples=40, deadline=None)
 def test_letters_know_where_they_came_from(text):
-    folded = letters(text)
+    folded = fold_letters(text)
     assert "".join(folded.words) == folded.text
     assert len(folded.offsets) == len(folded.text)
     assert list(folded.offsets) == sorted(folded.offsets)
     for letter, offset in zip(folded.text, folded.offsets, strict=True):
         assert letter.isalnum()
-        assert letter in letters(text[offset]).text
+        assert letter in fold_letters(text[offset]).text
 
 
 @given(st.text())
 @settings(max_examples=40, deadline=None)
 def test_folding_twice_is_folding_once(text):
-    once = letters(text).text
-    assert letters(once).text == once
+    once = fold_letters(text).text
+    assert fold_letters(once).text == once
 
 
 def check(alignment: Alignment) -> None:
@@ -88,7 +88,7 @@ def test_a_text_is_its_own_edition(text, data):
     low, high = alignment.a.within(start, end)
     assert (place is None) == (low == high)
     if place:
-        assert letters(text[slice(*place)]).text == letters(text[start:end]).text
+        assert fold_letters(text[slice(*place)]).text == fold_letters(text[start:end]).text
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1), st.randoms(use_true_random=False))
@@ -181,4 +181,7 @@ def test_two_real_editions_of_one_novel():
     start = plain.index(" ", len(plain) // 2)
     place = alignment.to_b(start, start + 60)
     assert place is not None
-    assert letters(illustrated[slice(*place)]).text == letters(plain[start : start + 60]).text
+    assert (
+        fold_letters(illustrated[slice(*place)]).text
+        == fold_letters(plain[start : start + 60]).text
+    )

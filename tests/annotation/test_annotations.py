@@ -16,7 +16,7 @@ from miner.annotation.annotations import (
     read_annotations,
     read_file,
     read_split,
-    row_of,
+    row_from_annotation,
 )
 from miner.annotation.fingerprints import fingerprint
 
@@ -28,7 +28,7 @@ KEYS = ["book", "chapter", "paragraph", "fingerprint", "speaker", "conversation"
 def test_a_row_survives_writing_and_reading(tmp_path_factory, text, speaker, remark):
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     wanted = Annotation(3, 14, fingerprint(text), speaker, 1, remark)
-    row = row_of("7", wanted)
+    row = row_from_annotation("7", wanted)
     assert list(row) == (KEYS + ["remark"] if remark else KEYS)
     path.write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8", newline="")
     assert read_file(path, "7") == (wanted,)
@@ -46,7 +46,7 @@ CARDS = [
     card("9", "Jon Pell", "test"),
     card("s", "nobody", "sample"),
 ]
-ROWS = [row_of("7", fact(2, "Ines", 1)), row_of("7", fact(3, "Ruben", 1))]
+ROWS = [row_from_annotation("7", fact(2, "Ines", 1)), row_from_annotation("7", fact(3, "Ruben", 1))]
 
 
 def lines(rows) -> str:

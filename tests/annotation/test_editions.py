@@ -11,6 +11,7 @@ from functools import cache
 import pytest
 from annotation_helpers import ANNOTATIONS
 from helpers import BOOKS, DATA, SAMPLE, needs_books
+from miner.annotation.read_editions import Edition, local_editions, open_edition, read_editions
 from printings import (
     FIRST,
     GOLD,
@@ -28,7 +29,6 @@ from miner.annotation.annotations import (
     read_file,
     read_split,
 )
-from miner.annotation.editions import Edition, editions, local_editions, open_edition
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate, refuse_losses
 
@@ -69,7 +69,7 @@ def test_a_file_that_cannot_be_parsed_is_named():
         with pytest.raises(ValueError, match=r"^7: "):
             open_edition(GOLD, data)
     with pytest.raises(ValueError, match=r"^7: "):
-        list(editions([GOLD], lambda id: b""))
+        list(read_editions([GOLD], lambda id: b""))
 
 
 def test_editions_are_read_one_at_a_time_and_poor_ones_refused():
@@ -81,7 +81,7 @@ def test_editions_are_read_one_at_a_time_and_poor_ones_refused():
             Printing() if len(asked) < 3 else Printing(gone=tuple(NOVEL[1][1].split("\n")[5:12]))
         ).html()
 
-    opened = editions([GOLD, GOLD, GOLD], read)
+    opened = read_editions([GOLD, GOLD, GOLD], read)
     assert asked == []
     assert next(opened).located.lost == () and asked == ["7"]
     next(opened)
@@ -97,7 +97,7 @@ def test_a_chapter_that_is_not_found_is_left_out_with_a_message():
     poor = Printing(gone=tuple(long)).html()
     none = Printing(chapters=(("Other", "“Nobody has ever heard of it.”"),)).html()
     told = []
-    first, last = editions(
+    first, last = read_editions(
         [GOLD, replace(GOLD, card=replace(GOLD.card, book="8")), GOLD],
         {"7": poor, "8": none}.__getitem__,
         told.append,
@@ -114,7 +114,7 @@ def test_a_chapter_that_is_not_found_is_left_out_with_a_message():
     assert texts == kept and first.located == last.located
     refuse_losses(first.located)
     with pytest.raises(ValueError, match=r"^7, chapter 2: "):
-        list(editions([GOLD], lambda id: poor))
+        list(read_editions([GOLD], lambda id: poor))
 
 
 def test_a_chapter_that_shares_text_with_one_left_out_is_left_out_too():
@@ -123,12 +123,12 @@ def test_a_chapter_that_shares_text_with_one_left_out_is_left_out_too():
     merged = (NOVEL[0], (NOVEL[1][0], "\n".join([*lines[1], *lines[2]])))
     page = Printing(chapters=merged, gone=tuple(long)).html()
     told = []
-    (found,) = editions([GOLD], lambda id: page, told.append)
+    (found,) = read_editions([GOLD], lambda id: page, told.append)
     assert found.annotated.chapters == (1,)
     assert {span.chapter for span in found.located.book_spans.spans} == {1}
     assert [line[:12] for line in told] == ["7, chapter 2", "7, chapter 3"]
     with pytest.raises(ValueError, match=r"^7, chapter 2: "):
-        list(editions([GOLD], lambda id: page))
+        list(read_editions([GOLD], lambda id: page))
 
 
 CARDS = [json.loads(line) for line in (ANNOTATIONS / "books.jsonl").read_text("utf-8").splitlines()]

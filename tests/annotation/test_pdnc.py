@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from helpers import CORPUS, NOVEL, needs_corpus, offsets_of
 
-from miner.annotation.alignment import letters
-from miner.annotation.pdnc import pdnc_novels, read_quotations
+from miner.annotation.alignment import fold_letters
+from miner.annotation.pdnc import find_novels, read_quotations
 
 HEADER = ["quoteID", "quoteText", "subQuotationList", "quoteByteSpans", "speaker", "addressees"]
 HEADER += ["quoteType", "referringExpression"]
@@ -101,7 +101,7 @@ def test_novels_are_those_of_the_index_with_a_folder(tmp_path):
     )
     (tmp_path / "TheLighthouse").mkdir()
     (tmp_path / "data" / "ThePier").mkdir(parents=True)
-    found = [(n.folder.name, n.gutenberg_id, n.title) for n in pdnc_novels(tmp_path)]
+    found = [(n.folder.name, n.gutenberg_id, n.title) for n in find_novels(tmp_path)]
     assert found == [("TheLighthouse", "99999", "The Lighthouse"), ("ThePier", "", "The Pier")]
 
 
@@ -114,11 +114,11 @@ def test_every_real_quotation_reads_back_to_its_text(name):
     assert len(novel.quotations) == len(wanted) > 700
     for quotation in novel.quotations:
         found = "".join(novel.text[start:end] for start, end in quotation.spans)
-        assert letters(found).text == letters(wanted[quotation.id]).text
+        assert fold_letters(found).text == fold_letters(wanted[quotation.id]).text
 
 
 @needs_corpus
 def test_the_real_index_names_every_folder():
-    novels = pdnc_novels(CORPUS)
+    novels = find_novels(CORPUS)
     assert {n.folder.name for n in novels} == {p.name for p in CORPUS.iterdir() if p.is_dir()}
     assert ("PrideAndPrejudice", "1342") in {(n.folder.name, n.gutenberg_id) for n in novels}

@@ -8,7 +8,7 @@ from helpers import NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.annotations import read_file, row_of
+from miner.annotation.annotations import read_file, row_from_annotation
 from miner.annotation.derivation import derive_tags
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import find_guesses
@@ -42,7 +42,7 @@ def done(sheet):
 
 def saved(sheet, path):
     """The rows as `read_file` reads them back."""
-    path.write_bytes(b"".join(json_line(row_of("7", row)) for row in sheet.rows()))
+    path.write_bytes(b"".join(json_line(row_from_annotation("7", row)) for row in sheet.rows()))
     return read_file(path, "7")
 
 

@@ -23,7 +23,7 @@ from annotator_helpers import (
 )
 from helpers import ANNOTATIONS, SAMPLE
 
-from miner.annotation.annotations import read_file, row_of
+from miner.annotation.annotations import read_file, row_from_annotation
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
 from miner.dialogue.read import parse_spans
@@ -115,7 +115,7 @@ def test_a_row_that_is_found_on_no_span_is_kept_and_listed(annotated):
     before = annotated.path.read_bytes()
     file = opened(annotated.path)
     sheet = file.current().sheet
-    assert [row_of("7", row) for row in sheet.lost] == [lost]
+    assert [row_from_annotation("7", row) for row in sheet.lost] == [lost]
     assert shown(sheet)[2:5] == ["Tom1", "", "Tom1"]
     sheet = edit(file, "other", 3)
     assert shown(sheet)[3] == "Ruth1"
@@ -254,7 +254,7 @@ def test_the_gold_of_the_sample_is_read_and_written_unchanged(tmp_path, chapter)
     path.write_bytes(gold.read_bytes())
     file = SheetFile(path, book_spans, chapter)
     version = file.current()
-    rows = b"".join(json_line(row_of("sample", row)) for row in version.sheet.rows())
+    rows = b"".join(json_line(row_from_annotation("sample", row)) for row in version.sheet.rows())
     assert rows and version.head + rows + version.tail == gold.read_bytes()
     assert version.sheet.n_decided == len(version.sheet.spans) and not version.sheet.lost
     file.edit(version.revision, "nothing", 3)

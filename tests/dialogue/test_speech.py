@@ -3,7 +3,7 @@
 import pytest
 
 from miner.books.book import Block, BlockKind
-from miner.dialogue.speech import are_speech, asides, begins_letter
+from miner.dialogue.speech import are_speech, begins_letter, find_asides
 
 
 def verdicts(text, thoughts=False, kind=BlockKind.PARAGRAPH, runs_on=None):
@@ -179,5 +179,5 @@ def test_a_salutation_inside_a_told_story_is_no_letter():
     ],
 )
 def test_asides(text, aside):
-    found = asides(text, 0, text.index("”") + 1)
+    found = find_asides(text, 0, text.index("”") + 1)
     assert [text[start:end] for start, end in found] == ([aside] if aside else [])

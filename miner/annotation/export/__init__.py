@@ -47,7 +47,7 @@ def describe_formats() -> dict[str, str]:
     }
 
 
-def find_format(name: str) -> WriteEditions:
+def find_writer(name: str) -> WriteEditions:
     """Returns the function that writes a format.
 
     Raises:
