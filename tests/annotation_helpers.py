@@ -7,7 +7,6 @@ from pathlib import Path
 
 from click.testing import CliRunner
 from helpers import ROOT, SAMPLE
-from miner.dialogue.decode_dialogues import decode_dialogues
 from seqeval.scheme import IOB2, Entities
 
 from miner.annotation.annotations import (
@@ -23,6 +22,7 @@ from miner.annotation.label_studio import read_exported
 from miner.annotation.locate import Located
 from miner.app.cli.main import main
 from miner.books.book import Book
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import BookSpans, Span
 from miner.files import json_line
 

@@ -4,13 +4,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from miner.dialogue.decode_dialogues import decode_dialogues
-
 from miner.annotation.alignment import fold_letters
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate
 from miner.books.book import BlockKind, parse_book
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import split_book
 from miner.dialogue.typography import infer_typography
 

@@ -22,7 +22,7 @@ from miner.annotation.derivation import (
     is_same_speaker,
     tag_annotations,
 )
-from miner.dialogue.decode_dialogues import decode_dialogues, turn_pairs
+from miner.dialogue.dialogues import decode_dialogues, turn_pairs
 from miner.dialogue.statistics import Lengths, shares_from_counts
 from miner.dialogue.tags import TAGS
 

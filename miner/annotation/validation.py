@@ -12,7 +12,7 @@ from miner.annotation.annotations import (
 )
 from miner.annotation.editions import BookReader, open_edition
 from miner.annotation.locate import refuse_losses
-from miner.dialogue.decode_dialogues import decode_dialogues
+from miner.dialogue.dialogues import decode_dialogues
 
 # Two books are editions of one work if they share this part of the long spans of one.
 _SAME_WORK = 0.5

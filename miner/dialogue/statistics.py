@@ -13,7 +13,7 @@ from math import nan
 from statistics import fmean, median
 
 from miner.books.book import BlockKind
-from miner.dialogue.decode_dialogues import decode_dialogues, repair_book
+from miner.dialogue.dialogues import decode_dialogues, repair_book
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TaggedBook
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from miner.annotation.annotations import AnnotatedBook, is_annotations, read_split
+from miner.annotation.editions import BookReader, Edition, read_editions
 from miner.annotation.mcn import McnData, read_mcn
-from miner.annotation.read_editions import BookReader, Edition, read_editions
 from miner.dialogue.statistics import Lengths, measure_dialogues
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger

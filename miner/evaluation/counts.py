@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from seqeval.scheme import IOB2, Entities
 
-from miner.dialogue.decode_dialogues import (
+from miner.dialogue.dialogues import (
     Turn,
     decode_dialogues,
     repair_book,

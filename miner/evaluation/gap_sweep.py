@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import AnnotatedBook
-from miner.annotation.read_editions import BookReader, read_editions
+from miner.annotation.editions import BookReader, read_editions
 from miner.dialogue.tags import Tagger
 from miner.evaluation.scores import Scores, score
 from miner.evaluation.tagging import tag_gold_spans

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from miner.annotation.annotations import AnnotatedBook
-from miner.annotation.read_editions import BookReader, read_editions
-from miner.dialogue.decode_dialogues import Pair, Turn, decode_dialogues, repair_book, turn_pairs
+from miner.annotation.editions import BookReader, read_editions
+from miner.dialogue.dialogues import Pair, Turn, decode_dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook, Tagger
 from miner.evaluation.tagging import tag_found_spans

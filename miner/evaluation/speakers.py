@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
+from miner.annotation.editions import BookReader, Edition, read_editions
 from miner.annotation.pdnc import PdncNovel, read_quotations
-from miner.annotation.read_editions import BookReader, Edition, read_editions
 from miner.evaluation.quotations import align_book, block_starts
 
 _MIN_OVERLAP = 0.5  # share of a span that must lie in a quotation of the corpus

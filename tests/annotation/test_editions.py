@@ -11,7 +11,6 @@ from functools import cache
 import pytest
 from annotation_helpers import ANNOTATIONS
 from helpers import BOOKS, DATA, SAMPLE, needs_books
-from miner.annotation.read_editions import Edition, local_editions, open_edition, read_editions
 from printings import (
     FIRST,
     GOLD,
@@ -29,6 +28,7 @@ from miner.annotation.annotations import (
     read_file,
     read_split,
 )
+from miner.annotation.editions import Edition, open_edition, read_editions, read_local_editions
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate, refuse_losses
 
@@ -210,9 +210,9 @@ def test_a_real_book_in_another_edition(id, file):
 def test_books_that_are_not_on_this_disk_are_skipped(tmp_path, tiny, monkeypatch):
     monkeypatch.setenv("MINER_CACHE", str(tmp_path))
     chosen = [*read_split(ANNOTATIONS, "sample"), *read_annotations(tiny).of_split("all")]
-    assert [edition.annotated.card.book for edition in local_editions(chosen)] == ["sample"]
+    assert [edition.annotated.card.book for edition in read_local_editions(chosen)] == ["sample"]
     with pytest.raises(ValueError, match="no such folder"):
-        list(local_editions(chosen, tmp_path / "gone"))
+        list(read_local_editions(chosen, tmp_path / "gone"))
 
 
 def test_a_book_on_this_disk_with_another_text_is_refused(tmp_path, tiny, monkeypatch):
@@ -220,4 +220,4 @@ def test_a_book_on_this_disk_with_another_text_is_refused(tmp_path, tiny, monkey
     shutil.copy(DATA / "single_curly.html", tmp_path / "11.html")
     books = read_annotations(tiny).of_split("train")
     with pytest.raises(ValueError, match=r"^11, chapter \d+: found 0 of \d+ annotated utterances"):
-        list(local_editions(books))
+        list(read_local_editions(books))

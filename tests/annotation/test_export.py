@@ -19,10 +19,10 @@ from annotation_helpers import (
     write_folder,
 )
 from helpers import SAMPLE, counts
-from miner.annotation.read_editions import open_edition, read_editions
 
 from miner.annotation import export
 from miner.annotation.annotations import read_annotations, read_file, read_split
+from miner.annotation.editions import open_edition, read_editions
 from miner.annotation.export import describe_formats, find_writer
 from miner.annotation.export.conll import conll_lines
 from miner.annotation.label_studio import LABELING_CONFIG, tasks_from_edition

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from annotation_helpers import MCN_ROWS, write_mcn
 from helpers import MCN, needs_mcn
-from miner.dialogue.decode_dialogues import decode_dialogues, repair_book
 
 from miner.annotation.mcn import read_any_tag_file, read_mcn, read_mcn_tags
 from miner.books.book import BlockKind
+from miner.dialogue.dialogues import decode_dialogues, repair_book
 from miner.dialogue.tags import Tag, TaggedBook
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 from helpers import NAMES
-from miner.dialogue.decode_dialogues import Turn, decode_dialogues
 
 from miner.corpus.schema import KINDS, arrow_schemas, rows_of_book, tagged_from_rows
+from miner.dialogue.dialogues import Turn, decode_dialogues
 from miner.dialogue.filters import filter_dialogues
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan

@@ -4,7 +4,8 @@ import pytest
 from dialogue_checks import book_of, sure_book
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from miner.dialogue.decode_dialogues import (
+
+from miner.dialogue.dialogues import (
     Turn,
     decode_dialogues,
     is_unclosed,
@@ -12,7 +13,6 @@ from miner.dialogue.decode_dialogues import (
     span_pairs,
     turn_pairs,
 )
-
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, repair_tags
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 from dialogue_checks import book_of, sure_book
-from miner.dialogue.decode_dialogues import decode_dialogues
 
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.filters import filter_dialogues
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 from helpers import ANNOTATIONS, SAMPLE, failed, said
-from miner.dialogue.decode_dialogues import decode_dialogues, turn_pairs
 
 from heuristic.gap import TUNED_GAP
 from miner import __version__
 from miner.annotation.annotations import read_split
 from miner.annotation.editions import open_edition
+from miner.dialogue.dialogues import decode_dialogues, turn_pairs
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TAGS, Tag, TaggedSpan
 from miner.evaluation.compare import compare

@@ -4,8 +4,8 @@ import pytest
 from helpers import NAMES, book, spans_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from miner.dialogue.decode_dialogues import decode_dialogues, repair_book, turn_pairs
 
+from miner.dialogue.dialogues import decode_dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, repair_tags
 from miner.evaluation.pair_errors import CAUSES, PairErrors, count_pair_errors, judge_pairs

@@ -9,9 +9,9 @@ import torch
 from click.testing import CliRunner
 from encoders import KINDS, encoder, model_of, sample, save_checkpoint, tokenizer_of, told
 from helpers import ROOT
-from miner.dialogue.decode_dialogues import decode_dialogues
 
 from miner.app.cli.main import main
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, repair_tags
 from miner.files import is_checkpoint
 from miner.models.load import load_tagger, tagger_signature

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import Annotation
-from miner.dialogue.decode_dialogues import Dialogue, Pair, Turn, decode_dialogues, turn_pairs
+from miner.dialogue.dialogues import Dialogue, Pair, Turn, decode_dialogues, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.evaluation.pair_errors import judge_pairs

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, is_annotations, read_split
+from miner.annotation.editions import BookReader, read_editions
 from miner.annotation.mcn import McnData, read_mcn
-from miner.annotation.read_editions import BookReader, read_editions
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, Tagger
 from miner.models.tagger.features import Chapter, chapters

@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Write the annotated chapters for other tools."""
     from miner.annotation.annotations import read_split
-    from miner.annotation.read_editions import read_editions
+    from miner.annotation.editions import read_editions
 
     found = read_editions(read_split(gold, split), book_reader(books, mirror))
     find_writer(format)(found, out, force)
