@@ -6,13 +6,14 @@ from functools import cache
 from pathlib import Path
 
 from click.testing import CliRunner
-from helpers import ROOT, SAMPLE
+from helpers import ANNOTATIONS, SAMPLE
 from seqeval.scheme import IOB2, Entities
 
 from miner.annotation.annotations import (
     AnnotatedBook,
     Annotation,
     BookCard,
+    parse_annotations,
     read_split,
     row_from_annotation,
 )
@@ -24,9 +25,7 @@ from miner.app.cli.main import main
 from miner.books.book import Book
 from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import BookSpans, Span
-from miner.files import json_line
-
-ANNOTATIONS = ROOT / "annotations"
+from miner.files import json_line, read_text
 
 MCN_ROWS = [
     # paragraph, text, tag, split
@@ -80,6 +79,11 @@ def edition_of(*chapters):
     book_spans = BookSpans(Book("7", "The Tide", "N. N.", "en", (), (), "0" * 64), tuple(spans))
     located = Located(annotated, book_spans, tuple(of_span), {}, {}, {}, ())
     return Edition(annotated, book_spans, located)
+
+
+def read_rows(path, book):
+    """The annotations in one file."""
+    return parse_annotations(read_text(path), book, path)
 
 
 def back(path, exported, **options):

@@ -106,12 +106,6 @@ class Alignment:
     b: Letters
     blocks: tuple[_Block, ...]
 
-    @property
-    def coverage(self) -> float:
-        """The share of the letters of `a` that have a counterpart, 0..1; 1 if `a` has no letter."""
-        paired = sum(length for _, _, length in self.blocks)
-        return paired / len(self.a.text) if self.a.text else 1.0
-
     def paired(self, start: int, end: int) -> Iterator[_Block]:
         """Yields the blocks between two letters of `a`, cut to fit, in order."""
         first = bisect_right(self.blocks, start, key=lambda block: block[0]) - 1

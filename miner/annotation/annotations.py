@@ -139,7 +139,7 @@ def is_annotations(folder: Path) -> bool:
     return (folder / BOOKS).is_file()
 
 
-def read_annotations(folder: Path) -> Annotations:
+def read_annotations(folder: Path | str) -> Annotations:
     """Returns the annotations of a folder, with books in the order of `books.jsonl`.
 
     Raises:
@@ -148,6 +148,7 @@ def read_annotations(folder: Path) -> Annotations:
             book of a file; names the file and the line.
         OSError: if a file cannot be read.
     """
+    folder = Path(folder)
     cards = read_cards(folder / BOOKS)
     gold = _read_gold(folder, cards, cards)
     first, second = (_read_books(folder / name, cards, cards) for name in READINGS)
@@ -196,11 +197,6 @@ def read_cards(path: Path) -> dict[str, BookCard]:
             )
         cards[card.book] = card
     return cards
-
-
-def read_file(path: Path, book: str) -> tuple[Annotation, ...]:
-    """Returns the annotations of one file, in its order. Errors: see `read_annotations`."""
-    return parse_annotations(read_text(path), book, path)
 
 
 def parse_annotations(text: str, book: str, path: Path) -> tuple[Annotation, ...]:

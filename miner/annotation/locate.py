@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from miner.annotation.annotations import AnnotatedBook, Annotation
 from miner.annotation.derivation import derive_tags
-from miner.annotation.search import SURPLUS, Offsets, Region, find_annotations, spans_by_block
+from miner.annotation.search import SURPLUS, BlockRange, Region, find_annotations, spans_by_block
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
@@ -78,8 +78,8 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
         if not is_own or span.chapter in wanted:
             chapters.setdefault(span.chapter, []).append(span)
     regions = {chapter: Region(spans, is_own) for chapter, spans in chapters.items()}
-    placed: dict[Offsets, Annotation] = {}
-    taken: dict[int, list[Offsets]] = {}  # by paragraph
+    placed: dict[BlockRange, Annotation] = {}
+    taken: dict[int, list[BlockRange]] = {}  # by paragraph
     lost: list[Annotation] = []
     n_found: dict[int, int] = {}
     n_all: dict[int, int] = {}
@@ -205,12 +205,12 @@ def _is_own(annotated: AnnotatedBook, book_spans: BookSpans) -> bool:
     return book_spans.book.sha256 == annotated.card.sha256
 
 
-def _overlap(a: Offsets, b: Offsets) -> bool:
+def _overlap(a: BlockRange, b: BlockRange) -> bool:
     return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
 
 def _cut(
-    book_spans: BookSpans, placed: Mapping[Offsets, Annotation]
+    book_spans: BookSpans, placed: Mapping[BlockRange, Annotation]
 ) -> tuple[tuple[Span, ...], dict[Span, Annotation]]:
     """Returns the spans of all chapters with an annotation, cut as the annotations say."""
     blocks = spans_by_block(book_spans.spans)

@@ -250,7 +250,7 @@ def read_any_tag_file(
         repair: whether illegal tags are repaired and counted. If False they are an error.
 
     Raises:
-        ValueError: if the file has another ending, if a split of a tags file is asked for, or as
+        ValueError: if the file has another ending, if `split` is given for a tags file, or as
             `read_tag_file` and `read_mcn_tags` do.
     """
     path = Path(path)

@@ -1,4 +1,4 @@
-"""The annotations as a whole: checked against their books, counted."""
+"""A folder of annotations -> the problems found in it, against its books and within itself."""
 
 from __future__ import annotations
 
@@ -14,14 +14,24 @@ from miner.annotation.editions import BookReader, open_edition
 from miner.annotation.locate import refuse_losses
 from miner.dialogue.dialogues import decode_dialogues
 
-# Two books are editions of one work if they share this part of the long spans of one.
+# Two books are editions of one work if they share more than this part of the long spans of the
+# book that has fewer of them.
 _SAME_WORK = 0.5
 _LONG = 8  # a span of this many words does not occur in two works by chance
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedBook:
-    """How many annotations of one book are found in an edition. Coverage is 0..1, of a chapter."""
+    """How many annotations of one book are found in an edition.
+
+    Attributes:
+        card: the row of the book.
+        n_chapters: the number of annotated chapters.
+        n_all: the number of annotations.
+        n_found: the number of annotations that were found.
+        least_coverage: the least share, 0..1, of a chapter's annotations that was found.
+        is_annotated_one: whether the edition is the file that was annotated.
+    """
 
     card: BookCard
     n_chapters: int

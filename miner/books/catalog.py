@@ -25,7 +25,7 @@ _SHOWN = 5  # books listed in an error
 
 
 class CatalogEntry(NamedTuple):
-    """A text of the catalogue; `title` may have several lines, `authors` are parted by "; "."""
+    """A text of the catalogue; `title` may have several lines, `authors` have "; " between them."""
 
     number: int
     title: str
@@ -93,7 +93,7 @@ def find_title(title: str, catalog: Path) -> str:
 
 
 def number_from_title(title: str) -> str:
-    """The Gutenberg number of the text with this title in the catalogue at hand.
+    """The Gutenberg number of the text with this title in the file of `find_catalog`.
 
     Raises:
         ValueError: as `find_title` raises it, or if the catalogue cannot be read.

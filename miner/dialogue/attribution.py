@@ -1,10 +1,9 @@
 """Paragraphs of a chapter -> the speaker whom the narration beside a speech names.
 
-A speaker is named by a verb of saying and its subject: “Come,” said the Hatter. They stand right
-after the speech, or right before it where the narration ends in a comma, a colon or a dash. Nothing
-here guesses: where the page does not name the speaker, there is none. The words come from the files
-of the languages; in a language that lists none, no speaker is found, and the tagger has one feature
-less.
+A verb of saying and its subject name the speaker: “Come,” said the Hatter. They stand right after
+the speech, or right before it if the narration ends in a comma, a colon or a dash. Nothing here
+guesses: if the page does not name the speaker, there is none. The words come from the files of the
+languages. If a language lists none, no speaker is found in its books.
 """
 
 from __future__ import annotations

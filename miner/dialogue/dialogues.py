@@ -176,8 +176,8 @@ def turn_pairs(dialogue: Dialogue) -> list[Pair]:
 def span_pairs(dialogue: Dialogue) -> list[Pair]:
     """Returns a pair for each two spans that follow each other, in one turn or in two.
 
-    "Mining Conversations from Novels" builds its utterance pairs so (section Constructing Utterance
-    Pairs): each span of a turn answers the span before it.
+    "Mining Conversations from Novels" builds its utterance pairs in this way (section Constructing
+    Utterance Pairs): each span of a turn answers the span before it.
     """
     return turn_pairs(split_into_spans(dialogue))
 

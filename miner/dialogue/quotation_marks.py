@@ -263,15 +263,15 @@ def find_dash_speech(text: str, conventions: Conventions) -> list[tuple[int, int
         if closing and text[closing.end() :].strip(" .,;:!?"):
             narration = [tag for tag in narration if tag[1] <= closing.end()]
             narration.append((closing.end(), _next_scene(text, closing.end())))
-    stretches = []
+    spoken = []
     position = 0
     for start, end in narration:
         if text[position:start].strip():
-            stretches.append((position, start))
+            spoken.append((position, start))
         position = end
     if text[position:].strip(" .,;:!?\u2014\u2013-"):
-        stretches.append((position, len(text)))
-    return stretches
+        spoken.append((position, len(text)))
+    return spoken
 
 
 def _next_scene(text: str, position: int) -> int:

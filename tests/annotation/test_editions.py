@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from functools import cache
 
 import pytest
-from annotation_helpers import ANNOTATIONS
-from helpers import BOOKS, DATA, SAMPLE, needs_books
+from annotation_helpers import read_rows
+from helpers import ANNOTATIONS, BOOKS, DATA, SAMPLE, needs_books
 from printings import (
     FIRST,
     GOLD,
@@ -25,7 +25,6 @@ from miner.annotation.annotations import (
     AnnotatedBook,
     read_annotations,
     read_cards,
-    read_file,
     read_split,
 )
 from miner.annotation.editions import Edition, open_edition, read_editions, read_local_editions
@@ -139,7 +138,7 @@ FEW = ("16", "24", "139", "sample")  # the books of the fast tests
 @cache
 def annotated_book(id):
     card = read_cards(ANNOTATIONS / "books.jsonl")[id]
-    return AnnotatedBook(card, read_file(ANNOTATIONS / "gold" / f"{id}.jsonl", id))
+    return AnnotatedBook(card, read_rows(ANNOTATIONS / "gold" / f"{id}.jsonl", id))
 
 
 def annotated_in(id: str, file: str) -> Edition:

@@ -9,19 +9,19 @@ from xml.etree import ElementTree
 
 import pytest
 from annotation_helpers import (
-    ANNOTATIONS,
     back,
     documents,
     entities,
     gold,
     page,
+    read_rows,
     turns_by_words,
     write_folder,
 )
-from helpers import SAMPLE, counts
+from helpers import ANNOTATIONS, SAMPLE, counts
 
 from miner.annotation import export
-from miner.annotation.annotations import read_annotations, read_file, read_split
+from miner.annotation.annotations import read_annotations, read_split
 from miner.annotation.editions import open_edition, read_editions
 from miner.annotation.export import describe_formats, find_writer
 from miner.annotation.export.conll import conll_lines
@@ -155,7 +155,7 @@ def test_two_annotated_chapters_in_one_chapter_of_the_edition(tmp_path, two):
     assert second["paragraphs"] == [[6, 0], [7, 33]]
     assert gold("import", tasks_file, "-o", tmp_path / "new").exit_code == 0
     (annotated,) = read_annotations(folder).gold
-    found = read_file(tmp_path / "new" / "11.jsonl", "11")
+    found = read_rows(tmp_path / "new" / "11.jsonl", "11")
     assert [fact.paragraph for fact in found] == [1, 1, 2, 3, 4, 6, 7]
     assert [replace(fact, paragraph=0) for fact in found] == [
         replace(fact, paragraph=0) for fact in annotated.annotations
@@ -252,7 +252,7 @@ def test_an_import_is_the_file_that_was_exported(tmp_path, one):
     path = tmp_path / "new" / "sample.jsonl"
     assert (done.exit_code, done.output) == (0, f"{path}\n")
     original = ANNOTATIONS / "gold" / "sample.jsonl"
-    assert read_file(path, "sample") == read_file(original, "sample")
+    assert read_rows(path, "sample") == read_rows(original, "sample")
     assert path.read_bytes() == original.read_bytes()
     path.write_text("mine")
     again = gold("import", tasks_file, "-o", tmp_path / "new")
@@ -268,7 +268,7 @@ def test_two_books_come_back_as_two_files(tmp_path, two):
     assert done.stdout.splitlines() == [str(tmp_path / "new" / f"{id}.jsonl") for id in GOLD]
     for book in read_annotations(two[2]).gold:
         id = book.card.book
-        assert read_file(tmp_path / "new" / f"{id}.jsonl", id) == book.annotations
+        assert read_rows(tmp_path / "new" / f"{id}.jsonl", id) == book.annotations
 
 
 def test_an_import_writes_all_or_nothing_and_only_what_is_finished(tmp_path, two):

@@ -81,9 +81,9 @@ def test_a_broken_table_is_refused(tmp_path):
         read_quotations(
             write(tmp_path, rows(), ["kind" if h == "quoteType" else h for h in HEADER])
         )
-    with pytest.raises(ValueError, match=r"csv:3: found fewer fields than expected, 8"):
+    with pytest.raises(ValueError, match=r"csv:3: found fewer than 8 fields, expected 8"):
         read_quotations(write(tmp_path, [rows()[0], rows()[1][:5]]))
-    with pytest.raises(ValueError, match=r"csv:2: found more fields than expected, 8"):
+    with pytest.raises(ValueError, match=r"csv:2: found more than 8 fields, expected 8"):
         read_quotations(write(tmp_path, [[*rows()[0], "x"]]))
     (tmp_path / "quotation_info.csv").write_bytes(b"caf\xe9")
     with pytest.raises(ValueError, match=r"csv: found byte 0xe9 at 3, expected UTF-8"):

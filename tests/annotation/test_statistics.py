@@ -4,7 +4,8 @@ import json
 import math
 
 import pytest
-from annotation_helpers import ANNOTATIONS, gold
+from annotation_helpers import gold
+from helpers import ANNOTATIONS
 
 from miner.annotation.annotations import (
     AnnotatedBook,

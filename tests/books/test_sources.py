@@ -1,8 +1,6 @@
 """Words that name books -> files on a real disk."""
 
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -228,12 +226,3 @@ def test_cache_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("MINER_CACHE")
     assert cache_folder().parts[-2:] == ("conversation-miner", "books")
     assert cache_folder().is_absolute()
-
-
-def test_import_is_cheap():
-    code = "import sys, miner.books.sources; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert "miner.books.sources" in loaded.stdout.split()
-    assert not {"requests", "urllib3", "platformdirs"} & set(loaded.stdout.split())

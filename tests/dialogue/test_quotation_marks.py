@@ -12,7 +12,7 @@ KIND = {'"': "double-straight", "“": "double-curly", "'": "single-straight", "
 
 
 def quoted(text, name):
-    """The stretches that the scanner finds, in order."""
+    """The quoted text that the scanner finds, in order."""
     scanner = scanner_for(MARKS[name])
     found, position = [], 0
     while (start := scanner.open(text, position)) >= 0:
@@ -253,7 +253,7 @@ def test_any_text_can_be_scanned(text, name, position):
 
 
 @given(texts, st.sampled_from([conventions_of(code) for code in (*LANGUAGES, "")]))
-def test_stretches_after_a_dash_are_in_order(text, conventions):
-    edges = [edge for stretch in find_dash_speech(text, conventions) for edge in stretch]
+def test_speech_after_a_dash_is_in_order(text, conventions):
+    edges = [edge for place in find_dash_speech(text, conventions) for edge in place]
     assert edges == sorted(edges)
     assert all(0 <= edge <= len(text) for edge in edges)
