@@ -310,14 +310,14 @@ def _spans(
 def _breaks(text: str, part: QuotedRange, typography: Typography) -> list[tuple[int, int]]:
     """Returns where the narrator's words stand inside the marks of a speech."""
     start, end = part.start, part.end
-    if not typography.conventions.tags_inside_marks:
+    if not typography.conventions.attributions_inside_marks:
         return find_asides(text, start, end)
     if part.dashed:
         return []
-    tags = find_attributions(text, typography.conventions, start, end)
-    if tags and not any(map(str.isalnum, text[tags[-1][1] : end])):
-        tags[-1] = (tags[-1][0], end)  # only the closing mark follows
-    return tags
+    found = find_attributions(text, typography.conventions, start, end)
+    if found and not any(map(str.isalnum, text[found[-1][1] : end])):
+        found[-1] = (found[-1][0], end)  # only the closing mark follows
+    return found
 
 
 def is_blank(span: Span) -> bool:

@@ -23,13 +23,14 @@ class Conventions:
             Otherwise they mark thoughts and titles there.
         dash_closes: whether a dash inside a dash paragraph ends the speech and opens narration, as
             in Spanish (one dash before "he said" and one after it).
-        tag_verbs: pattern of the verbs that begin "said he" in a paragraph of speech where no mark
-            sets it off.
-        tag_subjects: pattern of the subjects that may stand before such a verb. Names are known by
-            their capitals and need no pattern.
-        tag_tails: pattern of the words that, after a comma, continue "said he" ("said he,
-            smiling").
-        tags_inside_marks: whether "said he" stands inside the quotation marks, as in French.
+        attribution_verbs: pattern of the verbs in an attribution ("said he") that no mark sets off
+            from the speech around it.
+        attribution_subjects: pattern of the subjects that may stand before such a verb. Names are
+            known by their capitals and need no pattern.
+        attribution_tails: pattern of the words that, after a comma, continue an attribution ("said
+            he, smiling").
+        attributions_inside_marks: whether attributions stand inside the quotation marks, as in
+            French.
         function_words: frequent words that show a text to be in this language, with spaces between.
     """
 
@@ -37,11 +38,11 @@ class Conventions:
     has_dash: bool
     quotes_beside_dash: bool
     dash_closes: bool
-    tag_verbs: str
+    attribution_verbs: str
     function_words: str
-    tag_subjects: str = ""
-    tag_tails: str = ""
-    tags_inside_marks: bool = False
+    attribution_subjects: str = ""
+    attribution_tails: str = ""
+    attributions_inside_marks: bool = False
 
     def __post_init__(self) -> None:
         for name in self.marks:

@@ -38,7 +38,7 @@ ANY_CONVENTIONS = Conventions(
     has_dash=True,
     quotes_beside_dash=True,
     dash_closes=True,
-    tag_verbs="said",
+    attribution_verbs="said",
     function_words="",
 )
 

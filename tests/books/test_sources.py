@@ -5,11 +5,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from helpers import ordinary_user, touch
+from helpers import SAMPLE, ordinary_user, touch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import miner
 from miner.books.sources import Missing, Source, cache_folder, find_sources
 
 
@@ -121,8 +120,7 @@ def test_no_file_is_lost_and_ids_are_distinct(names, words):
 
 
 def test_sample_is_the_packaged_file(cache):
-    path = Path(miner.__file__).parent / "books" / "sample.html"
-    assert find_sources(["sample"], cache=cache) == ([Source("sample", "sample", path)], [])
+    assert find_sources(["sample"], cache=cache) == ([Source("sample", "sample", SAMPLE)], [])
 
 
 def test_words_that_name_nothing_are_reported_and_the_others_found(tmp_path, cache, monkeypatch):

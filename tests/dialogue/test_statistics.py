@@ -1,17 +1,13 @@
 """Lengths of dialogues and shares of speech, counted by hand."""
 
 import math
-from pathlib import Path
 
 import pytest
 from encoders import sample, told
 from helpers import book
 
-import miner
 from miner.dialogue.statistics import Lengths, measure_dialogues, measure_talk
 from miner.dialogue.tags import TaggedBook
-
-ROOT = Path(miner.__file__).parents[1]
 
 
 def test_lengths_are_turns_of_every_conversation_of_all_books():
