@@ -6,15 +6,16 @@ from functools import cache
 from pathlib import Path
 
 from click.testing import CliRunner
-from helpers import ROOT, SAMPLE
+from helpers import ANNOTATIONS, SAMPLE
 from seqeval.scheme import IOB2, Entities
 
 from miner.annotation.annotations import (
     AnnotatedBook,
     Annotation,
     BookCard,
+    parse_annotations,
     read_split,
-    row_of,
+    row_from_annotation,
 )
 from miner.annotation.editions import Edition, open_edition
 from miner.annotation.fingerprints import fingerprint
@@ -22,11 +23,9 @@ from miner.annotation.label_studio import read_exported
 from miner.annotation.locate import Located
 from miner.app.cli.main import main
 from miner.books.book import Book
-from miner.dialogue.dialogues import dialogues
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import BookSpans, Span
-from miner.files import json_line
-
-ANNOTATIONS = ROOT / "annotations"
+from miner.files import json_line, read_text
 
 MCN_ROWS = [
     # paragraph, text, tag, split
@@ -82,6 +81,11 @@ def edition_of(*chapters):
     return Edition(annotated, book_spans, located)
 
 
+def read_rows(path, book):
+    """The annotations in one file."""
+    return parse_annotations(read_text(path), book, path)
+
+
 def back(path, exported, **options):
     """The annotations of tasks that went through a file of JSON."""
     path.write_bytes(json.dumps(exported, **options).encode())
@@ -122,7 +126,7 @@ def write_folder(folder, cards, **readings):
         (folder / name).mkdir()
         for id, rows in books.items():
             facts = [Annotation(*row[:2], fingerprint(row[2]), *row[3:]) for row in rows]
-            lines = b"".join(json_line(row_of(id, fact)) for fact in facts)
+            lines = b"".join(json_line(row_from_annotation(id, fact)) for fact in facts)
             (folder / name / f"{id}.jsonl").write_bytes(lines)
     return folder
 
@@ -156,7 +160,7 @@ def turns_by_words(tagged):
         at[item.span.paragraph, item.span.index] = words, words + n_words
         words += n_words
     found = []
-    for dialogue in dialogues(tagged):
+    for dialogue in decode_dialogues(tagged):
         for number, turn in enumerate(dialogue.turns):
             places = [at[span.paragraph, span.index] for span in turn.spans]
             found.append(("OTHER" if number else "START", places[0][0], places[-1][1]))

@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from miner.annotation.alignment import letters
+from miner.annotation.alignment import fold_letters
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate
 from miner.books.book import BlockKind, parse_book
-from miner.dialogue.dialogues import dialogues
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import split_book
 from miner.dialogue.typography import infer_typography
 
@@ -223,7 +223,7 @@ def check_spans(located) -> None:
         assert span.quoted == bool(fact and not fact.is_utterance)
     tagged = located.tagged()
     assert (tagged.book, tagged.source) == (located.annotated.card.book, located.annotated.source)
-    dialogues(tagged)  # raises where a tag may not follow
+    decode_dialogues(tagged)  # raises where a tag may not follow
 
 
 def check_places(located, printing: Printing, least=0.97) -> None:
@@ -235,11 +235,11 @@ def check_places(located, printing: Printing, least=0.97) -> None:
     assert len(found) >= least * len(located.annotated.annotations)
     for fact, (paragraph, before, text) in found.items():
         at, first_before, first_text = WHERE[fact]
-        should = [letters(printing.words(part)).text for part in (first_before, first_text)]
+        should = [fold_letters(printing.words(part)).text for part in (first_before, first_text)]
         if printing.cap == "lost" and at in OPENINGS:
             should = [should[0][1:], should[1]] if should[0] else ["", should[1][1:]]
         # Page numbers are the only digits inside paragraphs.
-        has = [re.sub(r"\d+", "", letters(part).text) for part in (before, text)]
+        has = [re.sub(r"\d+", "", fold_letters(part).text) for part in (before, text)]
         assert (paragraph, *has) == (at, *should)
 
 

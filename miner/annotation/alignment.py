@@ -72,7 +72,7 @@ def _fold(character: str) -> str:
 _FOLDING = _Folding()
 
 
-def words(text: str) -> tuple[str, ...]:
+def fold_words(text: str) -> tuple[str, ...]:
     """Returns the words of a text in letters and digits, without case and accents.
 
     Characters are decomposed (NFKD), combining marks are dropped and the case is folded: "É" is
@@ -80,15 +80,15 @@ def words(text: str) -> tuple[str, ...]:
     "d". Accents and invisible characters (soft hyphen, joiner) do not separate words; any other
     character, also the underscore, does.
 
-    >>> words("Phœbe’s _café_")
+    >>> fold_words("Phœbe’s _café_")
     ('phoebe', 's', 'cafe')
     """
     return tuple(text.translate(_FOLDING).split())
 
 
-def letters(text: str) -> Letters:
-    """Returns the letters and digits of a text, folded as by `words`, with their offsets."""
-    folded = words(text)
+def fold_letters(text: str) -> Letters:
+    """Returns the letters and digits of a text, folded as by `fold_words`, with their offsets."""
+    folded = fold_words(text)
     pieces = map(_FOLDING.__getitem__, map(ord, text))
     offsets = array("q", [i for i, piece in enumerate(pieces) if piece != " " for _ in piece])
     return Letters("".join(folded), offsets, folded)
@@ -105,12 +105,6 @@ class Alignment:
     a: Letters
     b: Letters
     blocks: tuple[_Block, ...]
-
-    @property
-    def coverage(self) -> float:
-        """The share of the letters of `a` that have a counterpart, 0..1; 1 if `a` has no letter."""
-        paired = sum(length for _, _, length in self.blocks)
-        return paired / len(self.a.text) if self.a.text else 1.0
 
     def paired(self, start: int, end: int) -> Iterator[_Block]:
         """Yields the blocks between two letters of `a`, cut to fit, in order."""
@@ -155,7 +149,7 @@ def align(a: str, b: str) -> Alignment:
     Time and memory grow about linearly with the length. Two novels of 160,000 words take about two
     seconds.
     """
-    left, right = letters(a), letters(b)
+    left, right = fold_letters(a), fold_letters(b)
     starts_a, starts_b = _starts(left.words), _starts(right.words)
     blocks: list[_Block] = []
     for i, j, n in _words_paired(left.words, right.words):

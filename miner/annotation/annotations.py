@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from miner.annotation.fingerprints import Fingerprint, fingerprint_from_text
+from miner.annotation.fingerprints import Fingerprint, parse_fingerprint
 from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
 
 BOOKS = "books.jsonl"
@@ -139,7 +139,7 @@ def is_annotations(folder: Path) -> bool:
     return (folder / BOOKS).is_file()
 
 
-def read_annotations(folder: Path) -> Annotations:
+def read_annotations(folder: Path | str) -> Annotations:
     """Returns the annotations of a folder, with books in the order of `books.jsonl`.
 
     Raises:
@@ -148,6 +148,7 @@ def read_annotations(folder: Path) -> Annotations:
             book of a file; names the file and the line.
         OSError: if a file cannot be read.
     """
+    folder = Path(folder)
     cards = read_cards(folder / BOOKS)
     gold = _read_gold(folder, cards, cards)
     first, second = (_read_books(folder / name, cards, cards) for name in READINGS)
@@ -198,12 +199,7 @@ def read_cards(path: Path) -> dict[str, BookCard]:
     return cards
 
 
-def read_file(path: Path, book: str) -> tuple[Annotation, ...]:
-    """Returns the annotations of one file, in its order. Errors: see `read_annotations`."""
-    return annotations_in(read_text(path), book, path)
-
-
-def annotations_in(text: str, book: str, path: Path) -> tuple[Annotation, ...]:
+def parse_annotations(text: str, book: str, path: Path) -> tuple[Annotation, ...]:
     """Returns the annotations in the text of a file. Errors: see `read_annotations`.
 
     Args:
@@ -235,7 +231,7 @@ def annotations_in(text: str, book: str, path: Path) -> tuple[Annotation, ...]:
     return tuple(annotations)
 
 
-def row_of(book: str, annotation: Annotation) -> dict[str, Any]:
+def row_from_annotation(book: str, annotation: Annotation) -> dict[str, Any]:
     """Returns the row of an annotation. It has the key `remark` only if there is a remark."""
     row = {
         "book": book,
@@ -270,7 +266,7 @@ def _read_books(
 
 def _read_book(path: Path, card: BookCard) -> AnnotatedBook:
     content = path.read_bytes()
-    annotations = annotations_in(decode_text(content, path), card.book, path)
+    annotations = parse_annotations(decode_text(content, path), card.book, path)
     return AnnotatedBook(card, annotations, file_signature(path, sha256_of(content)))
 
 
@@ -290,7 +286,7 @@ def _rows(
 def _annotation(row: dict[str, Any], where: str) -> Annotation:
     """Returns the annotation of a row; errors begin with `where`."""
     try:
-        found = fingerprint_from_text(row["fingerprint"])
+        found = parse_fingerprint(row["fingerprint"])
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
     speaker, conversation, remark = row["speaker"], row["conversation"], row.get("remark", "")

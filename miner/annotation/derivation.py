@@ -56,7 +56,7 @@ def renumber_conversations(facts: Iterable[Annotation]) -> list[Annotation]:
     ]
 
 
-def by_conversation(
+def group_by_conversation(
     facts: Iterable[Annotation],
 ) -> Iterator[tuple[tuple[int, int], list[Annotation]]]:
     """Yields each conversation: its chapter and number, and its utterances in reading order."""
@@ -74,7 +74,7 @@ def count_interrupted_pairs(facts: Sequence[Annotation]) -> int:
     """
     n_pairs = 0
     place = {id(fact): n for n, fact in enumerate(fact for fact in facts if fact.is_utterance)}
-    for _, group in by_conversation(facts):
+    for _, group in group_by_conversation(facts):
         for before, fact in pairwise(group):
             apart = place[id(fact)] - place[id(before)] > 1
             n_pairs += apart and not is_same_speaker(before, fact)

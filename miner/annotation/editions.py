@@ -9,7 +9,7 @@ from pathlib import Path
 from miner.annotation.annotations import (
     AnnotatedBook,
 )
-from miner.annotation.locate import Located, locate, losses, refuse_losses
+from miner.annotation.locate import Located, find_losses, locate, refuse_losses
 from miner.books.sources import find_sources
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
@@ -38,7 +38,7 @@ class Edition:
         return self.located.is_own
 
 
-def editions(
+def read_editions(
     books: Iterable[AnnotatedBook],
     read: BookReader,
     leave_out: Callable[[str], object] | None = None,
@@ -49,8 +49,8 @@ def editions(
         books: annotated books.
         read: returns the bytes of a book by its id.
         leave_out: is called with a message for each chapter that is not found as it was annotated
-            (see `locate.losses`). The chapter then counts as not annotated, and a book without any
-            other chapter is skipped. If None, such a chapter is an error.
+            (see `locate.find_losses`). The chapter then counts as not annotated, and a book without
+            any other chapter is skipped. If None, such a chapter is an error.
 
     Raises:
         ValueError: if a file cannot be parsed, or if `leave_out` is None and a chapter is not found
@@ -60,7 +60,7 @@ def editions(
         edition = open_edition(annotated, read(annotated.card.book))
         if leave_out is None:
             refuse_losses(edition.located)
-        while leave_out and (poor := losses(edition.located)):
+        while leave_out and (poor := find_losses(edition.located)):
             for line in poor.values():
                 leave_out(line)
             kept = [fact for fact in edition.annotated.annotations if fact.chapter not in poor]
@@ -88,7 +88,9 @@ def open_edition(annotated: AnnotatedBook, data: bytes) -> Edition:
     return Edition(annotated, book_spans, locate(annotated, book_spans))
 
 
-def local_editions(books: Iterable[AnnotatedBook], folder: Path | None = None) -> Iterator[Edition]:
+def read_local_editions(
+    books: Iterable[AnnotatedBook], folder: Path | None = None
+) -> Iterator[Edition]:
     """Yields the editions of the annotated books that are on this disk. Skips the others.
 
     Args:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from miner.annotation.alignment import words
+from miner.annotation.alignment import fold_words
 
 QUOTES = "\"'“”‘’„‚«»"  # marks of speech, which differ between editions
 _PATTERN = re.compile(r"(?P<initials>\w*)\.(?P<letters>\d+)\.(?P<digest>[0-9a-f]{8})")
@@ -17,7 +17,7 @@ class Fingerprint:
     """What an annotation keeps of the text of its span, written "initials.n_letters.digest".
 
     Attributes:
-        initials: the first letter of each word, folded by `alignment.words`.
+        initials: the first letter of each word, folded by `alignment.fold_words`.
         n_letters: the number of letters.
         digest: the first 8 hexadecimal digits of the SHA-256 of the letters. For a span without
             letters ("——!") it is of all characters but quotation marks.
@@ -37,14 +37,14 @@ def fingerprint(text: str) -> Fingerprint:
     >>> str(fingerprint("“Don't _you_?”"))
     'dty.7.1ec0df8c'
     """
-    folded = words(text)
+    folded = fold_words(text)
     letters = "".join(folded)
     digested = letters or "".join(c for c in text if c not in QUOTES).strip()
     digest = hashlib.sha256(digested.encode()).hexdigest()[:8]
     return Fingerprint("".join([word[0] for word in folded]), len(letters), digest)
 
 
-def fingerprint_from_text(written: str) -> Fingerprint:
+def parse_fingerprint(written: str) -> Fingerprint:
     """Returns the fingerprint that `str` wrote.
 
     Raises:

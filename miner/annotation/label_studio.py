@@ -18,11 +18,11 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import Any, TypeVar
 
-from miner.annotation.annotations import Annotation, row_of
+from miner.annotation.annotations import Annotation, row_from_annotation
 from miner.annotation.derivation import renumber_conversations
 from miner.annotation.editions import Edition
 from miner.annotation.fingerprints import fingerprint
-from miner.annotation.locate import annotated_chapters
+from miner.annotation.locate import group_by_chapter
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
 from miner.files import json_line, read_text, whole_file
 
@@ -50,7 +50,7 @@ _HALF = re.compile("[\ud800-\udfff]")  # half of a UTF-16 pair is not a characte
 _Kind = TypeVar("_Kind")
 
 
-def tasks(edition: Edition) -> list[dict[str, Any]]:
+def tasks_from_edition(edition: Edition) -> list[dict[str, Any]]:
     """Returns a task per annotated chapter with its annotation, to import into Label Studio.
 
     `data` has the text of the chapter, and the number and start (in UTF-16 code units) of each
@@ -59,11 +59,11 @@ def tasks(edition: Edition) -> list[dict[str, Any]]:
     card = edition.annotated.card
     return [
         _task(card.book, card.title, chapter, [(item.span, fact) for item, fact in spans])
-        for chapter, spans in annotated_chapters(edition.located).items()
+        for chapter, spans in group_by_chapter(edition.located).items()
     ]
 
 
-def blank_tasks(book_spans: BookSpans, chapters: Sequence[int]) -> list[dict[str, Any]]:
+def tasks_from_spans(book_spans: BookSpans, chapters: Sequence[int]) -> list[dict[str, Any]]:
     """Returns a task per chapter of a book without annotations.
 
     Every quoted span has the label "utterance". The annotator changes labels and adds speakers and
@@ -134,7 +134,9 @@ def import_exported(exported: Path, out: Path, force: bool) -> list[Path]:
     with ExitStack() as opened:
         files = {book: opened.enter_context(whole_file(paths[book], force)) for book in books}
         for book, facts in books.items():
-            files[book].write(b"".join(json_line(row_of(book, fact)) for fact in facts))
+            files[book].write(
+                b"".join(json_line(row_from_annotation(book, fact)) for fact in facts)
+            )
     return list(paths.values())
 
 
@@ -146,9 +148,9 @@ def read_exported(path: Path) -> dict[str, list[Annotation]]:
     are ignored. Conversations are numbered from 1 in each chapter in the order they begin.
 
     Raises:
-        ValueError: if the file is not an export, a task was not made by `tasks`, two tasks have the
-            same chapter, a region leaves its paragraph, overlaps another or lacks a speaker or
-            conversation; names the file, the task and the region.
+        ValueError: if the file is not an export, a task was not made by `tasks_from_edition`, two
+            tasks have the same chapter, or a region leaves its paragraph, overlaps another or lacks
+            a speaker or conversation; names the file, the task and the region.
     """
     text = read_text(path)
     try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from miner.annotation.annotations import AnnotatedBook, Annotation
 from miner.annotation.derivation import derive_tags
-from miner.annotation.search import SURPLUS, Offsets, Region, find_annotations, spans_by_block
+from miner.annotation.search import SURPLUS, BlockRange, Region, find_annotations, spans_by_block
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
@@ -78,8 +78,8 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
         if not is_own or span.chapter in wanted:
             chapters.setdefault(span.chapter, []).append(span)
     regions = {chapter: Region(spans, is_own) for chapter, spans in chapters.items()}
-    placed: dict[Offsets, Annotation] = {}
-    taken: dict[int, list[Offsets]] = {}  # by paragraph
+    placed: dict[BlockRange, Annotation] = {}
+    taken: dict[int, list[BlockRange]] = {}  # by paragraph
     lost: list[Annotation] = []
     n_found: dict[int, int] = {}
     n_all: dict[int, int] = {}
@@ -122,7 +122,7 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     return Located(annotated, cut, facts_of_spans, n_found, n_all, n_others, tuple(lost))
 
 
-def annotated_chapters(
+def group_by_chapter(
     located: Located,
 ) -> dict[int, list[tuple[TaggedSpan, Annotation | None]]]:
     """Returns the tagged spans of each annotated chapter, each with its annotation, in order.
@@ -148,7 +148,7 @@ def annotated_chapters(
     return found
 
 
-def losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
+def find_losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
     """Returns the chapters that were not found as they were annotated.
 
     Either too few of their annotations were found, or the edition joins them with other text, whose
@@ -192,12 +192,12 @@ def losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, str]:
 
 
 def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
-    """Raises an error if a chapter was not found as it was annotated; see `losses`.
+    """Raises an error if a chapter was not found as it was annotated; see `find_losses`.
 
     Raises:
         ValueError: names the book, the chapter and the first lost spans.
     """
-    if poor := losses(located, least):
+    if poor := find_losses(located, least):
         raise ValueError(next(iter(poor.values())))
 
 
@@ -205,12 +205,12 @@ def _is_own(annotated: AnnotatedBook, book_spans: BookSpans) -> bool:
     return book_spans.book.sha256 == annotated.card.sha256
 
 
-def _overlap(a: Offsets, b: Offsets) -> bool:
+def _overlap(a: BlockRange, b: BlockRange) -> bool:
     return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
 
 def _cut(
-    book_spans: BookSpans, placed: Mapping[Offsets, Annotation]
+    book_spans: BookSpans, placed: Mapping[BlockRange, Annotation]
 ) -> tuple[tuple[Span, ...], dict[Span, Annotation]]:
     """Returns the spans of all chapters with an annotation, cut as the annotations say."""
     blocks = spans_by_block(book_spans.spans)

@@ -20,7 +20,7 @@ from miner.dialogue.tag_files import (
     TagFile,
     read_tag_file,
     refuse_illegal_tags,
-    repaired_file,
+    repair_tag_file,
     tag_from_name,
 )
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
@@ -107,7 +107,7 @@ def read_mcn_tags(
                 + (", ".join(sorted(set(splits.values()) - {""})) or "no split: no split_tag here")
             )
         tagged = [item for item in tagged if splits[item.span.chapter] == split]
-    return repaired_file([TaggedBook(book, tuple(tagged), source)])
+    return repair_tag_file([TaggedBook(book, tuple(tagged), source)])
 
 
 def read_mcn(folder: Path | str) -> McnData:
@@ -231,7 +231,7 @@ def _tags_on_spans(path: Path, spans: Sequence[Span], repair: bool) -> TagFile:
     tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
     if not repair:
         refuse_illegal_tags(tagged, [row.where for row in rows])
-    return repaired_file([TaggedBook(MCN_BOOK, tuple(tagged), source)])
+    return repair_tag_file([TaggedBook(MCN_BOOK, tuple(tagged), source)])
 
 
 def _with_tag(span: Span, row: _Row) -> TaggedSpan:
@@ -250,7 +250,7 @@ def read_any_tag_file(
         repair: whether illegal tags are repaired and counted. If False they are an error.
 
     Raises:
-        ValueError: if the file has another ending, if a split of a tags file is asked for, or as
+        ValueError: if the file has another ending, if `split` is given for a tags file, or as
             `read_tag_file` and `read_mcn_tags` do.
     """
     path = Path(path)

@@ -58,7 +58,7 @@ class AnnotatedNovel:
         return tuple(sorted(span for quotation in self.quotations for span in quotation.spans))
 
 
-def pdnc_novels(corpus: Path) -> list[PdncNovel]:
+def find_novels(corpus: Path) -> list[PdncNovel]:
     """Returns the novels in the index of the corpus that have a folder in `corpus` or its `data`.
 
     Raises:
@@ -127,7 +127,8 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, s
             if None in row or None in row.values():
                 fewer_or_more = "more" if None in row else "fewer"
                 raise ValueError(
-                    f"{path}:{line}: found {fewer_or_more} fields than expected, {len(header)}"
+                    f"{path}:{line}: found {fewer_or_more} than {len(header)} fields, "
+                    f"expected {len(header)}"
                 )
             yield line, row
             line = reader.line_num + 1

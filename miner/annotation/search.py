@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-from miner.annotation.alignment import letters
+from miner.annotation.alignment import fold_letters
 from miner.annotation.annotations import Annotation
 from miner.annotation.fingerprints import QUOTES, Fingerprint, fingerprint
 from miner.dialogue.spans import Span
@@ -33,7 +33,7 @@ _LIKENESS = 0.8  # the least similarity of the initials, and ratio of the number
 _MARK = re.compile(f"[{QUOTES}—–]")
 
 _Place = tuple[int, int]  # the first character in the text of a region, and the one after the last
-Offsets = tuple[int, int, int]  # paragraph, start, end
+BlockRange = tuple[int, int, int]  # paragraph, start, end
 
 
 class Region:
@@ -53,7 +53,7 @@ class Region:
         texts = ["".join(span.text for span in block) + "\n\n" for block in blocks.values()]
         self.block_starts = list(accumulate(map(len, texts), initial=0))
         self.text = "".join(texts)
-        folded = letters(self.text)
+        folded = fold_letters(self.text)
         self.letters = folded.text
         self.initials = "".join(word[0] for word in folded.words)
         self.first_letter = list(accumulate(map(len, folded.words), initial=0))
@@ -75,7 +75,7 @@ class Region:
         """Returns the index in `paragraphs` of the one that a character is in."""
         return bisect_right(self.block_starts, at) - 1
 
-    def offsets(self, place: _Place) -> Offsets:
+    def offsets(self, place: _Place) -> BlockRange:
         """Returns the paragraph, start and end of a place."""
         n = self.block(place[0])
         return self.paragraphs[n], place[0] - self.block_starts[n], place[1] - self.block_starts[n]
@@ -145,7 +145,7 @@ def spans_by_block(spans: Iterable[Span]) -> dict[int, list[Span]]:
 
 def find_annotations(
     regions: Mapping[int, Region], facts: Sequence[Annotation]
-) -> dict[int, Offsets]:
+) -> dict[int, BlockRange]:
     """Returns where the annotations of one chapter are, by their number in `facts`.
 
     They are looked for in the chapter of the edition that has most of them. Another chapter is

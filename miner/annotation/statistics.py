@@ -16,14 +16,14 @@ from miner.annotation.annotations import (
     BookCard,
 )
 from miner.annotation.derivation import (
-    by_conversation,
     count_interrupted_pairs,
     derive_tags,
+    group_by_conversation,
     is_same_speaker,
     tag_annotations,
 )
-from miner.dialogue.dialogues import dialogues, turn_pairs
-from miner.dialogue.statistics import Lengths, shares
+from miner.dialogue.dialogues import decode_dialogues, turn_pairs
+from miner.dialogue.statistics import Lengths, shares_from_counts
 from miner.dialogue.tags import TAGS
 
 # The speakers of a conversation by their number of turns.
@@ -97,15 +97,15 @@ class CompanySizes:
     @property
     def conversation_shares(self) -> tuple[float, ...]:
         """The share of the conversations of each size, 0..1; NaN without conversations."""
-        return shares([size.n_conversations for size in self.sizes])
+        return shares_from_counts([size.n_conversations for size in self.sizes])
 
     @property
     def turn_shares(self) -> tuple[float, ...]:
         """The share of the turns of each size, 0..1; NaN without turns."""
-        return shares([size.n_turns for size in self.sizes])
+        return shares_from_counts([size.n_turns for size in self.sizes])
 
 
-def annotated_lengths(name: str, books: Iterable[AnnotatedBook]) -> Lengths:
+def measure_conversations(name: str, books: Iterable[AnnotatedBook]) -> Lengths:
     """Returns the number of turns of each annotated conversation without unknown speakers.
 
     Args:
@@ -125,7 +125,7 @@ def find_companies(books: Iterable[AnnotatedBook]) -> list[Company]:
     return [
         _company(book.card.book, chapter, conversation, facts)
         for book in books
-        for (chapter, conversation), facts in by_conversation(book.annotations)
+        for (chapter, conversation), facts in group_by_conversation(book.annotations)
     ]
 
 
@@ -156,7 +156,7 @@ def _size(n_speakers: int, is_largest: bool, found: Sequence[Company]) -> Compan
     for company in found:
         for rank, (_, n) in enumerate(company.turns):
             by_rank[min(rank, len(RANKS) - 1)] += n
-    of_ranks = shares([by_rank[rank] for rank in range(len(RANKS))])
+    of_ranks = shares_from_counts([by_rank[rank] for rank in range(len(RANKS))])
     return CompanySize(n_speakers, is_largest, len(found), by_rank.total(), of_ranks)
 
 
@@ -234,7 +234,7 @@ def count_annotations(annotations: Annotations) -> AnnotationStatistics:
 def _count_book(book: AnnotatedBook, twice: int) -> AnnotationCounts:
     """Counts what is annotated in a book of which `twice` chapters were annotated twice."""
     facts = book.annotations
-    found = dialogues(tag_annotations(book))
+    found = decode_dialogues(tag_annotations(book))
     tags = Counter(derive_tags(facts))
     return AnnotationCounts(
         name=book.card.book,

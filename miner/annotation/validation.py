@@ -1,4 +1,4 @@
-"""The annotations as a whole: checked against their books, counted."""
+"""A folder of annotations -> the problems found in it, against its books and within itself."""
 
 from __future__ import annotations
 
@@ -12,16 +12,26 @@ from miner.annotation.annotations import (
 )
 from miner.annotation.editions import BookReader, open_edition
 from miner.annotation.locate import refuse_losses
-from miner.dialogue.dialogues import dialogues
+from miner.dialogue.dialogues import decode_dialogues
 
-# Two books are editions of one work if they share this part of the long spans of one.
+# Two books are editions of one work if they share more than this part of the long spans of the
+# book that has fewer of them.
 _SAME_WORK = 0.5
 _LONG = 8  # a span of this many words does not occur in two works by chance
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedBook:
-    """How many annotations of one book are found in an edition. Coverage is 0..1, of a chapter."""
+    """How many annotations of one book are found in an edition.
+
+    Attributes:
+        card: the row of the book.
+        n_chapters: the number of annotated chapters.
+        n_all: the number of annotations.
+        n_found: the number of annotations that were found.
+        least_coverage: the least share, 0..1, of a chapter's annotations that was found.
+        is_annotated_one: whether the edition is the file that was annotated.
+    """
 
     card: BookCard
     n_chapters: int
@@ -39,12 +49,13 @@ class Checked:
     problems: tuple[str, ...]
 
 
-def check(annotations: Annotations, split: str, read: BookReader) -> Checked:
+def check_annotations(annotations: Annotations, split: str, read: BookReader) -> Checked:
     """Checks the annotations against their books and against one another.
 
     `read_annotations` has checked the form of the files. This checks that each book has
-    annotations, that each chapter is found (see `locate.losses`), that the derived tags are legal,
-    that the two readings cover the same chapters and that no two books are editions of one work.
+    annotations, that each chapter is found (see `locate.find_losses`), that the derived tags are
+    legal, that the two readings cover the same chapters and that no two books are editions of one
+    work.
 
     Args:
         annotations: all annotations.
@@ -73,7 +84,7 @@ def check(annotations: Annotations, split: str, read: BookReader) -> Checked:
                 )
             )
             refuse_losses(located)
-            dialogues(located.tagged())
+            decode_dialogues(located.tagged())
         except (ValueError, OSError) as error:
             problems.append(str(error))
     problems += _copies(annotations.gold)

@@ -88,7 +88,7 @@ def strip_boilerplate(page: Page) -> Body:
         else:
             kept.append(text_block)
     kept = _without_notes(kept, drops)
-    _refuse_to_eat(page.text_blocks, len(kept), drops)
+    _refuse_large_drop(page.text_blocks, len(kept), drops)
     return Body(kept, _fields(head), drops + page.drops)
 
 
@@ -135,7 +135,7 @@ def _is_title(text_block: TextBlock) -> bool:
 
 
 def _without_notes(text_blocks: list[TextBlock], drops: Counter[str]) -> list[TextBlock]:
-    """The text blocks but for those from a heading "Transcriber's Note" to the next heading."""
+    """The text blocks without those from a heading "Transcriber's Note" to the next heading."""
     kept: list[TextBlock] = []
     inside = False
     for text_block in text_blocks:
@@ -150,7 +150,8 @@ def _without_notes(text_blocks: list[TextBlock], drops: Counter[str]) -> list[Te
     return kept
 
 
-def _refuse_to_eat(text_blocks: Sequence[TextBlock], n_kept: int, drops: Counter[str]) -> None:
+def _refuse_large_drop(text_blocks: Sequence[TextBlock], n_kept: int, drops: Counter[str]) -> None:
+    """Raises a ValueError if more than a fifth of the book would be dropped."""
     n_licence = min(drops["licence"], _LONGEST_LICENCE)
     n_lost = drops.total() - n_licence
     if n_lost < _LARGEST_DROP * n_kept:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from miner.books.boilerplate import strip_boilerplate
-from miner.books.chapters import Outline, chapter_starts, is_contents_title, looks_like_heading
+from miner.books.chapters import Outline, find_chapter_starts, is_contents_title, looks_like_heading
 from miner.books.page import TextBlock, count_words, read_page
 from miner.languages.registry import LANGUAGES, any_of, code_from_name
 
@@ -143,7 +143,7 @@ def _blocks(text_blocks: Sequence[TextBlock]) -> tuple[Block, ...]:
             # The words of tables of contents, captions and notes do not count for a chapter.
             n_words = count_words(text_block.text) if kind in SPOKEN_KINDS else 0
             outline.append(Outline(0, "", n_words))
-    starts = set(chapter_starts(outline))
+    starts = set(find_chapter_starts(outline))
     chapter = 0
     blocks = []
     for index, (text_block, kind) in enumerate(zip(text_blocks, kinds, strict=True)):

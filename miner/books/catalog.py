@@ -25,7 +25,7 @@ _SHOWN = 5  # books listed in an error
 
 
 class CatalogEntry(NamedTuple):
-    """A text of the catalogue; `title` may have several lines, `authors` are parted by "; "."""
+    """A text of the catalogue; `title` may have several lines, `authors` have "; " between them."""
 
     number: int
     title: str
@@ -35,7 +35,7 @@ class CatalogEntry(NamedTuple):
         return f"{self.number} {' '.join(self.title.split())} ({self.authors or 'no author'})"
 
 
-def catalog_file(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
+def find_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
     """The file of Gutenberg's catalogue, pg_catalog.csv.
 
     It is the file that the variable MINER_CATALOG names, or else the one in the cache. If the cache
@@ -66,7 +66,7 @@ def find_title(title: str, catalog: Path) -> str:
 
     Args:
         title: the title, "Pride and Prejudice".
-        catalog: the file of the catalogue, see `catalog_file`.
+        catalog: the file of the catalogue, see `find_catalog`.
 
     Raises:
         OSError: if the catalogue cannot be read.
@@ -93,13 +93,13 @@ def find_title(title: str, catalog: Path) -> str:
 
 
 def number_from_title(title: str) -> str:
-    """The Gutenberg number of the text with this title in the catalogue at hand.
+    """The Gutenberg number of the text with this title in the file of `find_catalog`.
 
     Raises:
         ValueError: as `find_title` raises it, or if the catalogue cannot be read.
     """
     try:
-        path = catalog_file()
+        path = find_catalog()
     except ValueError as error:
         raise ValueError(f"there is no catalogue of titles: {error}") from error
     try:

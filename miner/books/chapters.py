@@ -22,7 +22,7 @@ _NUMBERED = re.compile(
     rf"\d{{1,3}}\s*(?:[.:)\u2014-].*|\W*$)|{_NUMBER}\.? {_DIVISIONS}\b)",
     re.IGNORECASE,
 )
-# A paragraph must say more than a heading to be taken for one.
+# A paragraph counts as a heading only if it looks more like one than a heading element must.
 _NUMBERED_PARAGRAPH = re.compile(
     rf"\W*(?i:{_DIVISIONS}\W+(?:[ivxlc]{{1,9}}|\d{{1,3}}))(?:\W*$|[.:\u2014]|\s+[A-ZÀ-Þ])"
 )
@@ -85,7 +85,7 @@ def is_contents_title(text: str) -> bool:
     return bool(_CONTENTS_TITLE.fullmatch(text))
 
 
-def chapter_starts(outline: Sequence[Outline]) -> list[int]:
+def find_chapter_starts(outline: Sequence[Outline]) -> list[int]:
     """Positions in the outline at which a chapter begins, ascending.
 
     Headings without text between them (part, chapter, title) are one start. A table of contents
@@ -148,8 +148,8 @@ def _is_numbered(text: str) -> bool:
 def _runs(outline: Sequence[Outline]) -> list[tuple[list[int], int]]:
     """Groups of headings with nothing between them, each with the number of words that follow.
 
-    A motto does not part two headings. It is a few words below the heading of a part, or above a
-    heading of a lower level.
+    A motto between two headings does not separate them. It is a few words below the heading of a
+    part, or above a heading of a lower level.
     """
     runs: list[tuple[list[int], int]] = []
     run: list[int] = []

@@ -17,7 +17,7 @@ _HTML = FileKind(
 )
 
 
-def mirror_urls(mirror: str, id: str) -> tuple[str, ...]:
+def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
     """The URLs of a book on a mirror, one for each template, in order.
 
     Args:
@@ -30,7 +30,7 @@ def mirror_urls(mirror: str, id: str) -> tuple[str, ...]:
         ValueError: if there is no template, or one has no {id}, an unknown {field}, or is not
             http or https; names the template.
 
-    >>> mirror_urls("https://gutenberg.pglaf.org/{path}/{id}-h/{id}-h.htm", "1342")
+    >>> urls_from_mirror("https://gutenberg.pglaf.org/{path}/{id}-h/{id}-h.htm", "1342")
     ('https://gutenberg.pglaf.org/1/3/4/1342/1342-h/1342-h.htm',)
     """
     templates = re.split(r"[\s,]+", mirror.strip(" ,\t\r\n"))
@@ -53,7 +53,7 @@ def find_book(
     Args:
         word: as `find_sources` takes it; a title, too.
         books: local folder of Gutenberg files, in which numbers are looked up first.
-        mirror: URL templates, see `mirror_urls`.
+        mirror: URL templates, see `urls_from_mirror`.
 
     Raises:
         ValueError: if the word names no book or several, or the book cannot be downloaded.
@@ -79,7 +79,7 @@ def download(
 
     Args:
         id: Gutenberg number, "1342".
-        mirror: URL templates, see `mirror_urls`.
+        mirror: URL templates, see `urls_from_mirror`.
         cache: folder of downloaded books; it is made if need be. None: `cache_folder()`.
         limits: what one URL may take; None: `Limits()`.
 
@@ -92,7 +92,7 @@ def download(
         raise ValueError(f"{id!r}: not a Gutenberg number, expected 1 to 99999999")
     id = match[1]
     path = cached_file(cache_folder() if cache is None else cache, id)
-    return download_file(id, mirror_urls(mirror, id), path, _HTML, limits or Limits())
+    return download_file(id, urls_from_mirror(mirror, id), path, _HTML, limits or Limits())
 
 
 def download_books(

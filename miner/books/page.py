@@ -115,7 +115,7 @@ def count_words(text: str) -> int:
     return text.count(" ") + text.count("\n") + bool(text)
 
 
-def decode(data: bytes) -> str:
+def decode_html(data: bytes) -> str:
     """The text of an HTML file, in composed form (NFC).
 
     Bytes that are valid UTF-8 are read as UTF-8, even where the file declares another encoding: no
@@ -162,7 +162,7 @@ def read_page(data: bytes) -> Page:
     Raises:
         ValueError: if the bytes are empty, binary, or hold no HTML element of a text page.
     """
-    text = decode(data)
+    text = decode_html(data)
     if not re.search(r"<(?:html|body|p|div|pre|br|h[1-6])\b", text, re.IGNORECASE):
         start = " ".join(text[:40].split())
         raise ValueError(f"the file is not HTML: it starts {start!r}, expected tags such as <p>")

@@ -1,7 +1,7 @@
 """Words that name books -> the HTML files of these books; nothing is downloaded here.
 
 A Gutenberg number that is neither in the local folder nor in the cache has no file yet.
-`miner.books.download.download` gets it when its turn comes.
+`miner.books.download.download` downloads it later.
 """
 
 from __future__ import annotations

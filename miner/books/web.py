@@ -2,7 +2,7 @@
 
 Requests are made one at a time, with a pause between two to the same host. urllib3's `Retry`
 repeats requests that failed for a passing reason. This module adds three things: a limit on the
-total time, even of an answer that drips; a limit on its size; and a check of its kind.
+total time, even if an answer never stops; a limit on its size; and a check of its kind.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from miner.corpus.options import MiningOptions
 from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagged_from_rows
-from miner.dialogue.dialogues import Dialogue, Pair, dialogues, span_pairs, turn_pairs
+from miner.dialogue.dialogues import Dialogue, Pair, decode_dialogues, span_pairs, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook
 
@@ -83,7 +83,7 @@ class MinedBook:
     @cached_property
     def dialogues(self) -> tuple[Dialogue, ...]:
         """The dialogues that the filters kept, in reading order."""
-        return self.options.filter(dialogues(self.tagged)).kept
+        return self.options.filter(decode_dialogues(self.tagged)).kept
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:

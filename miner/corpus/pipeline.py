@@ -16,7 +16,7 @@ from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import rows_of_book
-from miner.dialogue.dialogues import by_span, dialogues
+from miner.dialogue.dialogues import decode_dialogues, split_into_spans
 from miner.dialogue.filters import FilteredDialogues
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
@@ -203,7 +203,7 @@ def _decode(
             and the tags have none.
     """
     tagged = TaggedBook(book_spans.book.id, tuple(tags), options.tagger)
-    filtered = options.filter(dialogues(tagged))
+    filtered = options.filter(decode_dialogues(tagged))
     rows = rows_of_book(tagged, filtered.kept, options.pairs_by_span)
     confidences = tuple(item.confidence for item in tagged.spans)
     return MinedBook(
@@ -245,7 +245,7 @@ def _entry(
     book, spans = book_spans.book, book_spans.spans
     paired = filtered.kept
     if options.pairs_by_span:
-        paired = [by_span(dialogue) for dialogue in paired]
+        paired = [split_into_spans(dialogue) for dialogue in paired]
     return {
         "id": source.id,
         "file": printable(source.path.name),

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from miner.dialogue.dialogues import Dialogue, Turn, by_span, turn_pairs
+from miner.dialogue.dialogues import Dialogue, Turn, split_into_spans, turn_pairs
 from miner.dialogue.spans import Span
-from miner.dialogue.tag_files import tags_row
+from miner.dialogue.tag_files import row_from_span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def rows_of_book(
     rows = [_dialogue_row(dialogue, narration) for dialogue in found]
     paired, rows_of_paired = found, rows
     if pairs_by_span:
-        paired = [by_span(dialogue) for dialogue in found]
+        paired = [split_into_spans(dialogue) for dialogue in found]
         rows_of_paired = [_dialogue_row(dialogue, narration) for dialogue in paired]
     return {
         "spans": _span_rows(tagged, found),
@@ -66,7 +66,7 @@ def _span_rows(tagged: TaggedBook, found: Sequence[Dialogue]) -> Iterator[Row]:
             for span in turn.spans:
                 places[span.paragraph, span.index] = (dialogue.index, dialogue.part, number)
     for item in tagged.spans:
-        row = tags_row(tagged.book, item)
+        row = row_from_span(tagged.book, item)
         place = places.get((item.span.paragraph, item.span.index), (None, None, None))
         row["dialogue"], row["part"], row["turn"] = place
         yield row

@@ -1,10 +1,9 @@
 """Paragraphs of a chapter -> the speaker whom the narration beside a speech names.
 
-A speaker is named by a verb of saying and its subject: “Come,” said the Hatter. They stand right
-after the speech, or right before it where the narration ends in a comma, a colon or a dash. Nothing
-here guesses: where the page does not name the speaker, there is none. The words come from the files
-of the languages; in a language that lists none, no speaker is found, and the tagger has one feature
-less.
+A verb of saying and its subject name the speaker: “Come,” said the Hatter. They stand right after
+the speech, or right before it if the narration ends in a comma, a colon or a dash. Nothing here
+guesses: if the page does not name the speaker, there is none. The words come from the files of the
+languages. If a language lists none, no speaker is found in its books.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ class Likeness(StrEnum):
     PERHAPS = "perhaps the same"  # a name and a pronoun that fits it
 
 
-def likeness(one: Mention | None, other: Mention | None) -> Likeness | None:
+def compare_mentions(one: Mention | None, other: Mention | None) -> Likeness | None:
     """Whether two mentions are of one person; None where they do not show it."""
     if one is None or other is None:
         return None
@@ -108,15 +107,15 @@ Names = dict[str, str]  # each name with its gender: "m", "f" or ""
 
 
 @lru_cache(maxsize=4096)  # each paragraph of a chapter is read many times
-def words_in(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """The words of a text, in order, without the punctuation between them."""
     return tuple(_WORD.findall(text))
 
 
 @lru_cache(maxsize=4096)
-def pronouns(text: str) -> frozenset[str]:
+def find_genders(text: str) -> frozenset[str]:
     """The genders of the personal pronouns in narration: "m", "f", and "i" for the narrator."""
-    words = {word.lower() for word in words_in(text)}
+    words = {word.lower() for word in split_words(text)}
     third = frozenset(_PERSONAL[word] for word in words if word in _PERSONAL)
     return third | {"i"} if words & _NARRATOR else third
 
@@ -135,7 +134,7 @@ class Mentions:
             texts: all paragraphs.
             narration: the same paragraphs without their speech.
         """
-        self._common = {word for text in texts for word in words_in(text) if word[0].islower()}
+        self._common = {word for text in texts for word in split_words(text) if word[0].islower()}
         self._genders = self._read_genders(narration)
 
     def names(self, words: Iterable[str]) -> list[str]:
@@ -160,7 +159,7 @@ class Mentions:
                 else "".
         """
         for clause, is_after in _clauses(text, utterances, before):
-            words = words_in(clause)
+            words = split_words(clause)
             lower = [word.lower() for word in words]
             verb = _verb(lower)
             if verb is None or (is_after and verb > 4):
@@ -180,7 +179,7 @@ class Mentions:
 
     def subject(self, text: str) -> Mention | None:
         """The person whom the first words of narration name; None where they name nobody."""
-        words = words_in(text)[:_FIRST]
+        words = split_words(text)[:_FIRST]
         for word in words:
             if gender := _SUBJECTS.get(word.lower()):
                 return Mention(frozenset(), "", gender)
@@ -190,7 +189,7 @@ class Mentions:
 
     def named(self, text: str) -> Names:
         """The names in narration, with the gender of each."""
-        return {name: self._genders.get(name, "") for name in self.names(words_in(text))}
+        return {name: self._genders.get(name, "") for name in self.names(split_words(text))}
 
     def resolved(self, mention: Mention | None, recent: Iterable[Names]) -> Mention | None:
         """The mention, with the name that its pronoun stands for where that is clear.
@@ -217,7 +216,7 @@ class Mentions:
         for text in narration:
             named: list[str] = []
             for sentence in _SENTENCE.split(text):
-                words = words_in(sentence)
+                words = split_words(sentence)
                 for title, word in pairwise(words):
                     if word[0].isupper() and (gender := _TITLES.get(title.lower())):
                         counts.setdefault(word, Counter())[gender] += _TITLE_COUNTS

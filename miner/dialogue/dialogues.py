@@ -124,7 +124,7 @@ def repair_book(tagged: TaggedBook) -> TaggedBook:
     return replace(tagged, spans=tuple(spans))
 
 
-def dialogues(tagged: TaggedBook) -> list[Dialogue]:
+def decode_dialogues(tagged: TaggedBook) -> list[Dialogue]:
     """Returns the dialogues of a book, in reading order, without narration.
 
     B-START opens a dialogue and B-OTHER another turn of it. An I- span belongs to the turn before
@@ -176,13 +176,13 @@ def turn_pairs(dialogue: Dialogue) -> list[Pair]:
 def span_pairs(dialogue: Dialogue) -> list[Pair]:
     """Returns a pair for each two spans that follow each other, in one turn or in two.
 
-    "Mining Conversations from Novels" builds its utterance pairs so (section Constructing Utterance
-    Pairs): each span of a turn answers the span before it.
+    "Mining Conversations from Novels" builds its utterance pairs in this way (section Constructing
+    Utterance Pairs): each span of a turn answers the span before it.
     """
-    return turn_pairs(by_span(dialogue))
+    return turn_pairs(split_into_spans(dialogue))
 
 
-def by_span(dialogue: Dialogue) -> Dialogue:
+def split_into_spans(dialogue: Dialogue) -> Dialogue:
     """Returns the dialogue with each span as a turn of its own."""
     turns = tuple(
         Turn((span,), turn.confidences[number : number + 2])

@@ -245,7 +245,7 @@ _CLOSING_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])[.,;:!?]?\s?")
 _INNER_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])\s?(?=[^\W\d_])")
 
 
-def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]:
+def find_dash_speech(text: str, conventions: Conventions) -> list[tuple[int, int]]:
     """The start and end of each speech in a paragraph that a dash opens; empty without one.
 
     Where the language closes speech with a second dash (`dash_closes`), a dash before a small
@@ -255,23 +255,23 @@ def dash_stretches(text: str, conventions: Conventions) -> list[tuple[int, int]]
     opening = _DASH_START.match(text)
     if opening is None or not text[opening.end()].isprintable():
         return []
-    narration = _dash_tags(text, opening.end()) if conventions.dash_closes else []
+    narration = _dash_attributions(text, opening.end()) if conventions.dash_closes else []
     if not narration:
-        narration = verb_tags(text, conventions)
+        narration = find_attributions(text, conventions)
         # In French, marks enclose a scene and dashes change the speaker: a closing mark ends both.
         closing = _CLOSES_SCENE.match(text)
         if closing and text[closing.end() :].strip(" .,;:!?"):
-            narration = [tag for tag in narration if tag[1] <= closing.end()]
+            narration = [place for place in narration if place[1] <= closing.end()]
             narration.append((closing.end(), _next_scene(text, closing.end())))
-    stretches = []
+    spoken = []
     position = 0
     for start, end in narration:
         if text[position:start].strip():
-            stretches.append((position, start))
+            spoken.append((position, start))
         position = end
     if text[position:].strip(" .,;:!?\u2014\u2013-"):
-        stretches.append((position, len(text)))
-    return stretches
+        spoken.append((position, len(text)))
+    return spoken
 
 
 def _next_scene(text: str, position: int) -> int:
@@ -279,27 +279,27 @@ def _next_scene(text: str, position: int) -> int:
     return opening if opening >= 0 else len(text)
 
 
-def _dash_tags(text: str, position: int) -> list[tuple[int, int]]:
-    tags = []
+def _dash_attributions(text: str, position: int) -> list[tuple[int, int]]:
+    found = []
     while True:
         match = _INNER_DASH.search(text, position)
         if match is None:
-            return tags
+            return found
         if not text[match.end()].islower():
             position = match.end()
             continue
         closing = _CLOSING_DASH.search(text, match.end())
         end = closing.end() if closing else len(text)
-        tags.append((match.start(), end))
+        found.append((match.start(), end))
         position = end
 
 
-_SUBJECTS = any_of(lambda language: language.conventions.tag_subjects)
+_SUBJECTS = any_of(lambda language: language.conventions.attribution_subjects)
 _ABBREVIATIONS = any_of(lambda language: language.abbreviations)
 
 
 @cache
-def _tag_pattern(verbs: str, tails: str) -> re.Pattern[str]:
+def _attribution_pattern(verbs: str, tails: str) -> re.Pattern[str]:
     subject = rf"(?:{_SUBJECTS}|[A-Z]\w+(?: [A-Z]\w+)?)"
     tail = rf"(?:, (?={tails})[^.;:!?\u2014]*)?" if tails else ""
     return re.compile(
@@ -309,11 +309,11 @@ def _tag_pattern(verbs: str, tails: str) -> re.Pattern[str]:
     )
 
 
-def verb_tags(
+def find_attributions(
     text: str, conventions: Conventions, start: int = 0, end: int | None = None
 ) -> list[tuple[int, int]]:
-    """The start and end of each "said he", found by its verb and the stops around it."""
-    pattern = _tag_pattern(conventions.tag_verbs, conventions.tag_tails)
+    """The start and end of each attribution ("said he"), found by its verb and the stops around."""
+    pattern = _attribution_pattern(conventions.attribution_verbs, conventions.attribution_tails)
     return [
         match.span() for match in pattern.finditer(text, start, len(text) if end is None else end)
     ]

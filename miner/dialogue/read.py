@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from miner.books.book import Book, parse_book
 from miner.dialogue.spans import BookSpans, split_book
-from miner.dialogue.typography import infer_typography, prose, typography_from_names
+from miner.dialogue.typography import infer_typography, spoken_blocks, typography_from_names
 
 # In a play a block begins with the name of its speaker and a stop. A name that begins this many
 # blocks is a speaker's, and a book is a play if this share of its blocks have a speaker.
@@ -57,7 +57,7 @@ def _why_no_dialogue(book: Book) -> str:
 
 def _is_play(book: Book) -> bool:
     """Whether many blocks begin with a speaker's name."""
-    blocks = prose(book.blocks)
+    blocks = spoken_blocks(book.blocks)
     labels = [match[1] for block in blocks if (match := _SPEAKER.match(block.text))]
     counts = Counter(labels)
     lines = sum(count for count in counts.values() if count >= _LINES_OF_A_SPEAKER)

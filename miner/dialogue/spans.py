@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
-from miner.dialogue.quotation_marks import Scanner, dash_stretches, scanner_for, verb_tags
-from miner.dialogue.speech import are_speech, asides, begins_letter, fills
+from miner.dialogue.quotation_marks import Scanner, find_attributions, find_dash_speech, scanner_for
+from miner.dialogue.speech import are_speech, begins_letter, fills_block, find_asides
 from miner.dialogue.typography import Typography
 
 # Tables of contents, captions and footnotes are not part of the story and have no spans.
@@ -163,7 +163,7 @@ def _rest_of_letter(
     found = []
     while position < len(blocks) and (ranges := quoted[position]):
         text = blocks[position].text
-        alone = len(ranges) == 1 and fills(text, ranges[0].start, ranges[0].end)
+        alone = len(ranges) == 1 and fills_block(text, ranges[0].start, ranges[0].end)
         if not alone or (ranges[0].closed and len(text.split()) < _WORDS_OF_LETTER):
             break
         found.append(position)
@@ -175,7 +175,7 @@ def _is_line_of_letter_head(block: Block, ranges: Sequence[QuotedRange]) -> bool
     """Whether a block is short, all quoted and left open, as the place and date of a letter."""
     if not ranges or len(block.text.split()) > _WORDS_OF_HEAD or ranges[-1].closed:
         return False
-    return fills(block.text, ranges[0].start, ranges[0].end)
+    return fills_block(block.text, ranges[0].start, ranges[0].end)
 
 
 def _ranges_of_book(blocks: Sequence[Block], typography: Typography) -> Iterator[list[QuotedRange]]:
@@ -207,7 +207,7 @@ def _quoted_ranges(
     """Returns the quoted ranges of a block, and the marks of the range left open at its end."""
     text = block.text
     if typography.dash:
-        dashed = dash_stretches(text, typography.conventions)
+        dashed = find_dash_speech(text, typography.conventions)
         if dashed:
             return [QuotedRange(start, end, True, dashed=True) for start, end in dashed], None
     ranges: list[QuotedRange] = []
@@ -310,14 +310,14 @@ def _spans(
 def _breaks(text: str, part: QuotedRange, typography: Typography) -> list[tuple[int, int]]:
     """Returns where the narrator's words stand inside the marks of a speech."""
     start, end = part.start, part.end
-    if not typography.conventions.tags_inside_marks:
-        return asides(text, start, end)
+    if not typography.conventions.attributions_inside_marks:
+        return find_asides(text, start, end)
     if part.dashed:
         return []
-    tags = verb_tags(text, typography.conventions, start, end)
-    if tags and not any(map(str.isalnum, text[tags[-1][1] : end])):
-        tags[-1] = (tags[-1][0], end)  # only the closing mark follows
-    return tags
+    found = find_attributions(text, typography.conventions, start, end)
+    if found and not any(map(str.isalnum, text[found[-1][1] : end])):
+        found[-1] = (found[-1][0], end)  # only the closing mark follows
+    return found
 
 
 def is_blank(span: Span) -> bool:

@@ -3,8 +3,8 @@
 Quoted text may also be a title, a word under discussion, a letter or a thought. The text around the
 marks shows which it is. Speech is announced ("he said,"), ends with punctuation, or fills its
 paragraph. A title or a scare quote is part of the narrator's sentence. In doubt, quoted text is
-speech. The words come from the files of the languages; where a language lists none, punctuation
-alone decides.
+speech. The words come from the files of the languages. If a language lists none, punctuation alone
+decides.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ _ASIDE = re.compile(
 )
 
 
-def asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def find_asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The start and end of each passage in parentheses in which the narrator interrupts a speech.
 
-    >>> asides("“Well! (with a sigh) so be it.”", 0, 30)
+    >>> find_asides("“Well! (with a sigh) so be it.”", 0, 30)
     [(6, 21)]
     """
     if "(" not in text[start:end]:
@@ -99,27 +99,27 @@ def tells_who_spoke(after: str) -> bool:
 
 def are_speech(
     block: Block,
-    stretches: Sequence[tuple[int, ...]],
+    ranges: Sequence[tuple[int, ...]],
     runs_on: bool | None,
     thoughts: bool = False,
 ) -> list[bool]:
-    """Whether each quoted stretch of the block is spoken.
+    """Whether each quoted range of the block is spoken.
 
     Args:
         block: the block.
-        stretches: start and end of its quoted stretches, marks included, in order; other items of
-            the tuples are ignored.
-        runs_on: None if the first stretch begins in this block. If it continues one of the block
+        ranges: start and end of its quoted ranges, marks included, in order. Other items of the
+            tuples are ignored.
+        runs_on: None if the first range begins in this block. If it continues a range of the block
             before, whether that one was speech.
         thoughts: whether thoughts in quotation marks count as spoken.
     """
     if block.kind is BlockKind.LETTER or (block.kind is BlockKind.VERSE and not runs_on):
-        return [False] * len(stretches)
+        return [False] * len(ranges)
     verdicts: list[bool] = []
     position = 0
     text = block.text
-    for number, (start, end, *_) in enumerate(stretches):
-        following = stretches[number + 1][0] if number + 1 < len(stretches) else len(text)
+    for number, (start, end, *_) in enumerate(ranges):
+        following = ranges[number + 1][0] if number + 1 < len(ranges) else len(text)
         before, after = text[position:start], text[end:following]
         if not number and runs_on is not None:
             verdict = runs_on
@@ -133,27 +133,27 @@ def are_speech(
 
 
 def _goes_on(before: str) -> bool:
-    """Whether the narration between two stretches only names the speaker: they are one speech."""
+    """Whether the narration between two ranges only names the speaker, so they are one speech."""
     return (len(before) < 80 or _ONE_CLAUSE.fullmatch(before) is not None) and bool(
         tells_who_spoke(before) or _WRITE_FOLLOWS.match(before) or _THINK_FOLLOWS.match(before)
     )
 
 
 def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
-    """Whether a quoted stretch fills its block and is a letter or the first paragraph of one.
+    """Whether a quoted range fills its block and is a letter or the first paragraph of one.
 
     It is one if it opens with a salutation set off from the rest, or if the block before it
     announces a letter and ends in a colon.
     """
-    if not fills(text, start, end):
+    if not fills_block(text, start, end):
         return False
     if _SALUTATION.match(text, start, end):
         return True
     return previous.endswith((":", ":—", ":--")) and bool(_LETTER_ANNOUNCED.search(previous))
 
 
-def fills(text: str, start: int, end: int) -> bool:
-    """Whether a stretch is all of its block but for an editor's words in brackets."""
+def fills_block(text: str, start: int, end: int) -> bool:
+    """Whether a range fills its block, except for an editor's words in brackets."""
     rest = text[end:].strip(" .,;:—–-")
     return not text[:start].strip() and (not rest or rest.startswith("["))
 

@@ -13,7 +13,7 @@ from math import nan
 from statistics import fmean, median
 
 from miner.books.book import BlockKind
-from miner.dialogue.dialogues import dialogues, repair_book
+from miner.dialogue.dialogues import decode_dialogues, repair_book
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TaggedBook
 
@@ -81,18 +81,18 @@ class Talk:
         return n_spoken / n_words if n_words else nan
 
 
-def conversation_lengths(name: str, books: Iterable[TaggedBook]) -> Lengths:
+def measure_dialogues(name: str, books: Iterable[TaggedBook]) -> Lengths:
     """Returns the number of turns of every dialogue of some books. Illegal tags are repaired.
 
     Args:
         name: the label in a plot: a book, a tagger or "gold".
         books: the tagged books.
     """
-    found = (dialogue for book in books for dialogue in dialogues(repair_book(book)))
+    found = (dialogue for book in books for dialogue in decode_dialogues(repair_book(book)))
     return Lengths(name, tuple(len(dialogue.turns) for dialogue in found))
 
 
-def talk_by_chapter(name: str, book_spans: BookSpans) -> Talk:
+def measure_talk(name: str, book_spans: BookSpans) -> Talk:
     """Returns how much of each chapter is speech, in words split at white space.
 
     Headings are left out; letters and verse count. Chapters without words are left out. Chapter 0,
@@ -112,7 +112,7 @@ def talk_by_chapter(name: str, book_spans: BookSpans) -> Talk:
     return Talk(name, tuple(chapters))
 
 
-def shares(counts: Sequence[int]) -> tuple[float, ...]:
+def shares_from_counts(counts: Sequence[int]) -> tuple[float, ...]:
     """Returns each count as a share of their sum, 0..1; all NaN if the sum is 0."""
     total = sum(counts)
     return tuple(n / total if total else nan for n in counts)

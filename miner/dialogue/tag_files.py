@@ -45,7 +45,7 @@ class TagFile:
 
 
 def read_tag_file(path: Path | str, repair: bool = False) -> TagFile:
-    """Returns the books of a tags file, which `tags_row` describes.
+    """Returns the books of a tags file, which `row_from_span` describes.
 
     Args:
         path: the file.
@@ -76,12 +76,12 @@ def read_tag_file(path: Path | str, repair: bool = False) -> TagFile:
         for spans, places in books.values():
             refuse_illegal_tags(spans, places)
     source = file_signature(path, sha256_of(content))
-    return repaired_file(
+    return repair_tag_file(
         [TaggedBook(book, tuple(spans), source) for book, (spans, _) in books.items()]
     )
 
 
-def tags_row(book: str, tagged: TaggedSpan) -> dict[str, Any]:
+def row_from_span(book: str, tagged: TaggedSpan) -> dict[str, Any]:
     """Returns the row of a span, with its keys in the file's order.
 
     `confidence` is rounded to 4 digits, or None.
@@ -135,7 +135,7 @@ def refuse_illegal_tags(tagged: Sequence[TaggedSpan], places: Sequence[str]) -> 
         previous = item.tag
 
 
-def repaired_file(as_read: Sequence[TaggedBook]) -> TagFile:
+def repair_tag_file(as_read: Sequence[TaggedBook]) -> TagFile:
     """Returns the books of a file with their illegal tags repaired and counted."""
     books = tuple(map(repair_book, as_read))
     n_repaired = sum(

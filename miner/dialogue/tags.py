@@ -92,16 +92,16 @@ class BatchTagger(Tagger, Protocol):
     """
 
     def prepare(self, book_spans: BookSpans) -> Any:  # noqa: ANN401 - each tagger has its own form
-        """What the tagger reads of a book. It can be pickled."""
+        """Returns what the tagger reads of a book. It can be pickled."""
         ...
 
     def tag_prepared(
         self, books: Iterable[tuple[BookSpans, Any]]
     ) -> Iterator[Sequence[TaggedSpan]]:
-        """The tagged spans of each book, in the order of the books.
+        """Yields the tagged spans of each book, in the order of the books.
 
         Args:
-            books: each with what `prepare` made of it; taken only as they are needed.
+            books: each with the result of `prepare`. They are read lazily.
         """
         ...
 

@@ -19,6 +19,7 @@ from miner.languages.language import Conventions
 from miner.languages.marks import DASH, MARKS, Marks
 from miner.languages.registry import LANGUAGES, conventions_of
 
+_FEW_VOTES = 5  # added to the number of votes: a few votes give less confidence than many
 _VOTING_PART = 250  # characters of a block in which its first speech is looked for
 _AFTER = r"(?=$|[\s)\],.;:!?\u2014\u2013-])"  # what may stand after a closing mark
 _STOP = r"[,.!?;:\u2026\u2014\u2013_*)\]-]"  # how speech ends before its closing mark
@@ -74,7 +75,7 @@ class Typography:
         return (*(marks.name for marks in self.marks), *((DASH,) if self.dash else ()))
 
 
-def prose(blocks: Iterable[Block]) -> list[Block]:
+def spoken_blocks(blocks: Iterable[Block]) -> list[Block]:
     """The blocks in which people may speak: paragraphs, verse and letters."""
     return [block for block in blocks if block.kind in SPOKEN_KINDS]
 
@@ -113,7 +114,7 @@ def infer_typography(book: Book) -> Typography:
         language=language,
         marks=tuple(MARKS[name] for name in names),
         dash=dash,
-        confidence=chosen / total * total / (total + 5),
+        confidence=chosen / (total + _FEW_VOTES),
         evidence=tuple(votes.most_common()),
     )
 

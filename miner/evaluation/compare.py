@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from miner.annotation.annotations import AnnotatedBook, is_annotations, read_split
-from miner.annotation.editions import BookReader, Edition, editions
+from miner.annotation.editions import BookReader, Edition, read_editions
 from miner.annotation.mcn import McnData, read_mcn
-from miner.dialogue.statistics import Lengths, conversation_lengths
+from miner.dialogue.statistics import Lengths, measure_dialogues
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger
 from miner.evaluation.counts import Confusion, count_confusion
@@ -132,7 +132,7 @@ def compare(
         ]
         scores = score(books, predicted, split=split, resamples=resamples, seed=seed)
         rows.append(_compared_tagger(name, scores, books, predicted))
-    return Comparison(gold.name, split, tuple(rows), (), conversation_lengths(GOLD, books))
+    return Comparison(gold.name, split, tuple(rows), (), measure_dialogues(GOLD, books))
 
 
 def _compare_on_annotations(
@@ -144,7 +144,7 @@ def _compare_on_annotations(
     resamples: int,
     seed: int,
 ) -> Comparison:
-    opened = list(editions(books, read))
+    opened = list(read_editions(books, read))
     gold = [edition.located.tagged() for edition in opened]
     rows = []
     for name, tagger in taggers:
@@ -170,7 +170,7 @@ def _compare_on_annotations(
             f"{len(other)} of {len(opened)} books are other editions than those annotated "
             f"({', '.join(other)}): {n_lost} annotated spans not found in them"
         )
-    return Comparison(folder, split, tuple(rows), tuple(notes), conversation_lengths(GOLD, gold))
+    return Comparison(folder, split, tuple(rows), tuple(notes), measure_dialogues(GOLD, gold))
 
 
 def _split_by_domain(
@@ -193,7 +193,7 @@ def _compared_tagger(
 ) -> ComparedTagger:
     """The row of a tagger, from its tags on the spans of the gold."""
     matched = list(match_tags(gold, predicted))
-    lengths = conversation_lengths(name, predicted)
+    lengths = measure_dialogues(name, predicted)
     bins = measure_reliability(matched)
     return ComparedTagger(name, scores, count_confusion(matched), lengths, bins)
 
@@ -233,7 +233,7 @@ def _compare_on_mcn(
         readme = MCN_README.get(name) if split == "test" else None
         rows.append(replace(_compared_tagger(name, scores, gold, predicted), readme=readme))
     notes = [_narration_note(mcn, tagged) for name, tagged in ours if name == "narration"]
-    lengths = conversation_lengths(GOLD, gold)
+    lengths = measure_dialogues(GOLD, gold)
     return Comparison(f"{folder}, gold-v2", split, tuple(rows), tuple(notes), lengths)
 
 

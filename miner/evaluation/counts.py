@@ -15,9 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from seqeval.scheme import IOB2, Entities
 
-from miner.dialogue.dialogues import Turn, dialogues, repair_book, span_pairs, turn_pairs
+from miner.dialogue.dialogues import (
+    Turn,
+    decode_dialogues,
+    repair_book,
+    span_pairs,
+    turn_pairs,
+)
 from miner.dialogue.spans import Span
-from miner.dialogue.statistics import shares
+from miner.dialogue.statistics import shares_from_counts
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, TaggedSpan
 from miner.evaluation.matching import has_same_paragraphs, match_spans
 
@@ -46,7 +52,7 @@ class Confusion:
     @property
     def shares(self) -> tuple[tuple[float, ...], ...]:
         """Each count as a share of its row, 0 to 1; NaN in the row of a tag that gold lacks."""
-        return tuple(map(shares, self.counts))
+        return tuple(map(shares_from_counts, self.counts))
 
     def to_json(self) -> dict[str, Any]:
         """The counts by gold tag and predicted tag, as plain values."""
@@ -194,7 +200,7 @@ def _turns_and_pairs(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Items:
     def ids_of(turn: Turn) -> tuple[int, ...]:
         return tuple(numbers[span] for span in turn.spans)
 
-    for dialogue in dialogues(tagged):
+    for dialogue in decode_dialogues(tagged):
         turns = tuple(map(ids_of, dialogue.turns))
         items["dialogue"][turns] = tuple(chain.from_iterable(turns))
         pairs = {"turn-pair": turn_pairs(dialogue), "span-pair": span_pairs(dialogue)}

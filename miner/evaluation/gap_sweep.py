@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import AnnotatedBook
-from miner.annotation.editions import BookReader, editions
+from miner.annotation.editions import BookReader, read_editions
 from miner.dialogue.tags import Tagger
 from miner.evaluation.scores import Scores, score
 from miner.evaluation.tagging import tag_gold_spans
@@ -43,9 +43,9 @@ def sweep_gaps(
         seed: of the bootstrap.
 
     Raises:
-        ValueError: as `editions.editions` does.
+        ValueError: as `editions.read_editions` does.
     """
-    opened = list(editions(books, read))
+    opened = list(read_editions(books, read))
     gold = [edition.located.tagged() for edition in opened]
     return [
         SweptGap(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
-from miner.annotation.alignment import words
+from miner.annotation.alignment import fold_words
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook, TaggedSpan
 
@@ -60,14 +60,14 @@ def match_tags(
 
 
 def letters_of(text: str) -> str:
-    """Returns the letters and digits of a text, folded as by `alignment.words`.
+    """Returns the letters and digits of a text, folded as by `alignment.fold_words`.
 
     A text without letters and digits is returned as it is, stripped of white space.
 
     >>> letters_of("“Don't _you_?”")
     'dontyou'
     """
-    return "".join(words(text)) or text.strip()
+    return "".join(fold_words(text)) or text.strip()
 
 
 def has_same_paragraphs(gold: TaggedBook, predicted: TaggedBook) -> bool:

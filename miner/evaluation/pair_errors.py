@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from miner.annotation.annotations import AnnotatedBook
-from miner.annotation.editions import BookReader, editions
-from miner.dialogue.dialogues import Pair, Turn, dialogues, repair_book, turn_pairs
+from miner.annotation.editions import BookReader, read_editions
+from miner.dialogue.dialogues import Pair, Turn, decode_dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook, Tagger
 from miner.evaluation.matching import Place, place_of
@@ -100,10 +100,10 @@ def judge_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> 
             truth, {place_of(item.span) for item in guess.spans if item.span.is_utterance}
         )
         n_gold.update({(truth.book, chapter): 0 for chapter in chapters})
-        for dialogue in dialogues(truth):
+        for dialogue in decode_dialogues(truth):
             for pair in turn_pairs(dialogue):
                 n_gold[truth.book, pair.context.spans[0].chapter] += 1
-        for dialogue in dialogues(repair_book(guess)):
+        for dialogue in decode_dialogues(repair_book(guess)):
             for pair in turn_pairs(dialogue):
                 if not {span.chapter for span in _spans(pair)} <= chapters:
                     continue
@@ -119,9 +119,9 @@ def judge_mined_pairs(
     """Mines pairs from the annotated chapters of the books with a tagger, and judges them.
 
     Raises:
-        ValueError: as `editions.editions` does.
+        ValueError: as `editions.read_editions` does.
     """
-    opened = list(editions(books, read))
+    opened = list(read_editions(books, read))
     return judge_pairs(
         [edition.located.tagged() for edition in opened],
         [tag_found_spans(edition, tagger) for edition in opened],
@@ -149,7 +149,7 @@ class _Judge:
         self.turn_of: dict[Place, tuple[int, int]] = {}
         self.places_of: dict[tuple[int, int], _Places] = {}
         self.speech: dict[int, list[tuple[int, int]]] = {}
-        for dialogue in dialogues(gold):
+        for dialogue in decode_dialogues(gold):
             self.pairs |= {
                 (_places(pair.context), _places(pair.response)) for pair in turn_pairs(dialogue)
             }

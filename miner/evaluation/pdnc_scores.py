@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from miner.annotation.pdnc import Offsets, PdncNovel, pdnc_novels, read_quotations
+from miner.annotation.pdnc import Offsets, PdncNovel, find_novels, read_quotations
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, Span
 from miner.evaluation.quotations import (
@@ -83,7 +83,7 @@ def score_corpus(corpus: Path, read: Callable[[str], bytes]) -> list[NovelScore]
     """
     return [
         score_novel(novel, read(novel.gutenberg_id))
-        for novel in pdnc_novels(corpus)
+        for novel in find_novels(corpus)
         if novel.gutenberg_id
     ]
 

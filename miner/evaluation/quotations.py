@@ -16,7 +16,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from miner.annotation.alignment import Alignment, Letters, align, letters
+from miner.annotation.alignment import Alignment, Letters, align, fold_letters
 from miner.annotation.pdnc import Offsets
 from miner.books.book import Book
 from miner.dialogue.spans import BookSpans
@@ -113,7 +113,7 @@ def score_spans(
 
     Works as `score_quotations`, but no span is unaligned or foreign.
     """
-    folded = letters(text)
+    folded = fold_letters(text)
     itself = Alignment(folded, folded, ((0, 0, len(folded.text)),))
     paragraphs = paragraph_offsets(text)
     return _score(

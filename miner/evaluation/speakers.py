@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
-from miner.annotation.editions import BookReader, Edition, editions
+from miner.annotation.editions import BookReader, Edition, read_editions
 from miner.annotation.pdnc import PdncNovel, read_quotations
 from miner.evaluation.quotations import align_book, block_starts
 
@@ -41,7 +41,7 @@ def compare_speakers(
     """
     of_id = {novel.gutenberg_id: novel for novel in novels}
     pairs: list[SpeakerPair] = []
-    for edition in editions([book for book in books if book.card.book in of_id], read):
+    for edition in read_editions([book for book in books if book.card.book in of_id], read):
         pairs += _pair_speakers(edition, of_id[edition.annotated.card.book])
     return pairs
 

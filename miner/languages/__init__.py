@@ -1,4 +1,4 @@
-"""Everything the package knows about each language, in one file a language.
+"""Everything that the package knows about languages, in one file per language.
 
 A new language is a new file, named by its code, with a `Language` called LANGUAGE. The registry
 finds it without any other change.

@@ -10,7 +10,7 @@ LANGUAGE = Language(
         has_dash=False,
         quotes_beside_dash=True,
         dash_closes=False,
-        tag_verbs="sagte|fragte|rief|antwortete|sprach|erwiderte",
+        attribution_verbs="sagte|fragte|rief|antwortete|sprach|erwiderte",
         function_words="der die und das nicht mit sich ein ist zu auf sie",
     ),
     headings=Headings(

@@ -15,10 +15,10 @@ _CONVENTIONS = Conventions(
     has_dash=True,
     quotes_beside_dash=False,
     dash_closes=False,
-    tag_verbs="said|says|asked|cried|answered|replied|repeated|exclaimed|murmured|whispered|"
+    attribution_verbs="said|says|asked|cried|answered|replied|repeated|exclaimed|murmured|whispered|"
     "shouted|called|began|continued|added|went on|put in|remarked|muttered|returned",
-    tag_subjects=r"he|she|they|I|the \w+(?: \w+)?",
-    tag_tails=r"\w+ing\b|who\b|and\b|with\b|in a\b|as\b|his\b|her\b",
+    attribution_subjects=r"he|she|they|I|the \w+(?: \w+)?",
+    attribution_tails=r"\w+ing\b|who\b|and\b|with\b|in a\b|as\b|his\b|her\b",
     function_words="the and of to that was with his her for had not",
 )
 

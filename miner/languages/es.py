@@ -10,7 +10,7 @@ LANGUAGE = Language(
         has_dash=True,
         quotes_beside_dash=False,
         dash_closes=True,
-        tag_verbs="dijo|respondió|preguntó|replicó|exclamó|contestó",
+        attribution_verbs="dijo|respondió|preguntó|replicó|exclamó|contestó",
         function_words="el la los que de en con por una del las su",
     ),
     headings=Headings(

@@ -10,9 +10,9 @@ LANGUAGE = Language(
         has_dash=True,
         quotes_beside_dash=False,
         dash_closes=True,
-        tag_verbs="mondta|mondá|monda|kérdezte|kérdé|felelte|felelt|kiáltotta|kiálta|szólt|szóla|"
+        attribution_verbs="mondta|mondá|monda|kérdezte|kérdé|felelte|felelt|kiáltotta|kiálta|szólt|szóla|"
         "szólalt|válaszolt|suttogá|sóhajta|viszonzá|folytatá",
-        tag_tails=r"\w+v[ae]\b",
+        attribution_tails=r"\w+v[ae]\b",
         function_words="a az és nem hogy egy is volt meg csak ez s",
     ),
     headings=Headings(

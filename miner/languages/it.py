@@ -10,7 +10,7 @@ LANGUAGE = Language(
         has_dash=True,
         quotes_beside_dash=True,
         dash_closes=True,
-        tag_verbs="disse|rispose|domandò|gridò|chiese|esclamò|replicò",
+        attribution_verbs="disse|rispose|domandò|gridò|chiese|esclamò|replicò",
         function_words="il la che di non per un della con gli era si",
     ),
     headings=Headings(

@@ -20,16 +20,17 @@ class Conventions:
         marks: names of the quotation marks for speech, the usual ones first.
         has_dash: whether a dash at the start of a paragraph may open speech.
         quotes_beside_dash: whether quotation marks are also speech in a book that uses dashes.
-            Where they are not, they stand for thoughts and titles there.
+            Otherwise they mark thoughts and titles there.
         dash_closes: whether a dash inside a dash paragraph ends the speech and opens narration, as
             in Spanish (one dash before "he said" and one after it).
-        tag_verbs: pattern of the verbs that begin "said he" in a paragraph of speech where no mark
-            sets it off.
-        tag_subjects: pattern of the subjects that may stand before such a verb. Names are known by
-            their capitals and need no pattern.
-        tag_tails: pattern of the words that, after a comma, continue "said he" ("said he,
-            smiling").
-        tags_inside_marks: whether "said he" stands inside the quotation marks, as in French.
+        attribution_verbs: pattern of the verbs in an attribution ("said he") that no mark sets off
+            from the speech around it.
+        attribution_subjects: pattern of the subjects that may stand before such a verb. Names are
+            known by their capitals and need no pattern.
+        attribution_tails: pattern of the words that, after a comma, continue an attribution ("said
+            he, smiling").
+        attributions_inside_marks: whether attributions stand inside the quotation marks, as in
+            French.
         function_words: frequent words that show a text to be in this language, with spaces between.
     """
 
@@ -37,11 +38,11 @@ class Conventions:
     has_dash: bool
     quotes_beside_dash: bool
     dash_closes: bool
-    tag_verbs: str
+    attribution_verbs: str
     function_words: str
-    tag_subjects: str = ""
-    tag_tails: str = ""
-    tags_inside_marks: bool = False
+    attribution_subjects: str = ""
+    attribution_tails: str = ""
+    attributions_inside_marks: bool = False
 
     def __post_init__(self) -> None:
         for name in self.marks:
@@ -52,7 +53,7 @@ class Conventions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headings:
-    """The words by which headings are told apart.
+    """The words that tell one kind of heading from another.
 
     Args:
         divisions: pattern of the words for a chapter and other divisions of a book.
@@ -105,10 +106,10 @@ class Apostrophes:
     """Words with an apostrophe at their start or end, which looks like a quotation mark.
 
     Args:
-        elided: pattern of words that begin with an apostrophe, the apostrophe left out.
-        elided_small: pattern of those that are also words without it. They count only as they are
-            written here.
-        clipped: pattern of words that end in an apostrophe, the apostrophe left out.
+        elided: pattern of words that begin with an apostrophe, written without it.
+        elided_small: the same for words that also exist without the apostrophe. Only small letters
+            match.
+        clipped: pattern of words that end in an apostrophe, written without it.
     """
 
     elided: str = ""
@@ -125,15 +126,15 @@ class SpeechWords:
         speakers: pattern of the pronouns that may stand before a verb of saying.
         noun_openers: pattern of the words before a noun that names the speaker.
         adverb: pattern of the adverbs that may stand before the verb.
-        unsaid: pattern of the end of narration after which nothing is said on this occasion:
-            what follows is imagined, wished or habitual.
+        unsaid: pattern of the end of narration before words that nobody says on this occasion,
+            because they are imagined, wished or habitual ("he would have said").
         unsaid_hints: a text without any of these strings cannot match `unsaid`.
         think: pattern of verbs of thinking that may have their subject before them.
         think_inverted: pattern of verbs of thinking that come right after the mark.
         think_suffix: pattern of what may follow `think`.
         thinkers: pattern of the pronouns that may stand before a verb of thinking.
-        thought_goes_on: pattern of the words that show "he thought" to begin a sentence of its
-            own ("he thought that").
+        thought_goes_on: pattern of the words after "he thought" which show that it begins a
+            sentence of its own ("he thought that").
         write: pattern of the words after which a quotation is written and not said.
         write_after_subject: pattern of verbs of writing that follow their subject.
         write_after_comma: pattern of verbs of writing that come right after a mark and a comma.
@@ -143,8 +144,8 @@ class SpeechWords:
         abbreviations: pattern of abbreviations whose full stop ends no sentence.
         salutation: pattern of a salutation set off from the letter that follows it.
         letter_words: pattern of the words by which narration announces a letter.
-        aside: pattern of what narrators put in parentheses inside a speech, both parentheses and
-            the mark after them left out.
+        aside: pattern of what narrators put in parentheses inside a speech, without the
+            parentheses and the mark after them.
     """
 
     say: str = ""
@@ -177,8 +178,8 @@ class AttributionWords:
 
     Args:
         say: verbs of saying.
-        continue_verbs: those of them, and adverbs, that say that the same speaker continues.
-        answer_verbs: those that say that another speaker answers.
+        continue_verbs: verbs and adverbs that say that the same speaker continues.
+        answer_verbs: verbs that say that another speaker answers.
         say_with_particle: verbs that are verbs of saying only before a particle: "went" -> "on".
         subjects: subject pronouns with the gender of each.
         personal: personal pronouns of the third person with the gender of each.
@@ -187,10 +188,10 @@ class AttributionWords:
         titles: titles and nouns for people, with the gender of each.
         no_nouns: words that end a noun phrase ("the old man *to* ...").
         adverb_endings: endings of adverbs, which end a noun phrase, too.
-        possessive_endings: endings that a name takes and that are no part of it.
-        determiners: pattern of the words that begin a noun phrase, case as written.
-        abbreviations: abbreviations whose full stop does not end a clause, case as written.
-        sentence_abbreviations: those of them whose full stop does not end a sentence.
+        possessive_endings: endings of names that are not part of the name.
+        determiners: pattern of the words that begin a noun phrase. Case counts.
+        abbreviations: abbreviations whose full stop does not end a clause. Case counts.
+        sentence_abbreviations: abbreviations whose full stop does not end a sentence. Case counts.
     """
 
     say: frozenset[str] = frozenset()
@@ -212,7 +213,7 @@ class AttributionWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """One language: everything that the package knows about it.
+    """Everything that the package knows about one language.
 
     Every part after `headings` is optional. The words of all languages are searched in every book,
     because a book's file may declare the wrong language; only `conventions` are those of the

@@ -10,9 +10,9 @@ LANGUAGE = Language(
         has_dash=True,
         quotes_beside_dash=False,
         dash_closes=True,
-        tag_verbs="zei|zeide|vroeg|riep|antwoordde|hernam|sprak|meende|fluisterde|vervolgde|"
+        attribution_verbs="zei|zeide|vroeg|riep|antwoordde|hernam|sprak|meende|fluisterde|vervolgde|"
         "herhaalde|lachte|glimlachte|murmelde|smeekte|snikte|stamelde",
-        tag_tails=r"terwijl\b|met (?:een|zijn|haar)\b|\w+end\b",
+        attribution_tails=r"terwijl\b|met (?:een|zijn|haar)\b|\w+end\b",
         function_words="de het een van en niet dat zijn met was haar hij",
     ),
     headings=Headings(

@@ -10,10 +10,10 @@ LANGUAGE = Language(
         has_dash=True,
         quotes_beside_dash=False,
         dash_closes=True,
-        tag_verbs="disse|disse-lhe|disse-me|respondeu|respondi|perguntou|perguntei|exclamou|acudiu|"
+        attribution_verbs="disse|disse-lhe|disse-me|respondeu|respondi|perguntou|perguntei|exclamou|acudiu|"
         "replicou|murmurou|gritou|bradou|tornou|continuou|interrompeu|observou|repetiu|atalhou|"
         "accrescentou|acrescentou|concluiu|insistiu|balbuciou|assentiram|assentiu",
-        tag_tails=r"\w+ndo\b|com (?:os?|as?|uma?)\b|n['’]uma?\b|que se\b",
+        attribution_tails=r"\w+ndo\b|com (?:os?|as?|uma?)\b|n['’]uma?\b|que se\b",
         function_words="o a que de os não uma com do da para se",
     ),
     headings=Headings(

@@ -1,4 +1,4 @@
-"""Every language that has a file in this folder, found by itself."""
+"""Finds every language that has a file in this folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CODE = re.compile("[a-z]{2,3}")  # the modules of languages are named by their 
 
 
 def _find_languages() -> dict[str, Language]:
-    """The languages by code, in alphabetical order."""
+    """Returns the languages by code, in alphabetical order."""
     found = {}
     for code in sorted(module.name for module in iter_modules(miner.languages.__path__)):
         if _CODE.fullmatch(code):
@@ -38,7 +38,7 @@ ANY_CONVENTIONS = Conventions(
     has_dash=True,
     quotes_beside_dash=True,
     dash_closes=True,
-    tag_verbs="said",
+    attribution_verbs="said",
     function_words="",
 )
 
@@ -56,7 +56,7 @@ _CODES = {language.name: code for code, language in LANGUAGES.items()} | {
 
 
 def code_from_name(name: str) -> str:
-    """The code of a language's English name, in any case; the name itself where it is not known.
+    """Returns the code of a language from its English name, or an unknown name in small letters.
 
     >>> code_from_name("Hungarian"), code_from_name("Finnish"), code_from_name("Volapük")
     ('hu', 'fi', 'volapük')
@@ -65,12 +65,12 @@ def code_from_name(name: str) -> str:
 
 
 def conventions_of(code: str) -> Conventions:
-    """How printers of a language mark speech; `ANY_CONVENTIONS` where it has no file."""
+    """Returns how printers of a language mark speech, or `ANY_CONVENTIONS` if it has no file."""
     language = LANGUAGES.get(code)
     return language.conventions if language else ANY_CONVENTIONS
 
 
 def any_of(part: Callable[[Language], str]) -> str:
-    """The pattern that matches what the pattern of any language matches, in a group."""
+    """Returns the patterns of all languages as the alternatives of one group."""
     patterns = [pattern for language in LANGUAGES.values() if (pattern := part(language))]
     return f"(?:{'|'.join(patterns) or '(?!)'})"  # (?!) matches nothing

@@ -3,7 +3,8 @@
 import shutil
 
 import pytest
-from annotation_helpers import ANNOTATIONS, ANSWER, SPLITS, TALK, sample_edition, write_folder
+from annotation_helpers import ANSWER, SPLITS, TALK, sample_edition, write_folder
+from helpers import ANNOTATIONS
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from annotation_helpers import ANNOTATIONS, fact
+from annotation_helpers import fact, read_rows
+from helpers import ANNOTATIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,9 +15,8 @@ from miner.annotation.annotations import (
     Annotation,
     is_annotations,
     read_annotations,
-    read_file,
     read_split,
-    row_of,
+    row_from_annotation,
 )
 from miner.annotation.fingerprints import fingerprint
 
@@ -28,10 +28,10 @@ KEYS = ["book", "chapter", "paragraph", "fingerprint", "speaker", "conversation"
 def test_a_row_survives_writing_and_reading(tmp_path_factory, text, speaker, remark):
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     wanted = Annotation(3, 14, fingerprint(text), speaker, 1, remark)
-    row = row_of("7", wanted)
+    row = row_from_annotation("7", wanted)
     assert list(row) == (KEYS + ["remark"] if remark else KEYS)
     path.write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8", newline="")
-    assert read_file(path, "7") == (wanted,)
+    assert read_rows(path, "7") == (wanted,)
 
 
 def card(book: str, author: str, split: str, **changed) -> dict:
@@ -46,7 +46,7 @@ CARDS = [
     card("9", "Jon Pell", "test"),
     card("s", "nobody", "sample"),
 ]
-ROWS = [row_of("7", fact(2, "Ines", 1)), row_of("7", fact(3, "Ruben", 1))]
+ROWS = [row_from_annotation("7", fact(2, "Ines", 1)), row_from_annotation("7", fact(3, "Ruben", 1))]
 
 
 def lines(rows) -> str:
@@ -67,6 +67,7 @@ def write(folder: Path, cards=CARDS, rows=ROWS) -> Path:
 def test_a_folder_is_read_in_the_order_of_its_books(tmp_path):
     folder = write(tmp_path / "a", rows=[ROWS[0], "", ROWS[1]])
     found = read_annotations(folder)
+    assert read_annotations(str(folder)) == found
     assert is_annotations(folder) and not is_annotations(tmp_path)
     assert [book.card.book for book in found.gold] == ["8", "7", "9", "s"]
     assert [book.card.book for book in found.first] == ["7"]

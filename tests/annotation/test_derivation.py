@@ -3,7 +3,8 @@
 from itertools import pairwise
 
 import pytest
-from annotation_helpers import ANNOTATIONS, fact
+from annotation_helpers import fact
+from helpers import ANNOTATIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from functools import cache
 
 import pytest
-from annotation_helpers import ANNOTATIONS
-from helpers import BOOKS, DATA, SAMPLE, needs_books
+from annotation_helpers import read_rows
+from helpers import ANNOTATIONS, BOOKS, DATA, SAMPLE, needs_books
 from printings import (
     FIRST,
     GOLD,
@@ -25,10 +25,9 @@ from miner.annotation.annotations import (
     AnnotatedBook,
     read_annotations,
     read_cards,
-    read_file,
     read_split,
 )
-from miner.annotation.editions import Edition, editions, local_editions, open_edition
+from miner.annotation.editions import Edition, open_edition, read_editions, read_local_editions
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate, refuse_losses
 
@@ -69,7 +68,7 @@ def test_a_file_that_cannot_be_parsed_is_named():
         with pytest.raises(ValueError, match=r"^7: "):
             open_edition(GOLD, data)
     with pytest.raises(ValueError, match=r"^7: "):
-        list(editions([GOLD], lambda id: b""))
+        list(read_editions([GOLD], lambda id: b""))
 
 
 def test_editions_are_read_one_at_a_time_and_poor_ones_refused():
@@ -81,7 +80,7 @@ def test_editions_are_read_one_at_a_time_and_poor_ones_refused():
             Printing() if len(asked) < 3 else Printing(gone=tuple(NOVEL[1][1].split("\n")[5:12]))
         ).html()
 
-    opened = editions([GOLD, GOLD, GOLD], read)
+    opened = read_editions([GOLD, GOLD, GOLD], read)
     assert asked == []
     assert next(opened).located.lost == () and asked == ["7"]
     next(opened)
@@ -97,7 +96,7 @@ def test_a_chapter_that_is_not_found_is_left_out_with_a_message():
     poor = Printing(gone=tuple(long)).html()
     none = Printing(chapters=(("Other", "“Nobody has ever heard of it.”"),)).html()
     told = []
-    first, last = editions(
+    first, last = read_editions(
         [GOLD, replace(GOLD, card=replace(GOLD.card, book="8")), GOLD],
         {"7": poor, "8": none}.__getitem__,
         told.append,
@@ -114,7 +113,7 @@ def test_a_chapter_that_is_not_found_is_left_out_with_a_message():
     assert texts == kept and first.located == last.located
     refuse_losses(first.located)
     with pytest.raises(ValueError, match=r"^7, chapter 2: "):
-        list(editions([GOLD], lambda id: poor))
+        list(read_editions([GOLD], lambda id: poor))
 
 
 def test_a_chapter_that_shares_text_with_one_left_out_is_left_out_too():
@@ -123,12 +122,12 @@ def test_a_chapter_that_shares_text_with_one_left_out_is_left_out_too():
     merged = (NOVEL[0], (NOVEL[1][0], "\n".join([*lines[1], *lines[2]])))
     page = Printing(chapters=merged, gone=tuple(long)).html()
     told = []
-    (found,) = editions([GOLD], lambda id: page, told.append)
+    (found,) = read_editions([GOLD], lambda id: page, told.append)
     assert found.annotated.chapters == (1,)
     assert {span.chapter for span in found.located.book_spans.spans} == {1}
     assert [line[:12] for line in told] == ["7, chapter 2", "7, chapter 3"]
     with pytest.raises(ValueError, match=r"^7, chapter 2: "):
-        list(editions([GOLD], lambda id: page))
+        list(read_editions([GOLD], lambda id: page))
 
 
 CARDS = [json.loads(line) for line in (ANNOTATIONS / "books.jsonl").read_text("utf-8").splitlines()]
@@ -139,7 +138,7 @@ FEW = ("16", "24", "139", "sample")  # the books of the fast tests
 @cache
 def annotated_book(id):
     card = read_cards(ANNOTATIONS / "books.jsonl")[id]
-    return AnnotatedBook(card, read_file(ANNOTATIONS / "gold" / f"{id}.jsonl", id))
+    return AnnotatedBook(card, read_rows(ANNOTATIONS / "gold" / f"{id}.jsonl", id))
 
 
 def annotated_in(id: str, file: str) -> Edition:
@@ -210,9 +209,9 @@ def test_a_real_book_in_another_edition(id, file):
 def test_books_that_are_not_on_this_disk_are_skipped(tmp_path, tiny, monkeypatch):
     monkeypatch.setenv("MINER_CACHE", str(tmp_path))
     chosen = [*read_split(ANNOTATIONS, "sample"), *read_annotations(tiny).of_split("all")]
-    assert [edition.annotated.card.book for edition in local_editions(chosen)] == ["sample"]
+    assert [edition.annotated.card.book for edition in read_local_editions(chosen)] == ["sample"]
     with pytest.raises(ValueError, match="no such folder"):
-        list(local_editions(chosen, tmp_path / "gone"))
+        list(read_local_editions(chosen, tmp_path / "gone"))
 
 
 def test_a_book_on_this_disk_with_another_text_is_refused(tmp_path, tiny, monkeypatch):
@@ -220,4 +219,4 @@ def test_a_book_on_this_disk_with_another_text_is_refused(tmp_path, tiny, monkey
     shutil.copy(DATA / "single_curly.html", tmp_path / "11.html")
     books = read_annotations(tiny).of_split("train")
     with pytest.raises(ValueError, match=r"^11, chapter \d+: found 0 of \d+ annotated utterances"):
-        list(local_editions(books))
+        list(read_local_editions(books))

@@ -9,23 +9,23 @@ from xml.etree import ElementTree
 
 import pytest
 from annotation_helpers import (
-    ANNOTATIONS,
     back,
     documents,
     entities,
     gold,
     page,
+    read_rows,
     turns_by_words,
     write_folder,
 )
-from helpers import SAMPLE, counts
+from helpers import ANNOTATIONS, SAMPLE, counts
 
 from miner.annotation import export
-from miner.annotation.annotations import read_annotations, read_file, read_split
-from miner.annotation.editions import editions, open_edition
-from miner.annotation.export import describe_formats, find_format
+from miner.annotation.annotations import read_annotations, read_split
+from miner.annotation.editions import open_edition, read_editions
+from miner.annotation.export import describe_formats, find_writer
 from miner.annotation.export.conll import conll_lines
-from miner.annotation.label_studio import LABELING_CONFIG, tasks
+from miner.annotation.label_studio import LABELING_CONFIG, tasks_from_edition
 from miner.dialogue.tag_files import read_tag_file
 from miner.evaluation.scores import Counts, score
 
@@ -105,8 +105,8 @@ def test_what_exists_is_refused_before_a_book_is_read(tmp_path, copied, format):
     out.write_text("mine")
     asked = []
     with pytest.raises(ValueError, match="exists already"):
-        found = editions(read_split(copied, "sample"), asked.append)
-        find_format(format)(found, out, False)
+        found = read_editions(read_split(copied, "sample"), asked.append)
+        find_writer(format)(found, out, False)
     assert (asked, out.read_text()) == ([], "mine")
 
 
@@ -135,7 +135,7 @@ def test_an_unknown_split_or_format_is_refused(tmp_path, two):
 
 def test_tasks_and_their_interface(tmp_path, one, sample):
     out = exported(tmp_path / "sample.json", "labelstudio", *one)
-    assert json.loads(out.read_bytes()) == json.loads(json.dumps(tasks(sample)))
+    assert json.loads(out.read_bytes()) == json.loads(json.dumps(tasks_from_edition(sample)))
     assert "“I see it’s brown,”" in out.read_text(encoding="utf-8")
     config = (tmp_path / "sample.xml").read_text(encoding="utf-8")
     assert config == LABELING_CONFIG and ElementTree.fromstring(config).tag == "View"
@@ -155,7 +155,7 @@ def test_two_annotated_chapters_in_one_chapter_of_the_edition(tmp_path, two):
     assert second["paragraphs"] == [[6, 0], [7, 33]]
     assert gold("import", tasks_file, "-o", tmp_path / "new").exit_code == 0
     (annotated,) = read_annotations(folder).gold
-    found = read_file(tmp_path / "new" / "11.jsonl", "11")
+    found = read_rows(tmp_path / "new" / "11.jsonl", "11")
     assert [fact.paragraph for fact in found] == [1, 1, 2, 3, 4, 6, 7]
     assert [replace(fact, paragraph=0) for fact in found] == [
         replace(fact, paragraph=0) for fact in annotated.annotations
@@ -252,7 +252,7 @@ def test_an_import_is_the_file_that_was_exported(tmp_path, one):
     path = tmp_path / "new" / "sample.jsonl"
     assert (done.exit_code, done.output) == (0, f"{path}\n")
     original = ANNOTATIONS / "gold" / "sample.jsonl"
-    assert read_file(path, "sample") == read_file(original, "sample")
+    assert read_rows(path, "sample") == read_rows(original, "sample")
     assert path.read_bytes() == original.read_bytes()
     path.write_text("mine")
     again = gold("import", tasks_file, "-o", tmp_path / "new")
@@ -268,7 +268,7 @@ def test_two_books_come_back_as_two_files(tmp_path, two):
     assert done.stdout.splitlines() == [str(tmp_path / "new" / f"{id}.jsonl") for id in GOLD]
     for book in read_annotations(two[2]).gold:
         id = book.card.book
-        assert read_file(tmp_path / "new" / f"{id}.jsonl", id) == book.annotations
+        assert read_rows(tmp_path / "new" / f"{id}.jsonl", id) == book.annotations
 
 
 def test_an_import_writes_all_or_nothing_and_only_what_is_finished(tmp_path, two):
@@ -296,7 +296,9 @@ def test_words_said_twice_in_a_paragraph_come_back_twice(tmp_path):
     (annotated,) = read_annotations(folder).gold
     edition = open_edition(annotated, page("“No,” cried Ann, “no!” She ran.", "“Yes.”"))
     assert edition.located.n_found == {1: 3}
-    assert back(tmp_path / "x.json", tasks(edition)) == {"11": list(annotated.annotations)}
+    assert back(tmp_path / "x.json", tasks_from_edition(edition)) == {
+        "11": list(annotated.annotations)
+    }
 
 
 def test_blank_tasks_have_regions_and_no_facts(tmp_path):
@@ -332,7 +334,7 @@ def test_each_format_is_one_file_and_the_help_describes_it(tmp_path, monkeypatch
     assert describe_formats()["wordcount"] == "The number of spans"
     out = tmp_path / "n.txt"
     books = read_split(copied, "sample")
-    find_format("wordcount")(editions(books, lambda id: SAMPLE.read_bytes()), out, False)
+    find_writer("wordcount")(read_editions(books, lambda id: SAMPLE.read_bytes()), out, False)
     assert int(out.read_text()) > 188
     with pytest.raises(ValueError, match="found format 'csv', expected conll, datasets"):
-        find_format("csv")
+        find_writer("csv")

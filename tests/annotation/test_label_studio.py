@@ -10,7 +10,7 @@ from annotation_helpers import back, edition_of, results_of, units
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.label_studio import LABELING_CONFIG, tasks
+from miner.annotation.label_studio import LABELING_CONFIG, tasks_from_edition
 
 
 def labels_of(task):
@@ -29,7 +29,7 @@ def check_offsets(edition):
         if fact:
             texts.setdefault(fact.chapter, []).append(as_shown(span.text))
     found = {}
-    for task in json.loads(json.dumps(tasks(edition))):
+    for task in json.loads(json.dumps(tasks_from_edition(edition))):
         text = task["data"]["text"]
         assert "\r" not in json.dumps(task, ensure_ascii=False) and "\r" not in text
         places = {(value["start"], value["end"]) for value in labels_of(task)}
@@ -42,7 +42,7 @@ def check_offsets(edition):
 
 
 def test_the_sample_goes_out_and_comes_back(tmp_path, sample):
-    exported = tasks(sample)
+    exported = tasks_from_edition(sample)
     facts = sample.annotated.annotations
     assert [task["data"]["chapter"] for task in exported] == [1, 2, 3, 4, 5]
     assert {task["data"]["title"] for task in exported} == {"The Lock-Keeper’s Winter"}
@@ -55,7 +55,7 @@ def test_the_sample_goes_out_and_comes_back(tmp_path, sample):
 
 def test_a_region_has_a_label_and_its_fields():
     go, motto = ("“Go, go!”", "Ann", 1, "as one"), ("“Fides”", "", 0)
-    (task,) = tasks(edition_of([["A sign, ", motto, "."], [go]]))
+    (task,) = tasks_from_edition(edition_of([["A sign, ", motto, "."], [go]]))
     assert task["data"] == {
         "text": "A sign, “Fides”.\n\n“Go, go!”\n\n",
         "book": "7",
@@ -113,7 +113,7 @@ HARD = {
 def test_hand_made_chapters_come_back(tmp_path, name):
     edition = edition_of(HARD[name])
     check_offsets(edition)
-    exported = tasks(edition)
+    exported = tasks_from_edition(edition)
     if name == "300,000 characters":
         assert len(exported[0]["data"]["text"]) > 300_000
     assert back(tmp_path / "x.json", exported) == {"7": list(edition.annotated.annotations)}
@@ -143,7 +143,7 @@ def test_a_task_is_an_annotated_chapter_however_the_edition_divides_the_book(tmp
     ):
         other = divided(edition, chapter_of)
         check_offsets(other)
-        exported = tasks(other)
+        exported = tasks_from_edition(other)
         assert [task["data"]["chapter"] for task in exported] == [1, 2]
         assert [task["data"]["text"] for task in exported] == texts
         assert back(tmp_path / "x.json", exported) == {"7": list(edition.annotated.annotations)}
@@ -156,15 +156,15 @@ def test_chapters_of_one_paragraph_keep_to_their_own_annotations(tmp_path):
         fact and (replace(fact, chapter=2) if fact == second else fact)
         for fact in edition.located.facts
     )
-    exported = tasks(replace(edition, located=replace(edition.located, facts=facts)))
+    exported = tasks_from_edition(replace(edition, located=replace(edition.located, facts=facts)))
     assert back(tmp_path / "x.json", exported) == {"7": [first, replace(second, chapter=2)]}
 
 
 def test_chapters_are_separate_tasks_and_those_without_annotation_have_none(tmp_path):
     one = [[("“Up!”", "Ann", 1), " x ", ("“Down!”", "Bo", 2), ("“Up!”", "Ann", 1)]]
     edition = edition_of(one, [["Nobody spoke."]], [["So: ", ("“Off!”", "Ann", 1)]])
-    assert [task["data"]["chapter"] for task in tasks(edition)] == [1, 3]
-    facts = back(tmp_path / "x.json", tasks(edition))["7"]
+    assert [task["data"]["chapter"] for task in tasks_from_edition(edition)] == [1, 3]
+    facts = back(tmp_path / "x.json", tasks_from_edition(edition))["7"]
     assert facts == list(edition.annotated.annotations)
     assert [fact.conversation for fact in facts] == [1, 2, 1, 1]
 
@@ -187,7 +187,7 @@ def test_any_chapter_comes_back(tmp_path_factory, drawn):
         paragraphs.append([*paragraph, "."])
     edition = edition_of(paragraphs)
     check_offsets(edition)
-    found = back(tmp_path_factory.getbasetemp() / "any.json", tasks(edition))
+    found = back(tmp_path_factory.getbasetemp() / "any.json", tasks_from_edition(edition))
     assert found.get("7", []) == list(edition.annotated.annotations)
 
 
@@ -195,7 +195,9 @@ def test_the_labeling_interface_has_the_fields_of_the_tasks(sample):
     view = ElementTree.fromstring(LABELING_CONFIG)
     fields = {field.get("name"): field for field in view}
     kinds = {"Labels": "labels", "Number": "number", "TextArea": "textarea"}
-    used = {(r["from_name"], r["type"]) for task in tasks(sample) for r in results_of(task)}
+    used = {
+        (r["from_name"], r["type"]) for task in tasks_from_edition(sample) for r in results_of(task)
+    }
     assert used == {(n, kinds[f.tag]) for n, f in fields.items() if f.tag != "Text"}
     assert {field.get("toName") for field in view if field.tag != "Text"} == {"text"}
     assert (fields["text"].tag, fields["text"].get("value")) == ("Text", "$text")

@@ -9,7 +9,7 @@ import pytest
 from annotation_helpers import back, gold, results_of, units
 from helpers import SAMPLE
 
-from miner.annotation.label_studio import read_exported, tasks
+from miner.annotation.label_studio import read_exported, tasks_from_edition
 
 
 def every_task(change):
@@ -111,7 +111,7 @@ def other_numbers(task):
     ],
 )
 def test_the_habits_of_label_studio_are_survived(tmp_path, sample, habit):
-    exported = json.loads(json.dumps(tasks(sample)))
+    exported = json.loads(json.dumps(tasks_from_edition(sample)))
     before = json.dumps(exported)
     habit(exported)
     assert json.dumps(exported) != before
@@ -119,7 +119,7 @@ def test_the_habits_of_label_studio_are_survived(tmp_path, sample, habit):
 
 
 def test_tasks_that_are_not_finished_are_left_out(tmp_path, sample):
-    exported = json.loads(json.dumps(tasks(sample)))
+    exported = json.loads(json.dumps(tasks_from_edition(sample)))
     exported[0]["annotations"] = []
     exported[1]["annotations"] = None
     del exported[2]["annotations"]

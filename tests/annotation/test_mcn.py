@@ -9,7 +9,7 @@ from helpers import MCN, needs_mcn
 
 from miner.annotation.mcn import read_any_tag_file, read_mcn, read_mcn_tags
 from miner.books.book import BlockKind
-from miner.dialogue.dialogues import dialogues, repair_book
+from miner.dialogue.dialogues import decode_dialogues, repair_book
 from miner.dialogue.tags import Tag, TaggedBook
 
 
@@ -150,8 +150,8 @@ def test_the_real_files():
         assert len(tagged.spans) == n_spans
         assert sum(item.span.is_utterance for item in tagged.spans) == n_utterances
         assert_spans_join(blocks, tagged)
-        dialogues(repair_book(tagged))
-    assert len(dialogues(mcn.gold_v2)) == 229
+        decode_dialogues(repair_book(tagged))
+    assert len(decode_dialogues(mcn.gold_v2)) == 229
     assert mcn.book_spans.spans == tuple(item.span for item in mcn.gold_v2.spans)
     assert dict(mcn.n_repaired) == {
         "gold-v1": 41,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from helpers import CORPUS, NOVEL, needs_corpus, offsets_of
 
-from miner.annotation.alignment import letters
-from miner.annotation.pdnc import pdnc_novels, read_quotations
+from miner.annotation.alignment import fold_letters
+from miner.annotation.pdnc import find_novels, read_quotations
 
 HEADER = ["quoteID", "quoteText", "subQuotationList", "quoteByteSpans", "speaker", "addressees"]
 HEADER += ["quoteType", "referringExpression"]
@@ -81,9 +81,9 @@ def test_a_broken_table_is_refused(tmp_path):
         read_quotations(
             write(tmp_path, rows(), ["kind" if h == "quoteType" else h for h in HEADER])
         )
-    with pytest.raises(ValueError, match=r"csv:3: found fewer fields than expected, 8"):
+    with pytest.raises(ValueError, match=r"csv:3: found fewer than 8 fields, expected 8"):
         read_quotations(write(tmp_path, [rows()[0], rows()[1][:5]]))
-    with pytest.raises(ValueError, match=r"csv:2: found more fields than expected, 8"):
+    with pytest.raises(ValueError, match=r"csv:2: found more than 8 fields, expected 8"):
         read_quotations(write(tmp_path, [[*rows()[0], "x"]]))
     (tmp_path / "quotation_info.csv").write_bytes(b"caf\xe9")
     with pytest.raises(ValueError, match=r"csv: found byte 0xe9 at 3, expected UTF-8"):
@@ -101,7 +101,7 @@ def test_novels_are_those_of_the_index_with_a_folder(tmp_path):
     )
     (tmp_path / "TheLighthouse").mkdir()
     (tmp_path / "data" / "ThePier").mkdir(parents=True)
-    found = [(n.folder.name, n.gutenberg_id, n.title) for n in pdnc_novels(tmp_path)]
+    found = [(n.folder.name, n.gutenberg_id, n.title) for n in find_novels(tmp_path)]
     assert found == [("TheLighthouse", "99999", "The Lighthouse"), ("ThePier", "", "The Pier")]
 
 
@@ -114,11 +114,11 @@ def test_every_real_quotation_reads_back_to_its_text(name):
     assert len(novel.quotations) == len(wanted) > 700
     for quotation in novel.quotations:
         found = "".join(novel.text[start:end] for start, end in quotation.spans)
-        assert letters(found).text == letters(wanted[quotation.id]).text
+        assert fold_letters(found).text == fold_letters(wanted[quotation.id]).text
 
 
 @needs_corpus
 def test_the_real_index_names_every_folder():
-    novels = pdnc_novels(CORPUS)
+    novels = find_novels(CORPUS)
     assert {n.folder.name for n in novels} == {p.name for p in CORPUS.iterdir() if p.is_dir()}
     assert ("PrideAndPrejudice", "1342") in {(n.folder.name, n.gutenberg_id) for n in novels}

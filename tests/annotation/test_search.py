@@ -24,7 +24,7 @@ from printings import (
     wheres,
 )
 
-from miner.annotation.alignment import letters
+from miner.annotation.alignment import fold_letters
 from miner.annotation.locate import locate
 
 
@@ -215,7 +215,7 @@ def test_no_annotation_is_on_a_wrong_span_if_paragraphs_are_missing(gone, marks,
         at, first_before, first_text = WHERE[fact]
         assert left[paragraph] == LINES[::-1][at]
         for printed, first in ((before, first_before), (text, first_text)):
-            assert letters(printed).text == letters(first).text
+            assert fold_letters(printed).text == fold_letters(first).text
 
 
 def test_missing_speech_is_not_found_in_other_chapters():

@@ -4,7 +4,8 @@ import json
 import math
 
 import pytest
-from annotation_helpers import ANNOTATIONS, gold
+from annotation_helpers import gold
+from helpers import ANNOTATIONS
 
 from miner.annotation.annotations import (
     AnnotatedBook,
@@ -13,16 +14,16 @@ from miner.annotation.annotations import (
     read_annotations,
     read_split,
 )
-from miner.annotation.editions import local_editions
+from miner.annotation.editions import read_local_editions
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.statistics import (
     Company,
-    annotated_lengths,
     count_annotations,
     count_company_sizes,
     find_companies,
+    measure_conversations,
 )
-from miner.dialogue.statistics import Lengths, conversation_lengths
+from miner.dialogue.statistics import Lengths, measure_dialogues
 
 COUNTS = ("books", "chapters", "twice", "spans", "utterances", "unknown", "conversations")
 
@@ -147,11 +148,11 @@ def test_sizes_leave_out_conversations_with_unknown_speakers_and_count_them():
 
 def test_lengths_of_annotations_need_no_book():
     books = [annotated(*((1, 1, s) for s in "ABA"), (2, 1, "A"), (3, 1, "A"), (3, 1, "?"))]
-    assert annotated_lengths("ours", books) == Lengths("ours", (3, 1))
+    assert measure_conversations("ours", books) == Lengths("ours", (3, 1))
     novels = read_split(ANNOTATIONS, "sample")
-    (edition,) = local_editions(novels)
-    of_tags = conversation_lengths("gold", [edition.located.tagged()]).turns
-    of_facts = annotated_lengths("gold", novels).turns
+    (edition,) = read_local_editions(novels)
+    of_tags = measure_dialogues("gold", [edition.located.tagged()]).turns
+    of_facts = measure_conversations("gold", novels).turns
     # The third is interrupted by the fourth, and what is left of it is a fifth to the tags.
     assert (of_tags[:5], of_facts[:4]) == ((8, 6, 4, 7, 3), (8, 6, 7, 7))
     assert of_tags[5:] == of_facts[4:]

@@ -10,7 +10,7 @@ from helpers import SAMPLE as SAMPLE_FILE
 from loopback import answer
 
 from miner.annotation.annotations import read_annotations
-from miner.annotation.validation import check
+from miner.annotation.validation import check_annotations
 
 SAMPLE = SAMPLE_FILE.read_bytes()
 
@@ -28,7 +28,7 @@ def without(chapter):
 
 def problems(folder, data=SAMPLE):
     """What is wrong, from the library; the command says the same, a line each, and fails."""
-    found = list(check(read_annotations(folder), "sample", lambda _: data).problems)
+    found = list(check_annotations(read_annotations(folder), "sample", lambda _: data).problems)
     if data is SAMPLE:
         done = gold("check", "--gold", folder, "--split", "sample", "-q")
         last = [f"miner: {len(found)} problems found in {folder}"] if found else []
@@ -38,13 +38,13 @@ def problems(folder, data=SAMPLE):
 
 
 def test_the_sample_has_no_problems(copied):
-    checked = check(read_annotations(copied), "sample", lambda _: SAMPLE)
+    checked = check_annotations(read_annotations(copied), "sample", lambda _: SAMPLE)
     assert checked.problems == ()
     (book,) = checked.books
     assert (book.card.book, book.n_chapters, book.is_annotated_one) == ("sample", 5, True)
     assert (book.n_all, book.n_found, book.least_coverage) == (188, 188, 1.0)
     assert problems(copied) == []
-    (other,) = check(read_annotations(copied), "sample", lambda _: SAMPLE + b"\n").books
+    (other,) = check_annotations(read_annotations(copied), "sample", lambda _: SAMPLE + b"\n").books
     assert (other.is_annotated_one, other.n_found) == (False, 188)
 
 
@@ -73,7 +73,7 @@ def test_spans_that_the_edition_lacks_are_a_problem(copied):
     (line,) = problems(copied)
     assert line.startswith("sample, chapter 4: found 13 of 25 annotated spans in this edition, ")
     assert "expected at least 97%; first lost: paragraph 124, no utterance, zqx.30.0000" in line
-    (book,) = check(read_annotations(copied), "sample", lambda _: SAMPLE).books
+    (book,) = check_annotations(read_annotations(copied), "sample", lambda _: SAMPLE).books
     assert (book.n_found, book.least_coverage) == (176, 13 / 25)
 
 
@@ -83,7 +83,7 @@ def test_a_book_that_cannot_be_read_is_a_problem(copied):
     def gone(id):
         raise FileNotFoundError(2, "No such file", id)
 
-    checked = check(read_annotations(copied), "sample", gone)
+    checked = check_annotations(read_annotations(copied), "sample", gone)
     assert (len(checked.books), len(checked.problems)) == (0, 1)
     assert "No such file" in checked.problems[0]
 

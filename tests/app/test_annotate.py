@@ -15,6 +15,7 @@ from base64 import b64encode
 from contextlib import contextmanager, suppress
 
 import pytest
+from annotation_helpers import read_rows
 from annotator_helpers import (
     BOOK,
     FERRY,
@@ -28,7 +29,6 @@ from annotator_helpers import (
 from bs4 import BeautifulSoup
 from helpers import ANNOTATIONS, failed
 
-from miner.annotation.annotations import read_file
 from miner.annotation.derivation import derive_tags
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import SheetFile
@@ -74,9 +74,9 @@ def test_a_chapter_is_annotated_by_requests(browser, path):
         assert answer.status == 200, answer.body
         state = answer.json
         assert state["revision"] == hashlib.sha256(path.read_bytes()).hexdigest()
-        assert state["progress"]["decided"] == len(read_file(path, "7")) == place + 1
+        assert state["progress"]["decided"] == len(read_rows(path, "7")) == place + 1
         assert state["next"] == (place + 1 if place < 10 else None)
-    rows = read_file(path, "7")
+    rows = read_rows(path, "7")
     assert facts_of(rows) == TALK
     assert [span["tag"] for span in state["spans"]] == [tag.value for tag in derive_tags(rows)]
     assert state["speakers"] == ["Ruth", "Tom", "boy"] and state["can_undo"]
@@ -348,7 +348,7 @@ def test_many_windows_at_once_lose_nothing(browser, path):
         thread.start()
     for thread in [*threads, *looking]:
         thread.join()
-    assert len(read_file(path, "7")) == 11
+    assert len(read_rows(path, "7")) == 11
     assert browser.state()["progress"]["decided"] == 11
     for _ in range(11):  # the server never took its own write for a foreign one
         assert browser.edit("undo").status == 200
@@ -363,7 +363,7 @@ def test_two_servers_can_write_one_file(path):
         assert second.edit("new", 0, revision=seen).status == 409
         assert second.edit("new", 0).status == 200
         assert first.edit("other", 1, speaker="Tom").status == 200
-    assert [(row.chapter, row.speaker) for row in read_file(path, "7")] == [
+    assert [(row.chapter, row.speaker) for row in read_rows(path, "7")] == [
         *((1, "Ruth"), (1, "Tom"), (2, "A"))
     ]
 
@@ -380,7 +380,7 @@ def test_done_ends_the_server_after_its_answer(path):
     assert not thread.is_alive()
     with pytest.raises(ConnectionRefusedError):
         browser.state()
-    assert len(read_file(path, "7")) == 1
+    assert len(read_rows(path, "7")) == 1
 
 
 def test_each_server_has_a_token_of_its_own(path):
@@ -423,7 +423,7 @@ def test_the_command_ends_on_a_signal_and_says_what_was_saved(tmp_path, end):
         out, err = miner.communicate(timeout=10)
         assert (miner.returncode, err) == (0, "")
         assert out == f"{path}: chapter 1, 1 of 38 spans saved\n"
-    assert len(read_file(path, "sample")) == 1
+    assert len(read_rows(path, "sample")) == 1
 
 
 @pytest.mark.slow
@@ -463,7 +463,7 @@ def test_a_killed_server_leaves_a_whole_file(tmp_path):
             killing.join()
             assert miner.wait(5) == -signal.SIGKILL
         assert n > first
-        names = {row.speaker for row in read_file(path, "sample")}
+        names = {row.speaker for row in read_rows(path, "sample")}
         assert f"N{n - 1}" in names and f"N{n + 1}" not in names
         assert path.read_bytes().endswith(b"".join(others))
 

@@ -5,10 +5,10 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from annotation_helpers import read_rows
 from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, chromium, require_chromium
 from helpers import ANNOTATIONS, SAMPLE
 
-from miner.annotation.annotations import read_file
 from miner.annotation.derivation import derive_tags
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import SheetFile
@@ -19,7 +19,7 @@ from miner.models.load import load_tagger
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 GOLD = ANNOTATIONS / "gold" / "sample.jsonl"
 BOOK = parse_spans(SAMPLE.read_bytes(), "sample", ())
-GOLD_ROWS = [row for row in read_file(GOLD, "sample") if row.chapter == 1]
+GOLD_ROWS = [row for row in read_rows(GOLD, "sample") if row.chapter == 1]
 
 
 # Whether the current place is below the bar and above the desk.
@@ -141,7 +141,7 @@ def answer(page, key, words):
 def facts(path):
     return [
         (row.paragraph, str(row.fingerprint), row.speaker, row.conversation)
-        for row in read_file(path, "sample")
+        for row in read_rows(path, "sample")
     ]
 
 
@@ -233,7 +233,7 @@ def test_keys_typed_ahead_are_done_in_order(server, browser, path):
     page.route("**/edit", lambda route: (page.wait_for_timeout(30), route.continue_()))
     press(page, "x", "n", "j", "s", "o", "o", "j", "z")
     page.wait_for_function("document.querySelector('#progress-text').textContent[0] === '4'")
-    assert [(row.speaker, row.conversation) for row in read_file(path, "sample")] == [
+    assert [(row.speaker, row.conversation) for row in read_rows(path, "sample")] == [
         *(("", 0), ("A", 1), ("A", 1), ("B", 1))
     ]
 
@@ -266,7 +266,7 @@ def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
     press(page, *["a"] * 37)
     assert guesses.count() == 0 and status(page).endswith("All spans are decided.")
     guessed = [item.tag.value for item in guessing.tagged if item.span.chapter == 1]
-    rows = read_file(path, "sample")
+    rows = read_rows(path, "sample")
     said = [tag.value for tag in derive_tags(rows) if tag.value != "O"]
     assert said == [tag for tag in guessed if tag != "O"] and len(rows) == 38
     press(page, "a")
@@ -386,7 +386,7 @@ def test_nothing_is_lost_while_the_server_is_down(server, browser, path):
     page.get_by_role("button", name="Try again").click()
     press(page)
     assert not page.locator("#trouble").is_visible() and text(page, "#saved") == "saved"
-    assert [row.speaker for row in read_file(path, "sample")] == ["", "A", "A"]
+    assert [row.speaker for row in read_rows(path, "sample")] == ["", "A", "A"]
 
 
 def test_rows_that_are_found_on_no_span_are_listed(path, browser):
@@ -438,7 +438,7 @@ def test_a_button_does_what_its_key_does_and_keeps_the_focus(server, browser, pa
         assert page.evaluate("document.activeElement.ariaLabel") == name
     page.locator("#speakers button").first.click()
     press(page)
-    assert [row.speaker for row in read_file(path, "sample")] == ["", "A", "A", "B", "A"]
+    assert [row.speaker for row in read_rows(path, "sample")] == ["", "A", "A", "B", "A"]
     for key, name in (("w", "who speaks?"), ("r", "which conversation"), ("R", "Rename")):
         page.keyboard.press("k")
         page.keyboard.press(key)
@@ -491,6 +491,6 @@ def test_on_a_phone_a_chapter_is_annotated_by_taps(server, browser, path):
     press(page)
     page.locator("#speakers button", has_text="Amos Bunce").click()
     press(page)
-    assert [row.speaker for row in read_file(path, "sample")] == ["", *["Amos Bunce"] * 2]
+    assert [row.speaker for row in read_rows(path, "sample")] == ["", *["Amos Bunce"] * 2]
     for box in page.locator("#desk button").evaluate_all("e => e.map(b => b.offsetHeight)"):
         assert box >= 40

@@ -1,11 +1,11 @@
 """Both pages open in a browser and answer a key; the full tests of the pages are slow."""
 
 import pytest
+from annotation_helpers import read_rows
 from annotator_helpers import serving
 from browser import chromium, opened, require_chromium
 from helpers import SAMPLE
 
-from miner.annotation.annotations import read_file
 from miner.app.viewer.layers import build_layers
 from miner.app.viewer.page import render_book
 from miner.dialogue.read import parse_spans
@@ -41,4 +41,4 @@ def test_the_annotator_opens_and_saves_an_answer(browser, tmp_path):
         page.wait_for_selector("#chapter .here")
         page.keyboard.press("n")
         page.locator("#progress-text", has_text="1 of 11").wait_for(timeout=10_000)
-    assert [(row.speaker, row.conversation) for row in read_file(path, "7")] == [("A", 1)]
+    assert [(row.speaker, row.conversation) for row in read_rows(path, "7")] == [("A", 1)]

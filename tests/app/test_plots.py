@@ -20,7 +20,7 @@ from miner.app.plots.evaluation import (
 )
 from miner.app.plots.fiction import plot_companies, plot_lengths, plot_talk, plot_talks
 from miner.app.plots.style import COLOURS, choose_looks
-from miner.dialogue.statistics import Lengths, talk_by_chapter
+from miner.dialogue.statistics import Lengths, measure_talk
 from miner.dialogue.tags import TAGS
 from miner.evaluation.compare import compare
 from miner.evaluation.confidence import KeptPairs
@@ -145,12 +145,12 @@ def test_bins_of_confidence():
 
 
 def test_shares_of_talk():
-    short = talk_by_chapter("short", told(["“Yes,” he said."], ["He left."]))
-    long = talk_by_chapter("long", told(["“Yes, yes, yes,” he said."]))
+    short = measure_talk("short", told(["“Yes,” he said."], ["He left."]))
+    long = measure_talk("long", told(["“Yes, yes, yes,” he said."]))
     (axes,) = plot_talk(short).axes
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([100 / 3, 0])
     assert axes.lines[0].get_ydata()[0] == pytest.approx(20)
-    (axes,) = plot_talks([short, long, talk_by_chapter("none", told())]).axes
+    (axes,) = plot_talks([short, long, measure_talk("none", told())]).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["long", "short"]
     assert labelled(axes, "the book") == [(pytest.approx(60), 0), (pytest.approx(20), 1)]
     chapters = labelled(axes, "a chapter")

@@ -3,12 +3,13 @@
 import re
 
 import pytest
+from annotation_helpers import read_rows
 from annotator_helpers import STEPS, TALK, arguments, edit, facts_of, opened, shown, tagged_as
 from helpers import NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.annotations import read_file, row_of
+from miner.annotation.annotations import row_from_annotation
 from miner.annotation.derivation import derive_tags
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import find_guesses
@@ -41,9 +42,9 @@ def done(sheet):
 
 
 def saved(sheet, path):
-    """The rows as `read_file` reads them back."""
-    path.write_bytes(b"".join(json_line(row_of("7", row)) for row in sheet.rows()))
-    return read_file(path, "7")
+    """The rows as `read_rows` reads them back."""
+    path.write_bytes(b"".join(json_line(row_from_annotation("7", row)) for row in sheet.rows()))
+    return read_rows(path, "7")
 
 
 def test_a_whole_chapter_is_annotated(done, tmp_path):
@@ -165,14 +166,14 @@ def test_only_an_accepted_guess_is_saved(tmp_path):
     assert shown(file.current().sheet) == wanted
     assert path.read_bytes() == b""
     edit(file, "accept", 2)
-    assert [(row.speaker, row.conversation) for row in read_file(path, "7")] == [("B", 1)]
+    assert [(row.speaker, row.conversation) for row in read_rows(path, "7")] == [("B", 1)]
     again = opened(path, tagged=tagged_as("SsRRRSRSRr")).current().sheet
     wanted[2] = "B1"
     assert shown(again) == shown(file.current().sheet) == wanted
     for place in [n for n in range(11) if n != 2]:
         edit(file, "accept", place)
     assert shown(file.current().sheet) == [name.strip("?") for name in wanted]
-    assert len(read_file(path, "7")) == 11
+    assert len(read_rows(path, "7")) == 11
 
 
 def test_guesses_follow_what_is_decided(tmp_path_factory):
@@ -257,7 +258,7 @@ def test_guesses_accepted_in_any_order_give_the_tags_of_the_tagger(
         sheet = edit(file, "accept", place)
         assert [tag for tag in sheet.tags() if tag is not Tag.O] == wanted
         file = opened(path, tagged=tagged) if again else file
-    assert [tag for tag in derive_tags(read_file(path, "7")) if tag is not Tag.O] == wanted
+    assert [tag for tag in derive_tags(read_rows(path, "7")) if tag is not Tag.O] == wanted
 
 
 names = st.sampled_from([None, "Ruth", "Tom", "?", "B", "Zoë “Zo”"])

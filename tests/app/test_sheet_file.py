@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from annotation_helpers import read_rows
 from annotator_helpers import (
     AFTER,
     BEFORE,
@@ -23,7 +24,7 @@ from annotator_helpers import (
 )
 from helpers import ANNOTATIONS, SAMPLE
 
-from miner.annotation.annotations import read_file, row_of
+from miner.annotation.annotations import row_from_annotation
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
 from miner.dialogue.read import parse_spans
@@ -37,7 +38,7 @@ def test_undo_restores_the_saved_file(tmp_path):
     for place, (action, *more) in enumerate(STEPS):
         edit(file, action, place, *more)
         states.append(path.read_bytes())
-    assert facts_of(read_file(path, "7")) == TALK
+    assert facts_of(read_rows(path, "7")) == TALK
     assert len(set(states)) == len(states)
     for state in reversed(states[:-1]):
         edit(file, "undo")
@@ -74,7 +75,7 @@ def annotated(tmp_path):
 
 
 def test_chapters_are_saved_in_the_order_of_the_book(annotated):
-    rows = read_file(annotated.path, "7")
+    rows = read_rows(annotated.path, "7")
     assert [row.chapter for row in rows] == [1] * 2 + [2] * 11 + [3] * 3
 
 
@@ -94,7 +95,7 @@ def test_rows_of_other_chapters_are_kept_byte_for_byte(annotated, mark):
     assert annotated.path.read_bytes() == wanted
     edit(file, "undo")
     assert annotated.path.read_bytes() == before + b"\n"
-    assert len(read_file(annotated.path, "7")) == len(rows)
+    assert len(read_rows(annotated.path, "7")) == len(rows)
 
 
 def test_a_row_is_placed_on_its_own_span_among_equal_texts(tmp_path):
@@ -115,11 +116,11 @@ def test_a_row_that_is_found_on_no_span_is_kept_and_listed(annotated):
     before = annotated.path.read_bytes()
     file = opened(annotated.path)
     sheet = file.current().sheet
-    assert [row_of("7", row) for row in sheet.lost] == [lost]
+    assert [row_from_annotation("7", row) for row in sheet.lost] == [lost]
     assert shown(sheet)[2:5] == ["Tom1", "", "Tom1"]
     sheet = edit(file, "other", 3)
     assert shown(sheet)[3] == "Ruth1"
-    kept = [row.speaker for row in read_file(annotated.path, "7") if row.chapter == 2]
+    kept = [row.speaker for row in read_rows(annotated.path, "7") if row.chapter == 2]
     assert sorted(kept[2:5]) == ["Ada", "Ruth", "Tom"] and "Ada" in sheet.speakers
     edit(file, "new", 2, "Ada")
     edit(file, "rename", 2, "Ada Lunt")
@@ -138,7 +139,7 @@ def test_a_lost_row_counts_when_conversations_are_numbered(tmp_path):
     gone = {"fingerprint": str(fingerprint("“Lost and gone, my dear.”")), "speaker": "Ada"}
     path.write_bytes(json_line(row | gone) + json_line(row | {"conversation": 2}))
     sheet = edit(opened(path), "new", 0, "Ruth")
-    assert [(row.speaker, row.conversation) for row in read_file(path, "7")] == [
+    assert [(row.speaker, row.conversation) for row in read_rows(path, "7")] == [
         *(("Ruth", 1), ("Ada", 2), ("Tom", 3))
     ]
     assert shown(sheet)[:5] == ["Ruth1", "", "", "", "Tom3"]
@@ -156,7 +157,7 @@ def test_a_lost_row_at_the_end_is_kept_and_gets_no_answer(tmp_path):
     assert [fact.speaker for fact in file.current().sheet.lost] == ["Ada", "Ada"]
     assert shown(file.current().sheet)[:3] == ["Ruth1", "Ruth2", "A2?"]
     edit(file, "accept", 2)
-    names = [fact.speaker for fact in read_file(path, "7")]
+    names = [fact.speaker for fact in read_rows(path, "7")]
     assert names == ["Ruth", "Ruth", "Ada", "A", "Ada"]
 
 
@@ -254,7 +255,7 @@ def test_the_gold_of_the_sample_is_read_and_written_unchanged(tmp_path, chapter)
     path.write_bytes(gold.read_bytes())
     file = SheetFile(path, book_spans, chapter)
     version = file.current()
-    rows = b"".join(json_line(row_of("sample", row)) for row in version.sheet.rows())
+    rows = b"".join(json_line(row_from_annotation("sample", row)) for row in version.sheet.rows())
     assert rows and version.head + rows + version.tail == gold.read_bytes()
     assert version.sheet.n_decided == len(version.sheet.spans) and not version.sheet.lost
     file.edit(version.revision, "nothing", 3)
@@ -294,7 +295,7 @@ def test_a_file_that_is_a_link_stays_one(tmp_path):
     real.touch()
     link.symlink_to(real)
     edit(opened(link), "new", 0)
-    assert link.is_symlink() and len(read_file(real, "7")) == 1
+    assert link.is_symlink() and len(read_rows(real, "7")) == 1
 
 
 def test_a_file_that_changed_elsewhere_is_not_overwritten(annotated):
@@ -313,7 +314,7 @@ def test_a_file_that_changed_elsewhere_is_not_overwritten(annotated):
     annotated.path.unlink()
     assert file.current().sheet.n_decided == 0 and not file.current().sheet.history
     edit(file, "new", 0)
-    assert len(read_file(annotated.path, "7")) == 1
+    assert len(read_rows(annotated.path, "7")) == 1
 
 
 def test_a_broken_file_is_not_overwritten(annotated):

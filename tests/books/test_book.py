@@ -2,17 +2,14 @@
 
 import hashlib
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from helpers import DATA, read_file
+from helpers import DATA, SAMPLE, read_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-import miner
 from miner.books.book import Block, BlockKind, parse_book
 
-SAMPLE = Path(miner.__file__).parent / "books" / "sample.html"
 PROSE = "The lamp had been lit before six, and nobody could say who had lit it. " * 5
 
 

@@ -4,7 +4,7 @@ import pytest
 from helpers import SHARED
 from loopback import answer
 
-from miner.books.catalog import catalog_file, find_title
+from miner.books.catalog import find_catalog, find_title
 from miner.books.web import DownloadError
 
 CATALOG = """\
@@ -94,11 +94,11 @@ def test_titles_in_the_real_catalogue(title, number):
 def test_the_catalogue_is_the_named_one_or_else_downloaded_once(catalog, cache, site, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv("MINER_CATALOG", str(catalog))
-    assert catalog_file(cache=cache) == catalog
+    assert find_catalog(cache=cache) == catalog
     monkeypatch.delenv("MINER_CATALOG")
     site.pages["/catalog.csv"] = answer(CATALOG.encode(), Content_Type="text/csv")
     for _ in range(2):
-        path = catalog_file(cache=cache, url=f"{site.url}/catalog.csv")
+        path = find_catalog(cache=cache, url=f"{site.url}/catalog.csv")
         assert (path, path.read_text(encoding="utf-8")) == (cache / "pg_catalog.csv", CATALOG)
     assert site.paths == ["/catalog.csv"]
 
@@ -108,8 +108,8 @@ def test_a_catalogue_that_is_none_is_not_kept(cache, site, monkeypatch):
     monkeypatch.delenv("MINER_CATALOG")
     site.pages["/catalog.csv"] = answer()
     with pytest.raises(DownloadError, match="sent .* bytes .*, expected Gutenberg's catalogue$"):
-        catalog_file(cache=cache, url=f"{site.url}/catalog.csv")
+        find_catalog(cache=cache, url=f"{site.url}/catalog.csv")
     assert not cache.exists()
     monkeypatch.setenv("MINER_CATALOG", str(cache))
     with pytest.raises(ValueError, match=f"found no file {cache}, expected a pg_catalog.csv"):
-        catalog_file()
+        find_catalog()

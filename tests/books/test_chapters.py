@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.books.chapters import Outline, chapter_starts, is_contents_title, looks_like_heading
+from miner.books.chapters import Outline, find_chapter_starts, is_contents_title, looks_like_heading
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def starts(*items: tuple[int, str, int]) -> list[str]:
         outline.append(Outline(level, text, 0))
         if n_words:
             outline += [Outline(0, "", n_words - n_words // 3), Outline(0, "", n_words // 3)]
-    return [outline[position].text for position in chapter_starts(outline)]
+    return [outline[position].text for position in find_chapter_starts(outline)]
 
 
 LONG_TITLE = ("How they went out and came back. " * 9).strip()
@@ -330,7 +330,7 @@ items = st.builds(Outline, st.integers(0, 7), headings, st.integers(0, 90))
 
 @given(st.lists(items, max_size=30))
 def test_starts_in_any_outline_are_headings_in_order(outline):
-    found = chapter_starts(outline)
+    found = find_chapter_starts(outline)
     assert found == sorted(set(found))
     assert all(outline[position].level for position in found)
 

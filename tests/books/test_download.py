@@ -31,7 +31,7 @@ from miner.books.download import (
     download,
     download_books,
     find_book,
-    mirror_urls,
+    urls_from_mirror,
 )
 from miner.books.sources import Source, find_sources
 from miner.books.web import DownloadError, Limits
@@ -73,7 +73,7 @@ def refused(site, cache, what, **limits):
     ],
 )
 def test_mirror_urls(mirror, id, urls):
-    assert mirror_urls(mirror, id) == tuple(urls)
+    assert urls_from_mirror(mirror, id) == tuple(urls)
 
 
 @pytest.mark.parametrize(

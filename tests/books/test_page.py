@@ -8,7 +8,7 @@ from helpers import DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.books.page import count_words, decode, read_page
+from miner.books.page import count_words, decode_html, read_page
 
 
 def text_blocks(body: str):
@@ -49,34 +49,34 @@ META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
 )
 def test_decoding_finds_what_was_meant(declaration, encoding):
     text = f"{declaration}\n{CAFE}"
-    assert decode(text.encode(encoding)) == text
+    assert decode_html(text.encode(encoding)) == text
 
 
 def test_declared_latin_2_is_latin_2():
     text = META.format("iso-8859-2") + "<p>– Csók! – mondta az őrmester.</p>".replace("–", "-")
-    assert decode(text.encode("iso-8859-2")) == text
+    assert decode_html(text.encode("iso-8859-2")) == text
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_a_byte_order_mark_of_utf_16_is_followed(encoding):
     mark = codecs.BOM_UTF16_LE if encoding == "utf-16-le" else codecs.BOM_UTF16_BE
-    assert decode(mark + CAFE.encode(encoding)) == CAFE
+    assert decode_html(mark + CAFE.encode(encoding)) == CAFE
 
 
 def test_bytes_that_windows_1252_leaves_undefined_lose_no_other():
-    assert decode(b"<p>\x93Caf\xe9\x81\x94</p>") == "<p>“Café”</p>"
+    assert decode_html(b"<p>\x93Caf\xe9\x81\x94</p>") == "<p>“Café”</p>"
 
 
 @pytest.mark.parametrize("data", [b"", b" \r\n\t"])
 def test_an_empty_file_is_refused(data):
     with pytest.raises(ValueError, match=r"^the file is empty, expected HTML$"):
-        decode(data)
+        decode_html(data)
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04\0\0<p>", b"<p>Ink\0</p>", b"\x89PNG\r\n\x1a\n\0"])
 def test_a_binary_file_is_refused(data):
     with pytest.raises(ValueError, match=r"^the file is binary, expected HTML$"):
-        decode(data)
+        decode_html(data)
 
 
 def test_plain_text_is_refused_with_its_first_words():
@@ -93,14 +93,14 @@ def test_a_page_without_html_and_body_is_a_page():
 
 
 def test_letters_are_composed():
-    assert decode("<p>Rene\u0301 a\u0302ge</p>".encode()) == "<p>René âge</p>"
+    assert decode_html("<p>Rene\u0301 a\u0302ge</p>".encode()) == "<p>René âge</p>"
     assert texts("<p>Ren&#101;&#769;</p>") == ["Rene\u0301"]  # entities stay as they were written
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
 def test_any_text_in_utf_8_is_read_back(text):
     data = f"<p>{text}".encode()
-    assert decode(data) == unicodedata.normalize("NFC", f"<p>{text}")
+    assert decode_html(data) == unicodedata.normalize("NFC", f"<p>{text}")
 
 
 @pytest.mark.parametrize(

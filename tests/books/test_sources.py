@@ -1,17 +1,14 @@
 """Words that name books -> files on a real disk."""
 
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-from helpers import ordinary_user, touch
+from helpers import SAMPLE, ordinary_user, touch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import miner
 from miner.books.sources import Missing, Source, cache_folder, find_sources
 
 
@@ -123,8 +120,7 @@ def test_no_file_is_lost_and_ids_are_distinct(names, words):
 
 
 def test_sample_is_the_packaged_file(cache):
-    path = Path(miner.__file__).parent / "books" / "sample.html"
-    assert find_sources(["sample"], cache=cache) == ([Source("sample", "sample", path)], [])
+    assert find_sources(["sample"], cache=cache) == ([Source("sample", "sample", SAMPLE)], [])
 
 
 def test_words_that_name_nothing_are_reported_and_the_others_found(tmp_path, cache, monkeypatch):
@@ -228,12 +224,3 @@ def test_cache_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("MINER_CACHE")
     assert cache_folder().parts[-2:] == ("conversation-miner", "books")
     assert cache_folder().is_absolute()
-
-
-def test_import_is_cheap():
-    code = "import sys, miner.books.sources; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert "miner.books.sources" in loaded.stdout.split()
-    assert not {"requests", "urllib3", "platformdirs"} & set(loaded.stdout.split())

@@ -6,7 +6,7 @@ import pytest
 from helpers import NAMES
 
 from miner.corpus.schema import KINDS, arrow_schemas, rows_of_book, tagged_from_rows
-from miner.dialogue.dialogues import Turn, dialogues
+from miner.dialogue.dialogues import Turn, decode_dialogues
 from miner.dialogue.filters import filter_dialogues
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
@@ -38,7 +38,7 @@ def page():
 
 def made(found=None, by_span=False):
     book = page()
-    rows = rows_of_book(book, dialogues(book) if found is None else found, by_span)
+    rows = rows_of_book(book, decode_dialogues(book) if found is None else found, by_span)
     return {kind: list(rows[kind]) for kind in KINDS}
 
 
@@ -88,7 +88,7 @@ def test_pairs_are_of_neighbours_in_one_dialogue():
 
 
 def test_spans_that_a_filter_left_out_have_no_dialogue_and_parts_are_numbered():
-    found = filter_dialogues(dialogues(page()), max_utterance_words=4)
+    found = filter_dialogues(decode_dialogues(page()), max_utterance_words=4)
     rows = made(found.kept)
     places = {row["text"]: (row["dialogue"], row["part"], row["turn"]) for row in rows["spans"]}
     assert places["“Is the lamp lit?”"] == (0, 0, 0)

@@ -3,7 +3,7 @@
 import pytest
 
 from miner.books.book import Block, BlockKind, Book
-from miner.dialogue.attribution import Likeness, Mention, Mentions, likeness, pronouns
+from miner.dialogue.attribution import Likeness, Mention, Mentions, compare_mentions, find_genders
 from miner.dialogue.spans import split_book
 from miner.dialogue.typography import typography_from_names
 
@@ -137,8 +137,8 @@ def mention(names="", noun="", gender=""):
     ],
 )
 def test_likeness(one, other, expected):
-    assert likeness(one, other) == expected
-    assert likeness(other, one) == expected
+    assert compare_mentions(one, other) == expected
+    assert compare_mentions(other, one) == expected
 
 
 @pytest.mark.parametrize(
@@ -192,4 +192,4 @@ def test_names_in_narration_have_their_genders():
     ],
 )
 def test_pronouns_of_narration(text, expected):
-    assert pronouns(text) == expected
+    assert find_genders(text) == expected

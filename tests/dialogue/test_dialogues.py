@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from miner.dialogue.dialogues import (
     Turn,
-    dialogues,
+    decode_dialogues,
     is_unclosed,
     repair_book,
     span_pairs,
@@ -21,7 +21,7 @@ def shape(letters: str) -> list[list[list[int]]]:
     """The paragraphs of each turn of each dialogue."""
     return [
         [[span.paragraph for span in turn.spans] for turn in dialogue.turns]
-        for dialogue in dialogues(book_of(letters))
+        for dialogue in decode_dialogues(book_of(letters))
     ]
 
 
@@ -43,7 +43,7 @@ def test_tags_make_dialogues_of_turns(letters, expected):
 
 
 def test_dialogues_are_numbered_and_carry_the_book():
-    found = dialogues(book_of("SRS"))
+    found = decode_dialogues(book_of("SRS"))
     assert [(d.book, d.index, d.part) for d in found] == [("7", 0, 0), ("7", 1, 0)]
 
 
@@ -65,7 +65,7 @@ def test_dialogues_are_numbered_and_carry_the_book():
 )
 def test_an_illegal_sequence_is_refused_with_its_place(letters, message):
     with pytest.raises(ValueError) as error:
-        dialogues(book_of(letters))
+        decode_dialogues(book_of(letters))
     assert str(error.value) == message
 
 
@@ -76,11 +76,11 @@ def test_a_repaired_book_has_dialogues():
         Tag.B_OTHER,
         Tag.B_START,
     ]
-    assert len(dialogues(repair_book(book_of("rRs")))) == 2
+    assert len(decode_dialogues(repair_book(book_of("rRs")))) == 2
 
 
 def test_turn_pairs_and_span_pairs_of_one_dialogue():
-    (dialogue,) = dialogues(book_of("SsRr"))
+    (dialogue,) = decode_dialogues(book_of("SsRr"))
     by_turn = [(p.context.quoted_text, p.response.quoted_text) for p in turn_pairs(dialogue)]
     by_span = [(p.context.quoted_text, p.response.quoted_text) for p in span_pairs(dialogue)]
     assert by_turn == [("word0 word1", "word2 word3")]
@@ -89,7 +89,7 @@ def test_turn_pairs_and_span_pairs_of_one_dialogue():
 
 
 def test_a_dialogue_of_one_turn_has_no_turn_pair():
-    (dialogue,) = dialogues(book_of("Ss"))
+    (dialogue,) = decode_dialogues(book_of("Ss"))
     assert turn_pairs(dialogue) == []
     assert len(span_pairs(dialogue)) == 1
 
@@ -106,7 +106,7 @@ def test_every_utterance_is_in_exactly_one_turn_in_order(tags):
     spans = tuple(
         TaggedSpan(Span(1, i, 0, 0, 1, "x", tag is not Tag.O), tag) for i, tag in enumerate(tags)
     )
-    found = dialogues(TaggedBook("7", spans))
+    found = decode_dialogues(TaggedBook("7", spans))
     numbers = [span.paragraph for d in found for turn in d.turns for span in turn.spans]
     assert numbers == [i for i, tag in enumerate(tags) if tag is not Tag.O]
     assert len(found) == tags.count(Tag.B_START)
@@ -116,7 +116,7 @@ def test_every_utterance_is_in_exactly_one_turn_in_order(tags):
 
 
 def pair_confidences(book: TaggedBook, pairs=turn_pairs):
-    return [pair.confidence for dialogue in dialogues(book) for pair in pairs(dialogue)]
+    return [pair.confidence for dialogue in decode_dialogues(book) for pair in pairs(dialogue)]
 
 
 def test_the_confidence_of_a_pair_is_the_product_of_its_tags_and_the_tag_after_it():

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from dialogue_checks import book_of, sure_book
 
-from miner.dialogue.dialogues import dialogues
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.filters import filter_dialogues
 
 
 def test_a_long_turn_splits_its_dialogue_and_makes_no_new_pair():
     # Turn 2 has 4 words: turns 0 1 | 3 4 remain, and no pair of 1 and 3.
-    found = dialogues(book_of("SRRRR", {2: 4}))
+    found = decode_dialogues(book_of("SRRRR", {2: 4}))
     result = filter_dialogues(found, max_utterance_words=3)
     assert [(d.index, d.part, [t.text for t in d.turns]) for d in result.kept] == [
         (0, 0, ["word0", "word1"]),
@@ -26,14 +26,14 @@ def test_a_long_turn_splits_its_dialogue_and_makes_no_new_pair():
 
 
 def test_the_limit_counts_all_words_of_a_turn_and_is_inclusive():
-    found = dialogues(book_of("SsR", {0: 2, 1: 2}))
+    found = decode_dialogues(book_of("SsR", {0: 2, 1: 2}))
     assert len(filter_dialogues(found, max_utterance_words=4).kept[0].turns) == 2
     assert len(filter_dialogues(found, max_utterance_words=3).kept[0].turns) == 1
 
 
 def test_short_dialogues_are_removed_and_the_others_keep_their_numbers():
     # Dialogues of 1, 2 and 3 turns; the long turn in the middle of the third leaves two of one.
-    found = dialogues(book_of("SSRSRR", {4: 9}))
+    found = decode_dialogues(book_of("SSRSRR", {4: 9}))
     result = filter_dialogues(found, max_utterance_words=8, min_turns=2)
     assert [(d.index, len(d.turns)) for d in result.kept] == [(1, 2)]
     assert dict(result.drops) == {
@@ -45,7 +45,7 @@ def test_short_dialogues_are_removed_and_the_others_keep_their_numbers():
 
 
 def test_without_limits_all_dialogues_stay():
-    found = dialogues(book_of("SRSR", {1: 500}))
+    found = decode_dialogues(book_of("SRSR", {1: 500}))
     assert list(filter_dialogues(found).kept) == found
 
 
@@ -57,7 +57,7 @@ def test_a_limit_below_one_is_refused(limits):
 
 def test_an_unsure_pair_splits_its_dialogue_and_both_turns_stay():
     book = sure_book("SRRR", 1.0, 0.9, 0.2, 1.0)  # pairs: 0.18, 0.18, 0.2
-    result = filter_dialogues(dialogues(book), min_confidence=0.19)
+    result = filter_dialogues(decode_dialogues(book), min_confidence=0.19)
     assert [[turn.spans[0].paragraph for turn in d.turns] for d in result.kept] == [
         [0],
         [1],
@@ -71,14 +71,16 @@ def test_a_removed_turn_makes_no_unsure_pair():
     words = {1: 9}
     book = book_of("SRR", words)
     spans = (replace(item, confidence=0.1) for item in book.spans)
-    result = filter_dialogues(dialogues(replace(book, spans=tuple(spans))), 8, min_confidence=0.5)
+    result = filter_dialogues(
+        decode_dialogues(replace(book, spans=tuple(spans))), 8, min_confidence=0.5
+    )
     assert dict(result.drops)["unsure pairs"] == 0
     assert dict(result.drops)["long turns"] == 1
 
 
 def test_a_confidence_limit_is_refused_for_tags_without_confidence():
     with pytest.raises(ValueError, match="tags without confidence, expected those of a checkpoint"):
-        filter_dialogues(dialogues(book_of("SR")), min_confidence=0.5)
+        filter_dialogues(decode_dialogues(book_of("SR")), min_confidence=0.5)
 
 
 @pytest.mark.parametrize("least", [-0.1, 1.1])

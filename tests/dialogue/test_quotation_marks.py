@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.dialogue.quotation_marks import dash_stretches, scanner_for
+from miner.dialogue.quotation_marks import find_dash_speech, scanner_for
 from miner.languages.marks import MARKS
 from miner.languages.registry import LANGUAGES, conventions_of
 
@@ -12,7 +12,7 @@ KIND = {'"': "double-straight", "“": "double-curly", "'": "single-straight", "
 
 
 def quoted(text, name):
-    """The stretches that the scanner finds, in order."""
+    """The quoted text that the scanner finds, in order."""
     scanner = scanner_for(MARKS[name])
     found, position = [], 0
     while (start := scanner.open(text, position)) >= 0:
@@ -229,7 +229,7 @@ DASHED = [
 
 @pytest.mark.parametrize(("language", "text", "expected"), DASHED)
 def test_paragraphs_that_a_dash_opens(language, text, expected):
-    found = dash_stretches(text, conventions_of(language))
+    found = find_dash_speech(text, conventions_of(language))
     assert [text[start:end].strip() for start, end in found] == expected
 
 
@@ -253,7 +253,7 @@ def test_any_text_can_be_scanned(text, name, position):
 
 
 @given(texts, st.sampled_from([conventions_of(code) for code in (*LANGUAGES, "")]))
-def test_stretches_after_a_dash_are_in_order(text, conventions):
-    edges = [edge for stretch in dash_stretches(text, conventions) for edge in stretch]
+def test_speech_after_a_dash_is_in_order(text, conventions):
+    edges = [edge for place in find_dash_speech(text, conventions) for edge in place]
     assert edges == sorted(edges)
     assert all(0 <= edge <= len(text) for edge in edges)

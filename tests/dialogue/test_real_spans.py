@@ -5,7 +5,7 @@ from dialogue_checks import check_spans
 from helpers import BOOKS, CORPUS, needs_books
 from real import FILES, real_book, real_spans
 
-from miner.annotation.pdnc import pdnc_novels
+from miner.annotation.pdnc import find_novels
 from miner.books.sources import find_sources
 from miner.evaluation.pdnc_scores import score_novel
 
@@ -58,7 +58,7 @@ FLOORS = {
 @pytest.mark.skipif(not (FILES and CORPUS.is_dir()), reason="needs the shared corpus and books")
 @pytest.mark.parametrize("title", FLOORS)
 def test_the_quotations_of_a_novel_are_found(title):
-    novel = next(novel for novel in pdnc_novels(CORPUS) if novel.title == title)
+    novel = next(novel for novel in find_novels(CORPUS) if novel.title == title)
     (source,), _ = find_sources([novel.gutenberg_id], BOOKS)
     assert source.path is not None
     score = score_novel(novel, source.path.read_bytes())

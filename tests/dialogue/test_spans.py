@@ -2,7 +2,7 @@
 
 import pytest
 from dialogue_checks import check_spans
-from helpers import TESTS, read_file
+from helpers import DATA, read_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +12,6 @@ from miner.dialogue.typography import infer_typography, typography_from_names
 from miner.languages.marks import DASH, MARKS
 from miner.languages.registry import LANGUAGES
 
-DATA = TESTS / "data"
 CURLY = typography_from_names(["double-curly"])
 
 
@@ -277,7 +276,7 @@ def test_other_languages(language, name, text, utterances):
     assert said(text, typography=typography_from_names([name], language)) == utterances
 
 
-def test_every_stretch_of_a_dash_paragraph_is_speech():
+def test_all_of_a_dash_paragraph_but_narration_is_speech():
     spanish = typography_from_names([DASH], "es")
     found = said("Entró. ", "—Bien podrá —dijo Bo—, mas no sé.", typography=spanish)
     assert found == ["—Bien podrá", "mas no sé."]

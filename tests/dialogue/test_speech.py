@@ -3,17 +3,17 @@
 import pytest
 
 from miner.books.book import Block, BlockKind
-from miner.dialogue.speech import are_speech, asides, begins_letter
+from miner.dialogue.speech import are_speech, begins_letter, find_asides
 
 
 def verdicts(text, thoughts=False, kind=BlockKind.PARAGRAPH, runs_on=None):
-    """Whether each stretch in curly marks is speech."""
-    stretches = []
+    """Whether each range in curly marks is speech."""
+    ranges = []
     end = 0
     while (start := text.find("“", end)) >= 0:
         end = text.find("”", start) + 1 or len(text)
-        stretches.append((start, end))
-    return are_speech(Block(0, 1, kind, text), stretches, runs_on, thoughts)
+        ranges.append((start, end))
+    return are_speech(Block(0, 1, kind, text), ranges, runs_on, thoughts)
 
 
 SPEECH = [
@@ -134,7 +134,7 @@ def test_letters_and_verse_are_not_spoken_unless_speech_runs_on_into_them():
     assert verdicts(text, kind=BlockKind.LETTER, runs_on=True) == [False]
 
 
-def test_a_stretch_that_runs_on_keeps_its_verdict():
+def test_a_range_that_runs_on_keeps_its_verdict():
     text = "“and the geese are yours.” “Mine?”"
     assert verdicts(text, runs_on=False) == [False, True]
     assert verdicts(text, runs_on=True) == [True, True]
@@ -179,5 +179,5 @@ def test_a_salutation_inside_a_told_story_is_no_letter():
     ],
 )
 def test_asides(text, aside):
-    found = asides(text, 0, text.index("”") + 1)
+    found = find_asides(text, 0, text.index("”") + 1)
     assert [text[start:end] for start, end in found] == ([aside] if aside else [])

@@ -1,21 +1,17 @@
 """Lengths of dialogues and shares of speech, counted by hand."""
 
 import math
-from pathlib import Path
 
 import pytest
 from encoders import sample, told
 from helpers import book
 
-import miner
-from miner.dialogue.statistics import Lengths, conversation_lengths, talk_by_chapter
+from miner.dialogue.statistics import Lengths, measure_dialogues, measure_talk
 from miner.dialogue.tags import TaggedBook
-
-ROOT = Path(miner.__file__).parents[1]
 
 
 def test_lengths_are_turns_of_every_conversation_of_all_books():
-    lengths = conversation_lengths("two books", [book("SsRrRO|SR", "1"), book("S", "2")])
+    lengths = measure_dialogues("two books", [book("SsRrRO|SR", "1"), book("S", "2")])
     assert lengths == Lengths("two books", (3, 2, 1))
     assert (lengths.mean, lengths.median) == (2, 2)
     assert lengths.counts == {1: 1, 2: 1, 3: 1}
@@ -23,11 +19,11 @@ def test_lengths_are_turns_of_every_conversation_of_all_books():
 
 
 def test_illegal_tags_are_repaired_for_the_lengths():
-    assert conversation_lengths("", [book("RSR")]).turns == (1, 2)
+    assert measure_dialogues("", [book("RSR")]).turns == (1, 2)
 
 
 def test_a_book_without_conversation_has_no_lengths():
-    lengths = conversation_lengths("", [TaggedBook("7", ())])
+    lengths = measure_dialogues("", [TaggedBook("7", ())])
     assert (lengths.turns, lengths.counts, lengths.at_least()) == ((), {}, [])
     assert math.isnan(lengths.mean) and math.isnan(lengths.median)
 
@@ -38,7 +34,7 @@ def test_speech_is_counted_in_words_by_chapter():
         ["“It was,” said Tobin, “until now.”"],
         ["The sea was grey."],
     )
-    talk = talk_by_chapter("The Lighthouse", spans)
+    talk = measure_talk("The Lighthouse", spans)
     found = [(item.chapter, item.n_spoken, item.n_words) for item in talk.chapters]
     assert found == [(1, 4, 9), (2, 4, 6), (3, 0, 4)]
     assert [round(item.share, 2) for item in talk.chapters] == [0.44, 0.67, 0]
@@ -46,7 +42,7 @@ def test_speech_is_counted_in_words_by_chapter():
 
 
 def test_headings_and_the_title_page_do_not_count():
-    talk = talk_by_chapter("sample", sample())
+    talk = measure_talk("sample", sample())
     assert [item.chapter for item in talk.chapters] == [1, 2, 3, 4, 5]
     of_story = [b for b in sample().book.blocks if b.chapter and b.kind != "heading"]
     n_words = sum(len(block.text.split()) for block in of_story)
@@ -56,5 +52,5 @@ def test_headings_and_the_title_page_do_not_count():
 
 
 def test_without_words_there_is_no_share():
-    talk = talk_by_chapter("", told())
+    talk = measure_talk("", told())
     assert talk.chapters == () and math.isnan(talk.share)

@@ -7,7 +7,7 @@ import pytest
 
 from miner.annotation.mcn import read_any_tag_file
 from miner.dialogue.spans import Span
-from miner.dialogue.tag_files import read_tag_file, tags_row
+from miner.dialogue.tag_files import read_tag_file, row_from_span
 from miner.dialogue.tags import Tag, TaggedSpan
 
 
@@ -30,7 +30,7 @@ def write_rows(path: Path, rows: list[dict]) -> Path:
 
 
 def rows_of(book: str = "11") -> list[dict]:
-    return [tags_row(book, item) for item in make_spans()]
+    return [row_from_span(book, item) for item in make_spans()]
 
 
 def test_a_row_has_the_keys_of_the_file_in_their_order():
@@ -56,7 +56,7 @@ def test_tags_come_back_as_they_were_written(tmp_path):
     path = write_rows(tmp_path / "two.jsonl", rows_of("b") + rows_of("a"))
     books = read_tag_file(path).books
     assert [book.book for book in books] == ["b", "a"]
-    assert [tags_row("a", item) for item in books[1].spans] == rows_of("a")
+    assert [row_from_span("a", item) for item in books[1].spans] == rows_of("a")
     assert [item.span for item in books[0].spans] == [item.span for item in make_spans()]
     # The name of the file and the beginning of its digest, as sha256sum gives it.
     assert (

@@ -6,7 +6,7 @@ import pytest
 from helpers import MCN, book, needs_mcn, run
 
 from heuristic.gap import TUNED_GAP
-from miner.dialogue.tag_files import read_tag_file, tags_row
+from miner.dialogue.tag_files import read_tag_file, row_from_span
 from miner.evaluation.compare import compare
 from miner.evaluation.tagging import strip_tags
 from miner.files import json_line
@@ -86,7 +86,9 @@ def test_errors_of_the_command_are_one_line(gold, tmp_path):
 def test_several_books_are_tagged_one_by_one(tmp_path):
     path = tmp_path / "two.jsonl"
     books = [book("SRSR", "1"), book("SRR", "2")]
-    path.write_bytes(b"".join(json_line(tags_row(b.book, item)) for b in books for item in b.spans))
+    path.write_bytes(
+        b"".join(json_line(row_from_span(b.book, item)) for b in books for item in b.spans)
+    )
     comparison = compare(path, [("gap", load_tagger("gap"))], "all", resamples=0)
     (row,) = comparison.rows
     assert [part.book for part in row.scores.books] == ["1", "2"]

@@ -11,7 +11,7 @@ from heuristic.gap import TUNED_GAP
 from miner import __version__
 from miner.annotation.annotations import read_split
 from miner.annotation.editions import open_edition
-from miner.dialogue.dialogues import dialogues, turn_pairs
+from miner.dialogue.dialogues import decode_dialogues, turn_pairs
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TAGS, Tag, TaggedSpan
 from miner.evaluation.compare import compare
@@ -191,7 +191,7 @@ def test_with_gold_tags_pairs_are_wrong_only_where_spans_are(gold_tagger):
     found = count_pair_errors(judge_mined_pairs(BOOKS, read, gold_tagger))
     # Gold tags neither split nor merge turns; other pairs are wrong because a span was not found.
     assert not {"one turn taken for two", "speakers merged"} & {n for n, k in found.causes if k}
-    n_gold = sum(len(turn_pairs(dialogue)) for dialogue in dialogues(gold_tagger.tagged))
+    n_gold = sum(len(turn_pairs(dialogue)) for dialogue in decode_dialogues(gold_tagger.tagged))
     assert found.n_right + found.n_missed == n_gold
     gap = count_pair_errors(judge_mined_pairs(BOOKS, read, load_tagger("gap")))
     assert gap.n_right + gap.n_missed == n_gold

@@ -5,7 +5,7 @@ from helpers import NAMES, book, spans_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.dialogue.dialogues import dialogues, repair_book, turn_pairs
+from miner.dialogue.dialogues import decode_dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, repair_tags
 from miner.evaluation.pair_errors import CAUSES, PairErrors, count_pair_errors, judge_pairs
@@ -150,7 +150,7 @@ def places(tagged: TaggedBook) -> list[tuple]:
         tuple(
             tuple(span.paragraph for span in turn.spans) for turn in (pair.context, pair.response)
         )
-        for dialogue in dialogues(repair_book(tagged))
+        for dialogue in decode_dialogues(repair_book(tagged))
         for pair in turn_pairs(dialogue)
     ]
 

@@ -7,7 +7,7 @@ from helpers import CORPUS, NOVEL, needs_corpus, offsets_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.alignment import letters
+from miner.annotation.alignment import fold_letters
 from miner.annotation.pdnc import read_quotations
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
@@ -155,11 +155,11 @@ def test_spans_without_a_letter_count_on_neither_side():
 def test_counts_add_up(pieces, data):
     text = "".join(pieces)
     gold = find_spans_by_regex(text)
-    spoken = [span for span in gold if letters(text[slice(*span)]).text]
+    spoken = [span for span in gold if fold_letters(text[slice(*span)]).text]
     perfect = score_spans(text, gold, gold)
     assert (perfect.right, perfect.missed, perfect.spurious) == (len(spoken), (), ())
     other = find_spans_by_toggle(text)
-    n_other = sum(bool(letters(text[slice(*span)]).text) for span in other)
+    n_other = sum(bool(fold_letters(text[slice(*span)]).text) for span in other)
     score = score_spans(text, gold, other)
     assert score.right + len(score.missed) == len(spoken)
     assert score.right + len(score.spurious) == n_other

@@ -9,7 +9,7 @@ from helpers import offsets_of
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import fingerprint
-from miner.annotation.pdnc import PdncNovel, pdnc_novels
+from miner.annotation.pdnc import PdncNovel, find_novels
 from miner.app.tables.annotations import tabulate_speakers
 from miner.evaluation.speakers import compare_speakers
 
@@ -93,7 +93,7 @@ def corpus(folder: Path, speakers, length: int | None = None) -> list[PdncNovel]
             table.append([f"Q{n}", *cells])
     with (novel / "quotation_info.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(table)
-    return pdnc_novels(folder)
+    return find_novels(folder)
 
 
 def judged(folder: Path, ours, theirs):

@@ -19,8 +19,8 @@ LANGUAGE = Language(
         has_dash=True,
         quotes_beside_dash=True,
         dash_closes=False,
-        tag_verbs="sade|frågade",
-        tags_inside_marks=True,
+        attribution_verbs="sade|frågade",
+        attributions_inside_marks=True,
         function_words="och att det som en på är av för",
     ),
     headings=Headings(
@@ -111,6 +111,6 @@ def test_conventions_refuse_unknown_marks():
             has_dash=False,
             quotes_beside_dash=False,
             dash_closes=False,
-            tag_verbs="",
+            attribution_verbs="",
             function_words="",
         )

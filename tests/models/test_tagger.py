@@ -10,7 +10,7 @@ from encoders import KINDS, encoder, model_of, sample, save_checkpoint, tokenize
 from helpers import ANNOTATIONS, run
 from models_helpers import change_config
 
-from miner.dialogue.dialogues import dialogues
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, repair_tags
 from miner.files import is_checkpoint
 from miner.models.load import load_tagger, tagger_signature
@@ -264,7 +264,7 @@ def test_the_command_that_mines(checkpoint, tmp_path):
     utterances = [item for item in expected.spans if item.span.is_utterance]
     found = [row for row in rows if row["tag"] != "O"]
     assert [row["tag"] for row in found] == [item.tag for item in utterances]
-    turns = [len(dialogue.turns) for dialogue in dialogues(expected)]
+    turns = [len(dialogue.turns) for dialogue in decode_dialogues(expected)]
     pairs = (out / "pairs.jsonl").read_bytes().splitlines()
     assert len(pairs) == sum(turns) - len(turns) > 0
 

@@ -1,4 +1,4 @@
-"""Annotated chapters -> files for other tools, text and labels together. One module is one format.
+"""Annotated chapters -> files for other tools, text and labels together. Each module is one format.
 
 The name of a format is the name of its module without underscores, and the first line of the
 module's docstring describes it. The module has one function, `write_editions`; see
@@ -26,12 +26,12 @@ class WriteEditions(Protocol):
         """Writes the annotated chapters of some books.
 
         Args:
-            found: the editions, which may be read as they are asked for.
+            found: the editions, which may be read lazily.
             out: the file or folder to write.
             force: whether existing files are replaced.
 
         Raises:
-            ValueError: if `out` exists and `force` is False; before an edition is asked for.
+            ValueError: if `out` exists and `force` is False. No edition is read before this check.
         """
         ...
 
@@ -39,7 +39,7 @@ class WriteEditions(Protocol):
 def describe_formats() -> dict[str, str]:
     """Returns the names of all formats, in alphabetical order, each with its description.
 
-    The modules are read and not imported, since the help of a command should not take long.
+    The modules are read and not imported, so that the help of a command appears quickly.
     """
     return {
         name: _docstring(module).partition("\n")[0].rstrip(".")
@@ -47,7 +47,7 @@ def describe_formats() -> dict[str, str]:
     }
 
 
-def find_format(name: str) -> WriteEditions:
+def find_writer(name: str) -> WriteEditions:
     """Returns the function that writes a format.
 
     Raises:

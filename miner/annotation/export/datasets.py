@@ -11,7 +11,7 @@ from typing import Any
 
 from miner.annotation.annotations import Annotation
 from miner.annotation.editions import Edition
-from miner.annotation.locate import annotated_chapters
+from miner.annotation.locate import group_by_chapter
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedSpan
 from miner.files import json_line, whole_folder
@@ -33,7 +33,7 @@ def _chapter_rows(edition: Edition) -> list[dict[str, Any]]:
     card = edition.annotated.card
     return [
         {"book": card.book, "title": card.title, "chapter": chapter} | _columns(spans)
-        for chapter, spans in annotated_chapters(edition.located).items()
+        for chapter, spans in group_by_chapter(edition.located).items()
     ]
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from miner.annotation.editions import Edition
-from miner.annotation.label_studio import tasks, tasks_file
+from miner.annotation.label_studio import tasks_file, tasks_from_edition
 
 
 def write_editions(found: Iterable[Edition], out: Path, force: bool) -> None:
     """Writes a task per annotated chapter to the file `out`."""
     with tasks_file(out, force) as write:
-        write([task for edition in found for task in tasks(edition)])
+        write([task for edition in found for task in tasks_from_edition(edition)])

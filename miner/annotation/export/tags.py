@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from miner.annotation.editions import Edition
-from miner.dialogue.tag_files import tags_row
+from miner.dialogue.tag_files import row_from_span
 from miner.files import json_line, whole_file
 
 
@@ -18,4 +18,6 @@ def write_editions(found: Iterable[Edition], out: Path, force: bool) -> None:
     with whole_file(out, force) as file:
         for edition in found:
             tagged = edition.located.tagged()
-            file.write(b"".join(json_line(tags_row(tagged.book, item)) for item in tagged.spans))
+            file.write(
+                b"".join(json_line(row_from_span(tagged.book, item)) for item in tagged.spans)
+            )

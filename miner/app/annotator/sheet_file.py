@@ -15,7 +15,7 @@ from threading import Lock
 
 from filelock import FileLock
 
-from miner.annotation.annotations import Annotation, annotations_in, row_of
+from miner.annotation.annotations import Annotation, parse_annotations, row_from_annotation
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import Entry, find_guesses, resolve_guesses
 from miner.app.annotator.placement import Placement, place_rows
@@ -136,7 +136,9 @@ class SheetFile:
             return self._version
 
     def _write(self, version: Version, sheet: Sheet) -> Version:
-        rows = b"".join(json_line(row_of(self.book_spans.book.id, row)) for row in sheet.rows())
+        rows = b"".join(
+            json_line(row_from_annotation(self.book_spans.book.id, row)) for row in sheet.rows()
+        )
         content = version.head + rows + version.tail
         with whole_file(self.path, force=True) as file:
             file.write(content)
@@ -164,7 +166,7 @@ class SheetFile:
     def _read(self, content: bytes) -> Version:
         book = self.book_spans.book
         text = decode_text(content, self._shown_path)
-        facts = annotations_in(text, book.id, self._shown_path)
+        facts = parse_annotations(text, book.id, self._shown_path)
         lines = (line + "\n" for line in text.split("\n") if line.strip())
         parts = {-1: "", 0: "", 1: ""}
         for line, fact in zip(lines, facts, strict=True):

@@ -43,7 +43,7 @@ def command(
     speech is narration with "quoted": true.
     """
     from miner.corpus.reading import read_spans
-    from miner.dialogue.tag_files import tags_row
+    from miner.dialogue.tag_files import row_from_span
     from miner.files import json_line, refuse_existing, whole_file
     from miner.models.load import load_tagger
 
@@ -52,7 +52,7 @@ def command(
     loaded = load_tagger(tagger, dtype=dtype)
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     id = book_spans.book.id
-    rows = [json_line(tags_row(id, item)) for item in loaded.tag(book_spans)]
+    rows = [json_line(row_from_span(id, item)) for item in loaded.tag(book_spans)]
     if out is None:
         click.echo(b"".join(rows), nl=False)
     else:

@@ -31,7 +31,7 @@ def plot_lengths(lengths: Sequence[Lengths], title: str, gold: Lengths | None = 
     A book without conversations has no line.
 
     Args:
-        lengths: results of `statistics.conversation_lengths`.
+        lengths: results of `statistics.measure_dialogues`.
         title: of the figure.
         gold: drawn as a thicker black line.
     """
@@ -78,7 +78,7 @@ def plot_talk(talk: Talk) -> Figure:
     """Draws the share of talk in each chapter of a book and in the whole book.
 
     Args:
-        talk: the result of `statistics.talk_by_chapter`.
+        talk: the result of `statistics.measure_talk`.
     """
     figure = new_figure(6.0, 3.2)
     axes = figure.subplots()
@@ -97,7 +97,7 @@ def plot_talks(talks: Sequence[Talk]) -> Figure:
     """Draws the share of talk in several books, with a mark per chapter; most talk is on top.
 
     Args:
-        talks: results of `statistics.talk_by_chapter`; books without words are left out.
+        talks: results of `statistics.measure_talk`; books without words are left out.
     """
     ranked = sorted((talk for talk in talks if talk.chapters), key=lambda talk: -talk.share)
     figure = new_figure(6.5, 1.4 + 0.26 * len(ranked))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import Annotation
-from miner.dialogue.dialogues import Dialogue, Pair, Turn, dialogues, turn_pairs
+from miner.dialogue.dialogues import Dialogue, Pair, Turn, decode_dialogues, turn_pairs
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.evaluation.matching import Place, place_of
 from miner.evaluation.pair_errors import judge_pairs
@@ -115,7 +115,7 @@ def number_chapters(
     Raises:
         ValueError: if a tag may not follow the one before it.
     """
-    found = dialogues(tagged)
+    found = decode_dialogues(tagged)
     places = {
         place_of(span): (dialogue.index, number)
         for dialogue in found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, is_annotations, read_split
-from miner.annotation.editions import BookReader, editions
+from miner.annotation.editions import BookReader, read_editions
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, Tagger
@@ -71,7 +71,8 @@ def read_examples(
         split: as `read_split` takes it; for MCN "train", "validation" or "test".
         read: gives the bytes of a book by its id; the MCN files hold their own text.
         without: ids of books to leave out.
-        leave_out: called with a line for each chapter that is left out, as `editions.editions`.
+        leave_out: called with a line for each chapter that is left out; see
+            `editions.read_editions`.
 
     Raises:
         ValueError: if the gold cannot be read, has no such split, or no chapter is left.
@@ -102,15 +103,16 @@ def examples_from_annotations(
     Args:
         books: the annotated books.
         read: gives the bytes of a book by its id.
-        leave_out: called with a line for each chapter that is left out, as `editions.editions`.
+        leave_out: called with a line for each chapter that is left out; see
+            `editions.read_editions`.
 
     Raises:
-        ValueError: as `editions.editions` raises it.
+        ValueError: as `editions.read_editions` raises it.
     """
     found: list[Example] = []
     spans: list[BookSpans] = []
     gold: list[TaggedBook] = []
-    for edition in editions(books, read, leave_out):
+    for edition in read_editions(books, read, leave_out):
         located = edition.located
         spans.append(located.book_spans)
         gold.append(located.tagged())

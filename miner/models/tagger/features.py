@@ -17,7 +17,14 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.dialogue.attribution import Likeness, Mention, Mentions, Names, likeness, pronouns
+from miner.dialogue.attribution import (
+    Likeness,
+    Mention,
+    Mentions,
+    Names,
+    compare_mentions,
+    find_genders,
+)
 from miner.dialogue.dialogues import is_unclosed, strip_marks
 from miner.dialogue.spans import BookSpans, Span
 
@@ -298,7 +305,7 @@ def _spoken(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np
             (final, last.likely),
             (final, likely),
         )
-        found = [likeness(*pair) for pair in pairs]
+        found = [compare_mentions(*pair) for pair in pairs]
         row = [
             said is not None,
             said is not None and not (said.names or said.noun),
@@ -333,7 +340,7 @@ def _told_of(speaker: Mention | None, between: list[str], mentions: Mentions) ->
     """Returns whether the narration since the last speech is about its speaker or about others."""
     names = {name for text in between for name in mentions.named(text)}
     known = speaker.names if speaker else frozenset()
-    genders = {gender for text in between for gender in pronouns(text)}
+    genders = {gender for text in between for gender in find_genders(text)}
     own = speaker.gender if speaker and speaker.gender in ("m", "f") else ""
     third = genders & {"m", "f"}
     return [

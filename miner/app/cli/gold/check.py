@@ -31,10 +31,10 @@ def command(gold: Path, split: str, books: Path | None, mirror: str | None, quie
     exit code is 1 if there is any.
     """
     from miner.annotation.annotations import read_annotations
-    from miner.annotation.validation import check
+    from miner.annotation.validation import check_annotations
     from miner.app.tables.annotations import tabulate_check
 
-    checked = check(read_annotations(gold), split, book_reader(books, mirror))
+    checked = check_annotations(read_annotations(gold), split, book_reader(books, mirror))
     if not quiet:
         show(tabulate_check(checked))
     for problem in checked.problems:

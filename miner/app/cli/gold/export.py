@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.annotation.export import describe_formats, find_format
+from miner.annotation.export import describe_formats, find_writer
 from miner.app.cli.books import book_reader
 from miner.app.cli.options import (
     books_option,
@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Write the annotated chapters for other tools."""
     from miner.annotation.annotations import read_split
-    from miner.annotation.editions import editions
+    from miner.annotation.editions import read_editions
 
-    found = editions(read_split(gold, split), book_reader(books, mirror))
-    find_format(format)(found, out, force)
+    found = read_editions(read_split(gold, split), book_reader(books, mirror))
+    find_writer(format)(found, out, force)

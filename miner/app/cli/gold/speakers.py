@@ -30,9 +30,9 @@ def command(
     The corpus is the Project Dialogism Novel Corpus (PDNC).
     """
     from miner.annotation.annotations import read_split
-    from miner.annotation.pdnc import pdnc_novels
+    from miner.annotation.pdnc import find_novels
     from miner.app.tables.annotations import tabulate_speakers
     from miner.evaluation.speakers import compare_speakers
 
-    pairs = compare_speakers(read_split(gold, "all"), pdnc_novels(pdnc), book_reader(books, mirror))
+    pairs = compare_speakers(read_split(gold, "all"), find_novels(pdnc), book_reader(books, mirror))
     show(tabulate_speakers(pairs, differences))

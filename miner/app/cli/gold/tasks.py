@@ -44,9 +44,9 @@ def command(
     Every quoted span is marked. The annotator decides who speaks in which conversation, or that the
     span is no utterance. The labeling interface is written beside the tasks, with the ending .xml.
     """
-    from miner.annotation.label_studio import blank_tasks, tasks_file
+    from miner.annotation.label_studio import tasks_file, tasks_from_spans
     from miner.corpus.reading import read_spans
 
     with tasks_file(out, force) as write:
         book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
-        write(blank_tasks(book_spans, chapters))
+        write(tasks_from_spans(book_spans, chapters))
