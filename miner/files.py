@@ -101,7 +101,7 @@ def reason_of(error: Exception) -> str:
 
 def is_checkpoint(path: Path) -> bool:
     """Whether a path is the folder of a checkpoint."""
-    return (path / CHECKPOINT_CONFIG).is_file()
+    return os.path.isfile(path / CHECKPOINT_CONFIG)  # False, too, where no path can be so long
 
 
 def refuse_existing(path: Path, force: bool) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
 from miner.corpus.export import find_format
 from miner.dialogue.dialogues import Dialogue
@@ -28,6 +31,7 @@ class MiningOptions:
 
     Raises:
         ValueError: if a value is out of its range.
+        TypeError: if a limit is not a number.
     """
 
     tagger: str = AUTO
@@ -41,6 +45,10 @@ class MiningOptions:
 
     def __post_init__(self) -> None:
         """Refuses what would fail at every single book."""
+        for name in ("max_utterance_words", "min_turns", "min_confidence"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) and (value is not None or name != "max_utterance_words"):
+                raise TypeError(f"found {name} {value!r}, expected a number")
         self.filter(())
         find_format(self.format)
 
@@ -49,3 +57,15 @@ class MiningOptions:
         return filter_dialogues(
             found, self.max_utterance_words, self.min_turns, self.min_confidence
         )
+
+
+def describe(given: Any) -> str:  # noqa: ANN401 - a user's tagger or filter may be anything
+    """How the run record names an object that a user gave.
+
+    It holds no address, which would differ from run to run, so that a run can be resumed.
+    """
+    if isinstance(name := getattr(given, "__qualname__", None), str):
+        return name
+    if type(given).__repr__ is object.__repr__:
+        return type(given).__qualname__
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(given))

@@ -6,6 +6,7 @@ trained on, and for the gap heuristic otherwise.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -264,7 +265,7 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
     if is_checkpoint(path):
         checkpoint_tagger(name, dtype)
         return CheckpointTagger(path, dtype)
-    if not path.is_file():
+    if not os.path.isfile(path):  # False, too, where no path can be so long
         known = ", ".join((AUTO, *registered_taggers()))
         raise ValueError(
             f"no tagger {name!r}: expected one of {known}, a file of tags, or a checkpoint"
@@ -290,7 +291,7 @@ def tagger_signature(name: str) -> str:
     """The tagger's name; for a file or a checkpoint, its name and the start of its digest."""
     if name == AUTO:
         return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
-    if name.partition(":")[0] in registered_taggers() or not Path(name).exists():
+    if name.partition(":")[0] in registered_taggers() or not os.path.exists(name):
         return name
     return file_signature(Path(name), _digest(Path(name)))
 

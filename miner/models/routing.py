@@ -18,18 +18,19 @@ def route_in_order(
     route_of: Callable[[Item], Route],
     work: Callable[[Route, Iterator[Item]], Iterator[Result]],
     most_waiting: int = MOST_WAITING,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The results of all items, in the order of the items.
 
     Every route is one stream of work, such as a model whose batches fill across books. A stream
-    takes its items when it needs them. Items of other routes that stand between are kept back
-    until their turn comes.
+    takes its items when it needs them. Items of other routes that stand between wait for their
+    turn.
 
     Args:
         items: taken only as they are needed.
         route_of: the route of an item.
         work: gives one result for each item of a route, in order.
-        most_waiting: items that wait for one another. The streams begin anew after as many items.
+        most_waiting: the most items that wait for one another. The streams start again after that
+            number of items.
     """
     left = iter(items)
     for first in left:
