@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from inspect import GEN_CREATED, getgeneratorstate
 from numbers import Integral
 from pathlib import Path
 from types import TracebackType
@@ -203,6 +205,14 @@ class CorpusRun:
         except BaseException as error:
             self._add_note(error)
             raise
+
+    def __del__(self) -> None:
+        if self._plan.folder and getgeneratorstate(self._books) == GEN_CREATED:
+            warnings.warn(
+                "mine_corpus mined nothing: iterate over what it returns, or call finish()",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
 from typing import Any, Protocol, TypeVar
 
+from miner.files import writing
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -82,7 +84,8 @@ class LocalExecutor:
         waiting = deque[Future[Path]]()
         with TemporaryDirectory(prefix="miner-") as folder:
             function_file = Path(folder, "function")
-            function_file.write_bytes(pickled)
+            with writing(Path(folder)):
+                function_file.write_bytes(pickled)
             pool = ProcessPoolExecutor(
                 self.n_processes, initializer=_end_with, initargs=(os.getpid(), folder)
             )
@@ -101,9 +104,10 @@ class LocalExecutor:
                     "fewer --workers need less"
                 ) from error
             finally:
-                for future in waiting:
-                    future.cancel()
-                pool.shutdown(kill_workers=True)
+                with _interrupts_blocked():  # a second Ctrl-C leaves no process
+                    for future in waiting:
+                        future.cancel()
+                    pool.shutdown(kill_workers=True)
 
 
 def _end_with(parent: int, folder: str) -> None:
@@ -137,9 +141,10 @@ def _store_result(function_file: Path, item: object) -> Path:
         except Exception:  # the parent would take it for the end of the process
             raise RuntimeError(f"{type(error).__qualname__}: {error}") from error
         raise
-    handle, name = mkstemp(dir=function_file.parent)
-    with os.fdopen(handle, "wb") as file:
-        cloudpickle.dump(result, file)
+    with writing(function_file.parent):
+        handle, name = mkstemp(dir=function_file.parent)
+        with os.fdopen(handle, "wb") as file:
+            cloudpickle.dump(result, file)
     return Path(name)
 
 
