@@ -120,7 +120,7 @@ def _end_with(parent: int, folder: str) -> None:
         while os.getppid() == parent:
             time.sleep(1)
         shutil.rmtree(folder, ignore_errors=True)
-        os._exit(1)
+        os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""A source -> a mined book: the one way there, for a single book and for many."""
+"""A source -> a mined book. A single book and many books take the same way."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def mine_source(
     options: MiningOptions,
     filters: tuple[BookFilter, ...] = (),
 ) -> MinedBook | SetAside:
-    """What one source on disk gives. It never raises for what is in the file."""
+    """The result of one source on disk. Nothing in the file makes it raise an error."""
     return next(tag_books([read_source(source, tagger, options, filters)], tagger, options))
 
 
@@ -134,9 +134,9 @@ def read_source(
     options: MiningOptions,
     filters: tuple[BookFilter, ...] = (),
 ) -> UntaggedBook | MinedBook | SetAside:
-    """What one source on disk gives. For a `BatchTagger` the book is still to be tagged.
+    """The result of one source on disk. With a `BatchTagger` the book has no tags yet.
 
-    It never raises for what is in the file.
+    Nothing in the file makes it raise an error.
     """
     path = source.path
     if path is None:
@@ -160,7 +160,7 @@ def tag_books(
 ) -> Generator[MinedBook | SetAside, None, None]:
     """The results of `read_source`, in order, with all books tagged.
 
-    A result that needs no model comes out at once, unless a book before it is still to be tagged.
+    A result that needs no model comes out at once, unless a book before it has no tags yet.
     """
 
     def tag_untagged(is_untagged: bool, items: Iterator[Any]) -> Iterator[MinedBook | SetAside]:

@@ -83,7 +83,7 @@ def find_source(source: str | int | Path, books: str | Path | None, mirror: str 
 
 
 def word_of(source: str | int | Path) -> str:
-    """What a user gave as a word of the command line.
+    """A source as a word of the command line.
 
     Raises:
         TypeError: if it is neither a number nor text nor a path.

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from miner.corpus.export import find_format, format_names
+from miner.corpus.export import find_row_writer, format_names
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.pipeline import SetAside
 from miner.corpus.schema import KINDS
@@ -151,7 +151,7 @@ class OutputFolder:
             format: of the files, one of `export.format_names`.
             record: of the run.
         """
-        write_rows = find_format(format)
+        write_rows = find_row_writer(format)
         output = self._work / _OUTPUT
         with writing(self._path):
             shutil.rmtree(output, ignore_errors=True)

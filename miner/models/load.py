@@ -1,7 +1,7 @@
 """A name, or the path of a tags file or a checkpoint -> a tagger.
 
-"auto" stands for the tagger that comes with the package, for books in a language that it was
-trained on, and for the gap heuristic otherwise.
+"auto" stands for two taggers. It is the checkpoint that comes with the package for books in a
+language that the checkpoint was trained on, and the gap heuristic for all other books.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BASELINES = ("gap", "tuned-gap", "narration")  # what `miner compare` compares b
 GROUP = "miner.taggers"  # entry points by which a package, ours or another, adds taggers
 # The checkpoints that come with the package, one folder a language.
 CHECKPOINTS = Path(__file__).parent / "tagger" / "checkpoints"
-# The digest of each. A checkpoint with another digest is damaged: its scores were not measured.
+# The SHA-256 of each. A checkpoint with another digest is not the one whose scores we report.
 SHIPPED = {"en": "31d79b755bd9305a80042f0fb0cceb1478b333fb9407251567891ae3e438952b"}
 _FileStates = tuple[tuple[Path, int, int], ...]
 
@@ -84,15 +84,15 @@ class StoredTags:
 class CheckpointTagger:
     """A trained tagger, by the folder of its checkpoint.
 
-    It is small enough to send to another process: it loads the weights when it needs them first.
-    It implements `BatchTagger`.
+    It is small enough to send to another process, because it loads the weights when it first needs
+    them. It implements `BatchTagger`.
     """
 
     path: Path
     dtype: str = FLOAT32
 
     def load(self) -> NeuralTagger:
-        """The tagger with its weights, loaded once and again when the files have changed.
+        """The tagger with its weights, which are loaded again only after the files have changed.
 
         Raises:
             ValueError: if it cannot be loaded.
@@ -126,7 +126,7 @@ class CheckpointTagger:
 
 
 class _Routed(NamedTuple):
-    """What a book's tagger prepared; `language` is "" where that are the tags themselves."""
+    """What a book's tagger prepared. If `language` is "", that is the tags themselves."""
 
     language: str
     prepared: Any
@@ -183,7 +183,7 @@ def _language_of(book_spans: BookSpans) -> str:
 
 
 def tagger_for(name: str, language: str) -> str:
-    """The name of the tagger that tags books of a language. Only "auto" stands for others.
+    """The name of the tagger for books of a language: `name` itself, unless it is "auto".
 
     Args:
         name: a name for `load_tagger`.
