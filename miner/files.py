@@ -101,7 +101,7 @@ def reason_of(error: Exception) -> str:
 
 def is_checkpoint(path: Path) -> bool:
     """Whether a path is the folder of a checkpoint."""
-    return (path / CHECKPOINT_CONFIG).is_file()
+    return os.path.isfile(path / CHECKPOINT_CONFIG)  # False, too, where no path can be so long
 
 
 def refuse_existing(path: Path, force: bool) -> None:
@@ -129,11 +129,18 @@ def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any
         ValueError: if the options differ; names the first difference.
     """
     for key in dict.fromkeys([*wanted, *was]):
-        if was.get(key) != wanted.get(key):
-            raise ValueError(
-                f"{place}: found a run with {key} {was.get(key)}, expected {wanted.get(key)} "
-                "to resume it; --force begins anew"
+        found, expected = was.get(key), wanted.get(key)
+        if found == expected:
+            continue
+        if isinstance(found, Mapping) and isinstance(expected, Mapping):
+            part = next(
+                name for name in (*expected, *found) if found.get(name) != expected.get(name)
             )
+            key, found, expected = f"{key} {part}", found.get(part), expected.get(part)
+        raise ValueError(
+            f"{place}: found a run with {key} {found}, expected {expected} "
+            "to resume it; --force starts again"
+        )
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 from corpus_helpers import rows
 from helpers import DATA, ROOT, SAMPLE
@@ -147,6 +148,22 @@ def test_a_tagger_may_be_a_name_or_any_object_that_tags(book):
     assert mine.entry["tagger"].endswith("Mine") and " at 0x" not in mine.entry["tagger"]
     assert miner.mine("sample", tagger=GapTagger(7)).entry["tagger"] == repr(GapTagger(7))
 
+    class Long(Mine):
+        def __repr__(self):
+            return f"Long({[*range(300)]})"  # longer than any name of a file
+
+    assert miner.mine("sample", tagger=Long()).entry["tagger"] == repr(Long())
+
+
+class Wrong:
+    """A tagger that gives what `change` makes of the tagged spans."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def tag(self, book_spans):
+        return self.change(GapTagger().tag(book_spans))
+
 
 MISTAKES = {
     "bytes": (lambda: miner.mine(b"<p>Yes.</p>"), TypeError, "found bytes as a book, expected a G"),
@@ -163,8 +180,29 @@ MISTAKES = {
     "a tagger": (lambda: miner.mine("sample", tagger="gpa"), ValueError, "no tagger 'gpa': expect"),
     "a class": (lambda: miner.mine("sample", tagger=GapTagger), TypeError, "an object with a meth"),
     "a number as a tagger": (lambda: miner.mine("sample", tagger=3), TypeError, "found 3 as a tag"),
+    "a tagger of few": (
+        lambda: miner.mine("sample", tagger=Wrong(lambda tags: tags[:5])),
+        ValueError,
+        "sample: found 5 tagged spans from the tagger, expected 328, one per span",
+    ),
+    "a tagger of tags": (
+        lambda: miner.mine("sample", tagger=Wrong(lambda tags: [item.tag for item in tags])),
+        TypeError,
+        "found <Tag.O: 'O'> from the tagger, expected a TaggedSpan for each span",
+    ),
+    "a tagger of nothing": (
+        lambda: miner.mine("sample", tagger=Wrong(lambda tags: None)),
+        TypeError,
+        "found None from the tagger, expected a list of TaggedSpan",
+    ),
+    "a long name": (lambda: miner.mine("sample", tagger="g" * 400), ValueError, "no tagger 'ggg"),
     "quotes": (lambda: miner.mine("sample", quotes="curly"), ValueError, "'curly'"),
     "turns": (lambda: miner.mine("sample", tagger="gap", min_turns=0), ValueError, "at least 1"),
+    "turns as text": (
+        lambda: miner.mine("sample", tagger="gap", min_turns="2"),
+        TypeError,
+        "found min_turns '2', expected a number",
+    ),
     "unsure": (
         lambda: miner.mine("sample", tagger="gap", min_confidence=0.5),
         ValueError,
@@ -179,6 +217,16 @@ MISTAKES = {
     "sources": (lambda: miner.mine_corpus(None), TypeError, "found NoneType as sources, expected"),
     "bytes as sources": (lambda: miner.mine_corpus(b"1"), TypeError, "found bytes as sources"),
     "workers": (lambda: miner.mine_corpus("sample", workers=0), ValueError, "found workers 0"),
+    "workers as text": (
+        lambda: miner.mine_corpus("sample", workers="2"),
+        TypeError,
+        "found workers '2', expected a whole number",
+    ),
+    "no name of a folder": (
+        lambda: miner.mine_corpus("sample", "", tagger="gap"),
+        ValueError,
+        "exists already",
+    ),
 }
 
 
@@ -216,6 +264,31 @@ def test_what_is_not_asked_for_is_not_mined(tmp_path):
     run = miner.mine_corpus(FEW, out, tagger="gap", resume=True, on_result=done.append).finish()
     assert len(done) == 3 and done[0].id == "dash" and done[0].pairs
     assert out.is_dir()
+
+
+def test_a_loop_that_is_left_ends_the_run(tmp_path):
+    out = tmp_path / "novels"
+    for _ in miner.mine_corpus(FEW, out, tagger="gap"):
+        break
+    assert not out.exists()
+    run = miner.mine_corpus(FEW, out, tagger="gap", resume=True)
+    assert repr(run).startswith("<CorpusRun: 0 of 3 sources done; iterate over it, or call finish")
+    assert repr(run.finish()) == "<CorpusRun: 3 of 3 sources done>"
+
+
+def test_a_run_that_nobody_iterates_over_warns(tmp_path):
+    with pytest.warns(RuntimeWarning, match="mine_corpus mined nothing: iterate over"):
+        miner.mine_corpus(FEW, tmp_path / "novels", tagger="gap")
+
+
+def test_numbers_of_a_table_and_entries_of_a_folder_are_sources(tmp_path):
+    for n in (7, 11):
+        (tmp_path / f"{n}-h.htm").write_bytes(SAMPLE.read_bytes())
+    numbers = numpy.array([7, 11])
+    run = miner.mine_corpus(numbers, books=tmp_path, tagger="gap").finish()
+    with os.scandir(tmp_path) as entries:
+        assert len(miner.mine_corpus(entries, tagger="gap").finish().entries) == 2
+    assert [entry["id"] for entry in run.entries] == ["7", "11"]
 
 
 def test_an_error_in_the_loop_says_what_is_kept(tmp_path):

@@ -1,13 +1,17 @@
-"""Many books -> mined books, one after the other, and a folder with all of them."""
+"""Many books -> mined books, one after another, and a folder with all of them."""
 
 from __future__ import annotations
 
+import os
 import platform
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from inspect import GEN_CREATED, getgeneratorstate
+from numbers import Integral
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -15,9 +19,9 @@ from typing import Any, NamedTuple, Self
 from miner import __version__
 from miner.books.sources import Missing, Source, find_sources
 from miner.corpus.executors import Executor, LocalExecutor
-from miner.corpus.filters import BookFilter
+from miner.corpus.filters import BookFilter, list_filters
 from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
+from miner.corpus.options import MiningOptions, describe
 from miner.corpus.pipeline import (
     SetAside,
     open_tagger,
@@ -32,7 +36,7 @@ from miner.files import printable
 from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint
 from miner.models.routing import route_in_order
 
-_MOST_READ_AHEAD = 10**9  # sources; the executor itself takes only a few ahead
+_MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a few ahead
 
 
 def mine_corpus(
@@ -49,19 +53,19 @@ def mine_corpus(
     min_confidence: float = 0.0,
     dtype: str = FLOAT32,
     format: str = "jsonl",
-    filters: Iterable[BookFilter] = (),
+    filters: BookFilter | Iterable[BookFilter] = (),
     workers: int = 1,
     executor: Executor | None = None,
     force: bool = False,
     resume: bool = False,
     on_result: Callable[[MinedBook | SetAside], None] = lambda result: None,
 ) -> CorpusRun:
-    """Mines many books, one after the other as they are asked for.
+    """Mines many books, one after another, as you iterate over the result.
 
     A book that cannot be mined is set aside with its reason (`CorpusRun.set_aside`), and the others
-    are mined. The files are written when the last book was asked for. They are the same, byte for
-    byte, with any number of workers, and after an interrupted run that was resumed. If no book can
-    be mined, no file is written.
+    are mined. The files are written after the last book. They are the same, byte for byte, with any
+    number of workers, and after an interrupted run that was resumed. If no book can be mined, no
+    file is written.
 
     Example:
         >>> import miner
@@ -75,7 +79,8 @@ def mine_corpus(
             one or several.
         out: folder for `spans`, `dialogues`, `pairs` and run.json; None to write nothing.
         tagger: "auto", a registered tagger ("gap", "gap:300"), the path of a tags file or of a
-            checkpoint, or any object with a method `tag` (see `miner.Tagger`).
+            checkpoint, or any object with a method `tag` (see `miner.Tagger`). The record names an
+            object by its `repr`, so that should tell its options.
         books: folder in which numbers are looked up first.
         mirror: URL template from which numbers are downloaded, if they are in no folder.
         quotes: names of the marks that open speech; without any they are inferred for each book.
@@ -85,24 +90,28 @@ def mine_corpus(
         min_confidence: leave out pairs of lower confidence, 0 to 1, and divide the dialogue there.
         dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
         format: of the files, "jsonl" or "parquet".
-        filters: books that one of them refuses are set aside, see `corpus.filters`.
+        filters: one or several; a book that one refuses is set aside, see `corpus.filters`.
         workers: processes that read books. Heuristics tag in them, too. A checkpoint tags in this
             process, in batches across books, while one process or more read ahead.
         executor: where books are read, instead of `workers` processes of this machine.
         force: whether to replace the output of an earlier run in `out`.
         resume: whether to continue an interrupted run of the same options. Books that it finished,
             and whose files have not changed since, are not mined again.
-        on_result: told of every source when it is done, set aside or not.
+        on_result: called with the result of every source when it is done, set aside or not.
 
     Returns:
-        An iterator over the mined books, in the order of the sources. `finish` does all at once.
+        An iterator over the mined books, in the order of the sources. Nothing is mined before it is
+        iterated over; `finish` mines all books at once.
 
     Raises:
         ValueError: if the tagger does not exist; if `out` exists, or an interrupted run of it, and
-            neither `force` nor `resume` was given; or if the interrupted run had other options.
+            neither `force` nor `resume` was given; or, at the first book, if the interrupted run
+            had other options.
         TypeError: if an argument is of another type; says what was expected.
         OSError: if `out` cannot be written.
     """
+    if not isinstance(workers, int):
+        raise TypeError(f"found workers {workers!r}, expected a whole number")
     if workers < 1:
         raise ValueError(f"found workers {workers}, expected at least 1")
     loaded, name = open_tagger(tagger, dtype)
@@ -116,13 +125,14 @@ def mine_corpus(
         format,
         dtype,
     )
-    words = [sources] if isinstance(sources, str | int | Path) else _listed(sources)
-    found, missing = find_sources(map(word_of, words), Path(books) if books else None)
-    chosen = tuple(filters)
+    found, missing = find_sources(map(word_of, _listed(sources)), Path(books) if books else None)
+    chosen = list_filters(filters)
     head = _head(options, chosen)
-    folder = OutputFolder(Path(out), force=force, resume=resume, head=head) if out else None
-    run = _Plan((*found, *missing), loaded, options, chosen, mirror, workers, executor, folder)
-    return CorpusRun(run, head, on_result)
+    folder = None
+    if out is not None:
+        folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
+    plan = _Plan((*found, *missing), loaded, options, chosen, mirror, workers, executor, folder)
+    return CorpusRun(plan, head, on_result)
 
 
 class _Plan(NamedTuple):
@@ -141,8 +151,8 @@ class _Plan(NamedTuple):
 class CorpusRun:
     """A run over many books: an iterator over the mined books, and the account of the run.
 
-    As a context manager it ends the run when the block ends. Books that were not asked for are not
-    mined, and no file is written then; what is done is kept for `resume`.
+    As a context manager it ends the run when the block ends. If books are left then, they are not
+    mined and no file is written, but the finished books are kept for `resume`.
 
     Attributes:
         entries: what run.json says of the books that are mined so far.
@@ -160,18 +170,14 @@ class CorpusRun:
         self.set_aside: list[SetAside] = []
         self.paths: list[Path] = []
         self._plan = plan
-        self._head = head
-        self._on_result = on_result
-        self._books = self._mine()
+        # The generator does not know this object. Without a cycle between the two, Python ends the
+        # run, with its processes and its lock, as soon as a loop over it is left.
+        self._books = _mine(plan, head, on_result, self.entries, self.set_aside, self.paths)
 
     @property
     def totals(self) -> dict[str, int]:
         """Sums over the books so far: books, words, utterances, dialogues, turns, pairs."""
-        counts = Counter[str]()
-        for entry in self.entries:
-            counts.update(entry["counts"])
-        words = sum(entry["words"] for entry in self.entries)
-        return {"books": len(self.entries), "words": words, **counts}
+        return _sum_counts(self.entries)
 
     def finish(self) -> Self:
         """Mines all books that are left, and returns the run."""
@@ -182,6 +188,11 @@ class CorpusRun:
     def close(self) -> None:
         """Ends the run. Books that are done are kept for `resume`."""
         self._books.close()
+
+    def __repr__(self) -> str:
+        n_done, n = len(self.entries) + len(self.set_aside), len(self._plan.sources)
+        left = "" if n_done == n else "; iterate over it, or call finish(), to mine the rest"
+        return f"<CorpusRun: {n_done} of {n} sources done{left}>"
 
     def __iter__(self) -> Iterator[MinedBook]:
         return self
@@ -194,6 +205,14 @@ class CorpusRun:
         except BaseException as error:
             self._add_note(error)
             raise
+
+    def __del__(self) -> None:
+        if self._plan.folder and getgeneratorstate(self._books) == GEN_CREATED:
+            warnings.warn(
+                "mine_corpus mined nothing: iterate over what it returns, or call finish()",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -215,37 +234,54 @@ class CorpusRun:
         if note and note not in getattr(error, "__notes__", ()):
             error.add_note(note)
 
-    def _mine(self) -> Generator[MinedBook, None, None]:
-        folder = self._plan.folder
-        names: list[str] = []
-        block: AbstractContextManager[object] = folder or nullcontext()
-        with block, closing(_results(self._plan)) as results:
-            for name, result in results:
-                if name:
-                    names.append(name)
-                if isinstance(result, SetAside):
-                    self.set_aside.append(result)
-                else:
-                    self.entries.append(dict(result.entry))
-                self._on_result(result)
-                if isinstance(result, MinedBook):
-                    yield result
-            if folder and self.entries:
-                record = self._head | self._account()
-                self.paths = folder.finish(names, self._plan.options.format, record)
-            elif folder:
-                folder.discard()
 
-    def _account(self) -> dict[str, Any]:
-        """What run.json says of the books."""
-        return {
-            "totals": self.totals,
-            "books": self.entries,
-            "set_aside": [
-                {"file": Path(item.name).name or item.name, "why": item.why}
-                for item in self.set_aside
-            ],
-        }
+def _mine(
+    plan: _Plan,
+    head: dict[str, Any],
+    on_result: Callable[[MinedBook | SetAside], None],
+    entries: list[dict[str, Any]],
+    set_aside: list[SetAside],
+    paths: list[Path],
+) -> Generator[MinedBook, None, None]:
+    """The mined books. It notes in the lists what `CorpusRun` tells of the run."""
+    folder = plan.folder
+    names: list[str] = []
+    block: AbstractContextManager[object] = folder or nullcontext()
+    with block, closing(_results(plan)) as results:
+        for name, result in results:
+            if name:
+                names.append(name)
+            if isinstance(result, SetAside):
+                set_aside.append(result)
+            else:
+                entries.append(dict(result.entry))
+            on_result(result)
+            if isinstance(result, MinedBook):
+                yield result
+        if folder and entries:
+            record = head | _account(entries, set_aside)
+            paths += folder.finish(names, plan.options.format, record)
+        elif folder:
+            folder.discard()
+
+
+def _account(entries: list[dict[str, Any]], set_aside: list[SetAside]) -> dict[str, Any]:
+    """What run.json says of the books."""
+    return {
+        "totals": _sum_counts(entries),
+        "books": entries,
+        "set_aside": [
+            {"file": Path(item.name).name or item.name, "why": item.why} for item in set_aside
+        ],
+    }
+
+
+def _sum_counts(entries: list[dict[str, Any]]) -> dict[str, int]:
+    """Sums over books: books, words, utterances, dialogues, turns, pairs."""
+    counts = Counter[str]()
+    for entry in entries:
+        counts.update(entry["counts"])
+    return {"books": len(entries), "words": sum(entry["words"] for entry in entries), **counts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +294,7 @@ class _Located:
 
 
 def _results(plan: _Plan) -> Generator[tuple[str, MinedBook | SetAside], None, None]:
-    """What each source gives, in order, and the name of its shard ("" for one without)."""
+    """The result of each source, in order, and the name of its shard ("" if it has none)."""
     folder, options = plan.folder, plan.options
     located = deque[_Located]()  # the sources under way
 
@@ -276,18 +312,18 @@ def _results(plan: _Plan) -> Generator[tuple[str, MinedBook | SetAside], None, N
             function, (item.source for item in items if isinstance(item.source, Source))
         )
 
-    results = tag_books(
-        route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD), plan.tagger, options
-    )
-    for result in results:
-        item = located.popleft()
-        if folder and item.shard and not item.is_done:
-            folder.add(item.shard, result)
-        yield item.shard, result
+    untagged = route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD)
+    # Closed here, so that no process is left while somebody holds the traceback of an error.
+    with closing(tag_books(untagged, plan.tagger, options)) as results:
+        for result in results:
+            item = located.popleft()
+            if folder and item.shard and not item.is_done:
+                folder.add(item.shard, result)
+            yield item.shard, result
 
 
 def _locate(source: Source | Missing, mirror: str | None, folder: OutputFolder | None) -> _Located:
-    """The source with its file, downloaded if need be."""
+    """The source with its file, which is downloaded if it is on no disk."""
     if isinstance(source, Source) and source.path is None:
         from miner.books.download import DEFAULT_MIRROR, download
 
@@ -321,10 +357,15 @@ def _executor_of(plan: _Plan) -> Executor:
     if plan.executor:
         return plan.executor
     reads_ahead = uses_checkpoint(plan.options.tagger) and len(plan.sources) > 1
-    return LocalExecutor(plan.workers if plan.workers > 1 or reads_ahead else 0)
+    n_processes = min(plan.workers, len(plan.sources))
+    return LocalExecutor(n_processes if n_processes > 1 or reads_ahead else 0)
 
 
-def _listed(sources: Iterable[str | int | Path]) -> list[str | int | Path]:
+def _listed(
+    sources: str | int | Path | Iterable[str | int | Path],
+) -> list[str | int | Path]:
+    if isinstance(sources, str | Integral | os.PathLike):
+        return [sources]
     if isinstance(sources, bytes) or not isinstance(sources, Iterable):
         raise TypeError(
             f"found {type(sources).__name__} as sources, "
@@ -344,7 +385,7 @@ def _head(options: MiningOptions, filters: tuple[BookFilter, ...]) -> dict[str, 
         "libraries": _library_versions(options),
         "options": asdict(replace(options, tagger=tagger_signature(options.tagger))),
     }
-    return head | ({"filters": [repr(item) for item in filters]} if filters else {})
+    return head | ({"filters": [describe(item) for item in filters]} if filters else {})
 
 
 def _library_versions(options: MiningOptions) -> dict[str, str]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import signal
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
 from typing import Any, Protocol, TypeVar
+
+from miner.files import writing
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -25,8 +31,8 @@ class Executor(Protocol):
 
         Args:
             function: called once for each item, perhaps in another process.
-            items: taken in this process, and only a few ahead of the results that are asked for,
-                so that memory does not grow with their number.
+            items: taken in this process, and only a few ahead of the results that are read, so
+                that memory does not grow with their number.
         """
         ...
 
@@ -36,8 +42,9 @@ class LocalExecutor:
     """Works on this machine: in `n_processes` other processes, or in this one if that is 0.
 
     The processes are loky's. Unlike those of the standard library they do not run the user's script
-    anew, and they take functions and taggers that the script defines. joblib's `Parallel` is not
-    used, because its generators take all items at once, however slowly the results are asked for.
+    again, and they take functions and taggers that the script defines. They end when this process
+    ends, even if it is killed. joblib's `Parallel` is not used, because its generators take all
+    items at once, however slowly the results are read.
     """
 
     n_processes: int = 0
@@ -74,14 +81,19 @@ class LocalExecutor:
         # Both start with the first process otherwise, and their start unblocks interrupts.
         resource_tracker.ensure_running()
         loky_tracker.ensure_running()
-        pool = ProcessPoolExecutor(self.n_processes)
         waiting = deque[Future[Path]]()
         with TemporaryDirectory(prefix="miner-") as folder:
+            function_file = Path(folder, "function")
+            with writing(Path(folder)):
+                function_file.write_bytes(pickled)
+            pool = ProcessPoolExecutor(
+                self.n_processes, initializer=_end_with, initargs=(os.getpid(), folder)
+            )
             try:
                 for item in items:
                     with _interrupts_blocked():
-                        waiting.append(pool.submit(_store_result, pickled, item, folder))
-                    # So many are under way that no process waits for work.
+                        waiting.append(pool.submit(_store_result, function_file, item))
+                    # Twice as many as processes, so that no process waits for work.
                     if len(waiting) > 2 * self.n_processes:
                         yield _take_result(waiting.popleft().result())
                 while waiting:
@@ -92,20 +104,54 @@ class LocalExecutor:
                     "fewer --workers need less"
                 ) from error
             finally:
-                for future in waiting:
-                    future.cancel()
-                pool.shutdown(kill_workers=True)
+                with _interrupts_blocked():  # a second Ctrl-C leaves no process
+                    for future in waiting:
+                        future.cancel()
+                    pool.shutdown(kill_workers=True)
 
 
-def _store_result(pickled: bytes, item: object, folder: str) -> Path:
-    """The file of a result.
+def _end_with(parent: int, folder: str) -> None:
+    """Ends this process, and removes the folder, when its parent is gone.
+
+    A parent that was killed cannot end its workers, and they would wait for work for ever.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _store_result(function_file: Path, item: object) -> Path:
+    """The file of a result, in the folder of the function's file.
 
     Results do not come through a pipe: a process killed in the middle of one blocks the others.
     """
-    handle, name = mkstemp(dir=folder)
-    with os.fdopen(handle, "wb") as file:
-        pickle.dump(pickle.loads(pickled)(item), file, pickle.HIGHEST_PROTOCOL)
+    import cloudpickle
+
+    function = _load_function(function_file)
+    try:
+        result = function(item)
+    except Exception as error:
+        try:
+            cloudpickle.loads(cloudpickle.dumps(error))
+        except Exception:  # the parent would take it for the end of the process
+            raise RuntimeError(f"{type(error).__qualname__}: {error}") from error
+        raise
+    with writing(function_file.parent):
+        handle, name = mkstemp(dir=function_file.parent)
+        with os.fdopen(handle, "wb") as file:
+            cloudpickle.dump(result, file)
     return Path(name)
+
+
+@lru_cache(maxsize=1)
+def _load_function(function_file: Path) -> Callable[[Any], Any]:
+    """The function in a file, loaded once: a user's tagger may be large."""
+    return pickle.loads(function_file.read_bytes())
 
 
 def _take_result(path: Path) -> Any:  # noqa: ANN401 - what the function gave

@@ -1,15 +1,18 @@
 """Filters on books: which books a corpus takes.
 
 A filter is a callable that looks at the spans of a book. It answers True, or why the corpus leaves
-the book out. `mine_corpus` sets such a book aside with that reason, which run.json records. Filters
-on dialogues are in `miner.dialogue`.
+the book out. `mine_corpus` sets such a book aside with that reason, which run.json records. A
+filter that answers False gives its name as the reason. Filters on dialogues are in
+`miner.dialogue`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
+from miner.corpus.options import describe
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.typography import infer_language
 
@@ -17,8 +20,8 @@ from miner.dialogue.typography import infer_language
 class BookFilter(Protocol):
     """A filter. With several workers it runs in all of them, so it must be picklable."""
 
-    def __call__(self, book_spans: BookSpans) -> Literal[True] | str:
-        """True for a book that the corpus takes, else the reason in a few words."""
+    def __call__(self, book_spans: BookSpans) -> bool | str:
+        """True for a book that the corpus takes, else False or the reason in a few words."""
         ...
 
 
@@ -28,7 +31,7 @@ class LanguageFilter:
 
     language: str
 
-    def __call__(self, book_spans: BookSpans) -> Literal[True] | str:
+    def __call__(self, book_spans: BookSpans) -> bool | str:
         """True, or which language the book has."""
         found = infer_language(book_spans.book)
         return True if found == self.language else f"a book in {found}, expected {self.language}"
@@ -38,6 +41,24 @@ def find_reason(book_spans: BookSpans, filters: tuple[BookFilter, ...]) -> str:
     """Why the first filter that refuses a book does so, or "" if all take it."""
     for book_filter in filters:
         answer = book_filter(book_spans)
-        if answer is not True:
-            return str(answer)
+        if isinstance(answer, str) and answer:
+            return answer
+        if not answer:
+            return f"refused by {describe(book_filter)}"
     return ""
+
+
+def list_filters(filters: BookFilter | Iterable[BookFilter]) -> tuple[BookFilter, ...]:
+    """The filters; one may stand alone.
+
+    Raises:
+        TypeError: if one cannot be called.
+    """
+    listed = (filters,) if callable(filters) else tuple(filters)
+    for item in listed:
+        if not callable(item):
+            raise TypeError(
+                f"found {item!r} as a filter, expected a function of a book's spans "
+                "or an object such as LanguageFilter('en')"
+            )
+    return listed

@@ -1,4 +1,4 @@
-"""A mined book: its rows as the files have them, and the same as objects."""
+"""A mined book: the rows of the files, and the same content as objects."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class MinedBook:
     Args:
         entry: what run.json says of the book: title, language, counts, what was dropped and why.
         encoded: its rows by kind, as JSON Lines.
-        confidences: of all spans; empty where the tagger gives none.
-        options: by which it was mined.
+        confidences: those of all spans; empty if the tagger gives none.
+        options: the options that it was mined with.
     """
 
     entry: Mapping[str, Any]
@@ -47,12 +47,12 @@ class MinedBook:
 
     @property
     def title(self) -> str:
-        """The title, or "" where the file does not say it."""
+        """The title, or "" if the file does not name it."""
         return self.entry["title"]
 
     @property
     def author(self) -> str:
-        """The author, or "" where the file does not say it."""
+        """The author, or "" if the file does not name it."""
         return self.entry["author"]
 
     @property
@@ -92,7 +92,7 @@ class MinedBook:
         return tuple(pair for dialogue in self.dialogues for pair in pairs_of(dialogue))
 
     def rows(self, kind: str = "pairs") -> list[Row]:
-        """The rows of "spans", "dialogues" or "pairs", equal to those of the files.
+        """The rows of "spans", "dialogues" or "pairs", as the files have them.
 
         Raises:
             ValueError: if there is no such kind.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
-from miner.corpus.export import find_format
+from miner.corpus.export import find_row_writer
 from miner.dialogue.dialogues import Dialogue
 from miner.dialogue.filters import FilteredDialogues, filter_dialogues
 from miner.models.load import AUTO, FLOAT32
@@ -16,18 +19,19 @@ class MiningOptions:
     """What decides the output of mining, beside the books themselves.
 
     Args:
-        tagger: a name or a path, as `models.load.load_tagger` takes it; or how a tagger that has
-            no such name describes itself.
+        tagger: a name or a path that `models.load.load_tagger` takes; for a tagger object, the text
+            that `describe` gives.
         quotes: names of the marks that open speech; empty to infer them for each book.
         pairs_by_span: pair spans, as MCN does, instead of turns.
         max_utterance_words: words of the longest turn that is kept; None for no limit.
         min_turns: turns of the shortest dialogue that is kept.
         min_confidence: least confidence, 0 to 1, of a pair that is kept.
-        format: of the files, one of `export.format_names`.
+        format: the format of the files, one of `export.format_names`.
         dtype: in which a checkpoint computes, "float32" or "bfloat16".
 
     Raises:
         ValueError: if a value is out of its range.
+        TypeError: if a limit is not a number.
     """
 
     tagger: str = AUTO
@@ -41,11 +45,27 @@ class MiningOptions:
 
     def __post_init__(self) -> None:
         """Refuses what would fail at every single book."""
+        for name in ("max_utterance_words", "min_turns", "min_confidence"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) and (value is not None or name != "max_utterance_words"):
+                raise TypeError(f"found {name} {value!r}, expected a number")
         self.filter(())
-        find_format(self.format)
+        find_row_writer(self.format)
 
     def filter(self, found: Iterable[Dialogue]) -> FilteredDialogues:
         """The dialogues that are kept, and how many turns, pairs and dialogues are not."""
         return filter_dialogues(
             found, self.max_utterance_words, self.min_turns, self.min_confidence
         )
+
+
+def describe(given: Any) -> str:  # noqa: ANN401 - a user's tagger or filter may be anything
+    """How the run record names an object that a user gave.
+
+    It holds no address, which would differ from run to run, so that a run can be resumed.
+    """
+    if isinstance(name := getattr(given, "__qualname__", None), str):
+        return name
+    if type(given).__repr__ is object.__repr__:
+        return type(given).__qualname__
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(given))

@@ -1,10 +1,10 @@
-"""A source -> a mined book: the one way there, for a single book and for many."""
+"""A source -> a mined book. A single book and many books take the same way."""
 
 from __future__ import annotations
 
 import gc
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from miner.books.sources import SAMPLE, Source
 from miner.corpus.filters import BookFilter, find_reason
 from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
+from miner.corpus.options import MiningOptions, describe
 from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import rows_of_book
 from miner.dialogue.dialogues import decode_dialogues, split_into_spans
@@ -115,9 +115,7 @@ def open_tagger(tagger: str | Path | Tagger, dtype: str) -> tuple[Tagger, str]:
             f"found {tagger!r} as a tagger, "
             "expected a name, a path or an object with a method `tag`"
         )
-    # The default text of an object holds an address, which differs from run to run.
-    has_text = type(tagger).__repr__ is not object.__repr__
-    return tagger, repr(tagger) if has_text else type(tagger).__qualname__
+    return tagger, describe(tagger)
 
 
 def mine_source(
@@ -126,7 +124,7 @@ def mine_source(
     options: MiningOptions,
     filters: tuple[BookFilter, ...] = (),
 ) -> MinedBook | SetAside:
-    """What one source on disk gives. It never raises for what is in the file."""
+    """The result of one source on disk. Nothing in the file makes it raise an error."""
     return next(tag_books([read_source(source, tagger, options, filters)], tagger, options))
 
 
@@ -136,9 +134,9 @@ def read_source(
     options: MiningOptions,
     filters: tuple[BookFilter, ...] = (),
 ) -> UntaggedBook | MinedBook | SetAside:
-    """What one source on disk gives. For a `BatchTagger` the book is still to be tagged.
+    """The result of one source on disk. With a `BatchTagger` the book has no tags yet.
 
-    It never raises for what is in the file.
+    Nothing in the file makes it raise an error.
     """
     path = source.path
     if path is None:
@@ -159,10 +157,10 @@ def read_source(
 
 def tag_books(
     read: Iterable[UntaggedBook | MinedBook | SetAside], tagger: Tagger, options: MiningOptions
-) -> Iterator[MinedBook | SetAside]:
+) -> Generator[MinedBook | SetAside, None, None]:
     """The results of `read_source`, in order, with all books tagged.
 
-    A result that needs no model comes out at once, unless a book before it is still to be tagged.
+    A result that needs no model comes out at once, unless a book before it has no tags yet.
     """
 
     def tag_untagged(is_untagged: bool, items: Iterator[Any]) -> Iterator[MinedBook | SetAside]:
@@ -199,10 +197,11 @@ def _decode(
     """The mined book of its tags.
 
     Raises:
-        ValueError: if a tag may not follow the one before, or if `options` ask for a confidence
-            and the tags have none.
+        ValueError: if there is not one tag per span; if a tag may not follow the one before; or if
+            `options` set a least confidence and the tags have none.
+        TypeError: if the tagger gave something other than tagged spans.
     """
-    tagged = TaggedBook(book_spans.book.id, tuple(tags), options.tagger)
+    tagged = TaggedBook(book_spans.book.id, _checked(tags, len(book_spans.spans)), options.tagger)
     filtered = options.filter(decode_dialogues(tagged))
     rows = rows_of_book(tagged, filtered.kept, options.pairs_by_span)
     confidences = tuple(item.confidence for item in tagged.spans)
@@ -212,6 +211,21 @@ def _decode(
         () if all(confidence is None for confidence in confidences) else confidences,
         options,
     )
+
+
+def _checked(tags: Iterable[TaggedSpan], n_spans: int) -> tuple[TaggedSpan, ...]:
+    """The tagged spans as a user's tagger gave them, if they can be those of the book."""
+    if not isinstance(tags, Iterable):
+        raise TypeError(f"found {tags!r} from the tagger, expected a list of TaggedSpan")
+    given = tuple(tags)
+    for item in given:
+        if not isinstance(item, TaggedSpan):
+            raise TypeError(f"found {item!r} from the tagger, expected a TaggedSpan for each span")
+    if len(given) != n_spans:
+        raise ValueError(
+            f"found {len(given)} tagged spans from the tagger, expected {n_spans}, one per span"
+        )
+    return given
 
 
 def _name(source: Source, path: Path) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 
 from miner.books.book import Book, parse_book
@@ -81,15 +83,17 @@ def find_source(source: str | int | Path, books: str | Path | None, mirror: str 
 
 
 def word_of(source: str | int | Path) -> str:
-    """What a user gave as a word of the command line.
+    """A source as a word of the command line.
 
     Raises:
         TypeError: if it is neither a number nor text nor a path.
     """
-    if isinstance(source, Path):
+    if isinstance(source, os.PathLike):
+        path = Path(source)
         # A bare name would be tried as a number or a title first.
-        return str(source) if len(source.parts) > 1 else f"./{source}"
-    if isinstance(source, str | int) and not isinstance(source, bool):
+        return str(path) if len(path.parts) > 1 else f"./{path}"
+    # A column of a table holds integers of NumPy, which are no `int`.
+    if isinstance(source, str | Integral) and not isinstance(source, bool):
         return str(source)
     raise TypeError(
         f"found {type(source).__name__} as a book, "

@@ -158,8 +158,9 @@ def tagged_from_rows(
     Args:
         book: its id.
         rows: one per span.
-        confidences: of all spans, since the rows hold them rounded; empty if there are none.
-        source: name of the tagger.
+        confidences: those of all spans, because the rows hold rounded ones; empty if the tagger
+            gives none.
+        source: the name of the tagger.
     """
     spans = []
     for number, row in enumerate(rows):

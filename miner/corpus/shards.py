@@ -25,12 +25,14 @@ SUFFIX = ".shard"
 
 
 def shard_name(source: Source) -> str:
-    """The name of a source's shard: another one when the file of the source changes."""
+    """The name of a source's shard, which is another one after the file of the source changed."""
     identity: list[Any] = [printable(source.word), source.id]
     if source.path is not None:
         try:
             state = source.path.stat()
             identity += [printable(source.path.resolve()), state.st_size, state.st_mtime_ns]
+            # It changes with the permissions, too: a book that could not be read is tried again.
+            identity.append(state.st_ctime_ns)
         except OSError:
             pass  # the source will be set aside, since it cannot be read
     return sha256(json_line({"source": identity})).hexdigest()[:32] + SUFFIX
@@ -57,7 +59,7 @@ def write_shard(path: Path, result: MinedBook | SetAside) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard on disk. Its rows stay there until they are asked for."""
+    """A shard on disk. Its rows are read when they are needed."""
 
     path: Path
     record: dict[str, Any]
@@ -72,7 +74,7 @@ class Shard:
             return file.read(lengths.get(kind, 0))
 
     def result(self, options: MiningOptions) -> MinedBook | SetAside:
-        """What the shard was written from."""
+        """The result that the shard was written from."""
         if "set_aside" in self.record:
             return SetAside(*self.record["set_aside"])
         return MinedBook(

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from miner.corpus.export import find_format, format_names
+from miner.corpus.export import find_row_writer, format_names
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.pipeline import SetAside
 from miner.corpus.schema import KINDS
@@ -60,7 +60,7 @@ class OutputFolder:
             path: where the files will be.
             force: whether to replace the output of an earlier run, or to drop an interrupted one.
             resume: whether to continue an interrupted run, if there is one.
-            head: what decides the output beside the books. A run with another head is not resumed.
+            head: what decides the output, beside the books. A run with another head is not resumed.
 
         Raises:
             ValueError: if `path` exists, or an interrupted run of it does, and neither `force` nor
@@ -69,19 +69,26 @@ class OutputFolder:
         """
         self._path = path
         self._head = dict(head or {})
-        # A folder that exists may be a disk of its own: files are moved inside it, not into it.
         self._exists = path.is_dir()
-        self._work = (path if self._exists else path.parent) / f"{path.name}.partial"
+        self._work = path.parent / f"{path.name}.partial"
+        if self._exists and not self._work.is_dir():
+            # The folder may be a disk of its own: files are moved inside it, not into it.
+            self._work = path / self._work.name
         self._resumes = resume and self._work.is_dir()
         has_files = self._exists and any(item != self._work for item in path.iterdir())
-        if not self._resumes and (has_files or not self._exists):
+        is_inside = self._work.parent == path
+        if has_files and not (self._resumes and is_inside) or not self._exists:
             refuse_existing(path, force)
-        if path.exists() and not self._exists:
+        if os.path.lexists(path) and not self._exists:
             raise ValueError(f"{path}: found a file, expected the name of a folder")
         if has_files and not _is_output(path):
             raise ValueError(
                 f"{path}: found files but no {RUN_RECORD} of an earlier run, "
                 "expected a new name: --force replaces the output of `mine` only"
+            )
+        if other := self._other_file():
+            raise ValueError(
+                f"{other}: found a file of something else, expected to keep finished books there"
             )
         if self._work.exists() and not (resume or force):
             raise ValueError(
@@ -91,6 +98,13 @@ class OutputFolder:
         self._is_ours = False  # the working folder, which may be removed
         self._n_kept = 0
         self._closing = ExitStack()
+
+    def _other_file(self) -> Path | None:
+        """A file in the place of the working folder, or one in it that no run has written."""
+        if not self._work.is_dir():
+            return self._work if os.path.lexists(self._work) else None
+        ours = {_HEAD, _LOCK, _SHARDS, _OUTPUT}
+        return next((item for item in self._work.iterdir() if item.name not in ours), None)
 
     def __enter__(self) -> Self:
         with ExitStack() as closing, writing(self._path):
@@ -110,7 +124,7 @@ class OutputFolder:
         return self
 
     def _has_head(self) -> bool:
-        """Whether there is a run to continue. One with another head is refused."""
+        """Whether there is a run to continue. Refuses a run with another head."""
         if not self._resumes:
             return False
         try:
@@ -137,7 +151,7 @@ class OutputFolder:
             format: of the files, one of `export.format_names`.
             record: of the run.
         """
-        write_rows = find_format(format)
+        write_rows = find_row_writer(format)
         output = self._work / _OUTPUT
         with writing(self._path):
             shutil.rmtree(output, ignore_errors=True)
@@ -171,7 +185,8 @@ class OutputFolder:
 
     def _replace_files(self, files: Sequence[str], format: str) -> None:
         """Moves the files into a folder that exists. No file of another format is left there."""
-        for file in files:
+        # The record comes first: with it, a run that is killed in between can be resumed.
+        for file in sorted(files, key=lambda name: name != RUN_RECORD):
             os.replace(self._work / _OUTPUT / file, self._path / file)
         for kind in KINDS:
             for other in format_names():
@@ -179,7 +194,7 @@ class OutputFolder:
                     (self._path / f"{kind}.{other}").unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """Removes all that the working folder holds, but the lock."""
+        """Empties the working folder, except for the lock."""
         for item in self._work.iterdir():
             if item.is_dir():
                 shutil.rmtree(item)
@@ -187,7 +202,7 @@ class OutputFolder:
                 item.unlink()
 
     def note(self) -> str:
-        """What is left of a run that ended early, for people; "" if it did not start."""
+        """One line about what is left of a run that ended early; "" if it did not start."""
         if not self._is_ours:
             return ""
         if not self._n_kept:

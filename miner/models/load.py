@@ -1,11 +1,12 @@
 """A name, or the path of a tags file or a checkpoint -> a tagger.
 
-"auto" stands for the tagger that comes with the package, for books in a language that it was
-trained on, and for the gap heuristic otherwise.
+"auto" stands for two taggers. It is the checkpoint that comes with the package for books in a
+language that the checkpoint was trained on, and the gap heuristic for all other books.
 """
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ BASELINES = ("gap", "tuned-gap", "narration")  # what `miner compare` compares b
 GROUP = "miner.taggers"  # entry points by which a package, ours or another, adds taggers
 # The checkpoints that come with the package, one folder a language.
 CHECKPOINTS = Path(__file__).parent / "tagger" / "checkpoints"
-# The digest of each. A checkpoint with another digest is damaged: its scores were not measured.
+# The SHA-256 of each. A checkpoint with another digest is not the one whose scores we report.
 SHIPPED = {"en": "31d79b755bd9305a80042f0fb0cceb1478b333fb9407251567891ae3e438952b"}
 _FileStates = tuple[tuple[Path, int, int], ...]
 
@@ -264,7 +265,7 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
     if is_checkpoint(path):
         load_checkpoint_tagger(name, dtype)
         return CheckpointTagger(path, dtype)
-    if not path.is_file():
+    if not os.path.isfile(path):  # False, too, where no path can be so long
         known = ", ".join((AUTO, *find_registered_taggers()))
         raise ValueError(
             f"no tagger {name!r}: expected one of {known}, a file of tags, or a checkpoint"
@@ -290,7 +291,7 @@ def tagger_signature(name: str) -> str:
     """The tagger's name; for a file or a checkpoint, its name and the start of its digest."""
     if name == AUTO:
         return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
-    if name.partition(":")[0] in find_registered_taggers() or not Path(name).exists():
+    if name.partition(":")[0] in find_registered_taggers() or not os.path.exists(name):
         return name
     return file_signature(Path(name), _digest(Path(name)))
 

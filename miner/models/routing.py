@@ -18,12 +18,12 @@ def route_in_order(
     route_of: Callable[[Item], Route],
     work: Callable[[Route, Iterator[Item]], Iterator[Result]],
     most_waiting: int = MOST_WAITING,
-) -> Iterator[Result]:
-    """Yields the results of all items, in the order of the items.
+) -> Generator[Result, None, None]:
+    """The results of all items, in the order of the items.
 
     Every route is one stream of work, such as a model whose batches fill across books. A stream
-    takes its items when it needs them. Items of other routes that stand between are kept back
-    until their turn comes.
+    takes its items when it needs them. Items of other routes that stand between wait for their
+    turn.
 
     Args:
         items: each is read only when it is needed.

@@ -99,6 +99,16 @@ def test_only_a_few_books_are_read_ahead(checkpoint, tmp_path):
     assert len(events) == 24 and max(ahead) <= 4
 
 
+@pytest.mark.parametrize(("workers", "n_processes"), [(1, 0), (2, 2), (32, 3)])
+def test_there_are_no_more_processes_than_books(monkeypatch, workers, n_processes):
+    started = []
+    here = HereExecutor()
+    monkeypatch.setattr("miner.corpus.build.LocalExecutor", lambda n: started.append(n) or here)
+    books = ["sample", DATA / "dash.htm", DATA / "play.html"]
+    miner.mine_corpus(books, tagger="gap", workers=workers).finish()
+    assert started == [n_processes]
+
+
 @pytest.mark.slow
 def test_books_are_read_in_another_process_before_the_first_is_tagged(checkpoint, tmp_path):
     for n in range(5):

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 import miner.corpus.export
 from miner.app.cli.main import main
-from miner.corpus.export import find_format, format_names
+from miner.corpus.export import find_row_writer, format_names
 
 LETTERS = """
 def write_rows(path, kind, books):
@@ -31,4 +31,4 @@ def test_the_help_names_the_formats():
 
 def test_an_unknown_format_is_one_line():
     with pytest.raises(ValueError, match="found format 'csv', expected jsonl or parquet"):
-        find_format("csv")
+        find_row_writer("csv")

@@ -75,12 +75,16 @@ def test_a_folder_that_cannot_be_made(tmp_path, name, reason):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
 
 
-def test_force_does_not_turn_a_file_into_a_folder(tmp_path):
-    (tmp_path / "out").write_text("kept")
-    code, error = mine(tmp_path / "out", "--force")
-    assert code == 1
-    assert error == f"miner: {tmp_path / 'out'}: found a file, expected the name of a folder\n"
-    assert (tmp_path / "out").read_text() == "kept"
+@pytest.mark.parametrize("is_link", [False, True])
+def test_force_does_not_turn_a_file_into_a_folder(tmp_path, is_link):
+    out = tmp_path / "out"
+    if is_link:
+        out.symlink_to("nowhere")
+    else:
+        out.write_text("kept")
+    code, error = mine(out, "--force")
+    assert (code, error) == (1, f"miner: {out}: found a file, expected the name of a folder\n")
+    assert [*tmp_path.iterdir()] == [out] and (is_link or out.read_text() == "kept")
 
 
 def test_an_unwritable_disk(tmp_path):

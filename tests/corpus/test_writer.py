@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import time
 
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +12,9 @@ from helpers import DATA, SAMPLE, interrupted_after
 from loopback import answer
 
 import miner.corpus.pipeline
+from miner.books.sources import Source
 from miner.corpus.pipeline import SetAside
+from miner.corpus.shards import shard_name
 from miner.corpus.writer import OutputFolder
 
 FEW = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "play.html")
@@ -248,6 +251,58 @@ def test_an_empty_folder_is_filled_from_inside(tmp_path):
         assert [path.name for path in out.iterdir()] == ["out.partial"]
         paths = folder.finish([], "jsonl", {"miner": "0"})
     assert sorted(paths) == sorted(out.iterdir())
+
+
+def test_a_run_is_resumed_after_its_folder_was_made(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    interrupted(out, monkeypatch, 2, sources=FEW)
+    out.mkdir()
+    reading = counted(miner.corpus.pipeline.parse_spans, calls := [])
+    monkeypatch.setattr("miner.corpus.pipeline.parse_spans", reading)
+    assert run(*FEW, "-q", "-o", out, "--resume").exit_code == 1
+    assert [call[1] for call in calls] == ["play"]
+    assert list(tmp_path.iterdir()) == [out] and record(out)["totals"]["books"] == 2
+
+
+def test_a_run_that_was_killed_between_two_files_is_resumed(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir()
+    with monkeypatch.context() as context:
+        moving = interrupted_after(os.replace, len(FEW) + 2)  # the shards, then two files
+        context.setattr("os.replace", moving)
+        assert run(*FEW, "-q", "-o", out).exit_code == 130
+    assert len(bytes_of_files(out)) == 2
+    assert run(*FEW, "-q", "-o", out, "--resume").exit_code == 1
+    assert run(*FEW, "-q", "-o", tmp_path / "whole").exit_code == 1
+    assert bytes_of(out) == bytes_of(tmp_path / "whole")
+
+
+def bytes_of_files(out):
+    return {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("words", [(), ("--force",), ("--resume",)])
+@pytest.mark.parametrize("name", ["out.partial", "out.partial/notes.txt"])
+def test_files_of_something_else_are_not_removed(tmp_path, words, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    done = run("sample", "-o", tmp_path / "out", *words)
+    line = f"miner: {path}: found a file of something else, expected to keep finished books there"
+    assert (done.exit_code, done.output) == (1, line + "\n")
+    assert path.read_text() == "mine"
+
+
+def test_a_book_that_could_not_be_read_is_tried_again(tmp_path):
+    """Its size and its time of change are the same after its permissions were mended."""
+    book = tmp_path / "7-h.htm"
+    shutil.copy(SAMPLE, book)
+    source = Source("7", "7", book)
+    book.chmod(0)
+    before = shard_name(source)
+    time.sleep(0.02)
+    book.chmod(0o644)
+    assert shard_name(source) != before
 
 
 def test_a_run_that_came_first_is_not_overwritten(tmp_path):

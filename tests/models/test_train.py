@@ -198,6 +198,7 @@ def test_the_layers_of_the_encoder_are_trained_and_its_embeddings_are_not(whole)
     assert layers == {"encoder.layer.0", "encoder.layer.1"}
 
 
+@pytest.mark.slow
 def test_a_resumed_run_comes_to_the_same_result(whole, resumed):
     out, (names, n_rows, state) = resumed
     assert names == {"state.pt", "metrics.jsonl", "config.json", "model.safetensors"}
@@ -236,6 +237,7 @@ def test_a_run_is_replaced_with_force_and_is_no_checkpoint_until_it_has_one(whol
     assert row["loss"] != pytest.approx(metrics(whole[0])[0]["loss"], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
     """A run that has stopped and is interrupted before it is finished does not train on."""
     monkeypatch.setattr(BestEpoch, "compare", lambda best, *given: BestEpoch(0, 0.5, 0.1, 0.5))

@@ -32,7 +32,7 @@ def format_names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
-def find_format(name: str) -> WriteRows:
+def find_row_writer(name: str) -> WriteRows:
     """The function that writes a format.
 
     Raises:
