@@ -1,0 +1,17 @@
+"""Fixtures of the tests of the corpus room."""
+
+import os
+
+import pytest
+from helpers import SAMPLE
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A folder with enough books to stop a run in the middle."""
+    folder = tmp_path_factory.mktemp("many")
+    first = folder / "first.html"
+    first.write_bytes(SAMPLE.read_bytes())
+    for n in range(300):
+        os.link(first, folder / f"{n}-h.htm")
+    return folder

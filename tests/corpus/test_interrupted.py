@@ -1,0 +1,110 @@
+"""Mining that is interrupted, killed or out of room: what is done is kept, nothing is half."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from corpus_helpers import run, shards_of, started
+from helpers import DATA, interrupted_after
+
+
+def kept(errors, how, tmp_path):
+    """How many books an interrupted run kept, which is what it says."""
+    partial = tmp_path / "deep" / "out.partial"
+    said = re.fullmatch(
+        rf"miner: {how}; (\d+) books are kept in (.*), --resume continues\n", errors
+    )
+    assert said and said[2] == str(partial)
+    assert [path.name for path in partial.parent.iterdir()] == ["out.partial"]
+    n = int(said[1])
+    assert len(shards_of(partial)) == n
+    return n
+
+
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_ctrl_c_keeps_the_books_that_are_done(many, tmp_path, workers):
+    process = started(many, tmp_path, "--workers", workers)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
+    printed, errors = process.communicate(timeout=60)
+    assert 3 <= kept(errors, "interrupted", tmp_path) < 301
+    assert (process.returncode, printed) == (130, "")
+
+
+@pytest.mark.slow
+def test_a_polite_kill_keeps_them_too(many, tmp_path):
+    process = started(many, tmp_path)
+    process.terminate()
+    assert 3 <= kept(process.communicate(timeout=60)[1], "interrupted", tmp_path) < 301
+    assert process.returncode == 130
+
+
+def test_ctrl_c_before_any_book_is_done_leaves_no_trace(tmp_path, monkeypatch):
+    monkeypatch.setattr("miner.corpus.pipeline.parse_spans", interrupted_after(None, 0))
+    done = run("sample", "-o", tmp_path / "deep" / "out")
+    assert (done.exit_code, done.output) == (130, "miner: interrupted; nothing was written\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def worker_of(process):
+    """The id of a worker of a process."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.is_file():
+        process.kill()
+        process.communicate()
+        pytest.skip("no list of child processes here")
+    return next(
+        int(child)
+        for child in children.read_text().split()
+        if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes()
+    )
+
+
+@pytest.mark.slow
+def test_workers_leave_ctrl_c_to_the_process_that_started_them(many, tmp_path):
+    some = tmp_path / "some"
+    some.mkdir()
+    for n in range(40):
+        os.link(many / "first.html", some / f"{n}-h.htm")
+    process = started(some, tmp_path, "--workers", "2")
+    os.kill(worker_of(process), signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+def test_a_killed_worker_ends_the_run_with_one_line(many, tmp_path):
+    process = started(many, tmp_path, "--workers", "2")
+    os.kill(worker_of(process), signal.SIGKILL)
+    printed, errors = process.communicate(timeout=60)
+    kept(errors, "one of 2 workers was killed, perhaps for want of memory.*", tmp_path)
+    assert (process.returncode, printed) == (1, "")
+
+
+LIMITED = """
+import resource, signal, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from miner.app.cli.main import main
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("format", "room"),
+    [("jsonl", 2_000), pytest.param("parquet", 12_000, marks=pytest.mark.slow)],
+)
+def test_a_disk_without_room_leaves_no_half_file(tmp_path, format, room):
+    pytest.importorskip("resource")
+    out = tmp_path / "out"
+    words = ["mine", "sample", DATA / "dash.htm", "-o", out, "--format", format, "--tagger", "gap"]
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(room), *words], capture_output=True, text=True
+    )
+    why = "cannot be written: File too large; nothing was written"
+    assert done.stderr == f"miner: {out}: {why}\n"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert list(tmp_path.iterdir()) == []
