@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from miner.version import __version__
+
 if TYPE_CHECKING:
     from miner.annotation.annotations import read_annotations
     from miner.app.viewer.view import view_html
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from miner.evaluation.scores import Scores, score
     from miner.models.load import load_tagger
 
-__version__ = "0.1.0"
-
 __all__ = [
     "Block",
     "Book",
@@ -42,6 +42,7 @@ __all__ = [
     "Tag",
     "Tagger",
     "Turn",
+    "__version__",
     "compare",
     "load_tagger",
     "mine",

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from miner import __version__
 from miner.files import whole_file
+from miner.version import __version__
 
 if TYPE_CHECKING:
     from requests import Response

@@ -16,7 +16,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from miner import __version__
 from miner.books.sources import Missing, Source, find_sources
 from miner.corpus.executors import Executor, LocalExecutor
 from miner.corpus.filters import BookFilter, list_filters
@@ -35,6 +34,7 @@ from miner.dialogue.tags import Tagger
 from miner.files import printable
 from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint
 from miner.models.routing import route_in_order
+from miner.version import __version__
 
 _MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a few ahead
 

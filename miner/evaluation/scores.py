@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from miner import __version__
 from miner.dialogue.tags import TAGS, TaggedBook
 from miner.evaluation.counts import (
     PK,
@@ -34,6 +33,7 @@ from miner.evaluation.counts import (
     count_chapters,
     window_size,
 )
+from miner.version import __version__
 
 _TAG_COLUMNS = slice(1, 1 + len(TAGS))
 

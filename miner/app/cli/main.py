@@ -6,10 +6,10 @@ import signal
 
 import click
 
-from miner import __version__
 from miner.app.cli import annotate, compare, mine, profile, quotations, score, tag, view
 from miner.app.cli.errors import CommandGroup
 from miner.app.cli.gold.group import group as gold_group
+from miner.version import __version__
 
 
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -11,12 +11,12 @@ from dataclasses import asdict
 from itertools import combinations, takewhile
 from typing import Any
 
-from miner import __version__
 from miner.app.viewer.layers import ROLE_OF_TAG, LayeredBook, find_disagreements, score_chapter
 from miner.app.viewer.numbering import NumberedChapter, NumberedConversation, NumberedUtterance
 from miner.books.book import Block, BlockKind
 from miner.books.page import count_words
 from miner.evaluation.matching import place_of
+from miner.version import __version__
 
 _DIGITS = 3  # of a confidence or a score; the page shows no more
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from miner import __version__
 from miner.evaluation.scores import Scores
 from miner.files import (
     CARD,
@@ -40,6 +39,7 @@ from miner.models.tagger.model_selection import (
 )
 from miner.models.tagger.quantization import dequantize, quantize
 from miner.models.tagger.training_config import TrainingConfig
+from miner.version import __version__
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
