@@ -345,3 +345,18 @@ def test_the_examples_of_the_docstrings():
         "assert not doctest.testmod(miner).failed"
     )
     run_python(code)
+
+
+def test_folder_and_catalogue_are_those_of_the_environment(tmp_path, monkeypatch):
+    (tmp_path / "99-h.htm").write_bytes(SAMPLE.read_bytes())
+    catalog = tmp_path / "pg_catalog.csv"
+    catalog.write_text(
+        "Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves\n"
+        "99,Text,2000-01-01,The Lock-Keeper’s Winter,en,Anonymous,,,\n"
+    )
+    monkeypatch.setenv("MINER_BOOKS", str(tmp_path))
+    monkeypatch.setenv("MINER_CATALOG", str(catalog))
+    by_number = miner.mine(99, tagger="gap")
+    assert miner.mine("the lock-keeper's winter", tagger="gap").pairs == by_number.pairs
+    with miner.mine_corpus(["The Lock-Keeper’s Winter", "99"], tagger="gap") as run:
+        assert [book.id for book in run] == ["99"]

@@ -147,7 +147,7 @@ def shown_outputs(path):
 
 def lines_of(text):
     """Without the blanks and empty lines that pad a table."""
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip(" ─")]
 
 
 def is_near(one, other, per_book):
@@ -223,7 +223,7 @@ def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (example,) = blocks(README, "python")
     exec(compile(example, str(README), "exec"), {"__name__": "example"})
-    assert "Is he married or single? -> Oh!" in capsys.readouterr().out
+    assert len(re.findall(r"(?m)^.+ -> .+ [01]\.\d+$", capsys.readouterr().out)) > 1000
     assert (tmp_path / "novels" / "pairs.jsonl").stat().st_size
 
 

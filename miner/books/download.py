@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -15,6 +16,11 @@ DEFAULT_MIRROR = "https://www.gutenberg.org/cache/epub/{id}/pg{id}-images.html"
 _HTML = FileKind(
     "an HTML book", re.compile(rb"<(?:!doctype\s+html|html|p)[\s>]", re.IGNORECASE), b"</html"
 )
+
+
+def choose_mirror(mirror: str | None) -> str:
+    """The mirror itself, else that of the variable MINER_MIRROR, else gutenberg.org."""
+    return mirror or os.environ.get("MINER_MIRROR") or DEFAULT_MIRROR
 
 
 def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:

@@ -66,6 +66,12 @@ def cache_folder() -> Path:
     return user_cache_path("conversation-miner") / "books"
 
 
+def books_folder() -> Path | None:
+    """The folder in which numbers are looked up first: the variable MINER_BOOKS, or none."""
+    folder = os.environ.get("MINER_BOOKS")
+    return Path(folder) if folder else None
+
+
 def cached_file(cache: Path, id: str) -> Path:
     """The path of a book in the cache, which may not exist yet."""
     return cache / f"{id}.html"
@@ -91,7 +97,8 @@ def find_sources(
 
     Args:
         words: what the user wrote.
-        books: a local folder of Gutenberg files, in which numbers are looked up first.
+        books: a local folder of Gutenberg files, in which numbers are looked up first; None:
+            `books_folder()`.
         cache: the folder of downloaded books, in which they are looked up next; None:
             `cache_folder()`.
         number_from_title: gives the number of a title, or raises ValueError. None: titles are not
@@ -103,6 +110,7 @@ def find_sources(
     Raises:
         ValueError: if `books` is no folder; names it.
     """
+    books = books_folder() if books is None else books
     if books is not None and not books.is_dir():
         raise ValueError(f"{books}: no such folder, expected a folder of Gutenberg books")
     cache = cache_folder() if cache is None else cache

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from miner.books.catalog import number_from_title
 from miner.books.sources import Missing, Source, find_sources
 from miner.corpus.executors import Executor, LocalExecutor
 from miner.corpus.filters import BookFilter, list_filters
@@ -75,8 +76,8 @@ def mine_corpus(
         The Lock-Keeper’s Winter 102
 
     Args:
-        sources: Gutenberg numbers, HTML files, folders of them, patterns ("books/*.htm"), "sample";
-            one or several.
+        sources: one or several of: Gutenberg number, title, HTML file, folder of such files,
+            pattern ("books/*.htm"), "sample".
         out: folder for `spans`, `dialogues`, `pairs` and run.json; None to write nothing.
         tagger: "auto", a registered tagger ("gap", "gap:300"), the path of a tags file or of a
             checkpoint, or any object with a method `tag` (see `miner.Tagger`). The record names an
@@ -125,7 +126,11 @@ def mine_corpus(
         format,
         dtype,
     )
-    found, missing = find_sources(map(word_of, _listed(sources)), Path(books) if books else None)
+    found, missing = find_sources(
+        map(word_of, _listed(sources)),
+        Path(books) if books else None,
+        number_from_title=number_from_title,
+    )
     chosen = list_filters(filters)
     head = _head(options, chosen)
     folder = None
@@ -325,10 +330,10 @@ def _results(plan: _Plan) -> Generator[tuple[str, MinedBook | SetAside], None, N
 def _locate(source: Source | Missing, mirror: str | None, folder: OutputFolder | None) -> _Located:
     """The source with its file, which is downloaded if it is on no disk."""
     if isinstance(source, Source) and source.path is None:
-        from miner.books.download import DEFAULT_MIRROR, download
+        from miner.books.download import choose_mirror, download
 
         try:
-            source = replace(source, path=download(source.id, mirror=mirror or DEFAULT_MIRROR))
+            source = replace(source, path=download(source.id, mirror=choose_mirror(mirror)))
         except (ValueError, OSError) as error:
             source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
     if isinstance(source, Missing):
