@@ -18,11 +18,6 @@ _HTML = FileKind(
 )
 
 
-def choose_mirror(mirror: str | None) -> str:
-    """The mirror itself, else that of the variable MINER_MIRROR, else gutenberg.org."""
-    return mirror or os.environ.get("MINER_MIRROR") or DEFAULT_MIRROR
-
-
 def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
     """The URLs of a book on a mirror, one for each template, in order.
 
@@ -52,14 +47,14 @@ def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
 
 
 def find_book(
-    word: str, books: Path | None = None, mirror: str = DEFAULT_MIRROR
+    word: str, books: Path | None = None, mirror: str | None = None
 ) -> tuple[Source, Path]:
     """The one book that a word names, and its file, downloaded if it is on no disk.
 
     Args:
         word: as `find_sources` takes it; a title, too.
         books: local folder of Gutenberg files, in which numbers are looked up first.
-        mirror: URL templates, see `urls_from_mirror`.
+        mirror: URL templates, as `download` takes them.
 
     Raises:
         ValueError: if the word names no book or several, or the book cannot be downloaded.
@@ -75,7 +70,7 @@ def find_book(
 def download(
     id: str,
     *,
-    mirror: str = DEFAULT_MIRROR,
+    mirror: str | None = None,
     cache: Path | None = None,
     limits: Limits | None = None,
 ) -> Path:
@@ -85,7 +80,8 @@ def download(
 
     Args:
         id: Gutenberg number, "1342".
-        mirror: URL templates, see `urls_from_mirror`.
+        mirror: URL templates, see `urls_from_mirror`; None: those in MINER_MIRROR, else
+            gutenberg.org.
         cache: folder of downloaded books; it is made if need be. None: `cache_folder()`.
         limits: what one URL may take; None: `Limits()`.
 
@@ -97,6 +93,7 @@ def download(
     if not (match := NUMBER.fullmatch(id)):
         raise ValueError(f"{id!r}: not a Gutenberg number, expected 1 to 99999999")
     id = match[1]
+    mirror = mirror or os.environ.get("MINER_MIRROR") or DEFAULT_MIRROR
     path = cached_file(cache_folder() if cache is None else cache, id)
     return download_file(id, urls_from_mirror(mirror, id), path, _HTML, limits or Limits())
 

@@ -330,10 +330,10 @@ def _results(plan: _Plan) -> Generator[tuple[str, MinedBook | SetAside], None, N
 def _locate(source: Source | Missing, mirror: str | None, folder: OutputFolder | None) -> _Located:
     """The source with its file, which is downloaded if it is on no disk."""
     if isinstance(source, Source) and source.path is None:
-        from miner.books.download import choose_mirror, download
+        from miner.books.download import download
 
         try:
-            source = replace(source, path=download(source.id, mirror=choose_mirror(mirror)))
+            source = replace(source, path=download(source.id, mirror=mirror))
         except (ValueError, OSError) as error:
             source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
     if isinstance(source, Missing):

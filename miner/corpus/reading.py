@@ -10,7 +10,7 @@ from numbers import Integral
 from pathlib import Path
 
 from miner.books.book import Book, parse_book
-from miner.books.download import choose_mirror, find_book
+from miner.books.download import find_book
 from miner.books.sources import Source
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
@@ -78,7 +78,7 @@ def find_source(source: str | int | Path, books: str | Path | None, mirror: str 
         ValueError: if it names no book or several, or the book cannot be downloaded.
     """
     word = word_of(source)
-    found, path = find_book(word, Path(books) if books else None, choose_mirror(mirror))
+    found, path = find_book(word, Path(books) if books else None, mirror)
     return replace(found, path=path)
 
 

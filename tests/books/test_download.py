@@ -126,6 +126,13 @@ def test_a_book_is_requested_once_and_then_read_from_the_cache(site, cache):
     assert find_sources(["1342"], cache=cache)[0] == [Source("1342", "1342", path)]
 
 
+def test_the_mirror_is_that_of_the_environment_where_none_is_given(site, cache, monkeypatch):
+    site.pages["/1342.html"] = answer()
+    monkeypatch.setenv("MINER_MIRROR", site.mirror)
+    assert download("1342", cache=cache, limits=QUICK).read_bytes() == BOOK
+    assert site.paths == ["/1342.html"]
+
+
 def test_a_book_of_the_default_cache_takes_no_request(tmp_path, monkeypatch):
     monkeypatch.setenv("MINER_CACHE", str(tmp_path))
     touch(tmp_path, "1342.html")

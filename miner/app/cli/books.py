@@ -14,6 +14,6 @@ def book_reader(books: Path | None, mirror: str | None) -> Callable[[str], bytes
 
 def book_finder(books: Path | None, mirror: str | None) -> Callable[[str], Path]:
     """Returns a function that finds the file of a number, and downloads it if necessary."""
-    from miner.books.download import choose_mirror, find_book
+    from miner.books.download import find_book
 
-    return lambda id: find_book(id, books, choose_mirror(mirror))[1]
+    return lambda id: find_book(id, books, mirror)[1]
