@@ -14,7 +14,6 @@ from typing import Protocol
 
 from miner.corpus.options import describe
 from miner.dialogue.spans import BookSpans
-from miner.dialogue.typography import infer_language
 
 
 class BookFilter(Protocol):
@@ -33,7 +32,7 @@ class LanguageFilter:
 
     def __call__(self, book_spans: BookSpans) -> bool | str:
         """True, or which language the book has."""
-        found = infer_language(book_spans.book)
+        found = book_spans.language
         return True if found == self.language else f"a book in {found}, expected {self.language}"
 
 

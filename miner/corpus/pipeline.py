@@ -21,7 +21,6 @@ from miner.dialogue.filters import FilteredDialogues
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import BatchTagger, TaggedBook, TaggedSpan, Tagger
-from miner.dialogue.typography import Typography
 from miner.files import json_line, printable
 from miner.models.load import AUTO, FLOAT32, choose_tagger, load_tagger, tagger_signature
 from miner.models.routing import route_in_order
@@ -255,7 +254,8 @@ def _entry(
 ) -> dict[str, Any]:
     """What the run record says of a book."""
     assert source.path is not None
-    typography = _typography(book_spans)
+    typography = book_spans.typography
+    assert typography is not None  # `parse_spans` gives it
     book, spans = book_spans.book, book_spans.spans
     paired = filtered.kept
     if options.pairs_by_span:
@@ -276,7 +276,7 @@ def _entry(
             "marks": list(typography.names),
             "confidence": round(typography.confidence, 4),
         },
-        "tagger": tagger_signature(choose_tagger(options.tagger, typography.language)),
+        "tagger": tagger_signature(choose_tagger(options.tagger, book_spans.language)),
         "counts": {
             "utterances": sum(span.is_utterance for span in spans),
             "quoted_not_speech": sum(span.quoted for span in spans),
@@ -286,8 +286,3 @@ def _entry(
         },
         "filtered": dict(filtered.drops),
     }
-
-
-def _typography(book_spans: BookSpans) -> Typography:
-    assert book_spans.typography is not None  # `parse_spans` gives it
-    return book_spans.typography

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.dialogue.quotation_marks import Scanner, find_attributions, find_dash_speech, scanner_for
 from miner.dialogue.speech import are_speech, begins_letter, fills_block, find_asides
-from miner.dialogue.typography import Typography
+from miner.dialogue.typography import Typography, infer_language
 
 # Tables of contents, captions and footnotes are not part of the story and have no spans.
 STORY_KINDS = (BlockKind.HEADING, *SPOKEN_KINDS)
@@ -66,6 +66,11 @@ class BookSpans:
     book: Book
     spans: tuple[Span, ...]
     typography: Typography | None = None
+
+    @property
+    def language(self) -> str:
+        """The language of the book, as `typography.infer_language` gives it."""
+        return self.typography.language if self.typography else infer_language(self.book)
 
 
 class QuotedRange(NamedTuple):

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
-from miner.dialogue.typography import infer_language
 from miner.files import CHECKPOINT, file_signature, is_checkpoint
 from miner.models.routing import route_in_order
 
@@ -143,11 +142,11 @@ class AutoTagger:
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
         """One tagged span per span of the book."""
-        return self._tagger_of(_language_of(book_spans)).tag(book_spans)
+        return self._tagger_of(book_spans.language).tag(book_spans)
 
     def prepare(self, book_spans: BookSpans) -> _Routed:
         """What the tagger of the book's language prepares."""
-        language = _language_of(book_spans)
+        language = book_spans.language
         tagger = self._tagger_of(language)
         if isinstance(tagger, CheckpointTagger):
             return _Routed(language, tagger.prepare(book_spans))
@@ -174,12 +173,6 @@ class AutoTagger:
         if language in SHIPPED:
             return CheckpointTagger(Path(name), self.dtype)
         return load_tagger(name)
-
-
-def _language_of(book_spans: BookSpans) -> str:
-    if book_spans.typography:
-        return book_spans.typography.language
-    return infer_language(book_spans.book)
 
 
 def choose_tagger(name: str, language: str) -> str:
