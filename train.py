@@ -32,10 +32,12 @@ from miner.models.load import load_tagger
 from miner.models.tagger.augmentation import augment
 from miner.models.tagger.config import Expert
 from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
+from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.examples import Example, read_examples
 from miner.models.tagger.initialization import initialize_from, new_model
 from miner.models.tagger.losses import chapter_loss
 from miner.models.tagger.model_selection import BestEpoch, evaluate_epoch, trained_experts
+from miner.models.tagger.onnx_export import export_encoder
 from miner.models.tagger.run_folder import (
     RELIABILITY,
     MetricsRow,
@@ -100,7 +102,8 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
     if config.initialize_from:
         initialize_from(model, config.initialize_from)
     model.to(device)
-    encoder = ChapterEncoder(model, tokenizer, dtype, config.frozen, config.vectors)
+    plain = plain_tokenizer(tokenizer.backend_tokenizer)
+    encoder = ChapterEncoder(model, plain, dtype, config.frozen, config.vectors)
 
     # The data. Dev and test are read now, so that an error shows before hours of training.
     def read_book(book: str) -> bytes:
@@ -227,6 +230,10 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
         figure = plots.plot_reliability(finished.calibration.bins, config.dev_split)
         plots.save_figure(figure, out / RELIABILITY, force=True)
         write_run_record(out, finished)
+        try:
+            export_encoder(out)
+        except ValueError as error:
+            report(f"{error}; tagging with this checkpoint needs PyTorch")
         for name, scores in finished.scores.items():
             for unit in ("B-START", "turn-pair"):
                 value = scores.total.end_to_end[f"{unit}.f1"].value

@@ -21,6 +21,7 @@ import orjson
 CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
 # The files that decide which tags a checkpoint gives.
 CHECKPOINT = (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, "tokenizer.json", "tokenizer_config.json")
+CHECKPOINT_ENCODER = "encoder.onnx"  # for ONNX Runtime; where it is missing, PyTorch computes
 RUN_RECORD = "run.json"
 CARD = "README.md"
 

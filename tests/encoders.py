@@ -36,8 +36,8 @@ from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.typography import typography_from_names
-from miner.models.tagger.config import TaggerConfig
 from miner.models.tagger.model import ConversationTagger
+from miner.models.tagger.model_config import TaggerConfig
 
 torch.set_num_threads(1)
 

@@ -7,7 +7,6 @@ language that the checkpoint was trained on, and the gap heuristic for all other
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
-from miner.files import CHECKPOINT, file_signature, is_checkpoint
+from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint
 from miner.models.routing import route_in_order
 
 if TYPE_CHECKING:
@@ -111,17 +110,10 @@ class CheckpointTagger:
     def tag_prepared(
         self, books: Iterable[tuple[BookSpans, tuple[Chapter, ...]]]
     ) -> Iterator[list[TaggedSpan]]:
-        """The tagged spans of each book. Batches fill across books."""
+        """The tagged spans of each book."""
         tagger = self.load()
-        waiting = deque[BookSpans]()
-
-        def chapters_of_books() -> Iterator[tuple[Chapter, ...]]:
-            for book_spans, chapters in books:
-                waiting.append(book_spans)
-                yield chapters
-
-        for scores in tagger.score_books(chapters_of_books()):
-            yield tagger.decode_book(waiting.popleft(), scores)
+        for book_spans, chapters in books:
+            yield tagger.tag_chapters(book_spans, chapters)
 
 
 class _Routed(NamedTuple):
@@ -303,7 +295,8 @@ def _digest(path: Path) -> str:
 
 def _file_states(path: Path) -> _FileStates:
     """The files of a tagger with their times and sizes, which change when the files do."""
-    files = [path / name for name in CHECKPOINT] if path.is_dir() else [path]
+    names = (*CHECKPOINT, CHECKPOINT_ENCODER)
+    files = [path / name for name in names] if path.is_dir() else [path]
     states = [(file, file.stat()) for file in files if file.is_file()]
     return tuple((file, state.st_mtime_ns, state.st_size) for file, state in states)
 

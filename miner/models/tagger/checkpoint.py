@@ -1,31 +1,29 @@
-"""Reads and writes checkpoints: the files of a trained model, without running code from them."""
+"""The folder of a checkpoint -> its tagger, computed by ONNX Runtime or by PyTorch."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import os
+import shutil
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import torch
-from safetensors.torch import load_file, save_file
-from torch import Tensor
-from transformers import PreTrainedTokenizerFast
+from tokenizers import Tokenizer
 
-from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
-from miner.models.tagger.config import TaggerConfig, refuse_another_format
-from miner.models.tagger.model import ConversationTagger
-from miner.models.tagger.quantization import dequantize
-from miner.models.tagger.tagger import NeuralTagger
+from miner.extras import import_extra
+from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, reason_of
+from miner.models.tagger.config import read_config
+from miner.models.tagger.encoding import plain_tokenizer
+from miner.models.tagger.tagger import NeuralTagger, Runtime
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_FLOAT32, _BFLOAT16 = "float32", "bfloat16"
+_TOKENIZER = "tokenizer.json"
 
 
-def load_checkpoint(path: Path, device: str | None = None, dtype: str = "float32") -> NeuralTagger:
+def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32) -> NeuralTagger:
     """Returns the tagger of a checkpoint.
+
+    ONNX Runtime computes it on the CPU. PyTorch computes it on a GPU, in bfloat16, or if the
+    checkpoint has no ONNX file.
 
     Args:
         path: the folder of the checkpoint.
@@ -34,55 +32,57 @@ def load_checkpoint(path: Path, device: str | None = None, dtype: str = "float32
             faster on some processors and changes some tags.
 
     Raises:
-        ValueError: if `dtype` is another word, or as `read_checkpoint` raises it.
+        ValueError: if `dtype` is another word, if the folder holds no checkpoint, a checkpoint of
+            another format, or damaged files, or if PyTorch is needed and is not installed. The
+            message names the file.
     """
-    if dtype not in _DTYPES:
-        raise ValueError(f"found dtype {dtype!r}, expected {' or '.join(_DTYPES)}")
-    model, tokenizer = read_checkpoint(path)
-    torch.nn.Module.to(model, device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    model.encoder.to(_DTYPES[dtype])
-    return NeuralTagger(model, tokenizer)
-
-
-def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizerBase]:
-    """Returns the model of a checkpoint, in float32 and on the CPU, and its tokenizer.
-
-    Raises:
-        ValueError: if the folder holds no checkpoint, a checkpoint of another format, or damaged
-            files. The message names the file.
-    """
-    config_file, weights_file = path / CHECKPOINT_CONFIG, path / CHECKPOINT_WEIGHTS
+    if dtype not in (_FLOAT32, _BFLOAT16):
+        raise ValueError(f"found dtype {dtype!r}, expected {_FLOAT32} or {_BFLOAT16}")
     for name in CHECKPOINT:
         if not (path / name).is_file():
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
-    try:
-        record = json.loads(config_file.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{config_file}: found bad JSON ({error}), expected a config") from error
-    refuse_another_format(record if isinstance(record, dict) else {}, config_file)
-    try:
-        model = ConversationTagger(TaggerConfig.from_dict(record))
-        different = model.load_state_dict(dequantize(load_file(weights_file)), strict=False)
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(path)
-    except Exception as error:  # the libraries raise errors of many kinds at a damaged file
-        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
-    if wrong := sorted([*different.missing_keys, *different.unexpected_keys]):
-        raise ValueError(f"{weights_file}: found other weights than expected, first {wrong[0]}")
-    return model.eval(), tokenizer
+    config, record = read_config(path)
+    tokenizer = read_tokenizer(path / _TOKENIZER)
+    device = device or ("cuda" if has_gpu() else "cpu")
+    if (path / CHECKPOINT_ENCODER).is_file() and device == "cpu" and dtype == _FLOAT32:
+        from miner.models.tagger.onnx_runtime import OnnxRuntime
+
+        return NeuralTagger(OnnxRuntime(path, record), tokenizer, config)
+    return NeuralTagger(_load_torch(path, device, dtype), tokenizer, config)
 
 
-def write_checkpoint(
-    path: Path, model: ConversationTagger, quantized: Mapping[str, Tensor] | None = None
-) -> None:
-    """Writes the weights and the config of a model into a folder, beside its tokenizer.
+def _load_torch(path: Path, device: str, dtype: str) -> Runtime:
+    torch = import_extra("torch", "train")
+    from miner.models.tagger.model_files import read_checkpoint
+    from miner.models.tagger.torch_runtime import TorchRuntime
 
-    Args:
-        path: the folder.
-        model: the model.
-        quantized: the quantized weights of the model, if those are to be stored.
+    model, _ = read_checkpoint(path)
+    torch.nn.Module.to(model, device)
+    model.encoder.to(getattr(torch, dtype))
+    return TorchRuntime(model)
+
+
+def has_gpu() -> bool:
+    """Whether PyTorch is installed and finds a GPU.
+
+    Importing PyTorch takes seconds, so that the driver is looked for first.
     """
-    if quantized is None:
-        model.save_pretrained(path)
-        return
-    model.config.save_pretrained(path)
-    save_file(dict(quantized), path / CHECKPOINT_WEIGHTS, {"format": "pt"})
+    has_driver = os.path.exists("/proc/driver/nvidia/version") or shutil.which("nvidia-smi")
+    if not has_driver or find_spec("torch") is None:
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Returns the tokenizer of a file; it neither cuts nor pads texts.
+
+    Raises:
+        ValueError: if the file holds no tokenizer of an encoder.
+    """
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+        return plain_tokenizer(tokenizer)
+    except Exception as error:  # the library raises no narrower error
+        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error

@@ -1,18 +1,31 @@
-"""The config of a checkpoint, and the check that this version can read it."""
+"""The config of a checkpoint: how its tagger reads a chapter and decodes scores.
+
+The file `config.json` holds more, such as the shape of the model and the record of its training;
+see `model_config`. Tagging with ONNX Runtime needs this part alone.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-from transformers import PretrainedConfig
-
-from miner.dialogue.tags import TAGS
+from miner.files import CHECKPOINT_CONFIG
 from miner.models.tagger.features import FEATURES
 
+MODEL_TYPE = "conversation-tagger"
 FORMAT = 1  # raised when this version would read an older checkpoint wrongly
+CONTEXTS = ("text", "span")
+# A probability of the structure expert's answer, from which on the text of an utterance is not
+# read. On dev, tags are the same as with all text read (a table is in tests/benchmarks/README.md).
+SURE = 0.95
+_LONGEST_WINDOW = 65_536  # tokens; no encoder that we know of reads more at once
+_LARGEST_OFFSET = 1000.0
 
 
 class Expert(StrEnum):
@@ -22,84 +35,92 @@ class Expert(StrEnum):
     STRUCTURE = "structure"
 
 
-class TaggerConfig(PretrainedConfig):
-    """What a checkpoint records beside its weights.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggingConfig:
+    """What a tagger needs of the config of its checkpoint.
 
-    Args:
-        encoder: the config of the encoder.
+    Attributes:
         context: "text" for running text in windows, "span" for each span alone.
         window: the most tokens that the encoder reads at once, special tokens included.
         margin: tokens at each edge of a window that serve as context only.
         ends: tokens kept at each end of an utterance or of narration; 0 keeps all.
         paragraphs: paragraphs with speech that the BiLSTM reads at once; 0 reads a whole chapter.
         features: whether the model reads structure features beside the vectors.
-        projection: the size to which utterance vectors are projected.
-        hidden: the size of the BiLSTM in each direction.
-        layers: the number of layers of the BiLSTM.
-        dropout: the dropout before and after the BiLSTM.
-        start_share: the weight of the text expert, 0..1, when the model decides whether a
-            conversation opens. It is fitted on dev; the structure expert has the rest.
-        turn_share: the same, when the model decides whether a new turn opens.
-        masked: the share of tokens that are hidden in training.
-        mask: the id of the token that hides them.
-        separator: the id of the token between paragraphs, which is never hidden.
+        sure: windows are not read if they hold no utterance for which the structure expert's
+            answer has a lower probability; 1 reads all windows.
         start_offset: added to the scores of B-START before decoding, and fitted on dev. B-START is
             rare, so the most probable tags contain too few. Confidence ignores the offset.
         confidence_temperature: scores are divided by it, so that confidence is calibrated.
-        training: what the model was trained on and how; the model card prints it.
-        format: the format of the checkpoint.
-        **kwargs: as `PretrainedConfig` takes them.
     """
 
-    model_type = "conversation-tagger"
+    context: str = "text"
+    window: int = 256
+    margin: int = 32
+    ends: int = 24
+    paragraphs: int = 0
+    features: bool = True
+    sure: float = SURE
+    start_offset: float = 0.0
+    confidence_temperature: float = 1.0
 
-    def __init__(
-        self,
-        encoder: dict[str, Any] | None = None,
-        context: str = "text",
-        window: int = 256,
-        margin: int = 32,
-        ends: int = 24,
-        paragraphs: int = 0,
-        features: bool = True,
-        projection: int = 256,
-        hidden: int = 128,
-        layers: int = 1,
-        dropout: float = 0.2,
-        start_share: float = 0.5,
-        turn_share: float = 0.5,
-        masked: float = 0.0,
-        mask: int = 0,
-        separator: int = 0,
-        start_offset: float = 0.0,
-        confidence_temperature: float = 1.0,
-        training: dict[str, Any] | None = None,
-        format: int = FORMAT,
-        **kwargs: Any,  # noqa: ANN401 - what PretrainedConfig takes
-    ) -> None:
-        self.encoder = encoder or {}
-        self.context = context
-        self.window = window
-        self.margin = margin
-        self.ends = ends
-        self.paragraphs = paragraphs
-        self.features = features
-        self.projection = projection
-        self.hidden = hidden
-        self.layers = layers
-        self.dropout = dropout
-        self.start_share = start_share
-        self.turn_share = turn_share
-        self.masked = masked
-        self.mask = mask
-        self.separator = separator
-        self.start_offset = start_offset
-        self.confidence_temperature = confidence_temperature
-        self.training = training or {}
-        self.format = format
-        self.tags = [str(tag) for tag in TAGS]
-        self.feature_names = list(FEATURES)
-        super().__init__(**kwargs)
+
+def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
+    """Returns the config of a checkpoint, and the record that its file holds.
+
+    Raises:
+        ValueError: if the file is no config of a checkpoint that this version can read, or holds a
+            value that no tagger can work with. The message names the file and the value.
+        OSError: if the file cannot be read.
+    """
+    path = folder / CHECKPOINT_CONFIG
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: found bad JSON ({error}), expected a config") from error
+    except RecursionError as error:
+        raise ValueError(
+            f"{path}: found JSON that is nested too deeply, expected a config"
+        ) from error
+    record = record if isinstance(record, dict) else {}
+    refuse_another_format(record, path)
+    values = {
+        field.name: record[field.name] for field in fields(TaggingConfig) if field.name in record
+    }
+    try:
+        return tagging_config(values), record
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
+    """Returns the config with these values; others have their defaults.
+
+    Raises:
+        ValueError: if a value has another type than expected, or is out of range.
+    """
+    config = TaggingConfig(**values)
+    for field in fields(TaggingConfig):
+        found, kind = getattr(config, field.name), type(field.default)
+        is_number = kind is float and isinstance(found, int) and not isinstance(found, bool)
+        if type(found) is not kind and not is_number:
+            raise ValueError(f"found {field.name} {found!r:.40}, expected {kind.__name__}")
+    least = 2 * config.margin + 3 if config.context == "text" else 3
+    ranges = {
+        "window": (least, _LONGEST_WINDOW),
+        "margin": (0, _LONGEST_WINDOW),
+        "ends": (0, math.inf),
+        "paragraphs": (0, math.inf),
+        "sure": (0.0, 1.0),
+        "start_offset": (-_LARGEST_OFFSET, _LARGEST_OFFSET),
+        "confidence_temperature": (1e-3, 1e3),
+    }
+    for name, (low, high) in ranges.items():
+        found = getattr(config, name)
+        if not low <= found <= high:  # NaN is in no range
+            raise ValueError(f"found {name} {found:g}, expected {low:g} to {high:g}")
+    if config.context not in CONTEXTS:
+        raise ValueError(f"found context {config.context!r:.40}, expected {' or '.join(CONTEXTS)}")
+    return config
 
 
 def refuse_another_format(record: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
@@ -113,11 +134,11 @@ def refuse_another_format(record: Mapping[str, Any], path: str | os.PathLike[str
         ValueError: if the config is of another kind of model, of another format, or of a model
             that reads other features.
     """
-    if (kind := record.get("model_type")) != TaggerConfig.model_type:
-        raise ValueError(f"{path}: found model type {kind}, expected {TaggerConfig.model_type}")
+    if (kind := record.get("model_type")) != MODEL_TYPE:
+        raise ValueError(f"{path}: found model type {kind!r:.40}, expected {MODEL_TYPE}")
     if record.get("format") != FORMAT or record.get("feature_names") != list(FEATURES):
         raise ValueError(
-            f"{path}: found a checkpoint of format {record.get('format')}, or of other features, "
-            f"expected format {FORMAT} with our {len(FEATURES)} features: "
+            f"{path}: found a checkpoint of format {record.get('format')!r:.40}, or of other "
+            f"features, expected format {FORMAT} with our {len(FEATURES)} features: "
             "train it again with this version"
         )

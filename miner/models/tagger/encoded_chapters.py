@@ -7,18 +7,15 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from miner.models.tagger.encoding import UNREAD, Encoding, encode_chapter, sequence_slices
 from miner.models.tagger.examples import Example
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.training import autocast
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +45,14 @@ class ChapterEncoder:
 
     Attributes:
         model: the model, on the device on which it is trained.
-        tokenizer: the tokenizer of its encoder.
+        tokenizer: the tokenizer of its encoder; it neither cuts nor pads texts.
         dtype: the type of numbers that the encoder computes with.
         frozen: whether the encoder is not trained, so that its vectors stay the same.
         folder: a folder that keeps the vectors of a frozen encoder from run to run.
     """
 
     model: ConversationTagger
-    tokenizer: PreTrainedTokenizerBase
+    tokenizer: Tokenizer
     dtype: torch.dtype = torch.float32
     frozen: bool = False
     folder: Path | None = None
@@ -72,7 +69,9 @@ class ChapterEncoder:
 
     def _encode(self, example: Example, reads_text: bool, encoder_key: str) -> EncodedChapter:
         chapter, config, device = example.chapter, self.model.config, self.model.device
-        encoding = encode_chapter(chapter, self.tokenizer, config) if reads_text else UNREAD
+        encoding = (
+            encode_chapter(chapter, self.tokenizer, config.for_tagging()) if reads_text else UNREAD
+        )
         return EncodedChapter(
             encoding,
             torch.from_numpy(chapter.features).to(device),

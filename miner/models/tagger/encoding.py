@@ -11,14 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from tokenizers import Tokenizer
+
+from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.features import Chapter, Paragraph
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from miner.models.tagger.config import TaggerConfig
 
 _N_SPECIAL = 2  # special tokens of a window: one before the text and one after it
 Range = tuple[int, int]  # the first token and the token after the last
@@ -61,9 +58,7 @@ class Encoding:
 UNREAD = Encoding((), 0, (), ())  # of a chapter whose text the encoder does not read
 
 
-def encode_chapter(
-    chapter: Chapter, tokenizer: PreTrainedTokenizerBase, config: TaggerConfig
-) -> Encoding:
+def encode_chapter(chapter: Chapter, tokenizer: Tokenizer, config: TaggingConfig) -> Encoding:
     """Returns the chapter in tokens, in the way that a model's config sets."""
     if config.context == "span":
         return encode_spans(chapter, tokenizer, config.window)
@@ -91,7 +86,7 @@ def sequence_slices(chapter: Chapter, n_paragraphs: int) -> list[slice]:
 
 def encode_text(
     chapter: Chapter,
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizer: Tokenizer,
     window: int,
     margin: int,
     ends: int = 0,
@@ -104,7 +99,7 @@ def encode_text(
 
     Args:
         chapter: the chapter.
-        tokenizer: a fast tokenizer, since character offsets are needed.
+        tokenizer: the tokenizer of the encoder; it neither cuts nor pads texts.
         window: the most tokens of a window, special tokens included.
         margin: tokens at each end of a window that serve as context only, unless the chapter
             begins or ends there.
@@ -140,7 +135,7 @@ def encode_text(
     return Encoding(windows, len(tokens), tuple(utterances), tuple(narration))
 
 
-def encode_spans(chapter: Chapter, tokenizer: PreTrainedTokenizerBase, window: int) -> Encoding:
+def encode_spans(chapter: Chapter, tokenizer: Tokenizer, window: int) -> Encoding:
     """Returns each utterance, and the narration before it, as a text of its own.
 
     A text is cut off at `window` tokens. "Mining Conversations from Novels" encodes spans alone in
@@ -203,7 +198,7 @@ def _ends(ids: list[int], n: int) -> list[int]:
 
 
 def _windows(
-    tokens: Sequence[int], tokenizer: PreTrainedTokenizerBase, window: int, margin: int
+    tokens: Sequence[int], tokenizer: Tokenizer, window: int, margin: int
 ) -> tuple[Window, ...]:
     """Returns windows of the same length over all tokens, so that none needs padding."""
     room = window - _N_SPECIAL
@@ -251,42 +246,44 @@ def batch_windows(
 
 
 def _tokenized(
-    texts: Sequence[str], tokenizer: PreTrainedTokenizerBase
+    texts: Sequence[str], tokenizer: Tokenizer
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
     """Returns the tokens of each text without special tokens, and their character ranges."""
     if not texts:
         return []
-    encoded = tokenizer(
-        list(texts),
-        add_special_tokens=False,
-        return_offsets_mapping=True,
-        return_attention_mask=False,
-        truncation=False,
-        verbose=False,
-    )
-    return list(zip(encoded["input_ids"], encoded["offset_mapping"], strict=True))
+    encoded = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    return [(item.ids, item.offsets) for item in encoded]
 
 
-def find_special_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[int, int]:
+def find_special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:
     """Returns the token before a window and the one after it, which also separates paragraphs.
 
     Raises:
-        ValueError: if the tokenizer has no such token.
+        ValueError: if the tokenizer does not put one token at each end of a text.
     """
-    first = _special(tokenizer.cls_token_id, tokenizer.bos_token_id)
-    return first, _special(tokenizer.sep_token_id, tokenizer.eos_token_id)
+    ids = tokenizer.encode("").ids
+    if len(ids) != _N_SPECIAL:
+        raise ValueError(
+            f"found a tokenizer that adds {len(ids)} tokens to a text, "
+            "expected that of an encoder, which adds one at each end"
+        )
+    first, last = ids
+    return first, last
 
 
-def _with_special(ids: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
+def plain_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
+    """Returns a copy of a tokenizer that neither cuts nor pads texts.
+
+    Raises:
+        ValueError: as `find_special_tokens` raises it.
+    """
+    plain = Tokenizer.from_str(tokenizer.to_str())
+    plain.no_truncation()
+    plain.no_padding()
+    find_special_tokens(plain)
+    return plain
+
+
+def _with_special(ids: Sequence[int], tokenizer: Tokenizer) -> tuple[int, ...]:
     first, last = find_special_tokens(tokenizer)
     return (first, *ids, last)
-
-
-def _special(*ids: object) -> int:
-    """Returns the first id that the tokenizer has."""
-    found = next((id for id in ids if isinstance(id, int)), None)
-    if found is None:
-        raise ValueError(
-            "found a tokenizer without tokens for the ends, expected that of an encoder"
-        )
-    return found

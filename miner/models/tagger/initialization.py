@@ -12,20 +12,20 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging
 
 from miner.files import reason_of
-from miner.models.tagger.checkpoint import read_checkpoint
-from miner.models.tagger.config import TaggerConfig
-from miner.models.tagger.encoding import Window, find_special_tokens
+from miner.models.tagger.encoding import Window, find_special_tokens, plain_tokenizer
 from miner.models.tagger.model import ConversationTagger
+from miner.models.tagger.model_config import TaggerConfig
+from miner.models.tagger.model_files import read_checkpoint
 from miner.models.tagger.training_config import TrainingConfig
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+    from transformers import PreTrainedTokenizerFast
 
 # What a saved encoder records of its own file; the model is trained in float32 in any case.
 _OF_THE_FILE = ("_name_or_path", "dtype", "torch_dtype")
 
 
-def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTokenizerBase]:
+def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTokenizerFast]:
     """Returns a model with the weights of its encoder and a new head, and the tokenizer.
 
     Raises:
@@ -52,7 +52,7 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
             dropout=config.dropout,
             masked=config.masked,
             mask=tokenizer.mask_token_id or 0,
-            separator=find_special_tokens(tokenizer)[1],
+            separator=find_special_tokens(plain_tokenizer(tokenizer.backend_tokenizer))[1],
         )
     )
     positions = getattr(encoder, "max_position_embeddings", None)

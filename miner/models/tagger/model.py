@@ -12,30 +12,29 @@ import os
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file
+from safetensors.numpy import load_file
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from transformers import AutoConfig, AutoModel, PreTrainedModel
 from transformers.utils.hub import cached_file
 
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
-from miner.models.tagger.config import Expert, TaggerConfig, refuse_another_format
+from miner.models.tagger.config import Expert, refuse_another_format
 from miner.models.tagger.encoding import Encoding, Window, batch_windows
 from miner.models.tagger.features import FEATURES, N_PLAIN
-from miner.models.tagger.pooling import Pooling
+from miner.models.tagger.head import OUTCOME_OF_TAG, VOICE
+from miner.models.tagger.model_config import TaggerConfig
+from miner.models.tagger.pooling import Parts
 from miner.models.tagger.quantization import dequantize, is_quantized
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
 _PAD_TO = 8  # tokens; windows are padded to a multiple of it
-_VOICE = 64  # size of the vectors whose product says whether two utterances have one speaker
 _DISTANCE = 8  # utterances, at most, between two whose speakers are compared
 _STRUCTURE = 64  # size of the layers over the structure features
-# An utterance has one of three outcomes. Whether one that continues a turn is I-START or I-OTHER
-# follows from the tags before it, so both have the same score.
 _OUTCOMES = ("opens a conversation", "opens a turn", "continues a turn")
-_OUTCOME_OF_TAG = (0, 2, 1, 2)
 # The arguments by which `from_pretrained` finds a model's files, beside its name.
 _PLACE = ("cache_dir", "force_download", "local_files_only", "revision", "subfolder", "token")
 
@@ -76,7 +75,7 @@ class TextExpert(nn.Module):
             dropout=config.dropout if config.layers > 1 else 0.0,
         )
         size += 2 * config.hidden
-        self.voice = nn.Linear(size, _VOICE)
+        self.voice = nn.Linear(size, VOICE)
         self.voice_bias = nn.Parameter(torch.zeros(1))
         self.scores = nn.Linear(size + 1, len(_OUTCOMES))
 
@@ -91,19 +90,37 @@ class TextExpert(nn.Module):
         Returns:
             (sequences, utterances, 3) and (sequences, utterances, 8).
         """
+        states = self._states(vectors, features, lengths)
+        voices = self.voice(states)
+        alike = [
+            self._compare(voices, n) for n in range(1, min(_DISTANCE, voices.shape[1] - 1) + 1)
+        ]
+        # Zeros that depend on the voices: each weight must have a gradient in a short sequence too.
+        none = voices.sum(dim=-1) * 0.0 + self.voice_bias
+        alike += [none] * (_DISTANCE - len(alike))
+        together = torch.stack(alike, dim=2)
+        return self.scores(torch.cat([states, together[..., :1]], dim=2)), together
+
+    def score(self, vectors: Tensor, features: Tensor) -> Tensor:
+        """Returns the scores of the outcomes of one sequence: (utterances, 3).
+
+        The result is that of `forward`. Nothing in it depends on the length of the sequence, so it
+        can be exported.
+        """
+        states = self._states(vectors[None], features[None], None)
+        likeness = self._compare(self.voice(states), 1)
+        return self.scores(torch.cat([states, likeness[..., None]], dim=2))[0]
+
+    def _states(self, vectors: Tensor, features: Tensor, lengths: Tensor | None) -> Tensor:
         vectors = self.projection(vectors)
         if self.plain is not None:
             vectors = torch.cat([vectors, self.plain(features[..., :N_PLAIN])], dim=2)
-        states = _run_lstm(self.lstm, self.dropout, vectors, lengths)
-        voices = self.voice(states)
-        alike = [
-            nn.functional.pad((voices[:, n:] * voices[:, :-n]).sum(dim=-1), (n, 0))
-            for n in range(1, min(_DISTANCE, voices.shape[1] - 1) + 1)
-        ]
-        # Zeros that depend on the voices: each weight must have a gradient in a short sequence too.
-        alike += [voices.sum(dim=-1) * 0.0] * (_DISTANCE - len(alike))
-        together = torch.stack(alike, dim=2) / _VOICE**0.5 + self.voice_bias
-        return self.scores(torch.cat([states, together[..., :1]], dim=2)), together
+        return _run_lstm(self.lstm, self.dropout, vectors, lengths)
+
+    def _compare(self, voices: Tensor, n: int) -> Tensor:
+        """Returns the likeness of the voice of each utterance with that n before it."""
+        products = (voices[:, n:] * voices[:, :-n]).sum(dim=-1)
+        return nn.functional.pad(products, (n, 0)) / VOICE**0.5 + self.voice_bias
 
 
 class StructureExpert(nn.Module):
@@ -116,16 +133,26 @@ class StructureExpert(nn.Module):
         self.lstm = nn.LSTM(_STRUCTURE, _STRUCTURE, batch_first=True, bidirectional=True)
         self.scores = nn.Linear(3 * _STRUCTURE, len(_OUTCOMES))
 
-    def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the scores of the outcomes of padded sequences: (sequences, utterances, 3)."""
+    def forward(self, features: Tensor, lengths: Tensor | None) -> Tensor:
+        """Returns the scores of the outcomes of padded sequences: (sequences, utterances, 3).
+
+        Args:
+            features: (sequences, utterances, len(FEATURES)).
+            lengths: (sequences,), in utterances; None if no sequence is padded.
+        """
         return self.scores(_run_lstm(self.lstm, self.dropout, self.projection(features), lengths))
 
 
-def _run_lstm(lstm: nn.LSTM, dropout: nn.Dropout, vectors: Tensor, lengths: Tensor) -> Tensor:
-    """Returns the states of a BiLSTM over padded sequences, joined with its input vectors."""
+def _run_lstm(
+    lstm: nn.LSTM, dropout: nn.Dropout, vectors: Tensor, lengths: Tensor | None
+) -> Tensor:
+    """Returns the states of a BiLSTM over sequences, joined with its input vectors."""
     vectors = dropout(vectors)
-    packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
-    hidden, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True)
+    if lengths is None:
+        hidden = lstm(vectors)[0]
+    else:
+        packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+        hidden, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True)
     return torch.cat([dropout(hidden), vectors], dim=2)
 
 
@@ -184,8 +211,7 @@ class ConversationTagger(PreTrainedModel):
             return super().from_pretrained(name, *args, **kwargs)
         if kwargs.get("config") is None:
             kwargs["config"] = TaggerConfig.from_dict(record)
-        weights = dequantize(load_file(file))
-        return super().from_pretrained(None, *args, state_dict=weights, **kwargs)
+        return super().from_pretrained(None, *args, state_dict=read_weights(file), **kwargs)
 
     def _init_weights(self, module: nn.Module) -> None:
         """Keeps PyTorch's own initial weights; those of the encoder are loaded later."""
@@ -205,21 +231,51 @@ class ConversationTagger(PreTrainedModel):
         same_turn, new_turn = log(-opens) + log(continues), log(-opens) + log(-continues)
         return torch.stack([log(opens), same_turn, new_turn, same_turn], dim=-1)
 
-    def read_chapter(self, encoding: Encoding) -> Tensor:
-        """Returns the vectors of a chapter's utterances, as `Pooling.vectors` does.
+    def score_structure(self, features: Tensor) -> Tensor:
+        """Returns the scores by the structure expert of one sequence: (utterances, 4)."""
+        assert self.structure is not None
+        return self.structure(features[None], None)[0][:, list(OUTCOME_OF_TAG)]
 
+    def score_text(self, vectors: Tensor, features: Tensor, structure: Tensor | None) -> Tensor:
+        """Returns the scores of one sequence by the text expert, mixed with the structure's.
+
+        Args:
+            vectors: (utterances, 3 x width).
+            features: (utterances, len(FEATURES)).
+            structure: the scores by the structure expert; None if there is none.
+
+        Returns:
+            (utterances, 4).
+        """
+        scores = self.text.score(vectors, features)[:, list(OUTCOME_OF_TAG)]
+        return scores if structure is None else self.mix_scores(scores, structure)
+
+    def read_chapter(self, encoding: Encoding) -> Tensor:
+        """Returns the vectors of a chapter's utterances: (utterances, 3 x width).
+
+        They are those of `Pooling.vectors`, and gradients pass through them.
         Windows of the same length are encoded together, and nearly all windows of a chapter have
         the same length. On a CPU at most a few thousand tokens are encoded at once: with all
         windows of a chapter at once, training took three to four times as long.
         """
-        device = self.device
-        pooling = Pooling(encoding, self.encoder.config.hidden_size, device)
+        device, size = self.device, self.encoder.config.hidden_size
+        parts = Parts(encoding)
+        n = parts.n_utterances
+        first = torch.zeros(n, size, device=device)
+        means = torch.zeros(2 * n + 1, size, device=device)
         at_once = _TOKENS_AT_ONCE.get(device.type, _TOKENS_AT_ONCE["cpu"])
         for length, numbers in batch_windows(encoding.windows, _PAD_TO, at_once):
             windows = [encoding.windows[n] for n in numbers]
             for window, vectors in zip(windows, self.read_windows(windows, length), strict=True):
-                pooling.add(window, vectors)
-        return pooling.vectors()
+                of_window = parts.of_window(window)
+                taken = vectors[of_window.taken].float()
+                with torch.autocast(device.type, enabled=False):  # sums need full precision
+                    shares = torch.from_numpy(of_window.shares).to(device)
+                    numbers_of_parts = torch.from_numpy(of_window.parts).to(device)
+                    means.index_add_(0, numbers_of_parts, shares @ taken)
+                first[of_window.begun] = taken[torch.from_numpy(of_window.first).to(device)]
+        spoken, narrated = means[:-1].chunk(2)
+        return torch.cat([spoken, first, narrated], dim=1)
 
     def read_windows(self, windows: Sequence[Window], length: int) -> Tensor:
         """Returns the encoder's vectors of windows: (windows, length, size).
@@ -272,14 +328,20 @@ class ConversationTagger(PreTrainedModel):
             vectors = self.read_chapter(encoding) if vectors is None else vectors
             padded = pad_sequence([vectors[part] for part in sequences], batch_first=True)
             scores, alike = self.text(padded, structure, lengths)
-            found.append(scores[..., list(_OUTCOME_OF_TAG)])
+            found.append(scores[..., list(OUTCOME_OF_TAG)])
         if Expert.STRUCTURE in experts and self.structure is not None:
-            found.append(self.structure(structure, lengths)[..., list(_OUTCOME_OF_TAG)])
+            found.append(self.structure(structure, lengths)[..., list(OUTCOME_OF_TAG)])
         scores = self.mix_scores(*found) if len(found) > 1 else found[0]
         return [
             SequenceScores(scores[n, :length], None if alike is None else alike[n, :length])
             for n, length in enumerate(lengths.tolist())
         ]
+
+
+def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
+    """Returns the weights of a file, dequantized if they are quantized."""
+    weights = dequantize(load_file(path))
+    return {name: torch.from_numpy(np.ascontiguousarray(item)) for name, item in weights.items()}
 
 
 def log_odds(scores: Tensor) -> tuple[Tensor, Tensor]:

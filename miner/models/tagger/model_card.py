@@ -49,7 +49,8 @@ def format_model_card(
             lines.append(f"| {split}: {label} | {row} |")
     lines += [
         "",
-        "Scores on the annotated spans, with intervals from resampled chapters. Signatures:",
+        "Scores on the annotated spans, computed by PyTorch from the whole text, with intervals",
+        "from resampled chapters. Signatures:",
         "",
     ]
     lines += [f"- `{one}`" for one in dict.fromkeys(item.signature for item in scores.values())]

@@ -16,6 +16,7 @@ from miner.evaluation.scores import Scores
 from miner.files import (
     CARD,
     CHECKPOINT,
+    CHECKPOINT_ENCODER,
     RUN_RECORD,
     json_line,
     reason_of,
@@ -23,10 +24,11 @@ from miner.files import (
 )
 from miner.models.load import tagger_signature
 from miner.models.tagger.calibration import Calibration, calibration_error, fit_temperature
-from miner.models.tagger.checkpoint import read_checkpoint, write_checkpoint
 from miner.models.tagger.encoded_chapters import ChapterEncoder
+from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.examples import AnnotatedExamples, Example, digest_examples
 from miner.models.tagger.model_card import format_model_card
+from miner.models.tagger.model_files import read_checkpoint, write_checkpoint
 from miner.models.tagger.model_selection import (
     BestEpoch,
     ChapterScores,
@@ -42,7 +44,7 @@ from miner.models.tagger.training_config import TrainingConfig
 from miner.version import __version__
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+    from transformers import PreTrainedTokenizerFast
 
 STATE = "state.pt"  # from which an interrupted run is resumed; a finished run has none
 METRICS = "metrics.jsonl"
@@ -144,7 +146,7 @@ def build_run_record(
 def begin_run(out: Path) -> None:
     """Makes the run folder, and deletes the files of an older run in it."""
     out.mkdir(parents=True, exist_ok=True)
-    for name in (STATE, METRICS, RUN_RECORD, *CHECKPOINT, CARD, RELIABILITY):
+    for name in (STATE, METRICS, RUN_RECORD, *CHECKPOINT, CHECKPOINT_ENCODER, CARD, RELIABILITY):
         (out / name).unlink(missing_ok=True)
 
 
@@ -210,7 +212,7 @@ def metrics_row(
 def finish_run(
     out: Path,
     config: TrainingConfig,
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizer: PreTrainedTokenizerFast,
     device: torch.device,
     dtype: torch.dtype,
     splits: Mapping[str, AnnotatedExamples],
@@ -231,11 +233,14 @@ def finish_run(
     """
     tokenizer.save_pretrained(out)
     model, _ = read_checkpoint(out)
-    quantized = quantize(model.state_dict()) if config.quantize else None
-    if quantized:
-        model.load_state_dict(dequantize(quantized))  # scores the weights that are stored
+    quantized = None
+    if config.quantize:
+        quantized = quantize({name: item.numpy() for name, item in model.state_dict().items()})
+        stored = {name: torch.from_numpy(item) for name, item in dequantize(quantized).items()}
+        model.load_state_dict(stored)  # scores the weights that are stored
     nn.Module.to(model, device)
-    encoder = ChapterEncoder(model, tokenizer, dtype, config.frozen, config.vectors)
+    plain = plain_tokenizer(tokenizer.backend_tokenizer)
+    encoder = ChapterEncoder(model, plain, dtype, config.frozen, config.vectors)
     dev, *_ = splits
     scores: dict[str, Scores] = {}
     offsets: dict[str, float] = {}  # of the mixture and of each expert alone, fitted on dev

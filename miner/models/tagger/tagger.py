@@ -1,22 +1,27 @@
-"""The tagger of a trained model, which is interchangeable with the heuristics."""
+"""The tagger of a trained model, which is interchangeable with the heuristics.
+
+A chapter is read in this order: the structure expert scores all its utterances; the encoder reads
+the windows that hold an utterance of which the structure expert is not sure; the text expert scores
+the utterances that were read. A model without features reads all windows.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TAGS, Tag, TaggedSpan
-from miner.models.tagger.decoding import marginals, viterbi
+from miner.models.tagger.config import TaggingConfig
+from miner.models.tagger.decoding import TagScores, marginals, viterbi
 from miner.models.tagger.encoding import (
-    UNREAD,
     Encoding,
     Window,
     batch_windows,
@@ -24,156 +29,235 @@ from miner.models.tagger.encoding import (
     sequence_slices,
 )
 from miner.models.tagger.features import Chapter, split_chapters
-from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.pooling import Pooling
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-# By kind of device. On a CPU this is the fastest of 1,024 to 8,192; on a GPU it is not measured.
-_TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 65_536}
 _PAD_TO = 64  # tokens; windows that are not full are padded to a multiple of it
-_UTTERANCES_AT_ONCE = 16_384  # in the chapters that the BiLSTM reads side by side
-ScoredChapters = list[tuple[Chapter, NDArray[np.float32]]]
+
+ScoredChapter = tuple[Chapter, TagScores]
+
+
+class Runtime(Protocol):
+    """Computes the parts of a model. Arrays are float32 unless they are said to be others.
+
+    Attributes:
+        size: the size of the encoder's vectors.
+        tokens_at_once: the tokens of a batch.
+    """
+
+    size: int
+    tokens_at_once: int
+
+    def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
+        """Returns the vectors of windows, padded to a length: (windows, length, size)."""
+        ...
+
+    def score_structure(self, features: NDArray[np.float32]) -> TagScores:
+        """Returns the scores by the structure expert of a sequence: (utterances, 4).
+
+        Args:
+            features: (utterances, len(FEATURES)).
+        """
+        ...
+
+    def score_text(
+        self,
+        vectors: NDArray[np.float32],
+        features: NDArray[np.float32],
+        structure: TagScores | None,
+    ) -> TagScores:
+        """Returns the scores by the text expert of a sequence, mixed with those of the structure.
+
+        Args:
+            vectors: (utterances, 3 x size), as `Pooling.vectors` gives them.
+            features: (utterances, len(FEATURES)).
+            structure: the scores of `score_structure`; None if the model has no features.
+        """
+        ...
 
 
 @dataclass(slots=True)
-class _OpenBook:
-    """A book whose windows are being encoded; `n_waiting` of them are not encoded yet."""
+class _OpenChapter:
+    """A chapter whose windows are being encoded; `n_waiting` of them are not encoded yet."""
 
-    chapters: list[Chapter]
-    poolings: list[Pooling]
-    n_waiting: int = 0
+    chapter: Chapter
+    structure: TagScores | None
+    is_read: NDArray[np.bool_]
+    pooling: Pooling
+    n_waiting: int
 
 
-_WaitingWindow = tuple[Window, Pooling, _OpenBook]  # a window, and where its vectors go
+_WaitingWindow = tuple[Window, _OpenChapter]
 
 
 @dataclass(frozen=True, slots=True)
 class NeuralTagger:
     """Tags books with a trained model. The confidence of a tag is its marginal probability."""
 
-    model: ConversationTagger
-    tokenizer: PreTrainedTokenizerBase
+    runtime: Runtime
+    tokenizer: Tokenizer
+    config: TaggingConfig
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
         """Returns one tagged span per span; the tags are an allowed sequence.
 
         As in training, each chapter opens a conversation. Narration has the confidence None.
         """
-        (scored,) = self.score_books([split_chapters(book_spans)])
-        return self.decode_book(book_spans, scored)
+        return self.tag_chapters(book_spans, split_chapters(book_spans))
 
-    def decode_book(self, book_spans: BookSpans, scored: ScoredChapters) -> list[TaggedSpan]:
-        """Returns the spans of a book with the best tags by the scores of its chapters."""
-        config = self.model.config
-        return decode_scores(book_spans, scored, config.start_offset, config.confidence_temperature)
-
-    def score_chapter(self, chapter: Chapter) -> NDArray[np.float32]:
-        """Returns the scores of the tags in `decoding.TAGS` of a chapter: (utterances, 4)."""
-        (((_, scores),),) = self.score_books([[chapter]])
-        return scores
-
-    def score_books(self, books: Iterable[Iterable[Chapter]]) -> Iterator[ScoredChapters]:
-        """Yields the chapters of each book with their scores, (utterances, 4), in order.
-
-        Full windows are encoded in batches of the same shape, which may hold windows of several
-        chapters and books. The scores of a book are the same bit by bit, no matter which books are
-        scored beside it.
+    def tag_chapters(
+        self,
+        book_spans: BookSpans,
+        chapters: Iterable[Chapter],
+        on_words: Callable[[int], None] | None = None,
+    ) -> list[TaggedSpan]:
+        """Returns the spans of a book with their tags.
 
         Args:
-            books: the chapters of each book. They are read when needed, one batch ahead.
+            book_spans: the book.
+            chapters: its chapters, as `features.split_chapters` gives them.
+            on_words: called after each chapter with the number of its words.
         """
-        self.model.eval()
-        length = self.model.config.window
-        batch_size = max(1, self._tokens_at_once // length)
-        open_books = deque[_OpenBook]()
+
+        def score_and_tell() -> Iterator[ScoredChapter]:
+            for chapter, scores in self.score_chapters(chapters):
+                if on_words:
+                    on_words(sum(len(item.text.split()) for item in chapter.paragraphs))
+                yield chapter, scores
+
+        config = self.config
+        scored = score_and_tell()
+        return decode_scores(book_spans, scored, config.start_offset, config.confidence_temperature)
+
+    def score_chapter(self, chapter: Chapter) -> TagScores:
+        """Returns the scores of a chapter."""
+        ((_, scores),) = self.score_chapters([chapter])
+        return scores
+
+    def score_chapters(self, chapters: Iterable[Chapter]) -> Iterator[ScoredChapter]:
+        """Yields chapters with their scores, in order.
+
+        Full windows are encoded in batches that may hold windows of several chapters. Only the
+        chapters of one batch are held in memory.
+
+        Args:
+            chapters: read when they are needed, one batch ahead.
+        """
+        n_at_once = max(1, self.runtime.tokens_at_once // self.config.window)
+        open_chapters = deque[_OpenChapter]()
         waiting = deque[_WaitingWindow]()
-        for book_chapters in books:
-            open_books.append(self._open_book(book_chapters, waiting))
-            while len(waiting) >= batch_size:
-                self._encode([waiting.popleft() for _ in range(batch_size)], length, batch_size)
-            while open_books and not open_books[0].n_waiting:
-                yield self._score_book(open_books.popleft())
-        while waiting:
-            rest = [waiting.popleft() for _ in range(min(batch_size, len(waiting)))]
-            self._encode(rest, length, batch_size)
-        for book in open_books:
-            yield self._score_book(book)
+        for chapter, encoding in self._encode_ahead(chapters):
+            open_chapters.append(self._open(chapter, encoding, waiting))
+            while len(waiting) >= n_at_once:
+                self._encode([waiting.popleft() for _ in range(n_at_once)], self.config.window)
+            while open_chapters and not open_chapters[0].n_waiting:
+                yield self._score(open_chapters.popleft())
+        if waiting:
+            self._encode(list(waiting), self.config.window)
+        for item in open_chapters:
+            yield self._score(item)
 
-    def _open_book(
-        self, book_chapters: Iterable[Chapter], waiting: deque[_WaitingWindow]
-    ) -> _OpenBook:
-        """Returns a book in tokens. Full windows join the queue; shorter ones are encoded now."""
-        config = self.model.config
-        book = _OpenBook([], [])
-        shorter: list[_WaitingWindow] = []
-        encodings: list[Future[Encoding]] = []
-        with ThreadPoolExecutor(1) as pool:  # tokenizes a chapter while the next one is prepared
-            for chapter in book_chapters:
-                book.chapters.append(chapter)
-                encodings.append(pool.submit(encode_chapter, chapter, self.tokenizer, config))
-        for encoding in (item.result() for item in encodings):
-            size = self.model.encoder.config.hidden_size
-            with torch.inference_mode():
-                pooling = Pooling(encoding, size, self.model.device)
-            book.poolings.append(pooling)
-            book.n_waiting += len(encoding.windows)
-            for window in encoding.windows:
-                queue = waiting if len(window.ids) == config.window else shorter
-                queue.append((window, pooling, book))
-        windows = [window for window, _, _ in shorter]
-        for length, numbers in batch_windows(windows, _PAD_TO, self._tokens_at_once):
-            self._encode([shorter[n] for n in numbers], length, len(numbers))
-        return book
+    def _encode_ahead(self, chapters: Iterable[Chapter]) -> Iterator[tuple[Chapter, Encoding]]:
+        """Yields chapters with their tokens; the next one is made in a thread meanwhile."""
+        left = iter(chapters)
 
-    @property
-    def _tokens_at_once(self) -> int:
-        return _TOKENS_AT_ONCE.get(self.model.device.type, _TOKENS_AT_ONCE["cpu"])
+        def encode_next() -> tuple[Chapter, Encoding] | None:
+            for chapter in left:
+                return chapter, encode_chapter(chapter, self.tokenizer, self.config)
+            return None
 
-    def _encode(self, items: Sequence[_WaitingWindow], length: int, batch_size: int) -> None:
-        """Encodes windows in one batch; a smaller batch is filled up with copies of a window.
+        with ThreadPoolExecutor(1) as pool:
+            ahead = pool.submit(encode_next)
+            while item := ahead.result():
+                ahead = pool.submit(encode_next)
+                yield item
 
-        The shape of a batch decides the order of additions, and so the last bits of the result.
-        """
-        windows = [window for window, _, _ in items]
-        windows += windows[:1] * (batch_size - len(windows))
-        with torch.inference_mode():
-            encoded = self.model.read_windows(windows, length)
-            for (window, pooling, book), vectors in zip(items, encoded, strict=False):
-                pooling.add(window, vectors)
-                book.n_waiting -= 1
+    def _open(
+        self, chapter: Chapter, encoding: Encoding, waiting: deque[_WaitingWindow]
+    ) -> _OpenChapter:
+        """Returns a chapter in tokens. Full windows join the queue; others are encoded now."""
+        structure = None
+        doubtful = np.ones(len(chapter.places), dtype=bool)
+        if self.config.features:
+            slices = sequence_slices(chapter, self.config.paragraphs)
+            parts = [self.runtime.score_structure(chapter.features[part]) for part in slices]
+            structure = np.concatenate(parts)
+            doubtful = find_doubtful(structure, self.config.sure)
+        windows, is_read = choose_windows(encoding, doubtful)
+        pooling = Pooling.of(encoding, self.runtime.size)
+        item = _OpenChapter(chapter, structure, is_read, pooling, len(windows))
+        shorter = [window for window in windows if len(window.ids) < self.config.window]
+        waiting.extend((w, item) for w in windows if len(w.ids) == self.config.window)
+        for length, numbers in batch_windows(shorter, _PAD_TO, self.runtime.tokens_at_once):
+            self._encode([(shorter[n], item) for n in numbers], length)
+        return item
 
-    def _score_book(self, book: _OpenBook) -> ScoredChapters:
-        """Returns the chapters of a book whose windows are encoded, with their scores."""
-        found: list[NDArray[np.float32]] = []
-        for group in _groups([len(chapter.places) for chapter in book.chapters]):
-            sequences: list[slice] = []
-            for chapter in book.chapters[group]:
-                start = sequences[-1].stop if sequences else 0
-                of_chapter = sequence_slices(chapter, self.model.config.paragraphs)
-                sequences += [slice(start + part.start, start + part.stop) for part in of_chapter]
-            features = np.concatenate([chapter.features for chapter in book.chapters[group]])
-            with torch.inference_mode():
-                vectors = torch.cat([pooling.vectors() for pooling in book.poolings[group]])
-                on_device = torch.from_numpy(features).to(vectors.device)
-                parts = self.model(UNREAD, on_device, sequences, vectors)
-            scores = torch.cat([part.scores for part in parts]).float().cpu().numpy()
-            ends = np.cumsum([len(chapter.places) for chapter in book.chapters[group]])
-            found += np.split(scores, ends[:-1])
-        return list(zip(book.chapters, found, strict=True))
+    def _encode(self, items: Sequence[_WaitingWindow], length: int) -> None:
+        """Encodes windows in one batch, and adds their vectors to those of their chapters."""
+        encoded = self.runtime.encode([window for window, _ in items], length)
+        for (window, item), vectors in zip(items, encoded, strict=True):
+            item.pooling.add(window, vectors)
+            item.n_waiting -= 1
+
+    def _score(self, item: _OpenChapter) -> ScoredChapter:
+        """Returns a chapter whose windows are encoded, with its scores."""
+        chapter, is_read = item.chapter, item.is_read
+        if item.structure is not None and not is_read.any():
+            return chapter, item.structure
+        vectors = item.pooling.vectors()
+        # The BiLSTM passes over utterances that were not read; a mean vector tells it nothing.
+        vectors[~is_read] = vectors[is_read].mean(axis=0)
+        parts: list[TagScores] = []
+        for part in sequence_slices(chapter, self.config.paragraphs):
+            structure = None if item.structure is None else item.structure[part]
+            parts.append(self.runtime.score_text(vectors[part], chapter.features[part], structure))
+        scores = np.concatenate(parts)
+        if item.structure is not None:
+            scores = np.where(is_read[:, None], scores, item.structure)
+        return chapter, scores
 
 
-def _groups(sizes: Sequence[int]) -> Iterator[slice]:
-    """Yields slices of chapters that fit in memory when all are padded to the longest."""
-    start, longest = 0, 0
-    for n, size in enumerate(sizes):
-        longest = max(longest, size)
-        if n > start and (n + 1 - start) * longest > _UTTERANCES_AT_ONCE:
-            yield slice(start, n)
-            start, longest = n, size
-    if sizes:
-        yield slice(start, len(sizes))
+def find_doubtful(structure: TagScores, sure: float) -> NDArray[np.bool_]:
+    """Returns the utterances of which the structure expert is not sure: (utterances,).
+
+    It gives one of three answers: a conversation opens, the turn continues, another turn opens.
+
+    Args:
+        structure: its scores.
+        sure: the probability of its best answer from which on it is sure.
+    """
+    answers = structure[:, :3].astype(np.float64)
+    odds = np.exp(answers - answers.max(axis=1, keepdims=True))
+    return odds.max(axis=1) / odds.sum(axis=1) < sure
+
+
+def choose_windows(
+    encoding: Encoding, doubtful: NDArray[np.bool_]
+) -> tuple[list[Window], NDArray[np.bool_]]:
+    """Returns the windows to read, and the utterances that they take whole: (utterances,).
+
+    A window is read if it takes a token of a doubtful utterance, or of the narration before it.
+
+    Args:
+        encoding: the chapter in tokens.
+        doubtful: which utterances are in doubt: (utterances,).
+    """
+    places = list(zip(encoding.utterances, encoding.narration, strict=True))
+    needed = np.zeros(encoding.n_tokens + 1, dtype=bool)
+    for number in np.flatnonzero(doubtful):
+        for low, high in places[number]:
+            needed[low:high] = True
+    if doubtful.all():
+        needed[:] = True
+    windows: list[Window] = []
+    is_taken = np.zeros(encoding.n_tokens, dtype=bool)
+    for window in encoding.windows:
+        low, high = window.taken
+        stretch = slice(window.start, window.start + high - low)
+        if needed[stretch].any():
+            windows.append(window)
+            is_taken[stretch] = True
+    is_read = [is_taken[slice(*own)].all() and is_taken[slice(*told)].all() for own, told in places]
+    return windows, np.array(is_read, dtype=bool)
 
 
 def decode_scores(

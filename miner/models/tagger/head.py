@@ -1,0 +1,155 @@
+"""The experts of a checkpoint in NumPy, so that tagging needs no PyTorch.
+
+The encoder has nearly all the weights; this is the small rest. `model` defines the same layers in
+PyTorch, under the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from miner.models.tagger.decoding import TagScores
+from miner.models.tagger.features import N_PLAIN
+
+Array = NDArray[np.float32]
+Weights = Mapping[str, Array]
+
+VOICE = 64  # size of the vectors whose product says whether two utterances have one speaker
+# An utterance has one of three outcomes: it opens a conversation, opens a turn, or continues one.
+# Whether one that continues a turn is I-START or I-OTHER follows from the tags before it, so both
+# have the same score.
+OUTCOME_OF_TAG = (0, 2, 1, 2)
+_NORM_EPSILON = 1e-5  # as in PyTorch
+
+
+class Head:
+    """The text expert and the structure expert of a model."""
+
+    def __init__(self, weights: Weights, start_share: float, turn_share: float) -> None:
+        """Takes the weights of a model.
+
+        Args:
+            weights: by their names in `model.ConversationTagger`; those of the encoder are ignored.
+            start_share: see `model_config.TaggerConfig`.
+            turn_share: see `model_config.TaggerConfig`.
+        """
+        self._weights = weights
+        self._start_share, self._turn_share = start_share, turn_share
+
+    def score_structure(self, features: Array) -> TagScores:
+        """Returns the scores by the structure expert of a sequence: (utterances, 4).
+
+        Args:
+            features: (utterances, len(FEATURES)).
+        """
+        projected = gelu(self._linear("structure.projection.0", features))
+        states = self._states("structure.lstm", projected)
+        return self._linear("structure.scores", states)[:, list(OUTCOME_OF_TAG)]
+
+    def score_text(self, vectors: Array, features: Array, structure: TagScores | None) -> TagScores:
+        """Returns the scores by the text expert of a sequence, mixed with those of the structure.
+
+        Args:
+            vectors: (utterances, 3 x size of the encoder's vectors).
+            features: (utterances, len(FEATURES)).
+            structure: the scores by the structure expert; None if the model has none.
+
+        Returns:
+            (utterances, 4).
+        """
+        projected = gelu(
+            self._linear("text.projection.1", self._norm("text.projection.0", vectors))
+        )
+        if structure is not None:
+            plain = gelu(self._linear("text.plain.0", features[:, :N_PLAIN]))
+            projected = np.concatenate([projected, plain], axis=1)
+        states = self._states("text.lstm", projected)
+        voices = self._linear("text.voice", states)
+        likeness = np.zeros((len(voices), 1), dtype=np.float32)
+        likeness[1:, 0] = (voices[1:] * voices[:-1]).sum(axis=1) / VOICE**0.5
+        likeness += self._weights["text.voice_bias"]
+        scores = self._linear("text.scores", np.concatenate([states, likeness], axis=1))
+        scores = scores[:, list(OUTCOME_OF_TAG)]
+        return scores if structure is None else self._mix(scores, structure)
+
+    def _mix(self, text: TagScores, structure: TagScores) -> TagScores:
+        """Returns the weighted scores of both experts, as `ConversationTagger.mix_scores` does."""
+        (text_opens, text_continues), (opens, continues) = _log_odds(text), _log_odds(structure)
+        opens = self._start_share * text_opens + (1 - self._start_share) * opens
+        continues = self._turn_share * text_continues + (1 - self._turn_share) * continues
+        same_turn = log_sigmoid(-opens) + log_sigmoid(continues)
+        new_turn = log_sigmoid(-opens) + log_sigmoid(-continues)
+        return np.stack([log_sigmoid(opens), same_turn, new_turn, same_turn], axis=1)
+
+    def _linear(self, name: str, inputs: Array) -> Array:
+        return inputs @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+
+    def _norm(self, name: str, inputs: Array) -> Array:
+        centred = inputs - inputs.mean(axis=1, keepdims=True)
+        scale = np.sqrt((centred**2).mean(axis=1, keepdims=True) + np.float32(_NORM_EPSILON))
+        return centred / scale * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+
+    def _states(self, name: str, inputs: Array) -> Array:
+        """Returns the states of a BiLSTM over a sequence, joined with its input vectors."""
+        states, layer = inputs, 0
+        while f"{name}.weight_ih_l{layer}" in self._weights:
+            forwards = self._run(f"{name}.", f"_l{layer}", states)
+            backwards = self._run(f"{name}.", f"_l{layer}_reverse", states[::-1])[::-1]
+            states, layer = np.concatenate([forwards, backwards], axis=1), layer + 1
+        return np.concatenate([states, inputs], axis=1)
+
+    def _run(self, name: str, layer: str, inputs: Array) -> Array:
+        """Returns the states of one direction of a layer: (utterances, size)."""
+        of_input, of_state, *biases = (
+            self._weights[f"{name}{kind}{layer}"]
+            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        size = of_state.shape[1]
+        gates = inputs @ of_input.T + (biases[0] + biases[1])
+        of_state = np.ascontiguousarray(of_state.T)
+        found = np.empty((len(inputs), size), dtype=np.float32)
+        state, cell = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+        for n, row in enumerate(gates):
+            row = row + state @ of_state
+            enters, stays, _, leaves = sigmoid(row).reshape(4, size)
+            cell = stays * cell + enters * np.tanh(row[2 * size : 3 * size])
+            found[n] = state = leaves * np.tanh(cell)
+        return found
+
+
+def _log_odds(scores: TagScores) -> tuple[TagScores, TagScores]:
+    """Returns two log-odds of scores (utterances, 4), each (utterances,).
+
+    The first is that a conversation opens. The second is that the turn continues, if no
+    conversation opens.
+    """
+    opens, continues, new_turn, _ = scores.T
+    return opens - np.logaddexp(continues, new_turn), continues - new_turn
+
+
+def sigmoid(values: Array) -> Array:
+    """Returns 1 / (1 + exp(-x)) of each value."""
+    return np.float32(0.5) * (np.tanh(np.float32(0.5) * values) + np.float32(1))
+
+
+def log_sigmoid(values: TagScores) -> TagScores:
+    """Returns log(sigmoid(x)) of each value, without overflow."""
+    return -np.logaddexp(np.float32(0), -values)
+
+
+def gelu(values: Array) -> Array:
+    """Returns x * P(X <= x) of each value, X normal (Hendrycks and Gimpel 2016, section 2).
+
+    The error function is the approximation 7.1.26 of Abramowitz and Stegun, "Handbook of
+    Mathematical Functions"; its error is below 1.5e-7.
+    """
+    size = np.abs(values) / np.float32(2**0.5)
+    t = 1 / (1 + np.float32(0.3275911) * size)
+    series = np.zeros_like(t)
+    for factor in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        series = (series + np.float32(factor)) * t
+    error = np.copysign(1 - series * np.exp(-size * size), values)
+    return np.float32(0.5) * values * (1 + error)

@@ -1,0 +1,86 @@
+"""A checkpoint computed without PyTorch: its encoder by ONNX Runtime, its experts by NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+
+from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of
+from miner.models.tagger.decoding import TagScores
+from miner.models.tagger.encoding import Window
+from miner.models.tagger.head import Head
+from miner.models.tagger.quantization import dequantize
+
+WEIGHTS_KEY = "sha256 of the weights"  # in the metadata of the encoder's file
+
+
+class OnnxRuntime:
+    """Implements `tagger.Runtime` on the CPU."""
+
+    # Batches of 1,024 to 4,096 tokens are equally fast; larger ones need more memory.
+    tokens_at_once = 2048
+
+    def __init__(self, folder: Path, record: dict[str, Any]) -> None:
+        """Loads a checkpoint.
+
+        Args:
+            folder: its folder.
+            record: its config, as its file has it.
+
+        Raises:
+            ValueError: if a file cannot be loaded, or if the encoder was exported from other
+                weights than those beside it. The message names the file.
+        """
+        path, weights_path = folder / CHECKPOINT_ENCODER, folder / CHECKPOINT_WEIGHTS
+        self._encoder = _load_encoder(path)
+        self.size = int(self._encoder.get_outputs()[0].shape[-1])
+        exported_from = self._encoder.get_modelmeta().custom_metadata_map.get(WEIGHTS_KEY)
+        if exported_from != sha256_of(weights_path.read_bytes()):
+            raise ValueError(f"{path}: found an encoder of other weights than {weights_path.name}")
+        try:
+            weights = load_file(weights_path)
+        except (SafetensorError, OSError, ValueError) as error:
+            raise ValueError(f"{weights_path}: cannot be loaded: {reason_of(error)}") from error
+        weights = dequantize({k: v for k, v in weights.items() if "encoder." not in k})
+        self._head = Head(weights, record["start_share"], record["turn_share"])
+
+    def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
+        """Returns the vectors of windows: (windows, length, size)."""
+        ids = np.zeros((len(windows), length), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, window in enumerate(windows):
+            ids[row, : len(window.ids)] = window.ids
+            mask[row, : len(window.ids)] = 1
+        (vectors,) = self._encoder.run(None, {"ids": ids, "mask": mask})
+        return np.asarray(vectors)
+
+    def score_structure(self, features: NDArray[np.float32]) -> TagScores:
+        """Returns the scores by the structure expert: (utterances, 4)."""
+        return self._head.score_structure(features)
+
+    def score_text(
+        self,
+        vectors: NDArray[np.float32],
+        features: NDArray[np.float32],
+        structure: TagScores | None,
+    ) -> TagScores:
+        """Returns the mixed scores: (utterances, 4)."""
+        return self._head.score_text(vectors, features, structure)
+
+
+def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # errors are raised
+    # Threads that wait for work by spinning take the cores from the other work of a run.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library raises errors of many kinds at a damaged file
+        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
