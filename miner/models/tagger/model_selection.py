@@ -24,7 +24,7 @@ from miner.models.tagger.encoded_chapters import EncodedChapter
 from miner.models.tagger.examples import AnnotatedExamples
 from miner.models.tagger.losses import sequence_loss
 from miner.models.tagger.model import ConversationTagger, log_odds
-from miner.models.tagger.tagger import ScoredChapters, decode_scores
+from miner.models.tagger.tagger import ScoredChapter, decode_scores
 from miner.models.tagger.training import autocast
 
 ChapterScores = Sequence[NDArray[np.floating]]  # (utterances, 4) for each chapter
@@ -216,14 +216,14 @@ def score_decoded(
 
 def _by_book(
     gold: AnnotatedExamples, scores: ChapterScores
-) -> list[tuple[BookSpans, ScoredChapters]]:
+) -> list[tuple[BookSpans, list[ScoredChapter]]]:
     """Returns the books in the order of their gold, each with the scores of its chapters."""
-    chapters: dict[str, ScoredChapters] = {}
+    chapters: dict[str, list[ScoredChapter]] = {}
     for example, rows in zip(gold.examples, scores, strict=True):
         chapters.setdefault(example.chapter.book, []).append((example.chapter, rows))
     return [(spans, chapters.get(spans.book.id, [])) for spans in gold.book_spans]
 
 
-def _decode(spans: BookSpans, scored: ScoredChapters, start_offset: float) -> TaggedBook:
+def _decode(spans: BookSpans, scored: list[ScoredChapter], start_offset: float) -> TaggedBook:
     tagged = decode_scores(spans, scored, start_offset)
     return TaggedBook(spans.book.id, tuple(tagged), "checkpoint")
