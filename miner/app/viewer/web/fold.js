@@ -6,14 +6,15 @@ const PLAIN = {
   "–": "-", "—": "-", "―": "-", "‐": "-", "‑": "-",
   æ: "ae", œ: "oe", ø: "o", ß: "ss", ł: "l", đ: "d", ς: "σ",
 }; // prettier-ignore
+const ONE_TO_ONE = /^[\x00-\x7f‘’‚‛“”„«»–—―]*$/; // each sign stays one, so that places stay, too
 const CHARACTER = /\P{M}\p{M}*/gu; // a letter or sign with its accents
 
 /** The folded form of a text, in which the words are searched. */
 function folded(text) {
   return text
-    .toLowerCase()
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")
+    .toLowerCase()
     .replace(/[^\x00-\x7f]/g, (sign) => PLAIN[sign] ?? sign)
     .replace(/\s/g, " ");
 }
@@ -35,9 +36,14 @@ function foldedWithPlaces(text) {
 
 /** The places of a folded query in a text, as [start, end], in order and without overlap. */
 function placesOf(query, text) {
+  if (ONE_TO_ONE.test(text)) return placesIn(folded(text), query);
   const { whole, starts, ends } = foldedWithPlaces(text);
+  return placesIn(whole, query).map(([start, end]) => [starts[start], ends[end - 1]]);
+}
+
+function placesIn(text, query) {
   const places = [];
-  for (let at = whole.indexOf(query); at >= 0; at = whole.indexOf(query, at + query.length))
-    places.push([starts[at], ends[at + query.length - 1]]);
+  for (let at = text.indexOf(query); at >= 0; at = text.indexOf(query, at + query.length))
+    places.push([at, at + query.length]);
   return places;
 }
