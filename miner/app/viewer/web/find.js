@@ -47,7 +47,9 @@ function showFound() {
   const all = hits.length.toLocaleString("en");
   const isShort = query.length < SHORTEST_QUERY;
   const place = now < 0 ? count(hits.length, "place") : `${(now + 1).toLocaleString("en")} of ${all}`;
-  $("found").textContent = !query ? "" : isShort ? "2 letters or more" : place;
+  const words = !query ? "" : isShort ? `${SHORTEST_QUERY} letters or more` : place;
+  $("found").textContent = words;
+  if (words) say(words);
   $("found").classList.toggle("none", Boolean(query) && !isShort && !hits.length);
   for (const id of ["found-before", "found-next"])
     $(id).setAttribute("aria-disabled", String(!hits.length));
