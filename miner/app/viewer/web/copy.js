@@ -34,7 +34,8 @@ function rowOfConversation(number) {
   const chapter = book.layers[view.layer].begins[dialogue];
   const data = chapter === view.chapter.number ? view.chapter : loadChapter(chapter);
   const row = data.layers[view.layer].dialogues.find((item) => item.dialogue === dialogue);
-  const named = (values) => Object.fromEntries(book.span_columns.map((name, n) => [name, values[n]]));
+  const columns = book.span_columns;
+  const named = (values) => Object.fromEntries(columns.map((name, n) => [name, values[n]]));
   const turns = row.turns.map((turn) => ({ ...turn, spans: turn.spans.map(named) }));
   return { ...row, turns };
 }

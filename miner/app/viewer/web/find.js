@@ -46,7 +46,8 @@ function showFound() {
   const { query, hits, now } = find;
   const all = hits.length.toLocaleString("en");
   const isShort = query.length < SHORTEST_QUERY;
-  const place = now < 0 ? count(hits.length, "place") : `${(now + 1).toLocaleString("en")} of ${all}`;
+  const at = (now + 1).toLocaleString("en");
+  const place = now < 0 ? count(hits.length, "place") : `${at} of ${all}`;
   const words = !query ? "" : isShort ? `${SHORTEST_QUERY} letters or more` : place;
   $("found").textContent = words;
   if (words) say(words);

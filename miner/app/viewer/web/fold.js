@@ -1,12 +1,22 @@
 "use strict";
 /* Text without what a reader does not type: capitals, accents, the form of quotation marks. */
 
-const PLAIN = {
-  "‘": "'", "’": "'", "‚": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"',
-  "–": "-", "—": "-", "―": "-", "‐": "-", "‑": "-",
-  æ: "ae", œ: "oe", ø: "o", ß: "ss", ł: "l", đ: "d", ς: "σ",
-}; // prettier-ignore
-const ONE_TO_ONE = /^[\x00-\x7f‘’‚‛“”„«»–—―]*$/; // each sign stays one, so that places stay, too
+const PLAIN = Object.fromEntries(
+  [
+    ["‘’‚‛", "'"],
+    ["“”„«»", '"'],
+    ["–—―‐‑", "-"],
+    ["æ", "ae"],
+    ["œ", "oe"],
+    ["ø", "o"],
+    ["ß", "ss"],
+    ["ł", "l"],
+    ["đ", "d"],
+    ["ς", "σ"],
+  ].flatMap(([signs, plain]) => [...signs].map((sign) => [sign, plain])),
+);
+// In such a text each sign stays one sign, so that places stay, too.
+const ONE_TO_ONE = /^[\x00-\x7f‘’‚‛“”„«»–—―]*$/;
 const CHARACTER = /\P{M}\p{M}*/gu; // a letter or sign with its accents
 
 /** The folded form of a text, in which the words are searched. */

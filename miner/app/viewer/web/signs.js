@@ -27,7 +27,10 @@ const COUNTS = {
 const SIGNS = [
   [".anchor", (sign) => `Link: copies the address of conversation ${numberOf(sign)}`],
   [".rail .number", (sign) => `${sign.ariaLabel}. The bracket below holds it together.`],
-  [".rail.other .segment", (sign) => `Bracket: conversation ${numberOf(sign)} of ${names[view.other]}`],
+  [
+    ".rail.other .segment",
+    (sign) => `Bracket: conversation ${numberOf(sign)} of ${names[view.other]}`,
+  ],
   [".segment.unsure", (sign) => `Bracket: conversation ${numberOf(sign)}, no pair is sure enough`],
   [".segment", (sign) => `Bracket: conversation ${numberOf(sign)}`],
   [".flag", () => `${names[view.other]} says something else here`],
@@ -38,16 +41,21 @@ const SIGNS = [
   ["#chapter .quoted", () => "In quotation marks, but not tagged as speech"],
   [
     "#left, #least, label",
-    () => "The slider dims turns in no pair of at least this confidence. A turn without an answer is in no pair.",
+    () =>
+      "The slider dims turns that are in no pair of at least this confidence. " +
+      "A conversation of one turn has no pair.",
   ],
-  ["#panel-heading", () => (view.conversation ? `Dialogue ${conversationOf(view.conversation).dialogue} in the mined files, where they count from 0` : "")],
+  ["#panel-heading", meaningOfHeading],
   [".chapter-number", () => "As in the column `chapter` of the mined files"],
   [".counted", () => "The number of the chapter in the column `chapter` of the mined files"],
   [".is-gold, .badge", () => "This chapter has gold annotations, against which layers are scored"],
   [".numbers thead th", (sign) => MEASURES[sign.className] ?? COUNTS[sign.textContent] ?? ""],
   [".numbers td", (sign) => MEASURES[sign.className] ?? headingOf(sign)],
-  ["#layers button", (sign) => `Shows the layer ${sign.textContent.slice(1)} (key ${sign.textContent[0]})`],
-  [".panel-mark, .turn .mark", (sign) => `Turn ${sign.dataset.label} of this conversation`],
+  [
+    "#layers button",
+    ({ textContent: words }) => `Shows the layer ${words.slice(1)} (key ${words[0]})`,
+  ],
+  [".turn .mark", (sign) => `Turn ${sign.dataset.label} of this conversation`],
   [".turn", () => "Goes to this turn in the text"],
   [".pair .right", () => "The gold has this pair, too"],
   [".pair .wrong", (sign) => meaningOfCause(sign.textContent.slice(2))],
@@ -63,17 +71,24 @@ function numberOf(sign) {
 
 function meaningOfMark(mark) {
   if (mark.classList.contains("none")) return "A dash marks speech of the other layer.";
-  const turn = mark.classList.contains("on") ? "The arrow continues a turn." : "The number counts turns.";
+  const goesOn = mark.classList.contains("on");
+  const turn = goesOn ? "The arrow continues a turn." : "The number counts turns.";
   const bar = mark.classList.contains("has-sure") ? " The bar is the confidence in the tag." : "";
   return turn + bar;
+}
+
+function meaningOfHeading() {
+  if (!view.conversation) return "";
+  const { dialogue } = conversationOf(view.conversation);
+  return `Dialogue ${dialogue} in the mined files, where they count from 0`;
 }
 
 function meaningOfUtterance(sign) {
   const isOdd = sign.classList.contains("odd");
   const colour = isOdd ? "blue: an odd turn" : "orange, dotted line: an even turn";
-  const dimmed = sign.classList.contains("unsure") ? "; dimmed: in no pair that is sure enough" : "";
+  const isDimmed = sign.classList.contains("unsure");
   const said = sign.querySelector(".mark").ariaLabel;
-  return dimmed ? `${said}${dimmed}` : `${said} (${colour})`;
+  return `${said} (${isDimmed ? "dimmed: in no pair that is sure enough" : colour})`;
 }
 
 function headingOf(cell) {
