@@ -21,13 +21,23 @@ def browser():
         yield started
 
 
-def test_the_viewer_opens_and_switches_layers(browser, tmp_path):
+def test_the_viewer_opens_finds_follows_a_link_and_switches_layers(browser, tmp_path):
     file = tmp_path / "sample.html"
     taggers = [(name, load_tagger(name)) for name in ("gap", "narration")]
     file.write_bytes(
         render_book(build_layers(parse_spans(SAMPLE.read_bytes(), "sample", ()), taggers))
     )
     page = opened(browser, file)
+    assert page.evaluate("scrollY") > 0  # it opens where talk begins
+    page.keyboard.press("/")
+    page.keyboard.type("HÉSTER")
+    page.keyboard.press("Enter")
+    assert page.evaluate("[...CSS.highlights.get('found-now')].map(String)") == ["Hester"]
+    page.keyboard.press("Escape")
+    page.evaluate("location.hash = '#dialogue-9'")
+    page.wait_for_selector("#dialogue-9.linked")
+    assert page.evaluate("rowOfConversation(view.conversation).dialogue") == 9
+    assert page.locator("#left").text_content() == "gap gives no confidence"
     page.keyboard.press("2")
     assert page.locator("#layers [aria-pressed=true] span").text_content() == "narration"
     assert page.locator("#chapter .utterance").count() > 0

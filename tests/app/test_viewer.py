@@ -150,7 +150,7 @@ def test_the_gold_has_no_scores_of_its_own_and_unannotated_chapters_none(sample)
 
 def test_the_counts_equal_those_of_mine(sample, tmp_path):
     out = tmp_path / "mined"
-    run("mine", "sample", "--tagger", "gap", "-q", "-o", out)
+    run("mine", "sample", "--tagger", "gap", "--min-turns", "1", "-q", "-o", out)
     totals = json.loads((out / "run.json").read_bytes())["totals"]
     plain = build_layers(spans_of_sample(), TAGGERS)
     found = Counter()
@@ -162,6 +162,42 @@ def test_the_counts_equal_those_of_mine(sample, tmp_path):
         "turns": totals["turns"],
         "pairs": totals["pairs"],
     }
+
+
+BOOKS = ["sample", "dash.htm", "guillemets_fr.html", "spanish_dash.html", "single_curly.html"]
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_chapters_and_dialogues_are_those_of_mine(tmp_path, name):
+    source = "sample" if name == "sample" else DATA / name
+    run("mine", source, "--tagger", "gap", "--min-turns", "1", "-q", "-o", tmp_path / "mined")
+    lines = (tmp_path / "mined" / "dialogues.jsonl").read_bytes().splitlines()
+    mined = [json.loads(line) for line in lines]
+    run("view", source, "--tagger", "gap", "-q", "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_bytes()
+    whole = json_of(page, "book")
+    assert whole["layers"][0]["begins"] == [row["chapter"] for row in mined]
+    shown = []
+    for entry in whole["chapters"]:
+        layer = json_of(page, f"chapter-{entry['number']}")["layers"][0]
+        begun = [row["dialogue"] for row in mined if row["chapter"] == entry["number"]]
+        assert [item["dialogue"] for item in layer["conversations"]][-len(begun) :] == begun
+        for row in layer["dialogues"]:
+            for turn in row["turns"]:
+                spans = turn["spans"]
+                turn["spans"] = [dict(zip(whole["span_columns"], s, strict=True)) for s in spans]
+            shown.append(row)
+    assert shown == mined
+    assert {row["chapter"] for row in mined} <= {entry["number"] for entry in whole["chapters"]}
+
+
+def test_the_page_knows_the_confidence_of_each_pair():
+    spans = spans_of_page(page_of("“One.”", "“Two.”", "It rained.", "“Three.”", "“Four.”"))
+    sure = FixedTagger("SRSR", [0.9, 0.8, 0.5, 1.0])
+    shown = build_layers(spans, [("fixed", sure), ("gap", load_tagger("gap"))])
+    first, second = build_book_payload(shown)["layers"]
+    assert first["sure"] == [[0.36], [0.5]]
+    assert second["sure"] is None
 
 
 def test_conversations_and_turns_are_numbered_by_chapter():

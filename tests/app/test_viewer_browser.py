@@ -235,7 +235,7 @@ def test_the_panel_has_the_turns_and_pairs_of_the_conversation(page, layers):
 
 
 def test_confidences_can_be_seen_and_read(page):
-    assert page.locator(".has-sure").count() == 1  # the example in the help
+    assert page.locator("#chapter .has-sure").count() == 0
     press(page, "4", "c", "c", "j")
     mark = page.evaluate("""() => {
         const mark = document.activeElement;
@@ -249,7 +249,7 @@ def test_confidences_can_be_seen_and_read(page):
 
 def test_chapters_by_keys_links_and_history(page):
     assert page.locator("#chapter-list a").count() == 6
-    press(page, "n")
+    press(page, "n", "g")
     assert page.url.endswith("#2")
     assert text(page, "#chapter h2").startswith("CHAPTER II.")
     assert "CHAPTER II." in status(page)
@@ -314,13 +314,18 @@ def test_the_keyboard_alone_reaches_everything(page):
         press(page, "Tab")
         reached.add(page.evaluate("document.activeElement.id"))
     assert {"other", "beside", "previous", "next", "theme", "show-help"} <= reached
+    assert {"show-chapters", "query", "found-next"} <= reached
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast_is_enough(browser, file, scheme):
     page = opened(browser, file, scheme=scheme)
-    press(page, "4", "b", "d")
+    press(page, "4", "b", "d", "g")
+    for least in ("0", "0.9"):
+        page.locator("#least").fill(least)
+        assert page.evaluate(CONTRASTS) == []
+    page.locator("#legend summary").click()
     assert page.evaluate(CONTRASTS) == []
     press(page, "?")
     assert page.evaluate(CONTRASTS) == []
@@ -346,6 +351,8 @@ def test_a_screen_reader_finds_names_and_headings(page):
     assert page.evaluate(NAMELESS) == []
     for role in ("banner", "main", "complementary"):
         assert page.get_by_role(role).count() == 1
+    assert page.get_by_role("navigation", name="Chapters").count() == 0  # it is folded
+    press(page, "g")
     assert page.get_by_role("navigation", name="Chapters").count() == 1
     assert page.locator("[role=status]").count() == 1
     levels = page.evaluate("""[...document.querySelectorAll("h1, h2, h3, h4")]

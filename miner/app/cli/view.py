@@ -59,8 +59,8 @@ def command(
 
     The page is one HTML file that needs no network. Utterances are marked by turn, and brackets in
     the margin mark conversations. Each tagger is a layer, and so is the gold. Keys 1 to 9 switch
-    between layers, b shows two side by side, d goes to the next difference between them, and ?
-    lists the other keys.
+    between layers, b shows two side by side, d goes to the next difference between them, / finds
+    words, l copies a link to a conversation, and ? lists the other keys.
 
     \b
     miner view sample -o sample.html

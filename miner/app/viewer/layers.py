@@ -12,6 +12,8 @@ from miner.annotation.annotations import AnnotatedBook, Annotations
 from miner.annotation.locate import locate, refuse_losses
 from miner.app.viewer.numbering import NumberedChapter, number_chapters
 from miner.books.book import Book
+from miner.corpus.schema import Row, rows_of_book
+from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, Tagger
 from miner.evaluation.matching import Place, place_of
@@ -42,11 +44,19 @@ ROLE_OF_TAG = {
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One tagging of a book, by chapter; the gold has only the annotated chapters."""
+    """One tagging of a book, by chapter; the gold has only the annotated chapters.
+
+    Attributes:
+        name: of the tagger, or `GOLD`.
+        is_gold: whether it is the gold.
+        chapters: the numbered chapters.
+        dialogues: the rows of `dialogues.jsonl`, in order; empty on a page that does not copy them.
+    """
 
     name: str
     is_gold: bool
     chapters: Mapping[int, NumberedChapter]
+    dialogues: Sequence[Row] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +136,7 @@ def build_layers(
         plain = (
             TaggedBook(book.id, tuple(tagger.tag(book_spans)), name) for name, tagger in taggers
         )
-        layers = (Layer(tagged.source, False, number_chapters(tagged)) for tagged in plain)
-        return LayeredBook(book, tuple(layers))
+        return LayeredBook(book, tuple(map(_layer, plain)))
     located = locate(_find_annotated_book(annotations, book.id), book_spans)
     refuse_losses(located)
     gold = located.tagged()
@@ -136,12 +145,12 @@ def build_layers(
         for span, fact in zip(located.book_spans.spans, located.facts, strict=True)
         if fact is not None
     }
-    layers = [Layer(GOLD, True, number_chapters(gold, facts=facts))]
+    chapters = number_chapters(gold, facts=facts)
+    layers = [Layer(GOLD, True, chapters, _dialogue_rows(gold))]
     mixed = BookSpans(book, tuple(_replace_chapters(book_spans.spans, located.book_spans.spans)))
     for name, tagger in taggers:
         spans = tagger.tag(book_spans if isinstance(tagger, StoredTags) else mixed)
-        tagged = TaggedBook(book.id, tuple(spans), name)
-        layers.append(Layer(name, False, number_chapters(tagged, gold)))
+        layers.append(_layer(TaggedBook(book.id, tuple(spans), name), gold))
     return LayeredBook(book, tuple(layers), tuple(layers[0].chapters), len(located.lost))
 
 
@@ -198,6 +207,16 @@ def name_layers(labels: Iterable[str]) -> list[str]:
     labels = list(labels)
     ends = [label.rstrip("/").rpartition("/")[2] for label in labels]
     return [label if ends.count(end) > 1 else end for label, end in zip(labels, ends, strict=True)]
+
+
+def _layer(tagged: TaggedBook, gold: TaggedBook | None = None) -> Layer:
+    """The layer of a tagger, which the source of the tags names."""
+    chapters = number_chapters(tagged, gold)
+    return Layer(tagged.source, False, chapters, _dialogue_rows(tagged))
+
+
+def _dialogue_rows(tagged: TaggedBook) -> list[Row]:
+    return list(rows_of_book(tagged, decode_dialogues(tagged))["dialogues"])
 
 
 def _role_without_utterance(place: Place, places: Sequence[Place]) -> SpanRole:

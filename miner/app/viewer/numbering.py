@@ -57,12 +57,14 @@ class NumberedConversation:
 
     Attributes:
         number: of the conversation in the chapter, from 1.
+        dialogue: number of the dialogue in the book, from 0, as in the mined files.
         first: number of its first turn in the chapter; above 1 if it began in an earlier chapter.
         last: number of its last turn in the chapter.
         pairs: the pairs whose first turn begins in the chapter.
     """
 
     number: int
+    dialogue: int
     first: int
     last: int
     pairs: tuple[NumberedPair, ...]
@@ -156,7 +158,7 @@ def _conversation(
         for n, pair in enumerate(turn_pairs(dialogue), 1)
         if pair.context.spans[0].chapter == chapter
     )
-    return NumberedConversation(number, turns[0], turns[-1], pairs)
+    return NumberedConversation(number, dialogue.index, turns[0], turns[-1], pairs)
 
 
 def _causes(

@@ -37,19 +37,21 @@ class Mode:
     """
 
     scripts: tuple[str, ...]
-    styles: tuple[str, ...] = ("view.css", "text.css", "panel.css")
+    styles: tuple[str, ...]
     connect: str = "'none'"
     bar: str = ""
     desk: str = ""
 
 
+_SHARED = ("render.js", "panel.js", "view.js", "walk.js")
+_READING = ("tell.js", "address.js", "copy.js", "sure.js", "fold.js", "find.js", "signs.js")
 _EDITING = ("server.js", "dress.js", "edit.js", "ask.js", "desk.js")
-_VIEW = Mode(("render.js", "panel.js", "view.js", "walk.js", "keys.js"))
+_STYLES = ("view.css", "text.css", "panel.css")
 MODES = {
-    "view": _VIEW,
+    "view": Mode((*_SHARED, *_READING, "keys.js"), (*_STYLES, "read.css"), bar="read-bar.html"),
     "edit": Mode(
-        (*_VIEW.scripts[:-1], *_EDITING, _VIEW.scripts[-1]),
-        (*_VIEW.styles, "edit.css"),
+        (*_SHARED, *_EDITING, "keys.js"),
+        (*_STYLES, "edit.css"),
         connect="'self'",
         bar="edit-bar.html",
         desk="edit-desk.html",

@@ -11,18 +11,31 @@ from dataclasses import asdict
 from itertools import combinations, takewhile
 from typing import Any
 
-from miner.app.viewer.layers import ROLE_OF_TAG, LayeredBook, find_disagreements, score_chapter
+from miner.app.viewer.layers import (
+    ROLE_OF_TAG,
+    Layer,
+    LayeredBook,
+    find_disagreements,
+    score_chapter,
+)
 from miner.app.viewer.numbering import NumberedChapter, NumberedConversation, NumberedUtterance
 from miner.books.book import Block, BlockKind
 from miner.books.page import count_words
+from miner.corpus.schema import Row
 from miner.evaluation.matching import place_of
+from miner.evaluation.pair_errors import CAUSES
 from miner.version import __version__
 
+SPAN_COLUMNS = ("chapter", "paragraph", "span", "start", "end")  # of a span in a dialogue's row
 _DIGITS = 3  # of a confidence or a score; the page shows no more
 
 
 def build_book_payload(book: LayeredBook) -> dict[str, Any]:
     """Builds the values for the whole book: its layers, and its chapters without their text.
+
+    Each layer has `name`; `gold`, whether it is the gold; `begins`, the chapter in which each of
+    its dialogues begins; and `sure`, the confidences of the pairs of each dialogue, None if the
+    layer has none. `causes` explains why pairs are wrong, if there is a gold.
 
     Each chapter has `number`, `title`, `words`, `annotated`, `counts` (one per layer, None if the
     layer lacks the chapter) and `disagreements` (their number for each pair of layers, "0-1").
@@ -50,9 +63,11 @@ def build_book_payload(book: LayeredBook) -> dict[str, Any]:
         "title": book.book.title or book.book.id,
         "author": book.book.author,
         "language": book.book.language,
-        "layers": [{"name": layer.name, "gold": layer.is_gold} for layer in book.layers],
+        "layers": [_whole_layer(layer) for layer in book.layers],
+        "causes": CAUSES if any(layer.is_gold for layer in book.layers) else {},
         "lost": book.n_lost,
         "chapters": chapters,
+        "span_columns": SPAN_COLUMNS,
         "version": __version__,
     }
 
@@ -62,7 +77,9 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
 
     - `blocks` has the columns index, kind and text.
     - `layers` has one item per layer, None if the layer lacks the chapter: the values of
-      `build_layer_payload`, and `scores` against the gold, None for the gold and without gold.
+      `build_layer_payload`; `scores` against the gold, None for the gold and without gold; and
+      `dialogues`, the rows of those that begin in the chapter, with each span as a list of values
+      in the order of `SPAN_COLUMNS`.
     - `disagreements` has, for each pair of layers ("0-1"), rows of paragraph, start, end and the
       role that each layer gives.
 
@@ -81,6 +98,9 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
             is_judged = number in book.annotated and not layer.is_gold
             scores = asdict(score_chapter(book, layer, number)) if is_judged else None
             record["scores"] = _rounded(scores)
+            record["dialogues"] = [
+                _packed(row) for row in layer.dialogues if row["chapter"] == number
+            ]
         layers.append(record)
     return {
         "number": number,
@@ -93,6 +113,31 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
         "layers": layers,
         "disagreements": _disagreement_rows(book, number),
     }
+
+
+def _whole_layer(layer: Layer) -> dict[str, Any]:
+    """What the page knows of a layer before it opens a chapter."""
+    sure: list[list[float | None]] = [[] for _ in layer.dialogues]
+    for chapter in layer.chapters.values():
+        for item in chapter.conversations:
+            if sure:
+                sure[item.dialogue] += [_rounded(pair.confidence) for pair in item.pairs]
+    has_confidence = any(value is not None for values in sure for value in values)
+    return {
+        "name": layer.name,
+        "gold": layer.is_gold,
+        "begins": [row["chapter"] for row in layer.dialogues],
+        "sure": sure if has_confidence else None,
+    }
+
+
+def _packed(row: Row) -> Row:
+    """The row of a dialogue with its spans as lists, which take a third of the space."""
+    turns = [
+        turn | {"spans": [[span[name] for name in SPAN_COLUMNS] for span in turn["spans"]]}
+        for turn in row["turns"]
+    ]
+    return row | {"turns": turns}
 
 
 def _blocks(book: LayeredBook, number: int) -> list[Block]:
@@ -163,6 +208,7 @@ def _columns(utterances: Sequence[NumberedUtterance]) -> dict[str, list[Any]]:
 def _conversation_payload(item: NumberedConversation) -> dict[str, Any]:
     return {
         "number": item.number,
+        "dialogue": item.dialogue,
         "first": item.first,
         "last": item.last,
         "pairs": [[pair.turn, _rounded(pair.confidence), pair.cause] for pair in item.pairs],

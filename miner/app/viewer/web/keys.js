@@ -16,6 +16,10 @@ const KEYS = [
   ["k", "previous utterance", () => walk(".mark", false, "utterance")],
   ["c", "next conversation", () => walk(".rail:not(.other) .number", true, "conversation")],
   ["C", "previous conversation", () => walk(".rail:not(.other) .number", false, "conversation")],
+  ["/", "find in the book", () => openFinder()],
+  ["l", "copy a link to the conversation", () => copyConversation("link")],
+  ["y", "copy the conversation as text", () => copyConversation("text")],
+  ["Y", "copy the conversation as JSON", () => copyConversation("json")],
   ["n", "next chapter", () => turnPage(1)],
   ["p", "previous chapter", () => turnPage(-1)],
   ["g", "list of chapters", () => openDrawer("chapters")],
@@ -68,17 +72,32 @@ let openedBy = null;
 
 function openDrawer(id) {
   const drawer = $(id);
+  if (drawer.classList.contains("open")) {
+    closeDrawers();
+    return;
+  }
   openedBy = document.activeElement;
   for (const other of document.querySelectorAll(".drawer.open"))
     if (other !== drawer) closeDrawer(other);
-  drawer.classList.add("open");
+  keepingPlace(() => drawer.classList.add("open"));
   $(`show-${id}`).setAttribute("aria-expanded", "true");
-  if (getComputedStyle(drawer).position === "fixed") $("text").inert = true;
-  (drawer.querySelector("[aria-current]") ?? drawer).focus();
+  if (isCovering(drawer)) $("text").inert = true;
+  const current = drawer.querySelector("[aria-current]");
+  (current ?? drawer).focus({ preventScroll: true });
+  if (current) showInDrawer(current);
+}
+
+/** Whether an open drawer lies over the text, as on a narrow screen. */
+function isCovering(drawer) {
+  return getComputedStyle(drawer).position === "fixed";
+}
+
+function closeCovering() {
+  if ([...document.querySelectorAll(".drawer.open")].some(isCovering)) closeDrawers();
 }
 
 function closeDrawer(drawer) {
-  drawer.classList.remove("open");
+  keepingPlace(() => drawer.classList.remove("open"));
   $(`show-${drawer.id}`).setAttribute("aria-expanded", "false");
   $("text").inert = false;
 }
@@ -112,6 +131,7 @@ function showTheme() {
 }
 
 function start() {
+  const nChapters = lastNumber() || 1;
   $("book-title").textContent = book.title;
   $("book-author").textContent = book.author;
   tellLanguage([$("chapter"), $("book-title")]);
@@ -129,22 +149,14 @@ function start() {
       make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, key)), make("td", {}, meaning)),
     );
   }
-  $("sure-sample").style.setProperty("--sure", 0.7);
   const annotated = book.chapters.filter((chapter) => chapter.annotated).length;
   const lost = book.lost ? `; ${count(book.lost, "annotated span")} not found in this edition` : "";
   $("about-gold").textContent = book.layers[0].gold
-    ? `${annotated} of ${count(book.chapters.length, "chapter")} annotated${lost}`
+    ? `${annotated} of ${count(nChapters, "chapter")} annotated${lost}`
     : "";
   wire();
   showTheme();
-  const asked = Number(location.hash.slice(1));
-  const firstSpoken = book.chapters.find((chapter) =>
-    chapter.counts.some((item) => item?.utterances),
-  );
-  const first =
-    book.chapters.find((chapter) => chapter.annotated) ?? firstSpoken ?? book.chapters[0];
-  const number = location.hash && entryOf(asked) ? asked : first.number;
-  openChapter(number, { remember: false, announce: false });
+  openBook();
 }
 
 function wire() {
@@ -165,7 +177,7 @@ function wire() {
     const link = event.target.closest('a[href^="#"]');
     if (link && entryOf(Number(link.hash.slice(1))) && link.hash !== "#text") {
       event.preventDefault();
-      closeDrawers();
+      closeCovering();
       openChapter(Number(link.hash.slice(1)));
       $("text").focus({ preventScroll: true });
     }
@@ -179,12 +191,8 @@ function wire() {
   $("panel").addEventListener("click", (event) => {
     const place = event.target.closest("[data-key]");
     if (!place) return;
-    closeDrawers();
+    closeCovering();
     focusPlace(place.dataset.key);
-  });
-  window.addEventListener("popstate", () => {
-    const number = Number(location.hash.slice(1));
-    if (location.hash && number !== view.chapter.number) openChapter(number, { remember: false });
   });
   // The panel follows when scrolling stops.
   let pause = 0;

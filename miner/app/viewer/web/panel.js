@@ -11,9 +11,8 @@ const RATES = [
 function renderSummary(book, chapter, shown) {
   const isJudged = chapter.layers.some((layer) => layer?.scores);
   const entry = book.chapters.find((item) => item.number === chapter.number);
-  const place = book.chapters.indexOf(entry) + 1;
-  const words = `${count(entry.words, "word")}`;
-  const line = make("p", { class: "where" }, `${place} of ${book.chapters.length} · ${words}`);
+  const place = make("span", { class: "chapter-number" }, placeOf(chapter.number));
+  const line = make("p", { class: "where" }, place, ` · ${count(entry.words, "word")}`);
   if (book.layers[0].gold) {
     const known = entry.annotated ? "annotated" : "not annotated";
     line.append(" · ", make("span", { class: entry.annotated ? "is-gold" : "" }, known));
@@ -39,6 +38,18 @@ function renderSummary(book, chapter, shown) {
   }
   table.append(body);
   return [line, make("div", { class: "scrolling" }, table)];
+}
+
+/** The number of the last chapter; 0 if the book has no chapters. */
+function lastNumber() {
+  return Math.max(...book.chapters.map((chapter) => chapter.number));
+}
+
+/** The place of a chapter in words. Numbers are those of the data, where chapters count from 1. */
+function placeOf(number) {
+  const last = lastNumber();
+  if (number) return `chapter ${number} of ${last}`;
+  return last ? "before chapter 1" : "no chapters";
 }
 
 const COUNTED = ["utterances", "conversations", "turns", "pairs"];
@@ -77,9 +88,10 @@ function renderChapterList(book, number, layer, other) {
     const notes = [count(counts.conversations, "conversation"), count(counts.turns, "turn")];
     const key = `${Math.min(layer, other)}-${Math.max(layer, other)}`;
     const differing = other === null ? 0 : (chapter.disagreements[key] ?? 0);
-    const link = make("a", { href: `#${chapter.number}` }, make("span", {}, chapter.title));
-    const note = make("small", {}, counts.utterances ? notes.join(", ") : "no utterances");
-    link.append(note);
+    const counted = make("span", { class: "counted" }, chapter.number ? `${chapter.number}` : "");
+    const title = make("span", { class: "title" }, chapter.title);
+    const link = make("a", { href: `#${chapter.number}` }, counted, title);
+    link.append(make("small", {}, counts.utterances ? notes.join(", ") : "no utterances"));
     const more = make("small", { class: "more" });
     if (chapter.annotated) more.append(make("span", { class: "badge" }, "annotated"));
     if (differing) {
@@ -136,7 +148,7 @@ function renderConversation(chapter, shown, conversation, focus) {
     const here = utterances.some((item) => item.key === focus);
     const button = make(
       "button",
-      { type: "button", class: "turn", data: { key: utterances[0].key } },
+      { type: "button", class: "turn", data: { key: utterances[0].key, turn } },
       make("span", { class: `mark ${turn % 2 ? "odd" : "even"}`, data: { label: turn } }),
       make("span", { class: "hidden" }, `Turn ${turn}. `),
       speaker ? make("b", {}, speaker === "?" ? "unknown speaker" : speaker, ": ") : null,
@@ -157,7 +169,7 @@ function renderPair([turn, confidence, cause], isAnsweredHere) {
   const parts = [`pair ${turn} → ${turn + 1}`];
   if (!isAnsweredHere) parts.push("answered in the next chapter");
   if (confidence !== null) parts.push(`confidence ${percent(confidence)}`);
-  const line = make("p", { class: "pair" }, parts.join(" · "));
+  const line = make("p", { class: "pair", data: { turn } }, parts.join(" · "));
   if (cause !== null) {
     const verdict = cause === "" ? "✓ in the gold" : `✗ ${cause}`;
     line.append(" ", make("span", { class: cause === "" ? "right" : "wrong" }, verdict));

@@ -4,6 +4,7 @@
 const book = JSON.parse(document.getElementById("book").textContent);
 const names = book.layers.map((layer) => layer.name);
 const $ = (id) => document.getElementById(id);
+const FRAMES_TO_SETTLE = 3; // in which parts that come into sight take their true heights
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 
 /* `wanted` is the chosen layer, and `layer` the one that is shown, since a chapter may lack the
@@ -25,6 +26,19 @@ const view = {
 /** Reads the data of a chapter; a script of another mode may replace this function. */
 let loadChapter = (number) => JSON.parse($(`chapter-${number}`).textContent);
 
+/** Remembers in the history of the window that a chapter is opened; a script may replace it. */
+let rememberChapter = () => {};
+
+/** Opens the book when the page is there; a script may replace it. */
+let openBook = () => openChapter(firstChapter().number, { remember: false, announce: false });
+
+/** The first annotated chapter, else the first with speech, else the first. */
+function firstChapter() {
+  const hasSpeech = (chapter) => chapter.counts.some((item) => item?.utterances);
+  const annotated = book.chapters.find((chapter) => chapter.annotated);
+  return annotated ?? book.chapters.find(hasSpeech) ?? book.chapters[0];
+}
+
 /** Another mode sets its keys here, rows as in `keys.js`, and its action for the digit n + 1. */
 let keysOfMode = null;
 let digitOfMode = null;
@@ -41,14 +55,14 @@ function entryOf(number) {
 function openChapter(number, { at = null, remember = true, announce = true } = {}) {
   const entry = entryOf(number);
   if (!entry) return;
+  if (remember) rememberChapter(number);
   view.chapter = decodeChapter(loadChapter(number));
   view.focus = null;
   view.conversation = null;
-  if (remember && location.hash !== `#${number}`) history.pushState(null, "", `#${number}`);
   showChapter();
   if (at) showDisagreement(at === "first" ? 0 : view.disagreements.length - 1);
   else {
-    scrollTo(0, 0);
+    settle(() => scrollTo(0, 0), 0);
     movedAt = -Infinity;
     followScrolling();
     if (announce) say(`${entry.title}. ${names[view.layer] ?? ""}: ${countsOf(entry)}`);
@@ -84,7 +98,7 @@ function showChapter() {
   view.brackets = grouped(lines, (line) => Number(line.dataset.conversation));
   $("summary").replaceChildren(...renderSummary(book, chapter, layer));
   $("chapter-list").replaceChildren(...renderChapterList(book, chapter.number, layer, other));
-  tellLanguage($("chapter-list").querySelectorAll("a > span"));
+  tellLanguage($("chapter-list").querySelectorAll(".title"));
   showInDrawer($("chapter-list").querySelector("[aria-current]"));
   showTools();
   showNeighbours();
@@ -185,12 +199,29 @@ function keepingPlace(build) {
     part.style.containIntrinsicBlockSize = `auto ${heights[n]}px`;
   }
   if (!anchor) return;
-  const stay = () => {
-    const moved = $(anchor.id)?.getBoundingClientRect().top - top;
+  putAt(anchor.id, top);
+}
+
+/** Scrolls an element to a distance from the top of the window, now and in the next frames. */
+function putAt(id, top) {
+  settle(() => {
+    const moved = $(id)?.getBoundingClientRect().top - top;
     if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: "instant" });
+  });
+}
+
+let nSettled = 0;
+
+/** Scrolls now and in the next frames, unless another command scrolls the page meanwhile. */
+function settle(scroll, frames = FRAMES_TO_SETTLE) {
+  nSettled += 1;
+  const mine = nSettled;
+  const again = (left) => {
+    if (mine !== nSettled) return;
+    scroll();
+    if (left) requestAnimationFrame(() => again(left - 1));
   };
-  stay();
-  requestAnimationFrame(stay);
+  again(frames);
 }
 
 function compareWith(n) {

@@ -23,7 +23,7 @@ function scrollToPlace(element) {
   const isNear = Math.abs(box.top) < 2 * innerHeight;
   movedAt = performance.now();
   const behavior = isNear && !isStill.matches ? "smooth" : "instant";
-  element.closest(".block").scrollIntoView({ block: "center", behavior });
+  settle(() => element.closest(".block").scrollIntoView({ block: "center", behavior }), 0);
 }
 
 /** Focuses the utterance at a place, named by its key, and shows its conversation. */
