@@ -174,7 +174,7 @@ class Browser:
         wanted = {"revision": revision or self.state()["revision"], "action": action}
         wanted |= {"place": place} | more
         answer = self.ask("POST", f"{self.page}/edit", wanted)
-        if answer.status == 422:
+        if "needs_name" in answer.json:
             wanted["speaker"] = answer.json["letter"]
             answer = self.ask("POST", f"{self.page}/edit", wanted)
         return answer

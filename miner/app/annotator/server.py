@@ -227,7 +227,7 @@ def _build_app(server: AnnotationServer) -> Flask:
 
     @app.errorhandler(NameNeeded)
     def ask_for_name(error: NameNeeded) -> Response:
-        return _json_response({"error": str(error), "letter": error.letter}, 422)
+        return _json_response({"needs_name": str(error), "letter": error.letter})
 
     @app.errorhandler(ClientDisconnected)
     def answer_unfinished(error: ClientDisconnected) -> Response:

@@ -20,7 +20,8 @@ function openNaming({ values, name, goesOn, letter = "", value = "", hint = "" }
   $("naming-label").textContent =
     `${values.place + 1}: ${QUESTIONS[values.action] ?? "Who speaks?"}`;
   $("naming-hint").textContent =
-    hint || (speakers.length ? "Type a name, or the number of a speaker below." : "Type a name.");
+    hint || (speakers.length ? "A name, or the number of a speaker in the list." : "");
+  $("naming-hint").hidden = !$("naming-hint").textContent;
   $("naming-names").replaceChildren(...speakers.map((known) => make("option", { value: known })));
   $("naming-letter").textContent = `No name yet: “${letter}”`;
   $("naming-letter").dataset.letter = letter;

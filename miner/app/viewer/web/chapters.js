@@ -68,7 +68,7 @@ function showBook() {
   $("foreign").textContent =
     `The file also has ${counted(book.foreign)} rows of chapters that this edition lacks; ` +
     "they stay in it.";
-  $("chapters").replaceChildren(...chapters.map(rowOf));
+  $("list").replaceChildren(...chapters.map(rowOf));
 }
 
 function nameOf({ number, title }) {
@@ -78,7 +78,7 @@ function nameOf({ number, title }) {
 /* Keys and buttons. */
 
 function move(by) {
-  const links = [...$("chapters").querySelectorAll("a")];
+  const links = [...$("list").querySelectorAll("a")];
   const at = links.indexOf(document.activeElement);
   const next = at < 0 ? links[by > 0 ? 0 : links.length - 1] : links[at + by];
   if (next) next.focus();
@@ -99,19 +99,38 @@ function switchTheme() {
   showTheme();
 }
 
-async function finish() {
+function askToFinish() {
   if ($("finish").disabled) return;
+  $("finish-text").textContent =
+    `${$("sum").textContent}. All answers are saved. ` +
+    "Finishing ends the program; the same command goes on later.";
+  $("finish-dialog").showModal();
+}
+
+async function finish() {
   try {
     const answer = await ask("POST", "/done", {});
     if (answer.status !== 200) throw new Error(answer.values.error);
-    $("finish").disabled = true;
-    $("begin").textContent = `Finished. Your answers are saved in ${answer.values.saved}. The server has stopped; you can close this window.`;
-    for (const link of $("chapters").querySelectorAll("a")) link.removeAttribute("href");
-    say($("begin").textContent);
+    showFinished(answer.values.saved);
   } catch (error) {
     $("notice").textContent = error.message;
     $("notice").hidden = false;
+    $("finish-dialog").close();
   }
+}
+
+/** Nothing answers any more, so nothing is a link. */
+function showFinished(file) {
+  $("finish").disabled = true;
+  $("finish-title").textContent = "Finished";
+  $("finish-text").textContent =
+    `Your answers are saved in ${file}. The program has ended; you can close this window.`;
+  $("finish-now").hidden = true;
+  $("finish-close").textContent = "Close";
+  $("finish-close").focus();
+  $("begin").textContent = "Finished.";
+  for (const link of $("list").querySelectorAll("a")) link.removeAttribute("href");
+  say($("finish-text").textContent);
 }
 
 const ACTIONS = {
@@ -120,16 +139,19 @@ const ACTIONS = {
   k: () => move(-1),
   ArrowUp: () => move(-1),
   t: switchTheme,
-  f: () => inTurn(finish),
+  f: askToFinish,
 };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !ACTIONS[event.key]) return;
+  if ($("finish-dialog").open) return;
   event.preventDefault();
   ACTIONS[event.key]();
 });
 $("theme").addEventListener("click", switchTheme);
-$("finish").addEventListener("click", () => inTurn(finish));
+$("finish").addEventListener("click", askToFinish);
+$("finish-now").addEventListener("click", () => inTurn(finish));
+$("finish-close").addEventListener("click", () => $("finish-dialog").close());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
 showBook();
 showTheme();
