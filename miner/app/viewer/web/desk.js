@@ -112,7 +112,7 @@ keysOfMode = [
   ...[...MOVES, ...DECISIONS].map((item) => [item.keys, item.help, () => runCommand(item)]),
   ["1–9", "choose the speaker with this number", null],
   ["p", "side panel with the turns of the conversation", () => openDrawer("panel")],
-  ["g", "all chapters of the book", () => $("all-chapters").click()],
+  ["g", "all chapters of the book", () => inTurn(() => $("all-chapters").click())],
   ["f", "finish", () => inTurn(askToFinish)],
   ["t", "light or dark colours", () => switchTheme()],
   ["?", "this help", () => openHelp()],
