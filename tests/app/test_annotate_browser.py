@@ -314,7 +314,7 @@ def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
     assert first.evaluate("e => getComputedStyle(e).borderBottomStyle") == "dashed"
     mark = first.locator(".mark")
     assert mark.get_attribute("data-label") == "guess: 1 A?"
-    assert mark.get_attribute("aria-label") == "1: guess: unnamed A, conversation 1, B-START"
+    assert mark.get_attribute("aria-label") == "1: guess: A?, conversation 1, B-START"
     lettered(page, "a")
     assert text(page, "#progress-text") == "1 of 38 decided" and guesses.count() == 37
     lettered(page, *["a"] * 37)

@@ -19,7 +19,7 @@ function factOf(span) {
   if (span.status === "undecided") return "undecided";
   const isSaid = span.conversation > 0;
   const fact = isSaid
-    ? `${isUnnamed(span) ? "unnamed " : ""}${nameOf(span.speaker)}, conversation ${span.conversation}, ${span.tag}`
+    ? `${nameOf(span.speaker)}${isUnnamed(span) ? "?" : ""}, conversation ${span.conversation}, ${span.tag}`
     : "not speech";
   if (span.status === "decided") return fact;
   const sure = span.sure === null ? "" : `, confidence ${percent(span.sure)}`;
