@@ -9,6 +9,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -156,7 +157,7 @@ def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
     if path.is_dir():
         raise ValueError(f"{path}: found a folder, expected the name of a file")
     with writing(path), made_folders(path.parent):
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_temporary_prefix(path))
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
@@ -168,6 +169,22 @@ def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+
+
+def remove_unfinished(path: Path) -> None:
+    """Removes the temporary files of `whole_file` that a killed process left beside `path`.
+
+    The caller must know that no other process writes `path` at this time.
+    """
+    pattern = re.compile(re.escape(_temporary_prefix(path)) + r"[a-z0-9_]{8}")
+    for name in os.listdir(path.parent) if path.parent.is_dir() else ():
+        left = path.parent / name
+        if pattern.fullmatch(name) and left.is_file() and not left.is_symlink():
+            left.unlink(missing_ok=True)
+
+
+def _temporary_prefix(path: Path) -> str:
+    return f".{path.name}.writing."
 
 
 @contextmanager

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from helpers import NAMES
 
+from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
-from miner.app.annotator.sheet import Sheet
+from miner.app.annotator.sheet import NameNeeded, Sheet
 from miner.app.annotator.sheet_file import SheetFile
 from miner.books.book import parse_book
 from miner.dialogue.spans import split_book
@@ -80,10 +81,16 @@ def opened(path, chapter=2, tagged=(), book=BOOK):
 
 
 def edit(file, action, place=None, *more):
-    """Applies an action to the newest version, saves it and returns the sheet."""
+    """Applies an action to the newest version, saves it and returns the sheet.
+
+    A speaker without a name is called by the letter that is offered.
+    """
     conversation, speaker = arguments(action, more)
     revision = file.current().revision
-    return file.edit(revision, action, place, speaker, conversation).sheet
+    try:
+        return file.edit(revision, action, place, speaker, conversation).sheet
+    except NameNeeded as needed:
+        return file.edit(revision, action, place, needed.letter, conversation).sheet
 
 
 def arguments(action, more):
@@ -128,6 +135,11 @@ class Browser:
 
     port: int
     token: str
+    chapter: int = 2
+
+    @property
+    def page(self):
+        return f"/chapters/{self.chapter}"
 
     def ask(self, method, path, body=None, **headers):
         """Sends a request; a header that is None is left out."""
@@ -150,24 +162,32 @@ class Browser:
         return found
 
     def state(self):
-        answer = self.ask("GET", "/state")
+        answer = self.ask("GET", f"{self.page}/state")
         assert answer.status == 200, answer.body
         return answer.json
 
     def edit(self, action, place=None, revision=None, **more):
-        """Sends an edit of the newest state, or of the given revision."""
+        """Sends an edit of the newest state, or of the given revision.
+
+        A speaker without a name is called by the letter that is offered.
+        """
         wanted = {"revision": revision or self.state()["revision"], "action": action}
-        return self.ask("POST", "/edit", wanted | {"place": place} | more)
+        wanted |= {"place": place} | more
+        answer = self.ask("POST", f"{self.page}/edit", wanted)
+        if "needs_name" in answer.json:
+            wanted["speaker"] = answer.json["letter"]
+            answer = self.ask("POST", f"{self.page}/edit", wanted)
+        return answer
 
 
 @contextmanager
 def serving(path, chapter=2, tagged=(), book=BOOK):
-    """A running server of a chapter, and a browser that asks it."""
-    server = AnnotationServer(SheetFile(path, book, chapter, tagged))
+    """A running server of a book that opens at a chapter, and a browser that asks it."""
+    server = AnnotationServer(BookSheets(path, book, tagged), chapter=chapter)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        yield Browser(server.port, server.token)
+        yield Browser(server.port, server.token, chapter)
     finally:
         server.stop()
         thread.join(5)

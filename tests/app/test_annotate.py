@@ -13,10 +13,13 @@ import threading
 import time
 from base64 import b64encode
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 import pytest
 from annotation_helpers import read_rows
 from annotator_helpers import (
+    AFTER,
+    BEFORE,
     BOOK,
     FERRY,
     STEPS,
@@ -24,14 +27,16 @@ from annotator_helpers import (
     Browser,
     facts_of,
     serving,
+    story,
     tagged_as,
 )
 from bs4 import BeautifulSoup
 from helpers import ANNOTATIONS, failed
 
 from miner.annotation.derivation import derive_tags
+from miner.app.annotator import server as server_module
+from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
-from miner.app.annotator.sheet_file import SheetFile
 
 POLICY = "Content-Security-Policy"
 JSON = "application/json"
@@ -70,7 +75,7 @@ def test_a_chapter_is_annotated_by_requests(browser, path):
     assert state["next"] == 0 and state["progress"] == {"decided": 0, "all": 11}
     for place, step in enumerate(STEPS):
         wanted = {"revision": state["revision"], "place": place} | arguments(step)
-        answer = browser.ask("POST", "/edit", wanted)
+        answer = browser.ask("POST", "/chapters/2/edit", wanted)
         assert answer.status == 200, answer.body
         state = answer.json
         assert state["revision"] == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -131,12 +136,14 @@ def test_the_state_has_the_layer_of_the_viewer(path):
 
 def test_the_state_names_the_next_place_after_any_place(browser):
     browser.edit("new", 4)
-    assert [browser.ask("GET", f"/state?place={n}").json["next"] for n in (0, 3, 10)] == [1, 5, 0]
-    assert browser.ask("GET", "/state?place=x").json["next"] == 0
+    assert [
+        browser.ask("GET", f"/chapters/2/state?place={n}").json["next"] for n in (0, 3, 10)
+    ] == [1, 5, 0]
+    assert browser.ask("GET", "/chapters/2/state?place=x").json["next"] == 0
 
 
 def test_the_page_has_the_chapter_and_may_load_nothing_else(browser):
-    answer = browser.ask("GET", f"/?token={browser.token}", X_Token=None)
+    answer = browser.ask("GET", f"{browser.page}?token={browser.token}", X_Token=None)
     assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
     soup = BeautifulSoup(answer.body, "lxml")
     chapter = json.loads(soup.find("script", id="chapter-2").string)
@@ -156,20 +163,22 @@ def test_the_page_has_the_chapter_and_may_load_nothing_else(browser):
     assert answer.headers[POLICY].startswith(soup.find("meta", {"http-equiv": POLICY})["content"])
 
 
-def test_a_page_without_a_token_has_nothing_of_the_book(untouched):
-    answer = untouched.ask("GET", "/", X_Token=None)
+@pytest.mark.parametrize("page", ["/", "/chapters/2", "/chapters/99"])
+def test_a_page_without_a_token_has_nothing_of_the_book(untouched, page):
+    answer = untouched.ask("GET", page, X_Token=None)
     assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
     text = answer.body.decode()
     for secret in (untouched.token, "ferry", "Ruth", BOOK.book.title):
         assert secret not in text
     assert "connect-src 'none'" in answer.headers[POLICY]
-    wrong = untouched.ask("GET", "/?token=wrong", X_Token=None, Accept="text/html,*/*;q=0.8")
+    wrong = untouched.ask("GET", f"{page}?token=wrong", X_Token=None, Accept="text/html,*/*;q=0.8")
     assert (wrong.status, wrong.body) == (403, answer.body)
-    assert untouched.ask("GET", "/", Host="evil.example").status == 403
+    assert untouched.ask("GET", page, Host="evil.example").status == 403
 
 
 @pytest.mark.parametrize(
-    ("method", "route"), [("GET", "/state"), ("GET", "/x"), ("POST", "/edit"), ("DELETE", "/")]
+    ("method", "route"),
+    [("GET", "/chapters/2/state"), ("GET", "/x"), ("POST", "/chapters/2/edit"), ("DELETE", "/")],
 )
 @pytest.mark.parametrize("token", ["right", "wrong"])
 def test_every_answer_is_private(untouched, method, route, token):
@@ -184,13 +193,16 @@ def test_every_answer_is_private(untouched, method, route, token):
 
 ROUTES = [
     ("GET", "/"),
-    ("GET", "/state"),
-    ("POST", "/edit"),
+    ("GET", "/chapters/2"),
+    ("GET", "/chapters/2/state"),
+    ("POST", "/chapters/2/edit"),
     ("POST", "/done"),
 ]
 
 
-@pytest.mark.parametrize(("method", "route"), [*ROUTES, ("GET", "/static/x"), ("OPTIONS", "/edit")])
+@pytest.mark.parametrize(
+    ("method", "route"), [*ROUTES, ("GET", "/static/x"), ("OPTIONS", "/chapters/2/edit")]
+)
 @pytest.mark.parametrize(
     "headers",
     [
@@ -213,9 +225,9 @@ ROUTES = [
 )
 def test_nobody_else_gets_in(untouched, method, route, headers):
     headers = {k: v and v.format(port=untouched.port) for k, v in headers.items()}
-    if route == "/":
+    if route in ("/", "/chapters/2"):
         token = headers.pop("X_Token", untouched.token) or ""
-        route = f"/?token={token}" if token.isascii() else "/?token=w%C3%B6rong"
+        route += f"?token={token}" if token.isascii() else "?token=w%C3%B6rong"
     answer = untouched.ask(method, route, {} if method == "POST" else None, **headers)
     assert answer.status == 403
     assert set(answer.json) == {"error"} and untouched.token not in answer.body.decode()
@@ -227,11 +239,11 @@ def test_nobody_else_gets_in(untouched, method, route, headers):
 def test_a_browser_on_this_machine_gets_in(untouched, host):
     host = host.format(port=untouched.port)
     origin = f"http://{host.lower()}"
-    assert untouched.ask("GET", "/state", Host=host, Origin=origin).status == 200
+    assert untouched.ask("GET", "/chapters/2/state", Host=host, Origin=origin).status == 200
 
 
 def test_the_token_in_the_address_opens_the_page_only(untouched):
-    answer = untouched.ask("GET", f"/state?token={untouched.token}", X_Token=None)
+    answer = untouched.ask("GET", f"/chapters/2/state?token={untouched.token}", X_Token=None)
     assert answer.status == 403
     assert b"ferry" not in untouched.ask("GET", "/").body  # the header alone does not
 
@@ -244,12 +256,15 @@ def test_it_listens_on_the_loopback_address_only(untouched):
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
-@pytest.mark.parametrize("route", ["/edit", "/done"])
+@pytest.mark.parametrize("route", ["/chapters/2/edit", "/done"])
 def test_a_posted_form_is_refused(untouched, kind, route):
     answer = untouched.ask("POST", route, b"{}", Content_Type=kind)
     assert answer.status == 415 and "expected application/json" in answer.json["error"]
     assert (
-        untouched.ask("POST", "/edit", b"{}", Content_Type=f"{JSON}; charset=utf-8").status == 400
+        untouched.ask(
+            "POST", "/chapters/2/edit", b"{}", Content_Type=f"{JSON}; charset=utf-8"
+        ).status
+        == 400
     )
 
 
@@ -283,21 +298,25 @@ def test_a_bad_edit_is_refused_in_one_line(untouched, body, message):
     if isinstance(body, dict):
         good = {"revision": untouched.state()["revision"], "action": "new", "place": 0}
         body = json.dumps(good | body).encode()
-    answer = untouched.ask("POST", "/edit", body)
+    answer = untouched.ask("POST", "/chapters/2/edit", body)
     assert answer.status == 400
     assert message in answer.json["error"] and "\n" not in answer.json["error"]
     assert untouched.state()["progress"]["decided"] == 0
 
 
 def test_a_request_that_is_not_an_edit_is_refused(untouched):
-    assert untouched.ask("POST", "/edit", b" " * 70_000 + b"{}").status == 413
+    assert untouched.ask("POST", "/chapters/2/edit", b" " * 70_000 + b"{}").status == 413
     for method, path, status in [
-        *(("GET", "/edit", 405), ("POST", "/state", 405), ("GET", "/../7.jsonl", 404)),
-        *(("GET", "/static/view.js", 404), ("PUT", "/edit", 405)),
+        *(
+            ("GET", "/chapters/2/edit", 405),
+            ("POST", "/chapters/2/state", 405),
+            ("GET", "/../7.jsonl", 404),
+        ),
+        *(("GET", "/static/view.js", 404), ("PUT", "/chapters/2/edit", 405)),
     ]:
         answer = untouched.ask(method, path, {} if method == "POST" else None)
         assert (answer.status, set(answer.json)) == (status, {"error"})
-    assert untouched.ask("HEAD", "/state").body == b""
+    assert untouched.ask("HEAD", "/chapters/2/state").body == b""
 
 
 def test_an_edit_from_an_outdated_window_is_refused(browser, path):
@@ -323,7 +342,7 @@ def test_a_file_changed_on_disk_is_not_overwritten(browser, path):
     assert path.read_bytes() == before
     assert browser.edit("same", 1).json["speakers"] == ["Ada"]
     path.write_bytes(b"gone wrong")
-    broken = browser.ask("GET", "/state")
+    broken = browser.ask("GET", "/chapters/2/state")
     assert broken.status == 400 and "7.jsonl:1: found bad JSON" in broken.json["error"]
     assert path.read_bytes() == b"gone wrong"
 
@@ -360,8 +379,8 @@ def test_two_servers_can_write_one_file(path):
     with serving(path, 2) as second, serving(path, 1) as first:
         seen = second.state()["revision"]
         assert first.edit("new", 0, speaker="Ruth").status == 200
-        assert second.edit("new", 0, revision=seen).status == 409
-        assert second.edit("new", 0).status == 200
+        assert second.edit("new", 0, revision=seen).status == 200
+        assert second.edit("new", 0, revision=seen, speaker="Tom").status == 409
         assert first.edit("other", 1, speaker="Tom").status == 200
     assert [(row.chapter, row.speaker) for row in read_rows(path, "7")] == [
         *((1, "Ruth"), (1, "Tom"), (2, "A"))
@@ -369,7 +388,7 @@ def test_two_servers_can_write_one_file(path):
 
 
 def test_done_ends_the_server_after_its_answer(path):
-    server = AnnotationServer(SheetFile(path, BOOK, 2))
+    server = AnnotationServer(BookSheets(path, BOOK))
     thread = threading.Thread(target=server.run)
     thread.start()
     browser = Browser(server.port, server.token)
@@ -386,7 +405,7 @@ def test_done_ends_the_server_after_its_answer(path):
 def test_each_server_has_a_token_of_its_own(path):
     with serving(path) as one, serving(path) as other:
         assert one.token != other.token and len(one.token) >= 32
-        assert Browser(one.port, other.token).ask("GET", "/state").status == 403
+        assert Browser(one.port, other.token).ask("GET", "/chapters/2/state").status == 403
 
 
 @contextmanager
@@ -402,9 +421,9 @@ def command(*words, ready=True, **env):
     )
     try:
         port, token = re.fullmatch(
-            r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", started.stdout.readline()
+            r"http://127\.0\.0\.1:(\d+)/(?:chapters/1)?\?token=(\S+)\n", started.stdout.readline()
         ).groups()
-        yield started, Browser(int(port), token)
+        yield started, Browser(int(port), token, 1)
     finally:
         started.kill()
         started.wait()
@@ -437,7 +456,7 @@ def test_the_command_opens_the_browser(tmp_path):
         deadline = time.monotonic() + 10
         while not seen.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
-        wanted = f"http://127.0.0.1:{browser.port}/?token={browser.token}\n"
+        wanted = f"http://127.0.0.1:{browser.port}/chapters/1?token={browser.token}\n"
         assert seen.read_text() == wanted
         assert browser.ask("POST", "/done", {}).status == 200
 
@@ -480,11 +499,154 @@ def test_a_chapter_that_cannot_be_annotated_is_an_error_of_one_line(tmp_path):
     path.write_bytes(GOLD.read_bytes().replace(b'"sample"', b'"simple"'))
     assert failed(*words, 1) == f"{path}:1: found book 'simple', expected 'sample'"
     assert failed(*words, 1, "--tagger", "nobody").startswith("no tagger 'nobody'")
-    line = failed("annotate", "sample", "-o", tmp_path, "--chapter", 1)
-    assert line == f"{tmp_path}: Is a directory"
+    line = failed("annotate", "sample", "-o", tmp_path)
+    assert line == f"{tmp_path}: found a folder, expected an ordinary file or a new name"
 
 
 def test_a_port_in_use_is_an_error_of_one_line(tmp_path, untouched):
     words = ("annotate", "sample", "-o", tmp_path / "s.jsonl", "--no-open", "--chapter", 1)
     line = failed(*words, "--port", untouched.port)
     assert line == f"port {untouched.port}: cannot listen on it: Address already in use"
+
+
+def listed(browser):
+    """The values of the page that lists the chapters."""
+    answer = browser.ask("GET", f"/?token={browser.token}", X_Token=None)
+    assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
+    assert browser.token not in answer.body.decode()
+    return json.loads(BeautifulSoup(answer.body, "lxml").find("script", id="book").string)
+
+
+def test_the_list_says_how_far_each_chapter_is(path):
+    book = story(BEFORE, FERRY, ["It rained."], AFTER)
+    with serving(path, book=book) as browser:
+        shown = listed(browser)
+        assert (shown["title"], shown["file"], shown["foreign"]) == ("The Quay", "7.jsonl", 0)
+        chapters = [(item["number"], item["title"], item["spans"]) for item in shown["chapters"]]
+        assert chapters == [
+            *((1, "CHAPTER 1", 2), (2, "CHAPTER 2", 11), (3, "CHAPTER 3", 0), (4, "CHAPTER 4", 3))
+        ]
+        browser.edit("new", 0, speaker="Ruth")
+        browser.chapter = 4
+        for place in range(3):
+            browser.edit("new", place, speaker="Tom")
+        assert [item["decided"] for item in listed(browser)["chapters"]] == [0, 1, 0, 3]
+        browser.edit("undo")
+        assert [item["decided"] for item in listed(browser)["chapters"]] == [0, 1, 0, 2]
+        for number in (0, 3, 5, 10**30):
+            answer = browser.ask("GET", f"/chapters/{number}?token={browser.token}")
+            assert answer.status == 404 and "no chapter" in answer.json["error"]
+    assert [row.chapter for row in read_rows(path, "7")] == [2, 4, 4]
+
+
+def test_the_list_counts_rows_that_are_not_in_the_book(path):
+    with serving(path) as browser:
+        browser.edit("new", 0, speaker="Ruth")
+        browser.edit("other", 2, speaker="Tom")
+    first, second = path.read_bytes().splitlines(keepends=True)
+    gone = json.loads(second) | {"fingerprint": "zzzz.21.00000000"}
+    far = json.loads(second) | {"chapter": 9, "paragraph": 90, "conversation": 1}
+    path.write_bytes(first + "".join(f"{json.dumps(row)}\n" for row in (gone, far)).encode())
+    with serving(path, 1) as browser:
+        shown = listed(browser)
+    assert shown["foreign"] == 1
+    assert [(item["decided"], item["lost"]) for item in shown["chapters"]] == [
+        *((0, 0), (1, 1), (0, 0))
+    ]
+
+
+def test_headings_and_titles_stay_text_on_the_list(path):
+    evil = "</script><script>alert(1)</script>"
+    book = replace(BOOK, book=replace(BOOK.book, title=evil, author=evil))
+    with serving(path, book=book) as browser:
+        answer = browser.ask("GET", f"/?token={browser.token}", X_Token=None)
+        assert listed(browser)["title"] == evil
+    assert evil.encode() not in answer.body
+
+
+def test_a_guessed_letter_is_never_saved_unasked(path):
+    """The server asks for the name; the letter is saved only if the annotator sends it."""
+    with serving(path, tagged=tagged_as("SsRRRSRSRr")) as browser:
+
+        def ask(action, place, **more):
+            wanted = {"revision": browser.state()["revision"], "action": action, "place": place}
+            answer = browser.ask("POST", "/chapters/2/edit", wanted | more)
+            assert answer.status == 200 and ("needs_name" in answer.json) == (
+                "progress" not in answer.json
+            )
+            return answer.json.get("letter")
+
+        for action, place in (("accept", 0), ("same", 1), ("new", 0)):
+            assert ask(action, place) == "A"
+        for action, place in (("other", 2), ("accept", 2)):
+            assert ask(action, place) == "B"
+        assert ask("resume", 3, conversation=1) == "A"
+        assert path.read_bytes() == b""
+        assert ask("accept", 0, speaker="Ruth") is None
+        # The guesses now have the name, so nobody asks again.
+        assert ask("same", 1) is None and ask("accept", 3) is None
+        assert ask("accept", 2) == "A"
+        assert ask("accept", 2, speaker="A") is None  # no name in the text so far
+        assert ask("other", 4) is None
+        assert ask("accept", 5) is None  # not speech
+    assert [row.speaker for row in read_rows(path, "7")] == [
+        *("Ruth", "Ruth", "A", "Ruth", "A"),
+        "",
+    ]
+
+
+UNFINISHED = {
+    "header": b"",
+    "chunked": b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
+    "length": b"Content-Type: application/json\r\nContent-Length: 90\r\n\r\n{",
+}
+
+
+@pytest.mark.parametrize("token", ["right", "wrong"])
+@pytest.mark.parametrize("kind", UNFINISHED)
+def test_a_request_that_is_not_complete_in_time_is_dropped(path, monkeypatch, kind, token):
+    """Although its sender goes on dripping bytes."""
+    monkeypatch.setattr(server_module, "_MAX_SECONDS", 0.3)
+    with serving(path) as browser:
+        given = browser.token if token == "right" else "x"
+        head = f"POST /chapters/2/edit HTTP/1.1\r\nHost: 127.0.0.1:{browser.port}\r\n"
+        head += f"X-Token: {given}\r\n"
+        with socket.create_connection(("127.0.0.1", browser.port), timeout=5) as client:
+            client.sendall(head.encode() + UNFINISHED[kind])
+            answer, begun = b"", time.monotonic()
+            client.settimeout(0.1)
+            while time.monotonic() - begun < 5:
+                with suppress(TimeoutError, ConnectionError):
+                    if not (part := client.recv(1000)):
+                        break
+                    answer += part
+                    continue
+                with suppress(ConnectionError):
+                    client.sendall(b"x")
+            assert time.monotonic() - begun < 5
+        wanted = {"header": b"", "right": b" 408 ", "wrong": b" 403 "}
+        assert wanted["header" if kind == "header" else token] in answer
+        assert browser.state()["progress"]["decided"] == 0
+
+
+def test_a_connection_may_wait_before_its_request(untouched, monkeypatch):
+    monkeypatch.setattr(server_module, "_MAX_SECONDS", 0.1)
+    connection = http.client.HTTPConnection("127.0.0.1", untouched.port, timeout=5)
+    connection.connect()
+    time.sleep(0.3)
+    connection.request("GET", "/chapters/2/state", headers={"X-Token": untouched.token})
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+def test_an_output_that_is_no_file_is_refused_before_the_book_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path, kind in ((os.devnull, "device"), (tmp_path / "pipe", "pipe"), (tmp_path, "folder")):
+        line = failed("annotate", "no such book", "-o", path)
+        assert line == f"{path}: found a {kind}, expected an ordinary file or a new name"
+
+
+def test_a_newline_in_a_file_name_does_not_break_the_message(tmp_path):
+    path = tmp_path / "one\ntwo.jsonl"
+    path.mkdir()
+    assert failed("annotate", "sample", "-o", path).startswith(f"{tmp_path}/one\\ntwo.jsonl: found")

@@ -10,8 +10,8 @@ from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, chromium, require_chrom
 from helpers import ANNOTATIONS, SAMPLE
 
 from miner.annotation.derivation import derive_tags
+from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
-from miner.app.annotator.sheet_file import SheetFile
 from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import TaggedSpan
 from miner.models.load import load_tagger
@@ -41,7 +41,7 @@ class Server:
         self.start()
 
     def start(self):
-        self.server = AnnotationServer(SheetFile(self.path, BOOK, 1, self.tagged), self.port)
+        self.server = AnnotationServer(BookSheets(self.path, BOOK, self.tagged), self.port, 1)
         self.server.token = self.token or self.server.token
         self.port, self.token, self.url = self.server.port, self.server.token, self.server.url
         self.thread = threading.Thread(target=self.server.run)
@@ -128,13 +128,23 @@ def press(page, *keys):
     page.evaluate("inTurn(() => {})")
 
 
+def lettered(page, *keys):
+    """Presses keys; a speaker for whom the page asks is called by the letter that it offers."""
+    for key in keys:
+        press(page, key)
+        if page.locator("#naming").is_visible():
+            page.locator("#naming-letter").click()
+            press(page)
+
+
 def answer(page, key, words):
     """Opens a question with a key and answers it."""
+    box = "#ask[open]" if key == "r" else "#naming"
     page.keyboard.press(key)
-    page.wait_for_selector("#ask[open]")
+    page.wait_for_selector(box)
     page.keyboard.type(words)
     press(page, "Enter")
-    page.wait_for_selector("#ask:not([open])", state="attached")
+    page.wait_for_selector(box, state="hidden")
     page.evaluate("inTurn(() => {})")
 
 
@@ -145,27 +155,24 @@ def facts(path):
     ]
 
 
-def key_and_name(page, name):
-    """Names the speaker, by digit if the list has the name."""
-    listed = page.locator("#speakers button span").all_inner_texts()
-    if name in listed[:9]:
-        press(page, str(listed.index(name) + 1))
-    else:
-        answer(page, "w", name)
-
-
 def annotate(page, rows):
-    """Annotates an empty chapter with the given rows by keys."""
+    """Annotates an empty chapter with the given rows by keys; a known name is a digit."""
     seen, last = set(), 0
     for row in rows:
         if not row.conversation:
             press(page, "x")
             continue
+        listed = page.locator("#speakers button span").all_inner_texts()
+        name = str(listed.index(row.speaker) + 1) if row.speaker in listed[:9] else row.speaker
         if row.conversation not in seen:
-            press(page, "n")
-        elif row.conversation != last:
-            answer(page, "r", str(row.conversation))
-        key_and_name(page, row.speaker)
+            answer(page, "n", name)
+        else:
+            if row.conversation != last:
+                answer(page, "r", str(row.conversation))
+            if name.isdigit():
+                press(page, name)
+            else:
+                answer(page, "w", name)
         seen.add(row.conversation)
         last = row.conversation
 
@@ -200,13 +207,15 @@ def test_an_answer_is_announced_with_its_tag_and_the_next_place_follows(server, 
     press(page, "x")
     assert status(page) == "1: not speech"
     press(page, "n")
-    assert status(page) == "2: A, conversation 1, B-START"
-    assert text(page, "#now-place") == "2 of 38"  # the page stays for the name
-    answer(page, "w", "Amos Bunce")
+    assert text(page, "#naming-label") == "2: Who begins the conversation?"
+    assert page.evaluate("document.activeElement.id") == "naming-input"
+    page.keyboard.type("Amos Bunce")
+    press(page, "Enter")
     assert status(page) == "2: Amos Bunce, conversation 1, B-START"
     assert text(page, "#now-place") == "3 of 38"
     assert page.evaluate("document.activeElement.closest('.here') !== null")
-    press(page, "s", "o")
+    press(page, "s")
+    lettered(page, "o")
     assert status(page) == "4: A, conversation 1, B-OTHER"
     press(page, "u")
     assert status(page) == "5: unknown speaker, conversation 1, B-OTHER"
@@ -231,11 +240,56 @@ def test_the_page_can_stay_at_the_answered_span(server, browser):
 def test_keys_typed_ahead_are_done_in_order(server, browser, path):
     page = browser(server.url)
     page.route("**/edit", lambda route: (page.wait_for_timeout(30), route.continue_()))
-    press(page, "x", "n", "j", "s", "o", "o", "j", "z")
-    page.wait_for_function("document.querySelector('#progress-text').textContent[0] === '4'")
-    assert [(row.speaker, row.conversation) for row in read_rows(path, "sample")] == [
-        *(("", 0), ("A", 1), ("A", 1), ("B", 1))
-    ]
+    for key in ("x", "x", "j", "k", "x", "k", "z"):
+        page.keyboard.press(key)
+    press(page)
+    assert text(page, "#progress-text") == "2 of 38 decided"
+    assert text(page, "#now-place") == "3 of 38"
+
+
+def test_keys_typed_before_a_question_opens_decide_nothing(server, browser, path):
+    """They were the beginning of a name: "Rux" must not rename, nor mark spans as unknown."""
+    page = browser(server.url)
+    page.route("**/edit", lambda route: (page.wait_for_timeout(100), route.continue_()))
+    for key in ("n", "R", "u", "x"):
+        page.keyboard.press(key)
+    press(page)
+    page.wait_for_selector("#naming")
+    assert path.read_bytes() == b"" and not page.locator("#notice").is_visible()
+
+
+def test_a_question_for_a_name_can_be_answered_in_several_ways(guessing, browser, path):
+    page = browser(guessing.url)
+    assert page.locator("#chapter .mark").first.get_attribute("data-label") == "guess: 1 A?"
+    press(page, "a")
+    assert text(page, "#naming-label") == "1: Who speaks?" and path.read_bytes() == b""
+    press(page, "Escape")
+    assert not page.locator("#naming").is_visible() and path.read_bytes() == b""
+    assert page.evaluate("document.activeElement.closest('.here') !== null")
+    press(page, "a")
+    press(page, "Enter")
+    assert text(page, "#notice") == "Type a name first."
+    page.keyboard.type("  Josiah   Tarrant ")
+    press(page, "Enter")
+    assert status(page) == "1: Josiah Tarrant, conversation 1, B-START"
+    press(page, "a")
+    press(page, "1", "Enter")  # the number of a known speaker
+    press(page, "n")
+    page.locator("#speakers button").first.click()
+    press(page, "n")
+    page.get_by_role("button", name="No name yet").click()
+    press(page, "n")
+    page.locator("#naming").get_by_role("button", name="Unknown").click()
+    press(page, "n")
+    page.locator("#chapter .mark").nth(3).click()  # another place: the question is dropped
+    assert not page.locator("#naming").is_visible()
+    press(page, "R")
+    assert page.locator("#naming-input").input_value() == "A"
+    assert not page.locator("#naming-unknown").is_visible()
+    press(page, "Escape")
+    names = [row.speaker for row in read_rows(path, "sample")]
+    assert names == ["Josiah Tarrant"] * 3 + ["A", "?"]
+    assert page.said == []
 
 
 def test_a_key_that_is_held_down_decides_once(server, browser):
@@ -259,11 +313,11 @@ def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
     first = guesses.first
     assert first.evaluate("e => getComputedStyle(e).borderBottomStyle") == "dashed"
     mark = first.locator(".mark")
-    assert mark.get_attribute("data-label") == "guess: 1 A"
-    assert mark.get_attribute("aria-label") == "1: guess: A, conversation 1, B-START"
-    press(page, "a")
+    assert mark.get_attribute("data-label") == "guess: 1 A?"
+    assert mark.get_attribute("aria-label") == "1: guess: A?, conversation 1, B-START"
+    lettered(page, "a")
     assert text(page, "#progress-text") == "1 of 38 decided" and guesses.count() == 37
-    press(page, *["a"] * 37)
+    lettered(page, *["a"] * 37)
     assert guesses.count() == 0 and status(page).endswith("All spans are decided.")
     guessed = [item.tag.value for item in guessing.tagged if item.span.chapter == 1]
     rows = read_rows(path, "sample")
@@ -287,15 +341,15 @@ def test_the_least_confident_guess_comes_first(path, browser):
         page = browser(server.url)
         assert said[20].text.strip() == page.locator("#now-text").text_content()
         assert text(page, "#now-fact").endswith("confidence 0.20")
-        press(page, "a")
+        lettered(page, "a")
         assert said[3].text.strip() == page.locator("#now-text").text_content()
 
 
 def test_undo_goes_back_to_the_undone_place(server, browser, path):
     page = browser(server.url)
     states = [path.read_bytes()]
-    for key in ("x", "n", "j", "s", "o"):
-        press(page, key)
+    for key in ("x", "n", "s", "o"):
+        lettered(page, key)
         states.append(path.read_bytes())
     states = list(dict.fromkeys(states))
     assert len(states) == 5
@@ -317,18 +371,18 @@ def test_an_impossible_answer_is_explained_and_changes_nothing(server, browser, 
     press(page, "1", "k")
     assert text(page, "#notice") == "This is the first span."
     assert path.read_bytes() == b"" and not page.locator("#trouble").is_visible()
-    press(page, "n")
+    lettered(page, "n")
     assert not page.locator("#notice").is_visible()
     answer(page, "r", "seven")
     assert "not the number of a conversation" in text(page, "#notice")
     page.keyboard.press("w")
     press(page, "Escape", "x")
-    assert text(page, "#now-place") == "2 of 38" and status(page) == "1: not speech"
+    assert text(page, "#now-place") == "3 of 38" and status(page) == "2: not speech"
 
 
 def test_the_second_window_is_refused_and_recovers(server, browser, path):
     first, second = browser(server.url), browser(server.url)
-    press(first, "x", "n")
+    lettered(first, "x", "n")
     saved = path.read_bytes()
     press(second, "x")
     trouble = second.get_by_role("alert")
@@ -352,7 +406,8 @@ def test_the_second_window_is_refused_and_recovers(server, browser, path):
 
 def test_a_file_that_was_edited_by_hand_is_not_overwritten(server, browser, path):
     page = browser(server.url)
-    press(page, "x", "n")
+    lettered(page, "x", "n")
+    press(page, "k")
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]
     rows[1]["speaker"] = "Ada"
     by_hand = "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -371,9 +426,9 @@ def test_a_file_that_was_edited_by_hand_is_not_overwritten(server, browser, path
 
 def test_nothing_is_lost_while_the_server_is_down(server, browser, path):
     page = browser(server.url)
-    press(page, "x", "n")
+    lettered(page, "x", "n")
     server.stop()
-    press(page, "j", "s")
+    press(page, "s")
     assert text(page, "#trouble") == "The server does not answer. Not saved: 3: same speaker. " + (
         "Try again"
     )
@@ -406,7 +461,8 @@ def test_finishing_says_where_the_file_is(server, browser, path):
     page = browser(server.url)
     press(page, "x", "f")
     assert "1 of 38 are decided. You can decide the other 37 later" in text(page, "#finish")
-    press(page, "Escape", "n", "f")
+    press(page, "Escape")
+    lettered(page, "n", "f")
     page.locator("#finish-now").click()
     page.wait_for_selector("#finish-title:text('Finished')")
     assert f"2 of 38 are decided and saved in {path}." in text(page, "#finish")
@@ -419,10 +475,10 @@ def test_finishing_says_where_the_file_is(server, browser, path):
 
 def test_the_token_is_in_no_address_and_a_reload_finds_its_way(server, browser):
     page = browser(server.url)
-    assert page.url == f"http://127.0.0.1:{server.port}/"
+    assert page.url == f"http://127.0.0.1:{server.port}/chapters/1"
     page.reload()
     page.wait_for_selector("#chapter .here")
-    assert page.url == f"http://127.0.0.1:{server.port}/" and page.said == []
+    assert page.url == f"http://127.0.0.1:{server.port}/chapters/1" and page.said == []
     other = page.context.new_page()
     other.goto(page.url)
     assert "Open the full address" in other.locator("main").inner_text()
@@ -432,19 +488,34 @@ def test_the_token_is_in_no_address_and_a_reload_finds_its_way(server, browser):
 
 def test_a_button_does_what_its_key_does_and_keeps_the_focus(server, browser, path):
     page = browser(server.url)
-    for name in ("Not speech", "New conversation", "Next", "Same speaker", "Other speaker"):
+    for name in (
+        "Not speech",
+        "New conversation",
+        "Next",
+        "Previous",
+        "Same speaker",
+        "Other speaker",
+    ):
         page.get_by_role("button", name=name, exact=True).click()
         press(page)
-        assert page.evaluate("document.activeElement.ariaLabel") == name
+        if page.locator("#naming").is_visible():
+            page.locator("#naming-letter").click()
+            press(page)
+        else:
+            assert page.evaluate("document.activeElement.ariaLabel") == name
     page.locator("#speakers button").first.click()
     press(page)
     assert [row.speaker for row in read_rows(path, "sample")] == ["", "A", "A", "B", "A"]
-    for key, name in (("w", "who speaks?"), ("r", "which conversation"), ("R", "Rename")):
-        page.keyboard.press("k")
-        page.keyboard.press(key)
-        page.wait_for_selector("#ask[open]")
-        assert name in text(page, "#ask-title")
-        page.get_by_role("button", name="Cancel").click()
+    for key, box, name in (
+        ("w", "#naming", "Who speaks?"),
+        ("r", "#ask[open]", "which conversation"),
+        ("R", "#naming", "What is the new name?"),
+    ):
+        press(page, "k")
+        page.keyboard.press(key)  # no `press`: it would wait for the answer
+        page.wait_for_selector(box)
+        assert name in text(page, box)
+        page.locator(box).get_by_role("button", name="Cancel").click()
     page.keyboard.press("?")
     listed = page.locator("#keys th").all_inner_texts()
     for key in ("j ↓", "k ↑", "l", "s", "o", "n", "r", "w", "R", "x", "u", "a", "c", "z", "1–9"):
@@ -462,7 +533,7 @@ def test_a_place_is_chosen_in_the_text(server, browser):
 def test_the_current_place_stays_in_sight(guessing, browser):
     page = browser(guessing.url)
     for _ in range(37):
-        press(page, "a")
+        lettered(page, "a")
         page.wait_for_function(IN_SIGHT)
 
 
@@ -470,7 +541,7 @@ def test_the_current_place_stays_in_sight(guessing, browser):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_the_screen_and_can_be_read(guessing, browser, size, scheme):
     page = browser(guessing.url, size, scheme)
-    press(page, "a", "n", "x", "c", "c", "s")
+    lettered(page, "a", "n", "x", "c", "c", "s")
     for _ in range(3):
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
         press(page, "j", "j", "l")
@@ -484,13 +555,80 @@ def test_on_a_phone_a_chapter_is_annotated_by_taps(server, browser, path):
     page = browser(server.url, PHONE)
     desk = page.locator("#desk").bounding_box()
     assert desk["height"] < 0.4 * PHONE[1]
-    for name in ("Not speech", "New conversation", "Who…"):
+    for name in ("Not speech", "New conversation"):
         page.get_by_role("button", name=name, exact=True).click()
-    page.get_by_label("Name", exact=True).fill("Amos Bunce")
-    page.get_by_role("button", name="OK").click()
+    page.get_by_label("Who begins the conversation?").fill("Amos Bunce")
+    assert page.locator("#desk").bounding_box()["height"] < 0.4 * PHONE[1]
+    page.get_by_role("button", name="Save").click()
     press(page)
     page.locator("#speakers button", has_text="Amos Bunce").click()
     press(page)
     assert [row.speaker for row in read_rows(path, "sample")] == ["", *["Amos Bunce"] * 2]
-    for box in page.locator("#desk button").evaluate_all("e => e.map(b => b.offsetHeight)"):
-        assert box >= 40
+    heights = "e => e.filter(b => b.checkVisibility()).map(b => b.offsetHeight)"
+    sizes = page.locator("#desk button").evaluate_all(heights)
+    page.get_by_role("button", name="Who…", exact=True).click()
+    page.wait_for_selector("#naming")
+    sizes += page.locator("#desk button").evaluate_all(heights)
+    assert min(sizes) >= 40
+
+
+@pytest.mark.parametrize("size", [(360, 740), PHONE, DESKTOP], ids=str)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_question_for_a_name_fits_and_can_be_read(guessing, browser, size, scheme):
+    page = browser(guessing.url, size, scheme)
+    lettered(page, "a")
+    press(page, "n")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.wait_for_function(IN_SIGHT)
+    assert page.evaluate(CONTRASTS) == [] and page.evaluate(NAMELESS) == []
+
+
+LIST = "html[data-ready] #list"
+
+
+@pytest.mark.parametrize("size", [(360, 740), PHONE, DESKTOP], ids=str)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_list_of_chapters_leads_to_each_and_shows_what_is_done(server, browser, size, scheme):
+    page = browser(server.url, size, scheme)
+    press(page, "x")
+    page.keyboard.press("g")
+    page.wait_for_selector(LIST)
+    assert page.url == f"http://127.0.0.1:{server.port}/"
+    assert text(page, "#sum") == "1 of 188 quoted spans decided, 0 of 5 chapters done"
+    rows = [" ".join(row.split()) for row in page.locator("#list li").all_inner_texts()]
+    assert rows[0] == "0 Before the first chapter nothing quoted"
+    assert rows[1] == "1 CHAPTER I. The Brown Envelope in progress, 1 of 38 decided"
+    assert rows[2] == "2 CHAPTER II. The Cut Freezes not begun, 38 to decide"
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert page.evaluate(CONTRASTS) == [] and page.evaluate(NAMELESS) == []
+    for link in page.locator("#list a").element_handles():
+        assert link.bounding_box()["height"] >= 40
+    page.keyboard.press("t")
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#chapter .here")
+    assert page.url == f"http://127.0.0.1:{server.port}/chapters/2"
+    chosen = "dark" if scheme == "light" else "light"
+    assert page.locator("html").get_attribute("data-theme") == chosen  # kept in the window
+    press(page, "x")
+    page.go_back()
+    page.wait_for_selector(LIST)
+    assert text(page, "#list li:nth-child(3) .state") == "in progress, 1 of 38 decided"
+    page.get_by_role("link", name="Continue with chapter 1").click()
+    page.wait_for_selector("#chapter .here")
+    assert text(page, "#progress-text") == "1 of 38 decided" and page.said == []
+
+
+def test_the_list_finishes(server, browser):
+    page = browser(server.url)
+    page.keyboard.press("g")
+    page.wait_for_selector(LIST)
+    page.keyboard.press("f")
+    assert "the same command goes on later" in text(page, "#finish-dialog")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Finish").click()
+    page.locator("#finish-now").click()
+    page.wait_for_selector("#finish-title:text('Finished')")
+    server.thread.join(5)
+    assert not server.thread.is_alive() and page.locator("#list a[href]").count() == 0

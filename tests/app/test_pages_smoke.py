@@ -47,8 +47,11 @@ def test_the_annotator_opens_and_saves_an_answer(browser, tmp_path):
     path = tmp_path / "7.jsonl"
     with serving(path) as server:
         page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{server.port}/?token={server.token}")
+        page.goto(f"http://127.0.0.1:{server.port}{server.page}?token={server.token}")
         page.wait_for_selector("#chapter .here")
         page.keyboard.press("n")
+        page.wait_for_selector("#naming")
+        page.keyboard.type("Ruth")
+        page.keyboard.press("Enter")
         page.locator("#progress-text", has_text="1 of 11").wait_for(timeout=10_000)
-    assert [(row.speaker, row.conversation) for row in read_rows(path, "7")] == [("A", 1)]
+    assert [(row.speaker, row.conversation) for row in read_rows(path, "7")] == [("Ruth", 1)]

@@ -13,14 +13,18 @@ from miner.annotation.annotations import row_from_annotation
 from miner.annotation.derivation import derive_tags
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import find_guesses
-from miner.app.annotator.sheet import ACTIONS, apply_action
+from miner.app.annotator.sheet import ACTIONS, NameNeeded, apply_action
 from miner.dialogue.tags import Tag, repair_tags
 from miner.files import json_line
 
 
 def do(sheet, action, place=None, *more):
+    """The sheet after a step; a speaker without a name is called by the letter that is offered."""
     conversation, speaker = arguments(action, more)
-    return apply_action(sheet, action, place, speaker, conversation)
+    try:
+        return apply_action(sheet, action, place, speaker, conversation)
+    except NameNeeded as needed:
+        return apply_action(sheet, action, place, needed.letter, conversation)
 
 
 def blank(tmp_path_factory, tagged=()):
@@ -144,7 +148,11 @@ def test_an_action_without_effect_is_not_recorded(done):
         ([("undo",)], "found no action, expected one to undo"),
         ([("sing", 3)], "found action 'sing', expected one of same, other, new, resume"),
         ([("keep_speaker", 3)], "found action 'keep_speaker', expected one of same, other"),
-        ([("same", 3, "Tom")], "same: found a speaker, expected none"),
+        ([("nothing", 3, "Tom")], "nothing: found a speaker, expected none"),
+        (
+            [("new", 0, "Ruth"), ("same", 1, "Tom")],
+            "place 1: found Tom as the same speaker, expected Ruth",
+        ),
         ([("new",)], "new: found no place, expected one"),
         ([("rename", 3)], "rename: found no speaker, expected one"),
         ([("resume", 3, None)], "resume: found no conversation, expected one"),

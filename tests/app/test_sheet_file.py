@@ -3,6 +3,10 @@
 import json
 import os
 import re
+import signal
+import socket
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -301,9 +305,9 @@ def test_a_file_that_is_a_link_stays_one(tmp_path):
 def test_a_file_that_changed_elsewhere_is_not_overwritten(annotated):
     file = opened(annotated.path)
     seen = file.current().revision
-    with annotated.path.open("ab") as other:
-        other.write(annotated.lines[-1])
-    changed = annotated.path.read_bytes()
+    changed = b"".join(annotated.lines).replace(b'"boy"', b'"girl"')
+    assert changed != annotated.path.read_bytes()
+    annotated.path.write_bytes(changed)
     with pytest.raises(StaleEdit, match="changed on disk"):
         file.edit(seen, "clear", 0)
     assert annotated.path.read_bytes() == changed
@@ -315,6 +319,65 @@ def test_a_file_that_changed_elsewhere_is_not_overwritten(annotated):
     assert file.current().sheet.n_decided == 0 and not file.current().sheet.history
     edit(file, "new", 0)
     assert len(read_rows(annotated.path, "7")) == 1
+
+
+def test_answers_in_another_chapter_are_kept_and_stop_nobody(annotated):
+    """As when two chapters are open in two windows; the answers here can still be undone."""
+    second, third = opened(annotated.path, 2), opened(annotated.path, 3)
+    before = annotated.path.read_bytes()
+    seen = second.current().revision
+    edit(second, "clear", 0)
+    cleared = second.current().revision
+    edit(third, "clear", 1)
+    assert second.current().revision == cleared != seen
+    edit(second, "undo")
+    edit(third, "undo")
+    assert annotated.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "socket"])
+def test_what_is_no_ordinary_file_is_refused_in_one_line(tmp_path, kind):
+    path = tmp_path / "out"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path = Path(os.devnull)
+    else:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+    with pytest.raises(ValueError) as raised:
+        opened(path)
+    assert str(raised.value) == f"{path}: found a {kind}, expected an ordinary file or a new name"
+    assert os.listdir(tmp_path) == ([] if kind == "device" else ["out"])
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
+    path = tmp_path / "7.jsonl"
+    others = [
+        ".7.jsonl.original",
+        ".7.jsonl.writing.notes.txt",
+        ".8.jsonl.writing.abcdefgh",
+        "7.jsonl.writing.abcdefgh",
+        ".7xjsonl.writing.abcdefgh",
+    ]
+    for name in others:
+        (tmp_path / name).touch()
+    (tmp_path / ".7.jsonl.writing.folder_8").mkdir()
+    code = f"""
+import os, signal
+from pathlib import Path
+from miner.files import whole_file
+with whole_file(Path({str(path)!r})) as file:
+    file.write(b"half of it")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", code], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(os.listdir(tmp_path)) == len(others) + 2
+    opened(path)
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, ".7.jsonl.writing.folder_8", path.name])
 
 
 def test_a_broken_file_is_not_overwritten(annotated):

@@ -1,30 +1,44 @@
-"""The server of one chapter under annotation, for a browser on this machine.
+"""The server of a book under annotation, for a browser on this machine.
 
 Nobody else gets in. The server listens on the loopback address only. Every request must carry the
 token from the address of the page. Pages of other sites are refused by their `Host` and `Origin`
-headers, even if they guess the port.
+headers, even if they guess the port. A request that is not complete in time is dropped.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import secrets
 import socket
+import time
 import webbrowser
 from threading import Thread
 from typing import Any
 
 from flask import Flask, Response, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import ClientDisconnected, HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from miner.app.annotator.sheet_file import SheetFile, StaleEdit, Version
+from miner.app.annotator.book_sheets import BookSheets
+from miner.app.annotator.chapters_page import render_book_page
+from miner.app.annotator.sheet import NameNeeded
+from miner.app.annotator.sheet_file import SheetFile, StaleEdit
 from miner.app.annotator.sheet_page import build_state, render_annotation_page
-from miner.app.viewer.page import MODES, NO_TOKEN, Mode, build_policy, render_no_token_page
+from miner.app.viewer.page import (
+    CHAPTERS,
+    MODES,
+    NO_TOKEN,
+    Mode,
+    build_policy,
+    render_no_token_page,
+)
 
 LOOPBACK = "127.0.0.1"
 _MAX_BYTES = 64 * 1024  # of a request; an edit has a few hundred
+_MAX_SECONDS = 10.0  # from the first byte of a request to its last
+_PAGES = ("show_chapters", "show_chapter")  # routes that take the token from the address
 _TYPES = {"revision": str, "action": str, "place": int, "speaker": str, "conversation": int}
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -43,20 +57,27 @@ class RefusedRequest(Exception):
 
 
 class AnnotationServer:
-    """Serves one chapter until it is stopped.
+    """Serves the chapters of a book, and a list of them, until it is stopped.
 
     It listens from its creation on; `run` answers the requests.
 
     Args:
-        sheet_file: the chapter and its file.
+        sheets: the chapters and their file.
         port: port to listen on; 0 for any free port.
+        chapter: the chapter at the address to open; None for the list.
 
     Raises:
-        ValueError: if the port is not available.
+        ValueError: if the chapter or the list cannot be opened, or the port is not available.
+        OSError: if the file cannot be read or written.
     """
 
-    def __init__(self, sheet_file: SheetFile, port: int = 0) -> None:
-        self.sheet_file = sheet_file
+    def __init__(self, sheets: BookSheets, port: int = 0, chapter: int | None = None) -> None:
+        if chapter is None:
+            sheets.prepare()
+        else:
+            sheets.open(chapter)
+        self.sheets = sheets
+        self._path = "/" if chapter is None else f"/chapters/{chapter}"
         self.token = secrets.token_urlsafe(32)
         self._socket = _listen(port)
         self.port: int = self._socket.getsockname()[1]
@@ -71,8 +92,8 @@ class AnnotationServer:
 
     @property
     def url(self) -> str:
-        """The address of the page with its token."""
-        return f"http://{LOOPBACK}:{self.port}/?token={self.token}"
+        """The address of the first page with its token."""
+        return f"http://{LOOPBACK}:{self.port}{self._path}?token={self.token}"
 
     @property
     def hosts(self) -> list[str]:
@@ -94,8 +115,40 @@ class AnnotationServer:
         self._server.shutdown()
 
 
+class _TimelyReader(io.RawIOBase):
+    """Reads a request from a socket, and fails when the time for a whole request is over.
+
+    The time begins with the first byte: browsers open connections that they use later.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._end: float | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - as inherited
+        if self._end is not None:
+            left = self._end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._connection.settimeout(left)
+        try:
+            n = self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(None)
+        if self._end is None:
+            self._end = time.monotonic() + _MAX_SECONDS
+        return n
+
+
 class _Handler(WSGIRequestHandler):
-    """Logs nothing, since the first line of a request contains the token."""
+    """Drops late requests. Logs nothing, since the first line of a request contains the token."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile = io.BufferedReader(_TimelyReader(self.connection))
 
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: ANN401 - as inherited
         pass
@@ -108,10 +161,12 @@ def _build_app(server: AnnotationServer) -> Flask:
     # No folder is served, only the routes below.
     app = Flask("miner", static_folder=None, template_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = _MAX_BYTES
-    sheet_file = server.sheet_file
+    sheets = server.sheets
 
-    def state(version: Version, place: int | None = None) -> dict[str, Any]:
-        return build_state(sheet_file, version, place)
+    def open_chapter(number: int) -> SheetFile:
+        if number not in sheets.numbers:
+            raise RefusedRequest(404, f"found no chapter {number} to annotate in this book")
+        return sheets.open(number)
 
     @app.before_request
     def check_caller() -> None:
@@ -125,31 +180,40 @@ def _build_app(server: AnnotationServer) -> Flask:
         return response
 
     @app.get("/")
-    def show_page() -> Response:
+    def show_chapters() -> Response:
         if "token" not in request.args:
             return _html_response(render_no_token_page(), NO_TOKEN)
+        return _html_response(render_book_page(sheets, sheets.find_progress()), CHAPTERS)
+
+    @app.get("/chapters/<int:number>")
+    def show_chapter(number: int) -> Response:
+        if "token" not in request.args:
+            return _html_response(render_no_token_page(), NO_TOKEN)
+        sheet_file = open_chapter(number)
         return _html_response(
             render_annotation_page(sheet_file, sheet_file.current()), MODES["edit"]
         )
 
-    @app.get("/state")
-    def show_state() -> Response:
+    @app.get("/chapters/<int:number>/state")
+    def show_state(number: int) -> Response:
+        sheet_file = open_chapter(number)
         place = request.args.get("place", type=int)
-        return _json_response(state(sheet_file.current(), place))
+        return _json_response(build_state(sheet_file, sheet_file.current(), place))
 
-    @app.post("/edit")
-    def edit() -> Response:
+    @app.post("/chapters/<int:number>/edit")
+    def edit(number: int) -> Response:
+        sheet_file = open_chapter(number)
         wanted = _parse_edit(request.get_data())
         place = wanted.get("place")
         try:
-            return _json_response(state(sheet_file.edit(**wanted), place))
+            return _json_response(build_state(sheet_file, sheet_file.edit(**wanted), place))
         except StaleEdit as error:
-            now = state(sheet_file.current(), place)
+            now = build_state(sheet_file, sheet_file.current(), place)
             return _json_response({"error": str(error), "state": now}, 409)
 
     @app.post("/done")
     def done() -> Response:
-        response = _json_response({"saved": str(sheet_file.path)})
+        response = _json_response({"saved": str(sheets.path.resolve())})
         # After the answer is sent, and in another thread, since `stop` waits for this one.
         response.call_on_close(Thread(target=server.stop, daemon=True).start)
         return response
@@ -157,9 +221,18 @@ def _build_app(server: AnnotationServer) -> Flask:
     @app.errorhandler(RefusedRequest)
     def answer_refused(error: RefusedRequest) -> Response:
         wants = request.accept_mimetypes.best_match(["application/json", "text/html"])
-        if request.path == "/" and wants == "text/html":
+        if error.status == 403 and request.endpoint in _PAGES and wants == "text/html":
             return _html_response(render_no_token_page(), NO_TOKEN, error.status)
         return _json_response({"error": str(error)}, error.status)
+
+    @app.errorhandler(NameNeeded)
+    def ask_for_name(error: NameNeeded) -> Response:
+        return _json_response({"needs_name": str(error), "letter": error.letter})
+
+    @app.errorhandler(ClientDisconnected)
+    def answer_unfinished(error: ClientDisconnected) -> Response:
+        expected = f"expected all of it within {_MAX_SECONDS:g} s"
+        return _json_response({"error": f"found a part of a request, {expected}"}, 408)
 
     @app.errorhandler(ValueError)
     def answer_invalid(error: ValueError) -> Response:
@@ -186,9 +259,10 @@ def _check_caller(server: AnnotationServer) -> None:
     origin = request.headers.get("Origin")
     if origin is not None and origin not in [f"http://{host}" for host in server.hosts]:
         raise RefusedRequest(403, "found a request of another origin, expected the page's own")
-    if request.path == "/" and "token" not in request.args:
+    is_page = request.endpoint in _PAGES
+    if is_page and "token" not in request.args:
         return  # shows the page without a token, which has no text of the book
-    given = request.args.get("token") if request.path == "/" else request.headers.get("X-Token")
+    given = request.args.get("token") if is_page else request.headers.get("X-Token")
     if not secrets.compare_digest((given or "").encode(), server.token.encode()):
         raise RefusedRequest(
             403, "found no valid token, expected the one in the address of the page"

@@ -23,6 +23,21 @@ _MAX_NAME = 100  # characters; a longer name would be text of the book
 Entries = tuple[Entry, ...]
 
 
+class NameNeeded(ValueError):
+    """An answer whose speaker nobody has named yet; the same answer with a name is possible.
+
+    Attributes:
+        letter: what the speaker may be called until the text gives a name.
+    """
+
+    def __init__(self, place: int, letter: str) -> None:
+        super().__init__(
+            f"place {place}: found a speaker without a name, "
+            f"expected a name, or {letter} to call the speaker so"
+        )
+        self.letter = letter
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """The entries of one chapter in reading order.
@@ -88,16 +103,25 @@ class Sheet:
             (n for n in places if after is not None and n > after), next(iter(places), None)
         )
 
-    def keep_speaker(self, place: int) -> Sheet:
-        """The previous speaker continues in the same conversation."""
+    def keep_speaker(self, place: int, speaker: str | None = None) -> Sheet:
+        """The previous speaker continues in the same conversation.
+
+        A name is needed only if that speaker is a guess without a name.
+        """
         before = self._previous_utterance(place, "same")
-        return self._decide(place, before.speaker, before.conversation)
+        if speaker is None:
+            name = self._known_name(place, before.speaker)
+        elif (name := _clean_name(speaker)) != before.speaker and self._is_known(before.speaker):
+            raise ValueError(
+                f"place {place}: found {name} as the same speaker, expected {before.speaker}"
+            )
+        return self._decide(place, name, before.conversation)
 
     def change_speaker(self, place: int, speaker: str | None = None) -> Sheet:
         """Another speaker answers in the conversation of the previous utterance.
 
-        Without a name, it is the last one in that conversation who is not the previous speaker, or
-        an unused letter if nobody else has spoken in it.
+        Without a name, it is the last one in that conversation who is not the previous speaker. A
+        name is needed if nobody else has spoken in it.
         """
         before = self._previous_utterance(place, "other")
         if speaker is not None and (name := _clean_name(speaker)) == before.speaker != UNKNOWN:
@@ -108,8 +132,10 @@ class Sheet:
         return self._answer(place, before.conversation, speaker)
 
     def start_conversation(self, place: int, speaker: str | None = None) -> Sheet:
-        """A conversation begins; without a name, its speaker gets an unused letter."""
-        name = self._unused_letter(place) if speaker is None else _clean_name(speaker)
+        """A conversation begins. The speaker's name is needed."""
+        if speaker is None:
+            raise NameNeeded(place, self._unused_letter(place))
+        name = _clean_name(speaker)
         newest = max((fact.conversation for fact in self._facts()), default=0)
         return self._decide(place, name, newest + 1, starts_conversation=True)
 
@@ -163,13 +189,20 @@ class Sheet:
         """The quoted span is not an utterance: conversation 0, no speaker."""
         return self._decide(place, "", 0)
 
-    def accept_guess(self, place: int) -> Sheet:
-        """The guess is right."""
+    def accept_guess(self, place: int, speaker: str | None = None) -> Sheet:
+        """The guess is right. A name is needed if its speaker has none yet."""
         entry = self._entry(place)
         if entry.guessed is None:
             found = "a decided span" if entry.is_decided else "no guess"
             raise ValueError(f"place {place}: found {found}, expected a guess to accept")
-        return self._decide(place, entry.guessed.speaker, entry.guessed.conversation)
+        guessed = entry.guessed
+        if not guessed.is_utterance:
+            return self.mark_not_speech(place)
+        if speaker is None:
+            name = self._known_name(place, guessed.speaker)
+        else:
+            name = _clean_name(speaker)
+        return self._decide(place, name, guessed.conversation)
 
     def clear(self, place: int) -> Sheet:
         """Removes the decision; the span is undecided again, or guessed."""
@@ -222,7 +255,17 @@ class Sheet:
         facts = self._facts(place)
         spoken = [fact.speaker for fact in facts if fact.conversation == conversation]
         name = find_other_speaker(spoken) or self._unused_letter(place)
-        return self._decide(place, name, conversation)
+        return self._decide(place, self._known_name(place, name), conversation)
+
+    def _is_known(self, speaker: str) -> bool:
+        """Whether the annotator has named this speaker, or said that the text does not."""
+        return speaker == UNKNOWN or speaker in self.speakers
+
+    def _known_name(self, place: int, speaker: str) -> str:
+        """The name itself if the annotator gave it. A guessed letter is never saved unasked."""
+        if not self._is_known(speaker):
+            raise NameNeeded(place, speaker)
+        return speaker
 
     def _unused_letter(self, place: int) -> str:
         """A letter that no decided speaker has, and no guessed speaker before the place.
@@ -260,7 +303,7 @@ class Action:
 
 
 ACTIONS = {
-    "same": Action(Sheet.keep_speaker),
+    "same": Action(Sheet.keep_speaker, optional=("speaker",)),
     "other": Action(Sheet.change_speaker, optional=("speaker",)),
     "new": Action(Sheet.start_conversation, optional=("speaker",)),
     "resume": Action(Sheet.resume_conversation, ("place", "conversation"), ("speaker",)),
@@ -268,7 +311,7 @@ ACTIONS = {
     "unknown": Action(Sheet.mark_unknown),
     "rename": Action(Sheet.rename_speaker, ("place", "speaker")),
     "nothing": Action(Sheet.mark_not_speech),
-    "accept": Action(Sheet.accept_guess),
+    "accept": Action(Sheet.accept_guess, optional=("speaker",)),
     "clear": Action(Sheet.clear),
     "undo": Action(Sheet.undo, (), ("place",)),
 }
@@ -291,6 +334,7 @@ def apply_action(
         conversation: a number, if the action takes one.
 
     Raises:
+        NameNeeded: if the action needs the name of a speaker whom nobody has named yet.
         ValueError: if there is no such action; if an argument is missing or not expected; or if the
             action is impossible at this place.
     """

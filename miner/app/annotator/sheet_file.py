@@ -7,6 +7,7 @@ never overwritten.
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,10 +23,59 @@ from miner.app.annotator.placement import Placement, place_rows
 from miner.app.annotator.sheet import Sheet, apply_action
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
 from miner.dialogue.tags import TaggedSpan
-from miner.files import decode_text, json_line, whole_file
+from miner.files import decode_text, json_line, remove_unfinished, whole_file
 
 _LOCK_TIMEOUT = 10  # seconds to wait while another process writes the file
 _BOM = b"\xef\xbb\xbf"
+_OTHER_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def refuse_no_file(path: Path) -> None:
+    """Raises an error if annotations cannot be saved at `path` because it is no ordinary file.
+
+    Raises:
+        ValueError: if it is a folder, a device, a pipe or a socket; says which.
+        OSError: if it cannot be looked at.
+    """
+    if not path.exists():
+        return
+    mode = path.stat().st_mode
+    for is_kind, kind in _OTHER_KINDS:
+        if is_kind(mode):
+            raise ValueError(f"{path}: found {kind}, expected an ordinary file or a new name")
+
+
+def prepare_file(path: Path) -> None:
+    """Makes the file if there is none, and removes what a killed process left beside it.
+
+    Raises:
+        ValueError: if `path` is no ordinary file.
+        OSError: if the file cannot be written.
+    """
+    refuse_no_file(path)
+    if not path.exists():
+        with whole_file(path):
+            pass
+    with locked(path):  # fails if the folder is not writable
+        remove_unfinished(path)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keeps other processes that annotate the same file from writing in the meantime."""
+    lock = path.with_name(f".{path.name}.lock")
+    with FileLock(lock, timeout=_LOCK_TIMEOUT):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # some systems cannot remove a file in use
+                lock.unlink()
 
 
 class StaleEdit(Exception):
@@ -38,7 +88,8 @@ class Version:
 
     Attributes:
         sheet: the sheet.
-        revision: SHA-256 of the bytes of the file, in hexadecimal digits.
+        revision: SHA-256 of the lines of this chapter, in hexadecimal digits.
+        digest: SHA-256 of the whole file.
         spans: all spans of the chapter, narration included. Where the file and the miner split a
             paragraph differently, the file decides.
         head: lines of the chapters before this one.
@@ -47,6 +98,7 @@ class Version:
 
     sheet: Sheet
     revision: str
+    digest: str
     spans: tuple[Span, ...]
     head: bytes = b""
     tail: bytes = b""
@@ -85,11 +137,8 @@ class SheetFile:
         self._spans = chapter_in_marks(book_spans, chapter)
         self._guesses = find_guesses(tagged, chapter)
         self._threads = Lock()
-        if not self.path.exists():
-            with whole_file(self.path):
-                pass
-        with self._lock_file():  # fails if the folder is not writable
-            self._version = self._read(self.path.read_bytes())
+        prepare_file(self.path)
+        self._version = self._read(self.path.read_bytes())
 
     def current(self) -> Version:
         """Returns the newest version, read again if the file changed; errors as on opening."""
@@ -115,12 +164,12 @@ class SheetFile:
             conversation: a number, if the action takes one.
 
         Raises:
-            StaleEdit: if the file changed after that version; nothing is written, and `current`
+            StaleEdit: if the chapter changed after that version; nothing is written, and `current`
                 returns the new content.
             ValueError: if the action is invalid, or the file no longer holds annotations.
             OSError: if the file cannot be written; the version stays the same.
         """
-        with self._threads, self._lock_file():
+        with self._threads, locked(self.path):
             if self._refresh():
                 raise StaleEdit(
                     f"{self._shown_path}: found it changed on disk, expected it as it was read"
@@ -142,26 +191,22 @@ class SheetFile:
         content = version.head + rows + version.tail
         with whole_file(self.path, force=True) as file:
             file.write(content)
-        return Version(sheet, _digest(content), version.spans, version.head, version.tail)
+        return replace(version, sheet=sheet, revision=_digest(rows), digest=_digest(content))
 
     def _refresh(self) -> bool:
-        """Reads the file again if it was changed elsewhere, and returns whether it was."""
-        content = self.path.read_bytes() if self.path.exists() else b""
-        if _digest(content) == self._version.revision:
-            return False
-        self._version = self._read(content)
-        return True
+        """Reads the file again if it was changed elsewhere.
 
-    @contextmanager
-    def _lock_file(self) -> Iterator[None]:
-        """Keeps other processes that annotate the same file from writing in the meantime."""
-        lock = self.path.with_name(f".{self.path.name}.lock")
-        with FileLock(lock, timeout=_LOCK_TIMEOUT):
-            try:
-                yield
-            finally:
-                with suppress(OSError):  # some systems cannot remove a file in use
-                    lock.unlink()
+        Returns whether this chapter was. If only other chapters were, its answers can still be
+        undone.
+        """
+        content = self.path.read_bytes() if self.path.exists() else b""
+        if _digest(content) == self._version.digest:
+            return False
+        known, self._version = self._version, self._read(content)
+        if self._version.revision != known.revision:
+            return True
+        self._version = replace(self._version, sheet=known.sheet)
+        return False
 
     def _read(self, content: bytes) -> Version:
         book = self.book_spans.book
@@ -176,9 +221,13 @@ class SheetFile:
         entries = self._build_entries(placement, rows)
         self._refuse_other_numbering(facts, [entry.row.paragraph for entry in entries])
         mark = _BOM if content.startswith(_BOM) else b""
-        head, tail = mark + parts[-1].encode(), parts[1].encode()
         return Version(
-            Sheet(resolve_guesses(entries)), _digest(content), placement.spans, head, tail
+            Sheet(resolve_guesses(entries)),
+            _digest(parts[0].encode()),
+            _digest(content),
+            placement.spans,
+            head=mark + parts[-1].encode(),
+            tail=parts[1].encode(),
         )
 
     def _build_entries(self, placement: Placement, rows: Sequence[Annotation]) -> list[Entry]:

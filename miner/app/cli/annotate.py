@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.errors import one_line
 from miner.app.cli.options import (
     TAGGERS,
     TaggerOption,
@@ -22,8 +23,8 @@ from miner.app.cli.options import (
 @click.option(
     "--chapter",
     type=click.IntRange(min=0),
-    required=True,
-    help="Number of the chapter, as in the output of `miner tag`.",
+    help="Number of the chapter, as in the output of `miner tag`. Without it, the page lists the "
+    "chapters and how far each is done.",
 )
 @out_option(
     "File of annotations (JSON Lines), as in annotations/gold; continued if it exists.", True
@@ -47,7 +48,7 @@ from miner.app.cli.options import (
 @mirror_option
 def command(
     source: str,
-    chapter: int,
+    chapter: int | None,
     out: Path,
     tagger: str | None,
     dtype: str,
@@ -57,31 +58,42 @@ def command(
     books: Path | None,
     mirror: str | None,
 ) -> None:
-    """Annotate a chapter by hand, on a page in the browser.
+    """Annotate chapters by hand, on a page in the browser.
 
     For each quoted span, say who speaks in which conversation, or that it is no utterance. The tags
     are derived from these answers. Each answer is saved at once, to a file that holds no text of
     the book. The page is served to this machine only, until you end it there or press Ctrl-C.
 
     \b
-    miner annotate 1342 --chapter 3 -o 1342.jsonl
-    miner annotate 1342 --chapter 3 -o 1342.jsonl --tagger auto   unsure guesses first
+    miner annotate 1342 -o 1342.jsonl                 a list of chapters to choose from
+    miner annotate 1342 -o 1342.jsonl --chapter 3     opens chapter 3
+    miner annotate 1342 -o 1342.jsonl --tagger auto   with guesses, unsure ones first
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from miner.app.annotator.book_sheets import BookSheets
     from miner.app.annotator.server import AnnotationServer
-    from miner.app.annotator.sheet_file import SheetFile
+    from miner.app.annotator.sheet_file import refuse_no_file
     from miner.corpus.reading import read_spans
     from miner.models.load import load_tagger
 
+    refuse_no_file(out)
     loaded = load_tagger(tagger, dtype=dtype) if tagger else None
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     tagged = loaded.tag(book_spans) if loaded else ()
-    sheet_file = SheetFile(out, book_spans, chapter, tagged)
-    server = AnnotationServer(sheet_file, port)
-    for lost in sheet_file.current().sheet.lost:
-        click.echo(f"kept, but found on no span: paragraph {lost.paragraph}, {lost.fingerprint}")
+    sheets = BookSheets(out, book_spans, tagged)
+    server = AnnotationServer(sheets, port, chapter)
+    if chapter is not None:
+        for lost in sheets.open(chapter).current().sheet.lost:
+            click.echo(
+                f"kept, but found on no span: paragraph {lost.paragraph}, {lost.fingerprint}"
+            )
     click.echo(server.url)
     if not no_open:
         server.open_browser()
     server.run()
-    sheet = sheet_file.current().sheet
-    click.echo(f"{out}: chapter {chapter}, {sheet.n_decided} of {len(sheet.spans)} spans saved")
+    progress = sheets.find_progress()
+    if chapter is None:
+        place, done = "", progress
+    else:
+        place = f"chapter {chapter}, "
+        done = next(item for item in progress.chapters if item.chapter == chapter)
+    click.echo(f"{one_line(str(out))}: {place}{done.n_decided} of {done.n_spans} spans saved")

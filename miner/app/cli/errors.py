@@ -5,8 +5,20 @@ from __future__ import annotations
 import errno
 import signal
 from typing import IO, Any
+from unicodedata import category
 
 import click
+
+
+def one_line(text: str) -> str:
+    r"""Returns the text with its control characters escaped, as those in the name of a file.
+
+    >>> one_line("a\nb.jsonl")
+    'a\\nb.jsonl'
+    """
+    return "".join(
+        sign.encode("unicode_escape").decode() if category(sign) == "Cc" else sign for sign in text
+    )
 
 
 class Failure(click.ClickException):
@@ -14,7 +26,7 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Prints the line to stderr."""
-        click.echo(f"miner: {self.message}", err=True)
+        click.echo(f"miner: {one_line(self.message)}", err=True)
 
 
 class Interrupted(Failure):

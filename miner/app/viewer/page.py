@@ -57,6 +57,7 @@ MODES = {
         desk="edit-desk.html",
     ),
 }
+CHAPTERS = Mode(("server.js", "chapters.js"), ("view.css", "chapters.css"), connect="'self'")
 NO_TOKEN = Mode(("no-token.js",), ("view.css", "edit.css"))
 
 
@@ -97,6 +98,20 @@ def render_page(
         bar=_read_asset(chosen.bar) if chosen.bar else "",
         desk=_read_asset(chosen.desk) if chosen.desk else "",
         data="\n".join(data),
+    )
+
+
+def render_chapters_page(book: dict[str, Any]) -> bytes:
+    """Returns the page that lists the chapters of a book under annotation.
+
+    Args:
+        book: its `title` and `author`; the other values are those that `chapters.js` names.
+    """
+    return _fill_template(
+        "chapters.html",
+        CHAPTERS,
+        title=html.escape(f"{book['title']}: annotation"),
+        data=_json_block("book", book),
     )
 
 

@@ -1,61 +1,126 @@
 "use strict";
-/* The dialogs: for a name, for the number of a conversation, and before finishing. */
+/* The questions: for a name, for the number of a conversation, and before finishing. */
 
-/** Asks a question; resolves to the answer, or null if cancelled. A choice is [value, ...words]. */
-function question({
-  title,
-  hint = "",
-  label,
-  value = "",
-  names = [],
-  choices = [],
-  isNumber = false,
-}) {
-  $("ask-title").textContent = title;
-  $("ask-hint").textContent = hint;
-  $("ask-label").textContent = label;
-  const input = $("ask-input");
-  input.value = value;
-  input.inputMode = isNumber ? "numeric" : "text";
-  $("ask-names").replaceChildren(...names.map((name) => make("option", { value: name })));
-  $("ask-choices").replaceChildren(
-    ...choices.map(([choice, ...words]) =>
-      make("button", { type: "button", data: { choice } }, ...words),
-    ),
-  );
-  $("ask").returnValue = "";
-  $("ask").showModal();
-  input.select();
-  return new Promise((resolve) => {
-    $("ask").addEventListener("close", () => resolve($("ask").returnValue || null), { once: true });
-  });
-}
+/* Asking for a name, in the desk. `wanted` is the edit that needs the name; `asked` counts the
+   questions, so that keys typed before one opened do nothing after it. */
+const naming = { wanted: null, asked: 0 };
+const QUESTIONS = {
+  same: "Who goes on speaking?",
+  other: "Who answers?",
+  new: "Who begins the conversation?",
+  rename: "What is the new name?",
+};
 
-async function nameSpeaker() {
+/** Asks for the name that an edit needs. `letter` is offered for a speaker who has no name yet. */
+function openNaming({ values, name, goesOn, letter = "", value = "", hint = "" }) {
+  naming.wanted = { values, name, goesOn };
+  naming.asked += 1;
   const { speakers } = edit.state;
-  const speaker = await question({
-    title: `${edit.place + 1}: who speaks?`,
-    label: "Name",
-    names: speakers,
-    choices: speakers.map((name) => [name, name]),
-  });
-  if (speaker !== null) await setSpeaker(speaker);
+  const isRename = values.action === "rename";
+  $("naming-label").textContent =
+    `${values.place + 1}: ${QUESTIONS[values.action] ?? "Who speaks?"}`;
+  $("naming-hint").textContent =
+    hint || (speakers.length ? "A name, or the number of a speaker in the list." : "");
+  $("naming-hint").hidden = !$("naming-hint").textContent;
+  $("naming-names").replaceChildren(...speakers.map((known) => make("option", { value: known })));
+  $("naming-letter").textContent = `No name yet: “${letter}”`;
+  $("naming-letter").dataset.letter = letter;
+  $("naming-letter").hidden = !letter;
+  $("naming-unknown").hidden = isRename;
+  $("naming-input").value = value;
+  $("naming").hidden = false;
+  $("desk").classList.add("asking");
+  $("naming-input").focus({ preventScroll: true });
+  $("naming-input").select();
+  requestAnimationFrame(bringIntoSight);
 }
 
-async function rename() {
+/** Closes the question without an answer; the focus goes back to the text. */
+function closeNaming() {
+  if (!naming.wanted) return;
+  const hadFocus = $("naming").contains(document.activeElement);
+  naming.wanted = null;
+  $("naming").hidden = true;
+  $("desk").classList.remove("asking");
+  if (hadFocus) nearestMark(keyOfSpan(spanAt(edit.place)))?.focus({ preventScroll: true });
+}
+
+/** Sends the edit again, now with the name. The question stays open until it is saved. */
+function answerNaming(speaker) {
+  const { values, name, goesOn } = naming.wanted;
+  return save({ ...values, speaker }, name || nameOf(speaker), goesOn);
+}
+
+function buildNaming() {
+  const answer = (speaker) => inTurn(() => naming.wanted && answerNaming(speaker));
+  $("naming").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const typed = $("naming-input").value;
+    const listed = /^[1-9]$/.test(typed) ? edit.state.speakers[Number(typed) - 1] : undefined;
+    if (typed.trim()) answer(listed ?? typed);
+    else notice("Type a name first.");
+  });
+  $("naming").addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    closeNaming();
+    notice("");
+  });
+  $("naming-letter").addEventListener("click", () => answer($("naming-letter").dataset.letter));
+  $("naming-unknown").addEventListener("click", () => answer("?"));
+  $("naming-cancel").addEventListener("click", () => {
+    closeNaming();
+    notice("");
+  });
+}
+
+function nameSpeaker() {
+  openNaming({
+    values: { action: "speaker", place: edit.place },
+    name: "",
+    goesOn: true,
+  });
+}
+
+function rename() {
   const { place, speaker, status } = spanAt(edit.place);
   if (status !== "decided" || !speaker) {
     notice(`${place + 1}: no speaker is decided here, so there is none to rename.`);
     return;
   }
-  const name = await question({
-    title: `Rename ${nameOf(speaker)}`,
-    hint: "In the whole chapter. If another speaker already has the new name, the two become one.",
-    label: "New name",
+  openNaming({
+    values: { action: "rename", place },
+    name: `rename ${speaker}`,
+    goesOn: false,
     value: speaker,
-    names: edit.state.speakers,
+    hint: "In the whole chapter. If another speaker already has the new name, the two become one.",
   });
-  if (name !== null) await decide(`rename ${speaker}`, { action: "rename", speaker: name });
+}
+
+/* The number of a conversation. */
+
+/** Asks which conversation; resolves to the answer, or null if cancelled. */
+function askForConversation(title, known) {
+  $("ask-title").textContent = title;
+  $("ask-input").value = "";
+  $("ask-choices").replaceChildren(
+    ...known.map(({ number, speakers, text }) =>
+      make(
+        "button",
+        { type: "button", data: { choice: number } },
+        make("b", {}, String(number)),
+        ` ${speakers.map(nameOf).join(", ")} `,
+        make("q", {}, text),
+      ),
+    ),
+  );
+  naming.asked += 1;
+  $("ask").returnValue = "";
+  $("ask").showModal();
+  $("ask-input").focus();
+  return new Promise((resolve) => {
+    $("ask").addEventListener("close", () => resolve($("ask").returnValue || null), { once: true });
+  });
 }
 
 async function resume() {
@@ -64,17 +129,8 @@ async function resume() {
     notice("No conversation has begun yet: n begins one.");
     return;
   }
-  const number = await question({
-    title: `${edit.place + 1}: which conversation resumes?`,
-    label: "Number",
-    isNumber: true,
-    choices: known.map(({ number: n, speakers, text }) => [
-      n,
-      make("b", {}, String(n)),
-      ` ${speakers.map(nameOf).join(", ")} `,
-      make("q", {}, text),
-    ]),
-  });
+  const title = `${edit.place + 1}: which conversation resumes?`;
+  const number = await askForConversation(title, known);
   if (number === null) return;
   if (!/^\d{1,9}$/.test(number.trim())) notice(`“${number}” is not the number of a conversation.`);
   else await decide("resume", { action: "resume", conversation: Number(number) });
@@ -90,6 +146,7 @@ function askToFinish() {
     ? `${decided} of ${all} are decided. You can decide the other ${left} later: ` +
       "run the same command again."
     : `All ${all} are decided.`;
+  $("finish-text").append(" Finishing ends the program, for the other chapters, too.");
   const unsaved = edit.trouble?.unsaved;
   $("finish-unsaved").textContent = unsaved ? `Not saved: ${unsaved}.` : "";
   $("finish").showModal();
@@ -104,6 +161,8 @@ function showFinished() {
     ". The server has stopped; you can close this window.",
   );
   $("finish-now").hidden = true;
+  $("finish-chapters").hidden = true;
+  $("all-chapters").hidden = true;
   $("finish-close").textContent = "Look at the text";
   $("finish-button").setAttribute("aria-disabled", "true");
   $("saved").textContent = "finished";

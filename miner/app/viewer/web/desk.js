@@ -35,8 +35,9 @@ const DECISIONS = [
     keys: "n",
     name: "New conversation",
     short: "New",
-    help: "a conversation begins; you can name the speaker next",
+    help: "a conversation begins; the page asks who speaks",
     action: "new",
+    goesOn: true,
   },
   {
     keys: "r",
@@ -80,11 +81,20 @@ const DECISIONS = [
 ];
 const SPEAKERS_WITH_KEYS = 9;
 
+/** Runs a command after those before it, unless one of them asks for a name by then: what was
+    typed in the meantime was meant for the name. */
 function runCommand({ action, name, goesOn = false, run }) {
-  return inTurn(run ?? (() => decide(name.toLowerCase(), { action }, goesOn)));
+  const { asked } = naming;
+  return inTurn(() => {
+    if (asked !== naming.asked) return undefined;
+    closeNaming();
+    return run ? run() : decide(name.toLowerCase(), { action }, goesOn);
+  });
 }
 
+/** Answers the question for a name, or says who speaks. */
 function setSpeaker(speaker) {
+  if (naming.wanted) return answerNaming(speaker);
   return decide(nameOf(speaker), { action: "speaker", speaker }, true);
 }
 
@@ -102,6 +112,7 @@ keysOfMode = [
   ...[...MOVES, ...DECISIONS].map((item) => [item.keys, item.help, () => runCommand(item)]),
   ["1–9", "choose the speaker with this number", null],
   ["p", "side panel with the turns of the conversation", () => openDrawer("panel")],
+  ["g", "all chapters of the book", () => inTurn(() => $("all-chapters").click())],
   ["f", "finish", () => inTurn(askToFinish)],
   ["t", "light or dark colours", () => switchTheme()],
   ["?", "this help", () => openHelp()],
@@ -130,6 +141,7 @@ function heightOfDesk() {
 
 function showDesk() {
   const { state, place } = edit;
+  if (naming.wanted && naming.wanted.values.place !== place) closeNaming();
   const span = spanAt(place);
   const { decided, all } = state.progress;
   $("progress-text").textContent = `${decided} of ${all} decided`;
@@ -217,6 +229,8 @@ function buildDesk() {
   $("trouble-button").addEventListener("click", () => inTurn(seeToTrouble));
   $("finish-button").addEventListener("click", () => inTurn(askToFinish));
   $("finish-now").addEventListener("click", () => inTurn(finish));
+  buildNaming();
+  for (const id of ["all-chapters", "finish-chapters"]) $(id).href = addressOf("/");
   for (const button of document.querySelectorAll("#ask .close, #finish .close"))
     button.addEventListener("click", () => button.closest("dialog").close(""));
   $("ask-form").addEventListener("submit", (event) => {

@@ -9,12 +9,17 @@ function nameOf(speaker) {
   return speaker === "?" ? "unknown speaker" : speaker;
 }
 
+/** Whether the speaker of a guess is a letter so far, which the annotator did not choose. */
+function isUnnamed({ status, speaker }) {
+  return status === "guess" && speaker !== "?" && !edit.state.speakers.includes(speaker);
+}
+
 /** The facts of a span in words: "Emma, conversation 2, B-OTHER". */
 function factOf(span) {
   if (span.status === "undecided") return "undecided";
   const isSaid = span.conversation > 0;
   const fact = isSaid
-    ? `${nameOf(span.speaker)}, conversation ${span.conversation}, ${span.tag}`
+    ? `${nameOf(span.speaker)}${isUnnamed(span) ? "?" : ""}, conversation ${span.conversation}, ${span.tag}`
     : "not speech";
   if (span.status === "decided") return fact;
   const sure = span.sure === null ? "" : `, confidence ${percent(span.sure)}`;
@@ -64,7 +69,7 @@ function addMark(element) {
 
 function labelOfMark(span, turn) {
   if (span.status === "undecided") return "undecided";
-  const name = span.speaker === "?" ? "unknown" : span.speaker;
+  const name = span.speaker === "?" ? "unknown" : `${span.speaker}${isUnnamed(span) ? "?" : ""}`;
   const fact = span.conversation === 0 ? "not speech" : turn === "›" ? turn : `${turn} ${name}`;
   return span.status === "guess" ? `guess: ${fact}` : fact;
 }

@@ -87,7 +87,7 @@ function step(by) {
 
 /** Goes to the place that the server names as the next to decide. */
 async function goToNext() {
-  const answer = await asked(() => ask("GET", `/state?place=${edit.place}`));
+  const answer = await askState();
   if (!answer) return;
   if (answer.values.revision !== edit.state.revision) showTrouble({ is: "stale", unsaved: "" });
   else if (answer.values.next === null) notice("All spans are decided.");
@@ -95,6 +95,10 @@ async function goToNext() {
     goTo(answer.values.next);
     say(`${answer.values.next === edit.place ? "" : "Next, "}${wordsOf(spanAt(edit.place))}`);
   }
+}
+
+function askState() {
+  return asked(() => ask("GET", `${location.pathname}/state?place=${edit.place}`));
 }
 
 /** The answer of the server, or null after an error, which the page shows. */
@@ -125,12 +129,15 @@ async function save(values, name, goesOn) {
     return;
   }
   const wanted = { values, name, goesOn };
-  const unsaved = `${values.place + 1}: ${name}`;
+  const isNamed = values.speaker !== undefined && !name.includes(nameOf(values.speaker));
+  const unsaved = `${values.place + 1}: ${name}${isNamed ? `, ${nameOf(values.speaker)}` : ""}`;
   showSaving(true);
   try {
-    const answer = await ask("POST", "/edit", { ...values, revision: edit.state.revision });
+    const wish = { ...values, revision: edit.state.revision };
+    const answer = await ask("POST", `${location.pathname}/edit`, wish);
     showSaving(false);
-    if (answer.status === 200) saved(answer.values, wanted);
+    if (answer.values.needs_name) openNaming({ ...wanted, letter: answer.values.letter });
+    else if (answer.status === 200) saved(answer.values, wanted);
     else if (answer.status === 409) showTrouble({ is: "stale", unsaved });
     else if (answer.status === 400) notice(refusal(answer.values.error));
     else showTrouble({ is: "gone", why: answer.values.error, unsaved, wanted });
@@ -143,6 +150,7 @@ async function save(values, name, goesOn) {
 function saved(state, { values, name, goesOn }) {
   const place = name === "undo" ? undone(edit.state, state, values.place) : values.place;
   const next = goesOn && $("go-on").checked ? (state.next ?? place) : place;
+  closeNaming();
   notice("");
   showState(state, next);
   const words = `${name === "undo" ? "Undone. " : ""}${wordsOf(spanAt(place))}`;
@@ -169,6 +177,7 @@ function refusal(error) {
 
 function showTrouble(trouble) {
   edit.trouble = trouble;
+  if (trouble) closeNaming();
   const box = $("trouble");
   box.hidden = !trouble;
   showSaving(false);
@@ -189,7 +198,7 @@ async function seeToTrouble() {
     else say(`Still not saved: ${edit.trouble.why ?? "this chapter was changed elsewhere."}`);
     return;
   }
-  const answer = await asked(() => ask("GET", `/state?place=${edit.place}`));
+  const answer = await askState();
   if (!answer) return;
   showTrouble(null);
   notice("");

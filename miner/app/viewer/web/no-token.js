@@ -7,4 +7,5 @@ if (isRefused) {
   history.replaceState(null, "", location.pathname);
 }
 const known = sessionStorage.getItem("token");
-if (known) location.replace(`/?token=${encodeURIComponent(known)}${location.hash}`);
+if (known)
+  location.replace(`${location.pathname}?token=${encodeURIComponent(known)}${location.hash}`);

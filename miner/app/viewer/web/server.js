@@ -32,6 +32,24 @@ async function ask(method, path, values = null) {
   }
 }
 
+/** The address of another page of the server, for a link. The page that opens hides the token. */
+function addressOf(path) {
+  return `${path}?token=${encodeURIComponent(token)}`;
+}
+
+/* The chosen theme holds for all pages of this window. */
+const { dataset } = document.documentElement;
+if (sessionStorage.getItem("theme")) dataset.theme = sessionStorage.getItem("theme");
+new MutationObserver(() => sessionStorage.setItem("theme", dataset.theme)).observe(
+  document.documentElement,
+  { attributeFilter: ["data-theme"] },
+);
+
+// A page that the browser kept shows an old state when one comes back to it.
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});
+
 let last = Promise.resolve();
 
 /** Runs a command after all earlier ones, so that keys typed ahead are done in order. */
