@@ -15,6 +15,7 @@ from miner.app.cli.options import (
     out_option,
     quotes_option,
 )
+from miner.app.cli.terminal import show_warnings
 
 
 @click.command("annotate")
@@ -75,6 +76,7 @@ def command(
     loaded = load_tagger(tagger, dtype=dtype) if tagger else None
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     tagged = loaded.tag(book_spans) if loaded else ()
+    show_warnings(book_spans.book.id, book_spans.book.warnings)
     sheet_file = SheetFile(out, book_spans, chapter, tagged)
     server = AnnotationServer(sheet_file, port)
     for lost in sheet_file.current().sheet.lost:
