@@ -15,7 +15,7 @@ _HEADER_OR_FOOTER = re.compile(
     rb"\*END\W{0,9}THE SMALL PRINT!|\bEnd of (?:the |this )?Project\s+Gutenberg",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(rb"\be-?(?:book|text)\s{0,9}#\s{0,9}0*(\d{1,8})", re.IGNORECASE)
+_NUMBER = re.compile(rb"\be-?(?:book|text)\s{0,9}#\s{0,9}0*([1-9]\d{0,7})", re.IGNORECASE)
 
 
 def read_book_file(path: Path) -> bytes:

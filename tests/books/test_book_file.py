@@ -27,6 +27,7 @@ def test_a_file_is_read_up_to_the_limit(tmp_path, monkeypatch):
         (b"*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*", ""),
         (b"<p>End of Project Gutenberg's Emma", ""),
         (b"<p>End of the Project Gutenberg EBook of Emma", ""),
+        (b"[eBook #0] *** START OF THE PROJECT GUTENBERG EBOOK", ""),
         (b"[EBook #158] *** END OF THE PROJECT GUTENBERG EBOOK", ""),
         (b"[Etext # 0158] *** END OF THE PROJECT GUTENBERG EBOOK", ""),
         (b"[eBook #1342] of [eBook #158] *** END OF THE PROJECT GUTENBERG EBOOK", ""),
