@@ -25,6 +25,7 @@ CHECKPOINT = (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, "tokenizer.json", "tokenize
 CHECKPOINT_ENCODER = "encoder.onnx"  # for ONNX Runtime; where it is missing, PyTorch computes
 RUN_RECORD = "run.json"
 CARD = "README.md"
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")  # among them all that end a line
 
 
 def read_text(path: Path) -> str:
@@ -52,7 +53,7 @@ def decode_text(content: bytes, path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{path}:{line}: found bytes that are not UTF-8, expected UTF-8"
+            f"{printable(path)}:{line}: found bytes that are not UTF-8, expected UTF-8"
         ) from error
 
 
@@ -66,7 +67,7 @@ def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        where = f"{path}:{number}"
+        where = f"{printable(path)}:{number}"
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
@@ -88,12 +89,24 @@ def sha256_of(content: bytes) -> str:
 
 def file_signature(path: Path, sha256: str) -> str:
     """Returns the name of a file and the first 8 digits of its SHA-256: "tags.jsonl@1ec0df8c"."""
-    return f"{path.name}@{sha256[:8]}"
+    return f"{printable(path.name)}@{sha256[:8]}"
 
 
 def printable(name: str | Path) -> str:
-    """Returns the name of a file as UTF-8 text. Bytes that are not UTF-8 are replaced."""
-    return os.fsencode(name).decode("utf-8", "replace")
+    """Returns the name of a file as UTF-8 text on one line.
+
+    Bytes that are not UTF-8 are replaced, and control characters are escaped.
+    """
+    return one_line(os.fsencode(name).decode("utf-8", "replace"))
+
+
+def one_line(text: str) -> str:
+    r"""Returns a text with its control characters escaped.
+
+    >>> print(one_line("one\ntwo"))
+    one\ntwo
+    """
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def reason_of(error: Exception) -> str:
@@ -116,7 +129,9 @@ def refuse_existing(path: Path, force: bool) -> None:
         return
     if path.is_dir() and not any(path.iterdir()):
         return
-    raise ValueError(f"{path}: exists already, expected a new name (or --force to replace it)")
+    raise ValueError(
+        f"{printable(path)}: exists already, expected a new name (or --force to replace it)"
+    )
 
 
 def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
@@ -140,7 +155,7 @@ def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any
             )
             key, found, expected = f"{key} {part}", found.get(part), expected.get(part)
         raise ValueError(
-            f"{place}: found a run with {key} {found}, expected {expected} "
+            f"{printable(place)}: found a run with {key} {found}, expected {expected} "
             "to resume it; --force starts again"
         )
 
@@ -155,7 +170,7 @@ def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
     """
     refuse_existing(path, force)
     if path.is_dir():
-        raise ValueError(f"{path}: found a folder, expected the name of a file")
+        raise ValueError(f"{printable(path)}: found a folder, expected the name of a file")
     with writing(path), made_folders(path.parent):
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_temporary_prefix(path))
         try:
@@ -199,7 +214,7 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
     """
     refuse_existing(path, force)
     if path.exists() and not path.is_dir():
-        raise ValueError(f"{path}: found a file, expected the name of a folder")
+        raise ValueError(f"{printable(path)}: found a file, expected the name of a folder")
     with writing(path), made_folders(path):
         work = Path(tempfile.mkdtemp(dir=path, prefix=".writing."))
         try:

@@ -14,7 +14,10 @@ from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.evaluation.scores import Counts
 
-BOOK = "<!DOCTYPE html>\n<html><body><p>“My dear Mr. Otway,”</p></body></html>\n".encode()
+BOOK = """<!DOCTYPE html>
+<html><body><p>*** START OF THE PROJECT GUTENBERG EBOOK ***</p>
+<p>“My dear Mr. Otway,”</p></body></html>
+""".encode()
 NAMES = {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER, "O": Tag.O}
 
 TESTS = Path(__file__).parent

@@ -10,6 +10,7 @@ from miner.annotation.annotations import (
     AnnotatedBook,
 )
 from miner.annotation.locate import Located, find_losses, locate, refuse_losses
+from miner.books.book_file import read_book_file
 from miner.books.sources import find_sources
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
@@ -106,6 +107,6 @@ def read_local_editions(
     sources, _ = find_sources(of_id, folder)
     for source in sources:
         if source.path is not None:
-            edition = open_edition(of_id[source.word], source.path.read_bytes())
+            edition = open_edition(of_id[source.word], read_book_file(source.path))
             refuse_losses(edition.located)
             yield edition

@@ -61,6 +61,7 @@ class Book:
             them, as kinds of their own.
         drops: the words left out, by reason.
         sha256: digest of the file's bytes, in hexadecimal.
+        warnings: what is doubtful in the file, one line each.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Book:
     blocks: tuple[Block, ...]
     drops: tuple[tuple[str, int], ...]
     sha256: str
+    warnings: tuple[str, ...] = ()
 
     @property
     def n_chapters(self) -> int:
@@ -130,6 +132,7 @@ def parse_book(data: bytes, book_id: str) -> Book:
         blocks=_blocks(body.text_blocks),
         drops=tuple(sorted(body.drops.items())),
         sha256=hashlib.sha256(data).hexdigest(),
+        warnings=page.warnings,
     )
 
 

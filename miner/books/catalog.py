@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from miner.books.sources import cache_folder
 from miner.books.web import FileKind, Limits, download_file
+from miner.files import printable
 
 CATALOG_URL = "https://www.gutenberg.org/cache/epub/feeds/pg_catalog.csv"
 _NAME = "pg_catalog.csv"
@@ -51,7 +52,7 @@ def find_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
     """
     if named := os.environ.get("MINER_CATALOG"):
         if not Path(named).is_file():
-            raise ValueError(f"MINER_CATALOG: found no file {named}, expected a {_NAME}")
+            raise ValueError(f"MINER_CATALOG: found no file {printable(named)}, expected a {_NAME}")
         return Path(named)
     folder = cache_folder() if cache is None else cache
     return download_file(_NAME, (url,), folder / _NAME, _KIND, _LIMITS)
@@ -105,7 +106,7 @@ def number_from_title(title: str) -> str:
     try:
         return find_title(title, path)
     except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ValueError(f"{printable(path)}: cannot be read: {error.strerror}") from error
 
 
 def _read_texts(catalog: Path) -> Iterator[CatalogEntry]:
@@ -114,7 +115,8 @@ def _read_texts(catalog: Path) -> Iterator[CatalogEntry]:
         rows = csv.DictReader(file)
         if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
             raise ValueError(
-                f"{catalog}: found no column {', '.join(missing)}, expected Gutenberg's {_NAME}"
+                f"{printable(catalog)}: found no column {', '.join(missing)}, "
+                f"expected Gutenberg's {_NAME}"
             )
         for row in rows:
             number, title = row["Text#"] or "", row["Title"]

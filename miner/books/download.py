@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from miner.books.book import parse_book
+from miner.books.book_file import find_page_fault
 from miner.books.catalog import number_from_title
 from miner.books.sources import NUMBER, Source, cache_folder, cached_file, find_sources
 from miner.books.web import FileKind, Limits, download_file
+from miner.files import printable
 
 DEFAULT_MIRROR = "https://www.gutenberg.org/cache/epub/{id}/pg{id}-images.html"
-_HTML = FileKind(
-    "an HTML book", re.compile(rb"<(?:!doctype\s+html|html|p)[\s>]", re.IGNORECASE), b"</html"
-)
+_HTML_START = re.compile(rb"<(?:!doctype\s+html|html|p)[\s>]", re.IGNORECASE)
 
 
 def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
@@ -63,7 +65,7 @@ def find_book(
     if missing:
         raise ValueError(str(missing[0]))
     if len(sources) != 1:
-        raise ValueError(f"{word}: found {len(sources)} books, expected one")
+        raise ValueError(f"{printable(word)}: found {len(sources)} books, expected one")
     return sources[0], sources[0].path or download(sources[0].id, mirror=mirror)
 
 
@@ -76,7 +78,8 @@ def download(
 ) -> Path:
     """The cached file of a Gutenberg book, which is downloaded first if it is not there.
 
-    A cached file is used without any request, even if it came from another mirror.
+    A cached file is used without any request, even if it came from another mirror, but only if it
+    is this book. A page is kept only if it is this book.
 
     Args:
         id: Gutenberg number, "1342".
@@ -86,8 +89,8 @@ def download(
         limits: what one URL may take; None: `Limits()`.
 
     Raises:
-        DownloadError: if no whole HTML page comes or it cannot be stored; names the id, the URL and
-            the reason.
+        DownloadError: if no whole HTML page of this book comes or it cannot be stored; names the
+            id, the URL and the reason.
         ValueError: if the id or the mirror is not usable; names it.
     """
     if not (match := NUMBER.fullmatch(id)):
@@ -95,7 +98,19 @@ def download(
     id = match[1]
     mirror = mirror or os.environ.get("MINER_MIRROR") or DEFAULT_MIRROR
     path = cached_file(cache_folder() if cache is None else cache, id)
-    return download_file(id, urls_from_mirror(mirror, id), path, _HTML, limits or Limits())
+    kind = FileKind("an HTML book", _HTML_START, b"</html", partial(_find_fault, id=id))
+    return download_file(id, urls_from_mirror(mirror, id), path, kind, limits or Limits())
+
+
+def _find_fault(page: bytes, id: str) -> str:
+    """What a page is instead of the book of a number, or ""."""
+    if fault := find_page_fault(page, id):
+        return fault
+    try:
+        parse_book(page, id)
+    except ValueError as error:
+        return f"a page that is no book: {error}"
+    return ""
 
 
 def download_books(

@@ -8,7 +8,6 @@ inside sentences. It keeps everything else, and records what the page says about
 from __future__ import annotations
 
 import re
-import unicodedata
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,8 +15,9 @@ from functools import lru_cache
 from typing import cast
 
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
-from bs4.dammit import EncodingDetector
 from bs4.element import NavigableString, Tag
+
+from miner.books.decoding import decode_html
 
 # Stands for a <br> or the end of a line of verse until white space is normalized; private use.
 BREAK = "\ue000"
@@ -63,6 +63,9 @@ _GAP_IN_WORD = re.compile(rf"(?<![AIO]){_CAP}\s*|{_CAP}\s*(?=[B-DF-HJ-NP-TV-XZ]{
 _BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two paragraphs
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 _LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
+# Limits on what is parsed: memory grows with the tags, and the stack with their depth.
+_MOST_TAGS = 1_500_000
+_DEEPEST = 300
 
 
 @dataclass(slots=True)
@@ -98,12 +101,14 @@ class Page:
         title: what <title> says, or "".
         language: what <html lang> says, or "".
         drops: the words removed from within text blocks, by reason.
+        warnings: what is doubtful in the file, one line each.
     """
 
     text_blocks: list[TextBlock]
     title: str
     language: str
     drops: Counter[str]
+    warnings: tuple[str, ...]
 
 
 def count_words(text: str) -> int:
@@ -115,63 +120,26 @@ def count_words(text: str) -> int:
     return text.count(" ") + text.count("\n") + bool(text)
 
 
-def decode_html(data: bytes) -> str:
-    """The text of an HTML file, in composed form (NFC).
-
-    Bytes that are valid UTF-8 are read as UTF-8, even where the file declares another encoding: no
-    real latin-1 text with accents or quotation marks is valid UTF-8 by accident. Other bytes are
-    read in the declared encoding (byte order mark, XML declaration or meta element). Latin-1 and
-    ASCII are read as windows-1252, as the HTML standard says.
-
-    Raises:
-        ValueError: if the file is empty, or holds NUL bytes as binary files do.
-    """
-    if not data.strip():
-        raise ValueError("the file is empty, expected HTML")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = data.decode("utf-16", errors="replace")
-    elif b"\0" in data:
-        raise ValueError("the file is binary, expected HTML")
-    else:
-        text = _decode_bytes(data)
-    text = text.removeprefix("\ufeff")
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
-
-
-def _decode_bytes(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        declared = EncodingDetector.find_declared_encoding(data, is_html=True) or "windows-1252"
-    if declared.lower().replace("_", "-") in (
-        *("utf-8", "utf8", "iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"),
-    ):
-        declared = "windows-1252"
-    try:
-        return data.decode(declared)
-    except (UnicodeDecodeError, LookupError):
-        # HTML reads the five bytes that windows-1252 leaves undefined as control characters.
-        return data.decode("latin-1").translate(
-            {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
-        )
-
-
 def read_page(data: bytes) -> Page:
     """The page of an HTML file.
 
     Raises:
-        ValueError: if the bytes are empty, binary, or hold no HTML element of a text page.
+        ValueError: if the bytes are empty, binary, or hold no HTML element of a text page; if there
+            are more than `_MOST_TAGS` tags, or elements within more than `_DEEPEST` others.
     """
-    text = decode_html(data)
+    decoded = decode_html(data)
+    text = decoded.text
     if not re.search(r"<(?:html|body|p|div|pre|br|h[1-6])\b", text, re.IGNORECASE):
         start = " ".join(text[:40].split())
         raise ValueError(f"the file is not HTML: it starts {start!r}, expected tags such as <p>")
+    if (n_tags := text.count("<")) > _MOST_TAGS:
+        raise ValueError(f"the file has {n_tags:,} tags, expected a book of at most {_MOST_TAGS:,}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
         # Encoded again: lxml reads bytes faster, and this way it ignores a wrong declaration.
-        soup = BeautifulSoup(text.encode("utf-8"), "lxml", from_encoding="utf-8")
+        soup = _Soup(text.encode("utf-8"), "lxml", from_encoding="utf-8")
     try:
-        walk = _Walk()
+        walk = _Walk(_find_broken(soup))
         walk.visit(soup, "", 0, 0, 0, False)
         walk.flush("", 0, "", False)
         html = cast("Tag | None", soup.find("html"))
@@ -181,15 +149,40 @@ def read_page(data: bytes) -> Page:
             title=" ".join(title.get_text().split()) if title else "",
             language=str(html.get("lang") or html.get("xml:lang") or "") if html else "",
             drops=walk.drops,
+            warnings=decoded.warnings,
         )
     finally:
         soup.decompose()  # the tree is full of cycles; freeing it keeps memory flat over many books
 
 
+class _Soup(BeautifulSoup):
+    """A tree that is given up as soon as it grows too deep."""
+
+    def pushTag(self, tag: Tag) -> None:
+        super().pushTag(tag)
+        if len(self.tagStack) > _DEEPEST:
+            raise ValueError(f"its elements are nested more than {_DEEPEST} levels deep")
+
+
+def _find_broken(soup: BeautifulSoup) -> set[int]:
+    """The ids of the objects of all elements that hold a <br>."""
+    found: set[int] = set()
+    for tag in soup.find_all("br"):
+        for outer in tag.parents:
+            if id(outer) in found:
+                break
+            found.add(id(outer))
+    return found
+
+
 @dataclass(slots=True)
 class _Walk:
-    """One pass over the tree; text gathers in `parts` up to the next boundary of a block."""
+    """One pass over the tree; text gathers in `parts` up to the next boundary of a block.
 
+    `broken` are the ids of the objects of all elements that hold a <br>.
+    """
+
+    broken: set[int]
     text_blocks: list[TextBlock] = field(default_factory=list)
     drops: Counter[str] = field(default_factory=Counter)
     parts: list[str] = field(default_factory=list)
@@ -229,7 +222,7 @@ class _Walk:
         inner = _region(tag, name, region)
         if inner == region == "verse" and name not in _HEADINGS:
             # The lines of a stanza are one block of verse, in any elements.
-            if "stanza" not in (tag.get("class") or ()) and tag.find("br") is None:
+            if "stanza" not in (tag.get("class") or ()) and id(tag) not in self.broken:
                 self._visit_line(tag, inner, level, link, bold, preformatted)
                 return
         if self.parts:
@@ -246,7 +239,7 @@ class _Walk:
         self._end_line()
         n_parts = len(self.parts)
         self.visit(tag, region, level, link, bold, preformatted)
-        if not "".join(self.parts[n_parts:]).strip():
+        if all(not self.parts[n].strip() for n in range(n_parts, len(self.parts))):
             self.parts.append(BREAK + BREAK)  # an empty line divides stanzas
         self._end_line()
 
@@ -315,8 +308,10 @@ class _Walk:
             if n_anchors:
                 self.drops["footnote anchors"] += n_anchors
             if "[Footnote" in text:
-                notes = _NOTE_TEXT.findall(text)
-                text = _NOTE_TEXT.sub("", text)
+                # Where no bracket closes, each note would be sought to the end of the text.
+                end = text.rfind("]") + 1
+                notes = _NOTE_TEXT.findall(text, 0, end)
+                text = _NOTE_TEXT.sub("", text[:end]) + text[end:]
         if _CAP in text:
             text = _GAP_IN_WORD.sub("", text).replace(_CAP, "")
         if not text.isascii():
@@ -364,23 +359,35 @@ def _is_caption(tag: Tag, classes: object) -> bool:
     if any(_CAPTION.fullmatch(str(word).lower()) for word in cast("list[str]", classes)):
         return True
     target = str(tag.get("href") or "").lower()
-    return target.endswith((".jpg", ".jpeg", ".png", ".gif")) and bool(tag.get_text().strip())
+    is_picture = target.endswith((".jpg", ".jpeg", ".png", ".gif"))
+    return is_picture and any(not part.isspace() for part in tag.strings)
 
 
 def _inline_drop(tag: Tag, name: str, classes: object) -> str:
     """Why an inline element is no part of the sentence around it, or ""."""
     words = [str(word).lower() for word in cast("list[str]", classes)]
-    text: str | None = None
     if tag.get("role") == "doc-pagebreak" or any(_PAGE_CLASS.fullmatch(word) for word in words):
-        text = tag.get_text()
-        if len(text.strip()) <= _LONGEST_PAGE_NUMBER:
+        if _short_text(tag) is not None:
             return "page numbers"
     href = str(tag.get("href") or "")
     anchor = any(_ANCHOR_CLASS.fullmatch(word) for word in words)
     if anchor or (name == "a" and "#" in href) or name == "sup":
-        text = tag.get_text() if text is None else text
+        text = _short_text(tag) or ""
         noted = anchor or name == "sup" or re.search(r"#\D*(?:f(oot)?n|note)", href, re.IGNORECASE)
         digits = any(character.isdigit() or character in "*†‡§[" for character in text)
         if noted and digits and _ANCHOR_TEXT.fullmatch(text):
             return "footnote anchors"
     return ""
+
+
+def _short_text(tag: Tag) -> str | None:
+    """The text of an element, or None if it is longer than a page number."""
+    parts: list[str] = []
+    n_characters = 0
+    for part in tag.strings:
+        parts.append(part)
+        n_characters += len(part.strip())
+        if n_characters > _LONGEST_PAGE_NUMBER:
+            return None
+    text = "".join(parts)
+    return text if len(text.strip()) <= _LONGEST_PAGE_NUMBER else None

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
+from miner.books.book_file import find_file_fault
 from miner.files import printable
 
 SAMPLE = "sample"
+_NUMBERS_SHOWN = 3  # in a message about files that are not read
 # A Gutenberg number as a user writes it; the group leaves out leading zeros.
 NUMBER = re.compile(r"0*([1-9][0-9]{0,7})")
 _SUFFIXES = (".htm", ".html")
+# The other forms in which Gutenberg gives its books.
+_UNREAD_SUFFIXES = (".txt", ".epub", ".zip", ".mobi", ".azw3", ".pdf", ".rdf")
 _NUMBERED_STEM = re.compile(r"(?:pg)?0*([1-9][0-9]{0,7})(?:-h|-images)?", re.IGNORECASE)
+_UNREAD_STEM = re.compile(r"(?:pg)?0*([1-9][0-9]{0,7})(?:-[a-z0-9]+)*", re.IGNORECASE)
+_PG_NUMBER = re.compile(r"pg(\d+)", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?://)?(?:www\.|m\.)?gutenberg\.org/", re.IGNORECASE)
+_NUMBER_IN_ADDRESS = re.compile(
+    r"/(?:ebooks|files|etext|cache/epub)/0*([1-9][0-9]{0,7})(?![0-9])", re.IGNORECASE
+)
 _LOCAL_NAMES = (
     "{id}-h.htm",
     "{id}-h.html",
@@ -54,7 +64,7 @@ class Missing:
     why: str
 
     def __str__(self) -> str:
-        return f"{self.word or repr(self.word)}: {self.why}"
+        return f"{printable(self.word) or repr(self.word)}: {self.why}"
 
 
 def cache_folder() -> Path:
@@ -86,9 +96,11 @@ def find_sources(
 ) -> tuple[list[Source], list[Missing]]:
     """The books that words name, in the order of the words, and the words that name none.
 
-    A word is `sample` (the packaged file), a Gutenberg number, an HTML file, a folder (its .htm
-    and .html files by name, without those in subfolders), a glob pattern or a title. It is tried in
-    that order, so a folder called 1342 is written `./1342`. No book is downloaded.
+    A word is `sample` (the packaged file), a Gutenberg number (1342 or pg1342), the address of a
+    book at gutenberg.org, an HTML file, a folder (its .htm and .html files by name, without those
+    in subfolders), a glob pattern or a title. It is tried in that order, so a folder called 1342 is
+    written `./1342`. No book is downloaded. A file in the cache that is not the book of its number
+    does not count.
 
     A file named twice is one source, under the first word. Ids are distinct: of several files of
     one number the first keeps the number, and a later one gets its full stem ("pg1342-images"). If
@@ -112,7 +124,9 @@ def find_sources(
     """
     books = books_folder() if books is None else books
     if books is not None and not books.is_dir():
-        raise ValueError(f"{books}: no such folder, expected a folder of Gutenberg books")
+        raise ValueError(
+            f"{printable(books)}: no such folder, expected a folder of Gutenberg books"
+        )
     cache = cache_folder() if cache is None else cache
     found: dict[Path | str, Source] = {}
     missing: list[Missing] = []
@@ -139,10 +153,13 @@ def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing
         return Missing(word, "an empty word, expected a file, a folder or a Gutenberg number")
     if word == SAMPLE:
         return _sample()
-    if word.isdecimal():
-        if match := NUMBER.fullmatch(word):
+    number = match[1] if (match := _PG_NUMBER.fullmatch(word)) else word
+    if number.isdecimal():
+        if match := NUMBER.fullmatch(number):
             return [replace(source, word=word) for source in _numbered(match[1], books, cache)]
         return Missing(word, "not a Gutenberg number, expected 1 to 99999999")
+    if _is_address(word):
+        return _at_address(word, books, cache)
     try:
         return _on_disk(word)
     except (FileNotFoundError, NotADirectoryError):
@@ -157,17 +174,51 @@ def _on_disk(word: str) -> list[Source] | Missing:
     if path.is_file():
         if path.suffix.lower() in _SUFFIXES:
             return [Source(word, id_of(path), path)]
+        if path.suffix.lower() in _UNREAD_SUFFIXES:
+            return Missing(word, _why_unread([path]))
         return Missing(word, "not an HTML file, expected a name ending in .htm or .html")
     if path.is_dir():
-        holds, entries = "holds", path.iterdir()
+        holds, entries = "holds", list(path.iterdir())
     elif any(sign in word for sign in "*?["):
         from glob import glob
 
-        holds, entries = "matches", map(Path, glob(word, recursive=True))
+        holds, entries = "matches", [Path(name) for name in glob(word, recursive=True)]
     else:
         path.stat()  # raises, with the reason, unless the word names something of another kind
         return Missing(word, "neither a file nor a folder")
-    return _of_files(word, entries) or Missing(word, f"{holds} no .htm or .html file")
+    if sources := _of_files(word, entries):
+        return sources
+    why = f"{holds} no .htm or .html file"
+    unread = sorted(entry for entry in entries if entry.suffix.lower() in _UNREAD_SUFFIXES)
+    return Missing(word, f"{why}; {_why_unread(unread)}" if unread else why)
+
+
+def _is_address(word: str) -> bool:
+    return word.lower().startswith(("http://", "https://")) or bool(_ADDRESS.match(word))
+
+
+def _at_address(word: str, books: Path | None, cache: Path) -> list[Source] | Missing:
+    """The book at an address of gutenberg.org."""
+    match = _NUMBER_IN_ADDRESS.search(word)
+    if not match or not _ADDRESS.match(word):
+        return Missing(
+            word,
+            "not the address of a book at gutenberg.org, "
+            "expected one such as https://www.gutenberg.org/ebooks/1342",
+        )
+    page = word[match.end() :].lower()
+    for suffix in _UNREAD_SUFFIXES:
+        if re.search(rf"{re.escape(suffix)}\b|{re.escape(suffix)}\d", page):
+            return Missing(word, f"{suffix} files are not read, expected the number {match[1]}")
+    return [replace(source, word=word) for source in _numbered(match[1], books, cache)]
+
+
+def _why_unread(paths: Sequence[Path]) -> str:
+    """Why files of a form that is not read are no books, and what to give instead."""
+    suffixes = " and ".join(sorted({path.suffix.lower() for path in paths}))
+    numbers = [match[1] for path in paths if (match := _UNREAD_STEM.fullmatch(path.stem))]
+    shown = f" ({', '.join(numbers[:_NUMBERS_SHOWN])})" if numbers else ""
+    return f"{suffixes} files are not read, expected the HTML file or the Gutenberg number{shown}"
 
 
 def _may_be_title(word: str) -> bool:
@@ -201,14 +252,26 @@ def _sample() -> list[Source] | Missing:
     path = Path(str(files("miner.books") / "sample.html"))
     if path.is_file():
         return [Source(SAMPLE, SAMPLE, path)]
-    return Missing(SAMPLE, f"{path} is not there, expected it to be installed with the package")
+    return Missing(
+        SAMPLE, f"{printable(path)} is not there, expected it to be installed with the package"
+    )
 
 
 def _numbered(id: str, books: Path | None, cache: Path) -> list[Source]:
     """The book of a Gutenberg number: in the local folder, in the cache, or on no disk yet."""
     local = [books / name.format(id=id) for name in _LOCAL_NAMES] if books else []
-    paths = (path for path in [*local, cached_file(cache, id)] if path.is_file())
-    return [Source(id, id, next(paths, None))]
+    path = next((path for path in local if path.is_file()), None)
+    if path is None and _is_cached(cached_file(cache, id), id):
+        path = cached_file(cache, id)
+    return [Source(id, id, path)]
+
+
+def _is_cached(path: Path, id: str) -> bool:
+    """Whether a file of the cache is the book of a number, or cannot be read to tell."""
+    try:
+        return path.is_file() and not find_file_fault(path, id)
+    except OSError:
+        return True  # whoever reads it says why it cannot be read
 
 
 def _distinct(sources: list[Source]) -> Iterator[Source]:

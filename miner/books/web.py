@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from miner.files import whole_file
+from miner.books.book_file import LARGEST_FILE
+from miner.files import printable, whole_file
 from miner.version import __version__
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Limits:
     retries: int = 3
     pause: float = 2
     total: float = 300
-    max_bytes: int = 64 * 2**20
+    max_bytes: int = LARGEST_FILE
 
     def __post_init__(self) -> None:
         for name in ("timeout", "retries", "pause", "total", "max_bytes"):
@@ -85,17 +86,19 @@ class FileKind:
         start: pattern of what is found near the start of every such file.
         end: what is found near the end of every such file, in small letters. It is required only
             where the server does not say how long the answer is.
+        find_fault: says what a whole file is instead of the one asked for, or "".
     """
 
     name: str
     start: re.Pattern[bytes]
     end: bytes
+    find_fault: Callable[[bytes], str] = lambda content: ""
 
 
 def download_file(
     name: str, urls: Sequence[str], path: Path, kind: FileKind, limits: Limits
 ) -> Path:
-    """The path of a file, which is downloaded first if it does not exist.
+    """The path of a file, which is downloaded first if it does not exist or has a fault.
 
     Statuses 429, 500, 502, 503 and 504 and failed connections are tried again, after a pause or as
     late as Retry-After asks. An answer that breaks off is not tried again. The next URL is tried
@@ -113,8 +116,12 @@ def download_file(
             file, the URL or path, and the reason.
     """
     with _one_at_a_time:
+        note = ""
         if path.is_file():
-            return path
+            fault = kind.find_fault(path.read_bytes())
+            if not fault:
+                return path
+            note = f"; {printable(path)} was no help, it is {fault}"
         for url in urls:
             try:
                 # Opened before the request: a folder without write access costs no download.
@@ -124,12 +131,12 @@ def download_file(
             except _NotThereError:
                 continue
             except DownloadError as error:
-                raise DownloadError(f"{name}: {url} {error}, expected {kind.name}") from error
+                raise DownloadError(f"{name}: {url} {error}, expected {kind.name}{note}") from error
             except OSError as error:
-                raise DownloadError(f"{name}: {path}: {error.strerror}") from error
+                raise DownloadError(f"{name}: {printable(path)}: {error.strerror}") from error
             except ValueError as error:
                 raise DownloadError(f"{name}: {error}") from error
-    raise DownloadError(f"{name}: {' and '.join(urls)} answered 404, expected {kind.name}")
+    raise DownloadError(f"{name}: {' and '.join(urls)} answered 404, expected {kind.name}{note}")
 
 
 def _read_politely(url: str, kind: FileKind, limits: Limits) -> bytes:
@@ -190,6 +197,8 @@ def _read(url: str, kind: FileKind, limits: Limits, deadline: float) -> bytes:
         raise DownloadError(f"sent {len(data):,} bytes that start {data[:12]!r}")
     if not is_measured and kind.end not in data[-_EDGE:].lower():
         raise DownloadError(f"broke off after {len(data):,} bytes: found no {kind.end.decode()!r}")
+    if fault := kind.find_fault(data):
+        raise DownloadError(f"sent {fault}")
     return data
 
 

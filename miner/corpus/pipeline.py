@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from miner.books.book_file import read_book_file
 from miner.books.sources import SAMPLE, Source
 from miner.corpus.filters import BookFilter, find_reason
 from miner.corpus.mined_book import MinedBook
@@ -142,7 +143,7 @@ def read_source(
         return SetAside(source.word, "not on disk")
     with _collector_paused():
         try:
-            book_spans = parse_spans(path.read_bytes(), source.id, options.quotes)
+            book_spans = parse_spans(read_book_file(path), source.id, options.quotes)
             if why := find_reason(book_spans, filters):
                 return SetAside(_name(source, path), why)
             if isinstance(tagger, BatchTagger):
@@ -285,4 +286,5 @@ def _entry(
             "pairs": sum(len(dialogue.turns) - 1 for dialogue in paired),
         },
         "filtered": dict(filtered.drops),
+        "warnings": list(book.warnings),
     }

@@ -10,10 +10,12 @@ from numbers import Integral
 from pathlib import Path
 
 from miner.books.book import Book, parse_book
+from miner.books.book_file import read_book_file
 from miner.books.download import find_book
 from miner.books.sources import Source
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
+from miner.files import printable
 
 
 def read_book(
@@ -108,7 +110,7 @@ def names_of_marks(quotes: Iterable[str]) -> tuple[str, ...]:
 
 def _bytes_of(source: Source) -> bytes:
     assert source.path is not None  # `find_source` gives it
-    return source.path.read_bytes()
+    return read_book_file(source.path)
 
 
 @contextmanager
@@ -117,4 +119,4 @@ def _naming(source: Source) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{source.word}: {error}") from error
+        raise ValueError(f"{printable(source.word)}: {error}") from error

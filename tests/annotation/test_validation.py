@@ -152,7 +152,7 @@ def test_agreement_of_no_readings(tmp_path):
 
 @pytest.mark.usefixtures("quick")
 def test_books_are_downloaded_once_and_missing_ones_are_named(tmp_path, tiny, site):
-    body = page("“Go,” said Ann, “on.”")
+    body = page("“Go,” said Ann, “on.”") + b"*** END OF THE PROJECT GUTENBERG EBOOK ***"
     site.pages["/11.html"] = answer(body)
     words = ["fetch", "--gold", tiny, "--mirror", site.mirror]
     env = {"MINER_CACHE": str(tmp_path / "cache")}

@@ -324,11 +324,39 @@ def test_a_page_that_is_not_html_is_refused_even_with_the_type_html(site, cache,
 
 
 @pytest.mark.parametrize(
-    "body", [b"<p>A fragment.", b"\xef\xbb\xbf<?xml?>\n<!DOCTYPE HTML>", b"<HTML lang='en'>"]
+    "start", [b"<p>A fragment.", b"\xef\xbb\xbf<?xml?>\n<!DOCTYPE HTML>", b"<HTML lang='en'>"]
 )
-def test_html_is_known_by_its_beginning_and_not_by_its_type(site, cache, body):
+def test_html_is_known_by_its_beginning_and_not_by_its_type(site, cache, start):
+    body = start + BOOK
     site.pages["/1342.html"] = answer(body, Content_Type="application/octet-stream")
     assert download("1342", mirror=site.mirror, cache=cache, limits=QUICK).read_bytes() == body
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        (b"<html><p>Are you human?</p></html>", "a page without Gutenberg's header and footer"),
+        (BOOK + b"<p>[EBook #84]</p>", "book 84 and not 1342"),
+        (BOOK.replace("“My dear Mr. Otway,”".encode(), b""), "a page that is no book: the file .*"),
+    ],
+)
+def test_a_page_that_is_not_the_book_is_refused(site, cache, body, fault):
+    site.pages["/1342.html"] = in_turn(answer(body), answer(BOOK + b"<p>[eBook #1342]</p>"))
+    refused(site, cache, f"sent {fault}")
+    assert download("1342", mirror=site.mirror, cache=cache, limits=QUICK).is_file()
+
+
+@pytest.mark.parametrize("there", [b"<p>Are you human?</p>", BOOK + b"[Etext #84]"])
+def test_a_file_of_the_cache_that_is_not_the_book_is_downloaded_again(site, cache, there):
+    path = touch(cache, "1342.html") / "1342.html"
+    path.write_bytes(there)
+    site.pages["/1342.html"] = in_turn(answer(status=404), answer())
+    with pytest.raises(DownloadError) as failure:
+        download("1342", mirror=site.mirror, cache=cache, limits=QUICK)
+    assert f"expected an HTML book; {path} was no help, it is " in str(failure.value)
+    assert path.read_bytes() == there
+    assert download("1342", mirror=site.mirror, cache=cache, limits=QUICK) == path
+    assert path.read_bytes() == BOOK
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content_Encoding": "gzip"}])
@@ -396,7 +424,8 @@ def test_requests_are_made_one_at_a_time_and_a_book_once(site, cache):
 
 
 def test_a_book_appears_in_the_cache_whole(site, cache):
-    body = BOOK + b"x" * 20_000_000
+    # Large enough to be seen while it is written.
+    body = BOOK.replace(b"<body>", b"<style>%s</style><body>" % (b"x" * 4_000_000))
     site.pages["/1342.html"] = answer(body)
     path, sizes = cache / "1342.html", []
 

@@ -1,14 +1,15 @@
 """Bytes of pages in the styles of twenty years -> text blocks."""
 
-import codecs
-import unicodedata
+import time
+from contextlib import suppress
 
 import pytest
 from helpers import DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.books.page import count_words, decode_html, read_page
+from miner.books.decoding import decode_html
+from miner.books.page import count_words, read_page
 
 
 def text_blocks(body: str):
@@ -21,62 +22,6 @@ def texts(body: str) -> list[str]:
 
 def drops(body: str) -> dict[str, int]:
     return dict(read_page(f"<html><body>{body}</body></html>".encode()).drops)
-
-
-CAFE = "<p>“Two cafés—no more,” said René.</p>"
-META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
-
-
-@pytest.mark.parametrize(
-    ("declaration", "encoding"),
-    [
-        (META.format("iso-8859-1"), "cp1252"),
-        (META.format("ISO-8859-1"), "utf-8"),
-        (META.format("us-ascii"), "cp1252"),
-        (META.format("utf-8"), "cp1252"),
-        (META.format("windows-1252"), "cp1252"),
-        (META.format("x-nonesuch"), "cp1252"),
-        (META.format("utf-16"), "utf-8"),
-        (META.format("macintosh"), "macintosh"),
-        ('<meta charset="utf-8">', "utf-8"),
-        ("<?xml version='1.0' encoding='iso-8859-1'?>", "cp1252"),
-        ('<?xml version="1.0" encoding="macintosh"?>', "macintosh"),
-        ("", "cp1252"),
-        ("", "utf-8"),
-        ("", "utf-8-sig"),
-        (META.format("iso-8859-1"), "utf-8-sig"),
-    ],
-)
-def test_decoding_finds_what_was_meant(declaration, encoding):
-    text = f"{declaration}\n{CAFE}"
-    assert decode_html(text.encode(encoding)) == text
-
-
-def test_declared_latin_2_is_latin_2():
-    text = META.format("iso-8859-2") + "<p>– Csók! – mondta az őrmester.</p>".replace("–", "-")
-    assert decode_html(text.encode("iso-8859-2")) == text
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_a_byte_order_mark_of_utf_16_is_followed(encoding):
-    mark = codecs.BOM_UTF16_LE if encoding == "utf-16-le" else codecs.BOM_UTF16_BE
-    assert decode_html(mark + CAFE.encode(encoding)) == CAFE
-
-
-def test_bytes_that_windows_1252_leaves_undefined_lose_no_other():
-    assert decode_html(b"<p>\x93Caf\xe9\x81\x94</p>") == "<p>“Café”</p>"
-
-
-@pytest.mark.parametrize("data", [b"", b" \r\n\t"])
-def test_an_empty_file_is_refused(data):
-    with pytest.raises(ValueError, match=r"^the file is empty, expected HTML$"):
-        decode_html(data)
-
-
-@pytest.mark.parametrize("data", [b"PK\x03\x04\0\0<p>", b"<p>Ink\0</p>", b"\x89PNG\r\n\x1a\n\0"])
-def test_a_binary_file_is_refused(data):
-    with pytest.raises(ValueError, match=r"^the file is binary, expected HTML$"):
-        decode_html(data)
 
 
 def test_plain_text_is_refused_with_its_first_words():
@@ -93,14 +38,8 @@ def test_a_page_without_html_and_body_is_a_page():
 
 
 def test_letters_are_composed():
-    assert decode_html("<p>Rene\u0301 a\u0302ge</p>".encode()) == "<p>René âge</p>"
+    assert decode_html("<p>Rene\u0301 a\u0302ge</p>".encode()).text == "<p>René âge</p>"
     assert texts("<p>Ren&#101;&#769;</p>") == ["Rene\u0301"]  # entities stay as they were written
-
-
-@given(st.text(alphabet=st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
-def test_any_text_in_utf_8_is_read_back(text):
-    data = f"<p>{text}".encode()
-    assert decode_html(data) == unicodedata.normalize("NFC", f"<p>{text}")
 
 
 @pytest.mark.parametrize(
@@ -474,3 +413,68 @@ def test_no_word_is_lost_or_glued(paragraphs):
     body = "".join(f"<p>{'<i> </i>'.join(paragraph)}</p>" for paragraph in paragraphs)
     assert texts(body) == [" ".join(paragraph) for paragraph in paragraphs]
     assert sum(map(count_words, texts(body))) == sum(map(len, paragraphs))
+
+
+# Pages that only a machine writes
+
+
+def seconds(form: str, n: int) -> float:
+    """The time of the processor that a page takes: a form n times in a row."""
+    data = ("<html><body>" + form * n).encode()
+    began = time.process_time()
+    with suppress(ValueError):
+        read_page(data)
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "[Footnote " * 10,
+        "<h2>Part I</h2><p>One.</p>",
+        "<p>“One,” he said.</p>",
+        "<p class=poem>x<td></td>",
+        "<div class=poem><div>x</div><p>y",
+        "<sup>x",
+        "x<br>",
+    ],
+)
+def test_time_is_linear_in_the_size_of_a_page(form):
+    once = max(seconds(form, 400), 0.02)
+    assert seconds(form, 3_200) < 8 * 4 * once
+
+
+@pytest.mark.parametrize(
+    ("outer", "form"),
+    [("<div class=poem>", "<p>x</p>"), ("<sup>", "<i>x</i>"), ("<a href='x.png'>", "<i></i>")],
+)
+def test_many_levels_around_a_long_text_cost_little(outer, form):
+    def body(n_levels: int) -> str:
+        return outer * n_levels + form * 1_000
+
+    flat = max(seconds(body(1), 1), 0.01)
+    assert seconds(body(200), 1) < 8 * flat
+
+
+@pytest.mark.parametrize("form", ["<div>", "<i>x", "<span class=x>", "<div class=poem>x", "<b>"])
+def test_nesting_without_end_is_refused_at_once(form):
+    with pytest.raises(ValueError) as failure:
+        read_page(("<p>" + form * 100_000).encode())
+    assert str(failure.value) == "its elements are nested more than 300 levels deep"
+    assert seconds(form, 100_000) < 2
+
+
+def test_a_page_with_too_many_tags_is_refused_before_it_is_parsed():
+    with pytest.raises(ValueError) as failure:
+        read_page(b"<p>" * 1_500_001)
+    assert str(failure.value) == (
+        "the file has 1,500,001 tags, expected a book of at most 1,500,000"
+    )
+    assert seconds("<", 1_500_001) < 1
+
+
+def test_a_note_that_is_not_closed_stays_in_its_sentence():
+    assert texts("<p>One [Footnote: a] two [Footnote: b</p>") == [
+        "One two [Footnote: b",
+        "[Footnote: a]",
+    ]

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from helpers import SAMPLE, ordinary_user, touch
+from helpers import BOOK, SAMPLE, ordinary_user, touch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,8 +131,9 @@ def test_words_that_name_nothing_are_reported_and_the_others_found(tmp_path, cac
     assert [source.id for source in sources] == ["good"]
     assert [str(line) for line in missing] == [
         "emma.htm: no such file",
-        "novels/: holds no .htm or .html file",
-        "notes.txt: not an HTML file, expected a name ending in .htm or .html",
+        "novels/: holds no .htm or .html file; .txt files are not read, expected the HTML file or "
+        "the Gutenberg number",
+        "notes.txt: .txt files are not read, expected the HTML file or the Gutenberg number",
         "x*.htm: matches no .htm or .html file",
         "0: not a Gutenberg number, expected 1 to 99999999",
         "123456789: not a Gutenberg number, expected 1 to 99999999",
@@ -181,6 +182,88 @@ def test_a_word_that_is_nothing_else_is_a_title(tmp_path, cache, monkeypatch):
     touch(cache, "158.html")
     found, _ = find_sources(["Persuasion"], cache=cache, number_from_title=number_from_title)
     assert found == [Source("Persuasion", "158", cache / "158.html")]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "pg1342",
+        "PG01342",
+        "https://www.gutenberg.org/ebooks/1342",
+        "http://gutenberg.org/ebooks/1342.html.images",
+        "www.gutenberg.org/files/1342/1342-h/1342-h.htm",
+        "https://www.gutenberg.org/cache/epub/1342/pg1342-images.html",
+        "https://www.gutenberg.org/files/1342/",
+        "https://m.gutenberg.org/ebooks/1342?lang=en#top",
+    ],
+)
+def test_ways_to_write_a_number(cache, word):
+    assert find_sources([word], cache=cache) == ([Source(word, "1342", None)], [])
+    path = touch(cache, "1342.html") / "1342.html"
+    assert find_sources([word, "1342"], cache=cache) == ([Source(word, "1342", path)], [])
+
+
+@pytest.mark.parametrize(
+    ("page", "suffix"),
+    [
+        ("files/1342/1342-0.txt", ".txt"),
+        ("ebooks/1342.txt.utf-8", ".txt"),
+        ("ebooks/1342.epub3.images", ".epub"),
+        ("files/1342/1342-h.zip", ".zip"),
+    ],
+)
+def test_an_address_of_another_form_says_what_to_give(cache, page, suffix):
+    _, (missing,) = find_sources([f"https://www.gutenberg.org/{page}"], cache=cache)
+    assert missing.why == f"{suffix} files are not read, expected the number 1342"
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "https://www.gutenberg.org/ebooks/author/68",
+        "https://www.gutenberg.org/ebooks/123456789",
+        "https://books.example/ebooks/1342",
+        "https://books.example/gutenberg.org/ebooks/1342",
+    ],
+)
+def test_an_address_that_names_no_book_is_refused(cache, word):
+    sources, (missing,) = find_sources([word], cache=cache)
+    assert sources == []
+    assert str(missing) == (
+        f"{word}: not the address of a book at gutenberg.org, "
+        "expected one such as https://www.gutenberg.org/ebooks/1342"
+    )
+
+
+def test_files_that_are_not_read_say_what_to_give(tmp_path, cache, monkeypatch):
+    monkeypatch.chdir(touch(tmp_path, *("in/pg84-images.epub", "in/1342-0.txt", "in/notes.ZIP")))
+    expected = "files are not read, expected the HTML file or the Gutenberg number"
+    _, missing = find_sources(["in/1342-0.txt", "in/notes.ZIP", "in", "in/*.epub"], cache=cache)
+    assert [str(line) for line in missing] == [
+        f"in/1342-0.txt: .txt {expected} (1342)",
+        f"in/notes.ZIP: .zip {expected}",
+        f"in: holds no .htm or .html file; .epub and .txt and .zip {expected} (1342, 84)",
+        f"in/*.epub: matches no .htm or .html file; .epub {expected} (84)",
+    ]
+    touch(tmp_path, "in/emma.htm")
+    sources, missing = find_sources(["in"], cache=cache)
+    assert ([source.id for source in sources], missing) == (["emma"], [])
+
+
+@pytest.mark.parametrize("content", [b"<p>Are you human?</p>", BOOK + b"[eBook #84]", b""])
+def test_a_cached_file_that_is_not_the_book_does_not_count(cache, content):
+    touch(cache, "1342.html")
+    (cache / "1342.html").write_bytes(content)
+    assert find_sources(["1342"], cache=cache) == ([Source("1342", "1342", None)], [])
+    (cache / "1342.html").write_bytes(BOOK + b"[eBook #1342]")
+    assert find_sources(["1342"], cache=cache)[0][0].path == cache / "1342.html"
+
+
+def test_a_newline_in_a_word_breaks_no_message(tmp_path, cache):
+    _, (missing,) = find_sources(["emma\n.htm"], cache=cache)
+    assert str(missing) == r"emma\n.htm: no such file"
+    sources, _ = find_sources([str(touch(tmp_path, "a\nb.htm") / "a\nb.htm")], cache=cache)
+    assert sources[0].id == r"a\nb"
 
 
 LOCAL = [

@@ -355,12 +355,52 @@ def test_file_names_that_are_not_utf_8_are_mined(tmp_path):
     assert {row["book"] for row in rows(tmp_path / "out", "pairs")} == {"M\ufffdrim\ufffde"}
 
 
+def test_what_is_doubtful_in_a_book_is_told_and_recorded(tmp_path):
+    damaged = tmp_path / "damaged.html"
+    damaged.write_bytes(SAMPLE.read_bytes().replace(b"</h2>", b"\xff</h2>", 1))
+    out = tmp_path / "out"
+    done = run(damaged, "sample", "-o", out)
+    line = "bytes that are no text in UTF-8: 1, read as U+FFFD"
+    assert (done.exit_code, done.stderr) == (0, f"warning: damaged.html: {line}\n")
+    assert [book["warnings"] for book in record(out)["books"]] == [[line], []]
+    assert run(damaged, "-q", "-o", tmp_path / "quiet").output == ""
+    with_it, without = (
+        [row for row in rows(out, "pairs") if row["book"] == book] for book in ("damaged", "sample")
+    )
+    assert [row | {"book": ""} for row in with_it] == [row | {"book": ""} for row in without]
+
+
+def test_a_newline_in_a_file_name_breaks_no_message(tmp_path):
+    books = tmp_path / "books"
+    books.mkdir()
+    (books / "a\nb.html").write_bytes(SAMPLE.read_bytes())
+    (books / "c\rd\x1b[2J.html").write_bytes(b"<p>Nothing.</p>")
+    done = run(books, "gone\n.htm", "-o", tmp_path / "out")
+    shown, gone = done.stderr.splitlines()
+    assert shown.startswith(rf"set aside: {books}/c\rd\x1b[2J.html: no dialogue")
+    assert gone == r"set aside: gone\n.htm: no such file"
+    assert r"a\nb" in done.stdout
+    assert record(tmp_path / "out")["books"][0]["file"] == r"a\nb.html"
+
+
+def test_a_file_too_large_is_set_aside_unread(tmp_path):
+    path = tmp_path / "zeros.html"
+    with path.open("wb") as file:
+        file.truncate(10**12)  # no disk has room for it, but it takes none
+    done = run(path, "sample", "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    assert done.stderr == (
+        f"set aside: {path}: zeros.html has 1,000,000,000,000 bytes, "
+        "expected a book of at most 67,108,864 bytes\n"
+    )
+
+
 def test_a_page_nested_too_deeply_is_set_aside(tmp_path):
     deep = tmp_path / "deep.html"
     deep.write_text("<div>" * 3000 + "<p>“Yes,” he said.</p>" + "</div>" * 3000)
     done = run(deep, "sample", "-o", tmp_path / "out")
     assert done.exit_code == 1
-    said = "its elements are nested too deeply to parse"
+    said = "its elements are nested more than 300 levels deep"
     assert done.stderr.splitlines() == [f"set aside: {deep}: {said}"]
     assert [book["id"] for book in record(tmp_path / "out")["books"]] == ["sample"]
 

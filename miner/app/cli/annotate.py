@@ -16,6 +16,7 @@ from miner.app.cli.options import (
     out_option,
     quotes_option,
 )
+from miner.app.cli.terminal import show_warnings
 
 
 @click.command("annotate")
@@ -79,6 +80,7 @@ def command(
     loaded = load_tagger(tagger, dtype=dtype) if tagger else None
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     tagged = loaded.tag(book_spans) if loaded else ()
+    show_warnings(book_spans.book.id, book_spans.book.warnings)
     sheets = BookSheets(out, book_spans, tagged)
     server = AnnotationServer(sheets, port, chapter)
     if chapter is not None:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 def book_reader(books: Path | None, mirror: str | None) -> Callable[[str], bytes]:
     """Returns a function that reads a book by its number, and downloads it if necessary."""
+    from miner.books.book_file import read_book_file
+
     find = book_finder(books, mirror)
-    return lambda id: find(id).read_bytes()
+    return lambda id: read_book_file(find(id))
 
 
 def book_finder(books: Path | None, mirror: str | None) -> Callable[[str], Path]:

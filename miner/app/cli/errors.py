@@ -9,6 +9,8 @@ from unicodedata import category
 
 import click
 
+from miner.files import one_line
+
 
 def one_line(text: str) -> str:
     r"""Returns the text with its control characters escaped, as those in the name of a file.

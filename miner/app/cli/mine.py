@@ -17,7 +17,13 @@ from miner.app.cli.options import (
     quotes_option,
     tagger_option,
 )
-from miner.app.cli.terminal import open_console, show, show_json, show_progress
+from miner.app.cli.terminal import (
+    open_console,
+    show,
+    show_json,
+    show_progress,
+    show_warnings,
+)
 from miner.corpus.export import format_names
 
 
@@ -149,6 +155,9 @@ def command(
         show(tabulate_run(run, open_console().width))
         click.echo(f"tagged by {describe_taggers(run)}")
         click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")
+    if not quiet:
+        for entry in run.entries:
+            show_warnings(entry["file"], entry["warnings"])
     for item in run.set_aside:
         click.echo(f"{click.style('set aside', fg='yellow')}: {item.name}: {item.why}", err=True)
     if run.set_aside:

@@ -11,7 +11,7 @@ from miner.app.cli.options import (
     json_option,
     mirror_option,
 )
-from miner.app.cli.terminal import show, show_json
+from miner.app.cli.terminal import show, show_json, show_warnings
 
 
 @click.command("profile")
@@ -31,6 +31,7 @@ def command(source: str, books: Path | None, mirror: str | None, as_json: bool) 
 
     book = read_book(source, books=books, mirror=mirror)
     typography = infer_typography(book)
+    show_warnings(book.id, book.warnings)
     if as_json:
         evidence = dict(typography.evidence)
         record = {"book": book.id, "language": typography.language, "marks": typography.names}

@@ -15,6 +15,7 @@ from miner.app.cli.options import (
     quotes_option,
     tagger_option,
 )
+from miner.app.cli.terminal import show_warnings
 
 
 @click.command("tag")
@@ -52,6 +53,7 @@ def command(
     loaded = load_tagger(tagger, dtype=dtype)
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     id = book_spans.book.id
+    show_warnings(id, book_spans.book.warnings)
     rows = [json_line(row_from_span(id, item)) for item in loaded.tag(book_spans)]
     if out is None:
         click.echo(b"".join(rows), nl=False)

@@ -75,6 +75,12 @@ def show(shown: Iterable[Shown]) -> None:
             console.print()
 
 
+def show_warnings(name: str, warnings: Iterable[str]) -> None:
+    """Prints what is doubtful in a book to stderr, one line each."""
+    for warning in warnings:
+        click.echo(f"{click.style('warning', fg='yellow')}: {name}: {warning}", err=True)
+
+
 def show_json(record: object) -> None:
     """Prints a record as JSON."""
     click.echo(json.dumps(record, ensure_ascii=False, indent=2))

@@ -1,0 +1,63 @@
+"""The file of a book -> its bytes, if it can be one; and whether a page is the book asked for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from miner.files import printable
+
+# The largest books of Project Gutenberg are a tenth of this; pictures are files of their own.
+LARGEST_FILE = 64 * 2**20
+_EDGE = 64 * 2**10  # bytes at the start and the end that hold Gutenberg's header and footer
+_HEADER_OR_FOOTER = re.compile(
+    rb"\*{3}\s*(?:START|END)\W+OF\W+(?:THE|THIS)\W+PROJECT\s+GUTENBERG|"
+    rb"\*END\W{0,9}THE SMALL PRINT!|\bEnd of (?:the |this )?Project\s+Gutenberg",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(rb"\be-?(?:book|text)\s{0,9}#\s{0,9}0*([1-9]\d{0,7})", re.IGNORECASE)
+
+
+def read_book_file(path: Path) -> bytes:
+    """The bytes of a file that is no larger than a book can be.
+
+    Raises:
+        ValueError: if it is larger than `LARGEST_FILE`; it is not opened then.
+        OSError: if it cannot be read.
+    """
+    size = path.stat().st_size
+    if size > LARGEST_FILE:
+        raise ValueError(
+            f"{printable(path.name)} has {size:,} bytes, expected a book of at most "
+            f"{LARGEST_FILE:,} bytes"
+        )
+    return path.read_bytes()
+
+
+def find_page_fault(page: bytes, id: str) -> str:
+    """Why a page is not the Gutenberg book of a number, or "".
+
+    A page of Gutenberg has its header or its footer, which name the book's number in most files. So
+    a server's notice and the page of another book are told from the book.
+
+    >>> find_page_fault(b"<p>Are you human?</p>", "84")
+    "a page without Gutenberg's header and footer"
+    """
+    if not _HEADER_OR_FOOTER.search(page):
+        return "a page without Gutenberg's header and footer"
+    numbers = {match[1].decode() for match in _NUMBER.finditer(page)}
+    if numbers and id not in numbers:
+        return f"book {min(numbers, key=int)} and not {id}"
+    return ""
+
+
+def find_file_fault(path: Path, id: str) -> str:
+    """Why a file is not the Gutenberg book of a number, or "". Only its two ends are read.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    with path.open("rb") as file:
+        page = file.read(_EDGE)
+        file.seek(max(_EDGE, path.stat().st_size - _EDGE))
+        return find_page_fault(page + b"\n" + file.read(_EDGE), id)
