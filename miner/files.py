@@ -9,6 +9,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,8 @@ CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
 CHECKPOINT = (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, "tokenizer.json", "tokenizer_config.json")
 RUN_RECORD = "run.json"
 CARD = "README.md"
+# What ends a line, or makes a terminal do something: a file name may hold it.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def read_text(path: Path) -> str:
@@ -90,8 +93,17 @@ def file_signature(path: Path, sha256: str) -> str:
 
 
 def printable(name: str | Path) -> str:
-    """Returns the name of a file as UTF-8 text. Bytes that are not UTF-8 are replaced."""
-    return os.fsencode(name).decode("utf-8", "replace")
+    """Returns the name of a file as one line of UTF-8 text. Other bytes are replaced."""
+    return one_line(os.fsencode(name).decode("utf-8", "replace"))
+
+
+def one_line(text: str) -> str:
+    r"""Returns a text with its line breaks and control characters as escapes, as Python has them.
+
+    >>> one_line("one name\nof two lines")
+    'one name\\nof two lines'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def reason_of(error: Exception) -> str:

@@ -14,6 +14,7 @@ from miner.books.download import find_book
 from miner.books.sources import Source
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
+from miner.files import printable
 
 
 def read_book(
@@ -117,4 +118,4 @@ def _naming(source: Source) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{source.word}: {error}") from error
+        raise ValueError(f"{printable(source.word)}: {error}") from error

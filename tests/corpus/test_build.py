@@ -36,9 +36,9 @@ def interrupt(monkeypatch, n):
     """Makes a checkpoint get a Ctrl-C at the book after the n-th."""
     tag_prepared = CheckpointTagger.tag_prepared
 
-    def interrupted(self, books):
+    def interrupted(self, books, on_words):
         take = interrupted_after(lambda tags: tags, n)
-        return map(take, tag_prepared(self, books))
+        return map(take, tag_prepared(self, books, on_words))
 
     monkeypatch.setattr(CheckpointTagger, "tag_prepared", interrupted)
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import time
 
 import pyarrow.parquet as pq
 import pytest
@@ -221,7 +220,7 @@ def test_resume_starts_a_run_where_there_is_none(tmp_path):
 def test_two_runs_do_not_write_to_one_place(tmp_path):
     out = tmp_path / "out"
     with OutputFolder(out) as first:
-        first.add("a.shard", SetAside("a", "no dialogue"))
+        first.shards.add("a.shard", SetAside("a", "no dialogue"))
         with (
             pytest.raises(ValueError, match="another run is writing to it"),
             OutputFolder(out, resume=True),
@@ -293,16 +292,34 @@ def test_files_of_something_else_are_not_removed(tmp_path, words, name):
     assert path.read_text() == "mine"
 
 
-def test_a_book_that_could_not_be_read_is_tried_again(tmp_path):
-    """Its size and its time of change are the same after its permissions were mended."""
+def test_a_book_that_could_not_be_read_is_tried_again(tmp_path, monkeypatch):
     book = tmp_path / "7-h.htm"
     shutil.copy(SAMPLE, book)
-    source = Source("7", "7", book)
-    book.chmod(0)
-    before = shard_name(source)
-    time.sleep(0.02)
-    book.chmod(0o644)
-    assert shard_name(source) != before
+    words = (DATA / "dash.htm", book, DATA / "guillemets_fr.html")
+    out = tmp_path / "out"
+    with monkeypatch.context() as context:
+        context.setattr(
+            "miner.corpus.pipeline.parse_spans",
+            interrupted_after(unreadable(miner.corpus.pipeline.parse_spans, "7"), 2),
+        )
+        assert "1 book is kept" in run(*words, "-q", "-o", out).stderr
+    assert run(*words, "-q", "-o", out, "--resume").exit_code == 0
+    assert [entry["id"] for entry in record(out)["books"]] == ["dash", "7", "guillemets_fr"]
+
+
+def test_a_file_that_cannot_be_read_has_no_shard(tmp_path):
+    assert shard_name(Source("7", "7", tmp_path)) == ""
+
+
+def unreadable(work, id):
+    """`work` on books of which the disk does not give one."""
+
+    def reading(content, found, quotes):
+        if found == id:
+            raise OSError(5, "Input/output error")
+        return work(content, found, quotes)
+
+    return reading
 
 
 def test_a_run_that_came_first_is_not_overwritten(tmp_path):

@@ -8,13 +8,15 @@ from typing import IO, Any
 
 import click
 
+from miner.files import one_line
+
 
 class Failure(click.ClickException):
     """Shows one line on stderr and exits with code 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Prints the line to stderr."""
-        click.echo(f"miner: {self.message}", err=True)
+        click.echo(f"miner: {one_line(self.message)}", err=True)
 
 
 class Interrupted(Failure):

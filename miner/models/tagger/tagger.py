@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,6 +44,9 @@ class _OpenBook:
     chapters: list[Chapter]
     poolings: list[Pooling]
     n_waiting: int = 0
+    n_windows: int = 0
+    n_words: int = 0
+    n_told: int = 0  # of the words, to `on_words`
 
 
 _WaitingWindow = tuple[Window, Pooling, _OpenBook]  # a window, and where its vectors go
@@ -74,7 +77,11 @@ class NeuralTagger:
         (((_, scores),),) = self.score_books([[chapter]])
         return scores
 
-    def score_books(self, books: Iterable[Iterable[Chapter]]) -> Iterator[ScoredChapters]:
+    def score_books(
+        self,
+        books: Iterable[Iterable[Chapter]],
+        on_words: Callable[[int], None] | None = None,
+    ) -> Iterator[ScoredChapters]:
         """Yields the chapters of each book with their scores, (utterances, 4), in order.
 
         Full windows are encoded in batches of the same shape, which may hold windows of several
@@ -83,7 +90,9 @@ class NeuralTagger:
 
         Args:
             books: the chapters of each book. They are read when needed, one batch ahead.
+            on_words: called after each batch with the words that were read since the last call.
         """
+        tell = on_words or (lambda n_words: None)
         self.model.eval()
         length = self.model.config.window
         batch_size = max(1, self._tokens_at_once // length)
@@ -91,15 +100,21 @@ class NeuralTagger:
         waiting = deque[_WaitingWindow]()
         for book_chapters in books:
             open_books.append(self._open_book(book_chapters, waiting))
+            tell(_take_words(open_books))
             while len(waiting) >= batch_size:
                 self._encode([waiting.popleft() for _ in range(batch_size)], length, batch_size)
+                tell(_take_words(open_books))
+                # Before the next batch: what is done is not lost with the books after it.
+                while open_books and not open_books[0].n_waiting:
+                    yield self._score_book(open_books.popleft())
             while open_books and not open_books[0].n_waiting:
                 yield self._score_book(open_books.popleft())
         while waiting:
             rest = [waiting.popleft() for _ in range(min(batch_size, len(waiting)))]
             self._encode(rest, length, batch_size)
-        for book in open_books:
-            yield self._score_book(book)
+            tell(_take_words(open_books))
+            while open_books and not open_books[0].n_waiting:
+                yield self._score_book(open_books.popleft())
 
     def _open_book(
         self, book_chapters: Iterable[Chapter], waiting: deque[_WaitingWindow]
@@ -112,6 +127,7 @@ class NeuralTagger:
         with ThreadPoolExecutor(1) as pool:  # tokenizes a chapter while the next one is prepared
             for chapter in book_chapters:
                 book.chapters.append(chapter)
+                book.n_words += sum(len(item.text.split()) for item in chapter.paragraphs)
                 encodings.append(pool.submit(encode_chapter, chapter, self.tokenizer, config))
         for encoding in (item.result() for item in encodings):
             size = self.model.encoder.config.hidden_size
@@ -119,6 +135,7 @@ class NeuralTagger:
                 pooling = Pooling(encoding, size, self.model.device)
             book.poolings.append(pooling)
             book.n_waiting += len(encoding.windows)
+            book.n_windows += len(encoding.windows)
             for window in encoding.windows:
                 queue = waiting if len(window.ids) == config.window else shorter
                 queue.append((window, pooling, book))
@@ -162,6 +179,16 @@ class NeuralTagger:
             ends = np.cumsum([len(chapter.places) for chapter in book.chapters[group]])
             found += np.split(scores, ends[:-1])
         return list(zip(book.chapters, found, strict=True))
+
+
+def _take_words(open_books: Iterable[_OpenBook]) -> int:
+    """Returns the words that were encoded since the last call, by the windows of their books."""
+    n_words = 0
+    for book in open_books:
+        n_done = book.n_words - book.n_words * book.n_waiting // max(book.n_windows, 1)
+        n_words += n_done - book.n_told
+        book.n_told = n_done
+    return n_words
 
 
 def _groups(sizes: Sequence[int]) -> Iterator[slice]:
