@@ -269,7 +269,7 @@ def _mine(
     folder = plan.folder
     names: list[str] = []
     block: AbstractContextManager[object] = folder or nullcontext()
-    _log.info("mining %d sources by %s", len(plan.sources), head["options"]["tagger"])
+    _log.info("sources to mine by %s: %d", head["options"]["tagger"], len(plan.sources))
     with block, closing(_results(plan, on_progress)) as results:
         for name, result in results:
             if name:

@@ -68,6 +68,7 @@ def test_while_it_is_read(tmp_path, workers):
     assert record(out)["set_aside"] == [{"file": "guillemets_fr.html", "why": WHY}]
 
 
+@pytest.mark.slow
 def test_while_its_worker_reads_it(tmp_path):
     out = tmp_path / "out"
     run = miner.mine_corpus(BOOKS, out, tagger="gap", filters=killing, workers=2).finish()

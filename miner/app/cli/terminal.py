@@ -6,12 +6,13 @@ import json
 import logging
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import click
 
+from miner.app.cli.errors import line_of
 from miner.files import one_line, writing
 
 if TYPE_CHECKING:
@@ -113,13 +114,14 @@ def logging_to(path: Path | None) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        what = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        ours.error("ended: %s", "; ".join([what, *getattr(error, "__notes__", ())]))
+        with suppress(OSError):  # the error may be that of the log
+            ours.error("ended: %s", line_of(error))
         raise
     finally:
         ours.setLevel(level)
         root.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # it said so when it wrote
+            handler.close()
 
 
 def open_console() -> Console:
