@@ -63,7 +63,7 @@ def test_one_book_has_a_bar_with_its_speed_and_the_time_left(tmp_path):
     bars = [line for line in lines if "mining" in line]
     words = f"{record(tmp_path / 'out')['totals']['words']:,} words"
     assert code == 0 and all(len(line) <= 80 for line in bars)
-    assert re.search(rf"1/1 book, {words} [\d,]+ words/s, 0:00:00 left", bars[-1])
+    assert re.search(rf"1/1 book, {words}, [\d,]+ words/s, 0:00:00 left", bars[-1])
 
 
 def test_quiet_has_no_bar(tmp_path):

@@ -34,7 +34,8 @@ class MiningBar:
         self._bar: Bar | None = None
         if not quiet and sys.stderr.isatty():
             self._bar = _new_bar()
-            self._task = self._bar.add_task("mining", total=None, books="")
+            self._task = self._bar.add_task("mining", total=None, books="", first=(0.0, 0))
+            self._has_words = False
 
     def show(self, progress: Progress) -> None:
         """Shows how far the run is. The bar appears with the first call."""
@@ -42,6 +43,9 @@ class MiningBar:
             return
         books = f"{progress.n_done}/{progress.n_sources} book{'s' * (progress.n_sources != 1)}"
         self._bar.start()
+        if progress.n_words and not self._has_words:
+            self._has_words = True
+            self._bar.update(self._task, first=(self._bar.get_time(), progress.n_words))
         self._bar.update(
             self._task,
             completed=progress.n_words,
@@ -62,22 +66,30 @@ def _new_bar() -> Bar:
     from rich.console import Console
     from rich.text import Text
 
-    class Speed(progress.ProgressColumn):
-        """The mean since the beginning: rich's own begins anew whenever the total changes."""
+    class Words(progress.ProgressColumn):
+        """Words, their speed since the first were tagged, and the time that is left.
+
+        rich's own columns begin anew whenever the total changes, as it does with each book.
+        """
 
         def render(self, task: progress.Task) -> Text:
-            if not task.completed or not task.elapsed:
-                return Text("")
-            speed = task.completed / task.elapsed
+            words = f"{task.completed:,.0f} words"
+            start, before = task.fields["first"]
+            if task.completed == before:  # the first words, whose time includes the start
+                start, before = task.start_time or 0.0, 0
+            seconds = task.get_time() - start
+            if not task.completed or seconds <= 0:
+                return Text(words)
+            speed = (task.completed - before) / seconds
             left = round(((task.total or task.completed) - task.completed) / speed)
             clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
-            return Text(f"{speed:,.0f} words/s, {clock} left")
+            return Text(f"{words}, {speed:,.0f} words/s, {clock} left")
 
     return progress.Progress(
         progress.TextColumn("mining"),
-        progress.BarColumn(bar_width=20),
-        progress.TextColumn("{task.fields[books]}, {task.completed:,.0f} words"),
-        Speed(),
+        progress.BarColumn(bar_width=12),
+        progress.TextColumn("{task.fields[books]},"),
+        Words(),
         console=Console(stderr=True),
         transient=True,
     )
