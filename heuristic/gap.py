@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from heuristic.paragraphs import tag_by_paragraph
 from miner.dialogue.spans import BookSpans, Span
@@ -28,6 +29,7 @@ class GapTagger:
 
     gap: int = DEFAULT_GAP
     name: str = "gap"
+    gives_confidence: ClassVar[bool] = False
 
     @property
     def label(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from heuristic.paragraphs import tag_by_paragraph
 from miner.dialogue.spans import BookSpans, Span
@@ -20,6 +21,8 @@ class NarrationTagger:
     utterance", or "the first utterance of a chapter". The code of MCN differs: there an utterance
     after narration in its own paragraph always has an I- tag.
     """
+
+    gives_confidence: ClassVar[bool] = False
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
         """Returns one tagged span per span, without confidence."""

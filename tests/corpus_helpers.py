@@ -44,17 +44,17 @@ def shards_of(partial):
     return sorted(partial.glob("shards/*.shard"))
 
 
-def started(books, tmp_path, *words):
-    """A process that mines many books, has finished more than three of them, and goes on."""
+def started(books, tmp_path, *words, n_done=4, tagger="gap"):
+    """A process that mines many books, has finished some of them, and goes on."""
     process = subprocess.Popen(
-        [*MINER, "mine", books, "--tagger", "gap", "-o", tmp_path / "deep" / "out", *words],
+        [*MINER, "mine", books, "--tagger", tagger, "-o", tmp_path / "deep" / "out", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
     end = time.monotonic() + 60
-    while len(shards_of(tmp_path / "deep" / "out.partial")) <= 3:
+    while len(shards_of(tmp_path / "deep" / "out.partial")) < n_done:
         assert time.monotonic() < end and process.poll() is None
         time.sleep(0.01)
     return process

@@ -206,7 +206,12 @@ MISTAKES = {
     "unsure": (
         lambda: miner.mine("sample", tagger="gap", min_confidence=0.5),
         ValueError,
-        "found tags without confidence",
+        "found a least confidence of 0.5 for the tagger gap, whose tags have no confidence: expect",
+    ),
+    "unsure books": (
+        lambda: miner.mine_corpus(FEW, tagger=GapTagger(7), min_confidence=0.5),
+        ValueError,
+        "whose tags have no confidence",
     ),
     "dtype": (lambda: miner.mine("sample", dtype="half"), ValueError, "found dtype 'half', expect"),
     "a format": (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -18,18 +19,21 @@ from typing import Any, NamedTuple, Self
 
 from miner.books.catalog import number_from_title
 from miner.books.sources import Missing, Source, find_sources
-from miner.corpus.executors import Executor, LocalExecutor
+from miner.corpus.executors import Executor, LocalExecutor, Lost
 from miner.corpus.filters import BookFilter, list_filters
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions, describe
 from miner.corpus.pipeline import (
     SetAside,
+    UntaggedBook,
+    lost_book,
     open_tagger,
     read_source,
     tag_books,
 )
+from miner.corpus.progress import Progress, ProgressCounter
 from miner.corpus.reading import names_of_marks, word_of
-from miner.corpus.shards import shard_name
+from miner.corpus.shards import ShardFolder, shard_name
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.tags import Tagger
 from miner.files import printable
@@ -37,6 +41,7 @@ from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint
 from miner.models.routing import route_in_order
 from miner.version import __version__
 
+_log = logging.getLogger(__name__)
 _MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a few ahead
 
 
@@ -60,13 +65,17 @@ def mine_corpus(
     force: bool = False,
     resume: bool = False,
     on_result: Callable[[MinedBook | SetAside], None] = lambda result: None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> CorpusRun:
     """Mines many books, one after another, as you iterate over the result.
 
     A book that cannot be mined is set aside with its reason (`CorpusRun.set_aside`), and the others
-    are mined. The files are written after the last book. They are the same, byte for byte, with any
+    are mined. So is a book that needs more memory than there is, even if the system kills a worker
+    for it. The files are written after the last book. They are the same, byte for byte, with any
     number of workers, and after an interrupted run that was resumed. If no book can be mined, no
     file is written.
+
+    The run is logged (`logging`, "miner"): each book, what is set aside, and the files.
 
     Example:
         >>> import miner
@@ -97,17 +106,19 @@ def mine_corpus(
         executor: where books are read, instead of `workers` processes of this machine.
         force: whether to replace the output of an earlier run in `out`.
         resume: whether to continue an interrupted run of the same options. Books that it finished,
-            and whose files have not changed since, are not mined again.
+            and whose files have the same content still, are not mined again.
         on_result: called with the result of every source when it is done, set aside or not.
+        on_progress: called with how far the run is, in books and in words, whenever that changes;
+            with a checkpoint that is several times in a book.
 
     Returns:
         An iterator over the mined books, in the order of the sources. Nothing is mined before it is
         iterated over; `finish` mines all books at once.
 
     Raises:
-        ValueError: if the tagger does not exist; if `out` exists, or an interrupted run of it, and
-            neither `force` nor `resume` was given; or, at the first book, if the interrupted run
-            had other options.
+        ValueError: if the tagger does not exist, or is a heuristic and `min_confidence` is given;
+            if `out` exists, or an interrupted run of it, and neither `force` nor `resume` was
+            given; or, at the first book, if the interrupted run had other options.
         TypeError: if an argument is of another type; says what was expected.
         OSError: if `out` cannot be written.
     """
@@ -115,7 +126,7 @@ def mine_corpus(
         raise TypeError(f"found workers {workers!r}, expected a whole number")
     if workers < 1:
         raise ValueError(f"found workers {workers}, expected at least 1")
-    loaded, name = open_tagger(tagger, dtype)
+    loaded, name = open_tagger(tagger, dtype, min_confidence)
     options = MiningOptions(
         name,
         names_of_marks(quotes),
@@ -137,7 +148,7 @@ def mine_corpus(
     if out is not None:
         folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
     plan = _Plan((*found, *missing), loaded, options, chosen, mirror, workers, executor, folder)
-    return CorpusRun(plan, head, on_result)
+    return CorpusRun(plan, head, on_result, on_progress)
 
 
 class _Plan(NamedTuple):
@@ -163,6 +174,7 @@ class CorpusRun:
         entries: what run.json says of the books that are mined so far.
         set_aside: the sources that gave no dialogues so far, with reasons.
         paths: the files that were written; empty until all books are mined.
+        n_sources: how many sources there are.
     """
 
     def __init__(
@@ -170,14 +182,18 @@ class CorpusRun:
         plan: _Plan,
         head: dict[str, Any],
         on_result: Callable[[MinedBook | SetAside], None],
+        on_progress: Callable[[Progress], None],
     ) -> None:
+        self.n_sources = len(plan.sources)
         self.entries: list[dict[str, Any]] = []
         self.set_aside: list[SetAside] = []
         self.paths: list[Path] = []
         self._plan = plan
         # The generator does not know this object. Without a cycle between the two, Python ends the
         # run, with its processes and its lock, as soon as a loop over it is left.
-        self._books = _mine(plan, head, on_result, self.entries, self.set_aside, self.paths)
+        self._books = _mine(
+            plan, head, on_result, on_progress, self.entries, self.set_aside, self.paths
+        )
 
     @property
     def totals(self) -> dict[str, int]:
@@ -195,7 +211,7 @@ class CorpusRun:
         self._books.close()
 
     def __repr__(self) -> str:
-        n_done, n = len(self.entries) + len(self.set_aside), len(self._plan.sources)
+        n_done, n = len(self.entries) + len(self.set_aside), self.n_sources
         left = "" if n_done == n else "; iterate over it, or call finish(), to mine the rest"
         return f"<CorpusRun: {n_done} of {n} sources done{left}>"
 
@@ -244,6 +260,7 @@ def _mine(
     plan: _Plan,
     head: dict[str, Any],
     on_result: Callable[[MinedBook | SetAside], None],
+    on_progress: Callable[[Progress], None],
     entries: list[dict[str, Any]],
     set_aside: list[SetAside],
     paths: list[Path],
@@ -252,20 +269,24 @@ def _mine(
     folder = plan.folder
     names: list[str] = []
     block: AbstractContextManager[object] = folder or nullcontext()
-    with block, closing(_results(plan)) as results:
+    _log.info("sources to mine by %s: %d", head["options"]["tagger"], len(plan.sources))
+    with block, closing(_results(plan, on_progress)) as results:
         for name, result in results:
             if name:
                 names.append(name)
             if isinstance(result, SetAside):
                 set_aside.append(result)
+                _log.warning("set aside: %s: %s", result.name, result.why)
             else:
                 entries.append(dict(result.entry))
+                _log.info("done: %s", _describe_entry(result.entry))
             on_result(result)
             if isinstance(result, MinedBook):
                 yield result
         if folder and entries:
             record = head | _account(entries, set_aside)
             paths += folder.finish(names, plan.options.format, record)
+            _log.info("wrote %s", ", ".join(map(str, paths)))
         elif folder:
             folder.discard()
 
@@ -279,6 +300,14 @@ def _account(entries: list[dict[str, Any]], set_aside: list[SetAside]) -> dict[s
             {"file": Path(item.name).name or item.name, "why": item.why} for item in set_aside
         ],
     }
+
+
+def _describe_entry(entry: Mapping[str, Any]) -> str:
+    counts = entry["counts"]
+    return (
+        f"{entry['id']}: {entry['title']!r}, {entry['words']:,} words, "
+        f"{counts['dialogues']:,} dialogues, {counts['pairs']:,} pairs, by {entry['tagger']}"
+    )
 
 
 def _sum_counts(entries: list[dict[str, Any]]) -> dict[str, int]:
@@ -298,36 +327,44 @@ class _Located:
     is_done: bool
 
 
-def _results(plan: _Plan) -> Generator[tuple[str, MinedBook | SetAside], None, None]:
+def _results(
+    plan: _Plan, on_progress: Callable[[Progress], None]
+) -> Generator[tuple[str, MinedBook | SetAside], None, None]:
     """The result of each source, in order, and the name of its shard ("" if it has none)."""
-    folder, options = plan.folder, plan.options
+    shards, options = plan.folder.shards if plan.folder else None, plan.options
     located = deque[_Located]()  # the sources under way
+    progress = ProgressCounter(len(plan.sources), on_progress)
 
     def locate_all() -> Iterator[_Located]:
         # Downloads stay in this process: one polite request at a time, whatever the workers.
         for source in plan.sources:
-            located.append(_locate(source, plan.mirror, folder))
+            located.append(_locate(source, plan.mirror, shards))
             yield located[-1]
 
-    def read(is_todo: bool, items: Iterator[_Located]) -> Iterator[Any]:
-        if not is_todo:
-            return (_remember(item, plan) for item in items)
-        function = partial(read_source, tagger=plan.tagger, options=options, filters=plan.filters)
-        return _executor_of(plan).map(
-            function, (item.source for item in items if isinstance(item.source, Source))
-        )
+    def read(
+        is_todo: bool, items: Iterator[_Located]
+    ) -> Iterator[MinedBook | SetAside | UntaggedBook]:
+        for item, result in (_read_all if is_todo else _remember_all)(items, plan, shards):
+            progress.add_read(_n_words(result) if is_todo else None)
+            if isinstance(result, UntaggedBook) and item.shard:
+                untagged.add(item.shard)
+            yield result
 
-    untagged = route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD)
+    untagged = set[str]()  # the shards that no process has written yet
+    results = route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD)
+    tagged = tag_books(results, plan.tagger, options, progress.add_tagged)
     # Closed here, so that no process is left while somebody holds the traceback of an error.
-    with closing(tag_books(untagged, plan.tagger, options)) as results:
-        for result in results:
+    with closing(results), closing(tagged):
+        for result in tagged:
             item = located.popleft()
-            if folder and item.shard and not item.is_done:
-                folder.add(item.shard, result)
-            yield item.shard, result
+            if item.shard in untagged:
+                untagged.remove(item.shard)
+                _keep(item, result, shards)
+            progress.add_result()
+            yield item.shard if _is_lasting(result) else "", result
 
 
-def _locate(source: Source | Missing, mirror: str | None, folder: OutputFolder | None) -> _Located:
+def _locate(source: Source | Missing, mirror: str | None, shards: ShardFolder | None) -> _Located:
     """The source with its file, which is downloaded if it is on no disk."""
     if isinstance(source, Source) and source.path is None:
         from miner.books.download import download
@@ -336,25 +373,91 @@ def _locate(source: Source | Missing, mirror: str | None, folder: OutputFolder |
             source = replace(source, path=download(source.id, mirror=mirror))
         except (ValueError, OSError) as error:
             source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
-    if isinstance(source, Missing):
+    if isinstance(source, Missing) or not shards:
         return _Located(source, "", False)
     name = shard_name(source)
-    return _Located(source, name, bool(folder and folder.shard(name)))
+    return _Located(source, name, bool(name and shards.find(name)))
 
 
 def _is_todo(item: _Located) -> bool:
     return isinstance(item.source, Source) and not item.is_done
 
 
-def _remember(item: _Located, plan: _Plan) -> MinedBook | SetAside:
-    """The result of a source that need not be read."""
-    source = item.source
-    if isinstance(source, Missing):
-        return SetAside(printable(source.word) or repr(source.word), source.why)
-    assert plan.folder
-    shard = plan.folder.shard(item.shard)
-    assert shard
-    return shard.result(plan.options)
+def _read_all(
+    items: Iterator[_Located], plan: _Plan, shards: ShardFolder | None
+) -> Iterator[tuple[_Located, MinedBook | SetAside | UntaggedBook]]:
+    """The sources that an executor reads, with their results."""
+    taken = deque[_Located]()
+
+    def noted() -> Iterator[_Located]:
+        for item in items:
+            taken.append(item)
+            yield item
+
+    function = partial(
+        _read_and_keep,
+        tagger=plan.tagger,
+        options=plan.options,
+        filters=plan.filters,
+        shards=shards,
+    )
+    results = _executor_of(plan).map(function, noted())
+    try:
+        for result in results:
+            item = taken.popleft()
+            if isinstance(result, Lost):
+                assert isinstance(item.source, Source)
+                why = (str(result),) if isinstance(result, ChildProcessError) else ()
+                result = lost_book(item.source, *why)
+            yield item, result
+    finally:
+        if isinstance(results, Generator):
+            results.close()
+
+
+def _read_and_keep(
+    item: _Located,
+    tagger: Tagger,
+    options: MiningOptions,
+    filters: tuple[BookFilter, ...],
+    shards: ShardFolder | None,
+) -> MinedBook | SetAside | UntaggedBook:
+    """The result of a source, which is kept at once, whatever becomes of the books before it."""
+    assert isinstance(item.source, Source)
+    result = read_source(item.source, tagger, options, filters)
+    if not isinstance(result, UntaggedBook):
+        _keep(item, result, shards)
+    return result
+
+
+def _keep(item: _Located, result: MinedBook | SetAside, shards: ShardFolder | None) -> None:
+    """Writes the shard of a result, unless another try may give another result."""
+    if shards and item.shard and _is_lasting(result):
+        shards.add(item.shard, result)
+
+
+def _is_lasting(result: MinedBook | SetAside) -> bool:
+    return isinstance(result, MinedBook) or result.is_lasting
+
+
+def _remember_all(
+    items: Iterator[_Located], plan: _Plan, shards: ShardFolder | None
+) -> Iterator[tuple[_Located, MinedBook | SetAside]]:
+    """The sources that need not be read, with their results."""
+    for item in items:
+        if isinstance(item.source, Missing):
+            word = printable(item.source.word) or repr(item.source.word)
+            yield item, SetAside(word, item.source.why)
+            continue
+        shard = shards.find(item.shard) if shards else None
+        assert shard
+        yield item, shard.result(plan.options)
+
+
+def _n_words(result: MinedBook | SetAside | UntaggedBook) -> int:
+    if isinstance(result, UntaggedBook):
+        return result.book_spans.book.n_words
+    return result.n_words if isinstance(result, MinedBook) else 0
 
 
 def _executor_of(plan: _Plan) -> Executor:

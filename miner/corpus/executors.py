@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import os
 import pickle
-import shutil
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from miner.files import writing
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Lost = MemoryError | ChildProcessError  # in the place of a result
+_KILLED = "its process was killed, perhaps for want of memory"
 
 
 class Executor(Protocol):
     """Calls a function for many items, somewhere."""
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[Result | Lost]:
         """The results in the order of the items.
 
         Args:
             function: called once for each item, perhaps in another process.
             items: taken in this process, and only a few ahead of the results that are read, so
                 that memory does not grow with their number.
+
+        Returns:
+            For each item what the function gave, or an error in its place if the item exhausted the
+            memory or ended its process. The other items go on.
         """
         ...
 
@@ -49,11 +57,12 @@ class LocalExecutor:
 
     n_processes: int = 0
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[Result | Lost]:
         """The results in the order of the items.
 
         Raises:
-            ChildProcessError: if a process is killed.
             ValueError: if the function cannot be sent to a process.
         """
         if self.n_processes:
@@ -62,14 +71,8 @@ class LocalExecutor:
 
     def _map_in_processes(
         self, function: Callable[[Item], Result], items: Iterable[Item]
-    ) -> Iterator[Result]:
-        from concurrent.futures import Future
-        from concurrent.futures.process import BrokenProcessPool
-        from multiprocessing import resource_tracker
-
+    ) -> Iterator[Result | Lost]:
         from cloudpickle import dumps
-        from joblib.externals.loky import ProcessPoolExecutor
-        from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
         try:
             pickled = dumps(function)
@@ -78,49 +81,131 @@ class LocalExecutor:
                 f"cannot be sent to another process ({error}), expected workers=1 "
                 "or a tagger and filters that can be pickled"
             ) from error
-        # Both start with the first process otherwise, and their start unblocks interrupts.
+        left = iter(items)
+        with _shared_folder() as folder:
+            function_file = folder / "function"
+            with writing(folder):
+                function_file.write_bytes(pickled)
+            while True:
+                with _processes(self.n_processes, function_file) as calls:
+                    yield from calls.map(left)
+                if not calls.waiting:
+                    return
+                # One process was killed, and loky ends the others with it. Which item was to blame
+                # shows when each has a process for itself.
+                for call in calls.waiting:
+                    with _processes(1, function_file) as alone:
+                        yield from alone.map([call.item])
+                    if alone.waiting:
+                        yield ChildProcessError(_KILLED)
+
+
+@dataclass(slots=True)
+class _Call(Generic[Item]):
+    """An item that a process works on, or waits to."""
+
+    item: Item
+    future: Future[Path] | None = None  # None if its processes had ended before
+
+
+class _Calls:
+    """Calls of a function in processes that end with the first of them that is killed.
+
+    Attributes:
+        waiting: the calls without a result. After `map` these are what the killed processes left.
+    """
+
+    def __init__(self, n_processes: int, function_file: Path) -> None:
+        from loky import ProcessPoolExecutor
+
+        self.waiting = deque[_Call[Any]]()
+        self._n_processes = n_processes
+        self._function_file = function_file
+        self._pool = ProcessPoolExecutor(
+            n_processes, initializer=_end_with, initargs=(os.getpid(),)
+        )
+
+    def map(self, items: Iterable[Any]) -> Iterator[Any]:
+        """The results in the order of the items, up to the first that has none."""
+        try:
+            for item in items:
+                self._submit(item)
+                # Twice as many as processes, so that no process waits for work.
+                if len(self.waiting) > 2 * self._n_processes:
+                    yield self._take()
+            while self.waiting:
+                yield self._take()
+        except BrokenExecutor:
+            return
+
+    def _submit(self, item: object) -> None:
+        call = _Call(item)
+        self.waiting.append(call)
+        with _signals_blocked():
+            call.future = self._pool.submit(_store_result, self._function_file, item)
+
+    def _take(self) -> Any:  # noqa: ANN401 - what the function gave
+        future = self.waiting[0].future
+        assert future is not None
+        try:
+            path = future.result()
+            result = pickle.loads(path.read_bytes())
+            path.unlink()
+        except MemoryError as error:
+            result = error
+        self.waiting.popleft()
+        return result
+
+    def end(self) -> None:
+        """Ends the processes. A second Ctrl-C leaves none."""
+        with _signals_blocked():
+            for call in self.waiting:
+                if call.future:
+                    call.future.cancel()
+            self._pool.shutdown(kill_workers=True)
+
+
+@contextmanager
+def _processes(n_processes: int, function_file: Path) -> Iterator[_Calls]:
+    """Processes that end with the block."""
+    calls = _Calls(n_processes, function_file)
+    try:
+        yield calls
+    finally:
+        calls.end()
+
+
+@contextmanager
+def _shared_folder() -> Iterator[Path]:
+    """A folder for what the processes tell one another. It is removed even if all are killed."""
+    from multiprocessing import resource_tracker
+
+    from loky.backend import resource_tracker as loky_tracker
+
+    # Both start with the first process otherwise, and their start unblocks interrupts. They are
+    # processes that outlive the others; loky's removes the folders that it knows.
+    with _signals_blocked():
         resource_tracker.ensure_running()
         loky_tracker.ensure_running()
-        waiting = deque[Future[Path]]()
-        with TemporaryDirectory(prefix="miner-") as folder:
-            function_file = Path(folder, "function")
-            with writing(Path(folder)):
-                function_file.write_bytes(pickled)
-            pool = ProcessPoolExecutor(
-                self.n_processes, initializer=_end_with, initargs=(os.getpid(), folder)
-            )
-            try:
-                for item in items:
-                    with _interrupts_blocked():
-                        waiting.append(pool.submit(_store_result, function_file, item))
-                    # Twice as many as processes, so that no process waits for work.
-                    if len(waiting) > 2 * self.n_processes:
-                        yield _take_result(waiting.popleft().result())
-                while waiting:
-                    yield _take_result(waiting.popleft().result())
-            except BrokenProcessPool as error:
-                raise ChildProcessError(
-                    f"one of {self.n_processes} workers was killed, perhaps for want of memory: "
-                    "fewer --workers need less"
-                ) from error
-            finally:
-                with _interrupts_blocked():  # a second Ctrl-C leaves no process
-                    for future in waiting:
-                        future.cancel()
-                    pool.shutdown(kill_workers=True)
+    with TemporaryDirectory(prefix="miner-") as folder:
+        loky_tracker.register(folder, "folder")
+        try:
+            yield Path(folder)
+        finally:
+            loky_tracker.unregister(folder, "folder")
 
 
-def _end_with(parent: int, folder: str) -> None:
-    """Ends this process, and removes the folder, when its parent is gone.
+def _end_with(parent: int) -> None:
+    """Ends this process when its parent is gone.
 
     A parent that was killed cannot end its workers, and they would wait for work for ever.
     """
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(1)
-        shutil.rmtree(folder, ignore_errors=True)
-        os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.5)
+        # A polite signal would wait for ever: these processes block it.
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
     threading.Thread(target=watch, daemon=True).start()
 
@@ -154,23 +239,19 @@ def _load_function(function_file: Path) -> Callable[[Any], Any]:
     return pickle.loads(function_file.read_bytes())
 
 
-def _take_result(path: Path) -> Any:  # noqa: ANN401 - what the function gave
-    result = pickle.loads(path.read_bytes())
-    path.unlink()
-    return result
-
-
 @contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Ctrl-C waits until the block ends. Processes that start in the block never get it.
+def _signals_blocked() -> Iterator[None]:
+    """Ctrl-C and polite kills wait until the block ends. Processes that start in it never get them.
 
     A terminal sends Ctrl-C to all processes. This process ends its workers itself, without the
-    messages that they would print.
+    messages that they would print, and after what is done was kept.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    )
     try:
         yield
     finally:

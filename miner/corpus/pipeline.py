@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,11 +31,15 @@ from miner.models.routing import route_in_order
 class SetAside:
     """A source that gave no dialogues, and why, in one line.
 
-    `name` is the word that named the source, or the file that a folder or a pattern led to.
+    Attributes:
+        name: the word that named the source, or the file that a folder or a pattern led to.
+        why: the reason.
+        is_lasting: whether the same file would be set aside again. If not, a resumed run tries.
     """
 
     name: str
     why: str
+    is_lasting: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def mine(
         ValueError: if there is no such book or tagger, or the book has no dialogues; in one line.
         TypeError: if an argument is of another type; says what was expected.
     """
-    loaded, name = open_tagger(tagger, dtype)
+    loaded, name = open_tagger(tagger, dtype, min_confidence)
     options = MiningOptions(
         name,
         names_of_marks(quotes),
@@ -101,13 +105,25 @@ def mine(
     return result
 
 
-def open_tagger(tagger: str | Path | Tagger, dtype: str) -> tuple[Tagger, str]:
+def open_tagger(
+    tagger: str | Path | Tagger, dtype: str, min_confidence: float = 0.0
+) -> tuple[Tagger, str]:
     """A tagger, and the name that `MiningOptions` has for it.
 
     Raises:
-        ValueError: as `load_tagger` does.
+        ValueError: as `load_tagger` does, and if its tags have no confidence but one is asked for.
         TypeError: if it is neither a name nor a tagger.
     """
+    loaded, name = _load_or_take(tagger, dtype)
+    if min_confidence and not getattr(loaded, "gives_confidence", True):
+        raise ValueError(
+            f"found a least confidence of {min_confidence} for the tagger {name}, whose tags have "
+            "no confidence: expected a checkpoint, or no least confidence"
+        )
+    return loaded, name
+
+
+def _load_or_take(tagger: str | Path | Tagger, dtype: str) -> tuple[Tagger, str]:
     if isinstance(tagger, str | Path):
         return load_tagger(tagger, dtype), str(tagger)
     if isinstance(tagger, type) or not callable(getattr(tagger, "tag", None)):
@@ -145,50 +161,94 @@ def read_source(
         try:
             book_spans = parse_spans(read_book_file(path), source.id, options.quotes)
             if why := find_reason(book_spans, filters):
-                return SetAside(_name(source, path), why)
+                return SetAside(name_of(source), why)
             if isinstance(tagger, BatchTagger):
                 return UntaggedBook(source, book_spans, tagger.prepare(book_spans))
             return _decode(source, book_spans, tagger.tag(book_spans), options)
         except OSError as error:
-            return SetAside(_name(source, path), f"cannot be read: {error.strerror or error}")
+            why = f"cannot be read: {error.strerror or error}"
+            return SetAside(name_of(source), why, is_lasting=False)
+        except MemoryError:
+            return lost_book(source)
         except ValueError as error:
-            return SetAside(_name(source, path), str(error))
+            return SetAside(name_of(source), str(error))
+
+
+def lost_book(source: Source, why: str = "needs more memory than there is") -> SetAside:
+    """The result of a source whose book could not be mined here and now."""
+    return SetAside(name_of(source), why, is_lasting=False)
 
 
 def tag_books(
-    read: Iterable[UntaggedBook | MinedBook | SetAside], tagger: Tagger, options: MiningOptions
+    read: Iterable[UntaggedBook | MinedBook | SetAside],
+    tagger: Tagger,
+    options: MiningOptions,
+    on_words: Callable[[int], None] | None = None,
 ) -> Generator[MinedBook | SetAside, None, None]:
     """The results of `read_source`, in order, with all books tagged.
 
     A result that needs no model comes out at once, unless a book before it has no tags yet.
+
+    Args:
+        read: the results of `read_source`.
+        tagger: the tagger with which they were read.
+        options: the options with which they were read.
+        on_words: see `BatchTagger.tag_prepared`.
     """
 
     def tag_untagged(is_untagged: bool, items: Iterator[Any]) -> Iterator[MinedBook | SetAside]:
         if not is_untagged:
             return items
         assert isinstance(tagger, BatchTagger)
-        return _tag_untagged(items, tagger, options)
+        return _tag_untagged(items, tagger, options, on_words)
 
     return route_in_order(read, lambda item: isinstance(item, UntaggedBook), tag_untagged)
 
 
 def _tag_untagged(
-    books: Iterator[UntaggedBook], tagger: BatchTagger, options: MiningOptions
+    books: Iterator[UntaggedBook],
+    tagger: BatchTagger,
+    options: MiningOptions,
+    on_words: Callable[[int], None] | None,
 ) -> Iterator[MinedBook | SetAside]:
-    waiting = deque[UntaggedBook]()
+    while True:
+        waiting = deque[UntaggedBook]()
+        try:
+            yield from _tag_together(books, waiting, tagger, options, on_words)
+            return
+        except MemoryError:
+            if not waiting:
+                raise
+        # One of these was too large. Which one shows when each is tagged alone.
+        for book in waiting:
+            try:
+                yield from _tag_together([book], deque(), tagger, options, on_words)
+            except MemoryError:
+                yield lost_book(book.source)
+
+
+def _tag_together(
+    books: Iterable[UntaggedBook],
+    waiting: deque[UntaggedBook],
+    tagger: BatchTagger,
+    options: MiningOptions,
+    on_words: Callable[[int], None] | None,
+) -> Iterator[MinedBook | SetAside]:
+    """The results of books; those without a result are in `waiting`."""
 
     def prepared_books() -> Iterator[tuple[BookSpans, Any]]:
         for book in books:
             waiting.append(book)
             yield book.book_spans, book.prepared
 
-    for tags in tagger.tag_prepared(prepared_books()):
-        book = waiting.popleft()
+    for tags in tagger.tag_prepared(prepared_books(), on_words):
+        book = waiting[0]
         try:
-            yield _decode(book.source, book.book_spans, tags, options)
+            result = _decode(book.source, book.book_spans, tags, options)
         except ValueError as error:
-            assert book.source.path is not None
-            yield SetAside(_name(book.source, book.source.path), str(error))
+            result = SetAside(name_of(book.source), str(error))
+        waiting.popleft()
+        yield result
 
 
 def _decode(
@@ -228,10 +288,10 @@ def _checked(tags: Iterable[TaggedSpan], n_spans: int) -> tuple[TaggedSpan, ...]
     return given
 
 
-def _name(source: Source, path: Path) -> str:
-    """The word that named the source, unless it names other files, too."""
+def name_of(source: Source) -> str:
+    """The word that named the source, unless it names other files, too; in one line."""
     is_one = source.word == SAMPLE or source.word.isdecimal()
-    return source.word if is_one else printable(path)
+    return source.word if is_one or source.path is None else printable(source.path)
 
 
 @contextmanager

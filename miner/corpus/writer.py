@@ -18,10 +18,8 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from miner.corpus.export import find_row_writer, format_names
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.pipeline import SetAside
 from miner.corpus.schema import KINDS
-from miner.corpus.shards import SUFFIX, Shard, open_shard, write_shard
+from miner.corpus.shards import ShardFolder
 from miner.files import (
     CARD,
     RUN_RECORD,
@@ -44,6 +42,9 @@ class OutputFolder:
 
     After an error or Ctrl-C inside the block, `OUT.partial` keeps the books that are done. Without
     any finished book nothing is left of the run.
+
+    Attributes:
+        shards: where the finished books are kept; it exists inside the block.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class OutputFolder:
                 f"{self._work}: found an interrupted run, expected --resume to continue it or "
                 "--force to start again"
             )
+        self.shards = ShardFolder(self._work / _SHARDS, path)
         self._is_ours = False  # the working folder, which may be removed
         self._n_kept = 0
         self._closing = ExitStack()
@@ -117,7 +119,7 @@ class OutputFolder:
                 raise ValueError(f"{self._work}: another run is writing to it") from error
             if not self._has_head():
                 self.discard()
-                (self._work / _SHARDS).mkdir()
+                self.shards.path.mkdir()
                 (self._work / _HEAD).write_bytes(json_line(self._head))
             self._is_ours = True
             self._closing = closing.pop_all()
@@ -129,19 +131,12 @@ class OutputFolder:
             return False
         try:
             head = json.loads((self._work / _HEAD).read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
+            return False
+        if not isinstance(head, dict):
             return False
         refuse_another(self._work, head, json.loads(json_line(self._head)))
-        return (self._work / _SHARDS).is_dir()
-
-    def shard(self, name: str) -> Shard | None:
-        """The shard of that name, or None if that source is not done."""
-        return open_shard(self._work / _SHARDS / name)
-
-    def add(self, name: str, result: MinedBook | SetAside) -> None:
-        """Stores what one source gave."""
-        with writing(self._path):
-            write_shard(self._work / _SHARDS / name, result)
+        return self.shards.path.is_dir()
 
     def finish(self, names: Sequence[str], format: str, record: Mapping[str, Any]) -> list[Path]:
         """Joins the shards into files, puts all files in place and returns their paths.
@@ -175,13 +170,13 @@ class OutputFolder:
     def _rows(self, names: Sequence[str], kind: str) -> Iterator[bytes]:
         """The rows of each book, as JSON Lines."""
         for name in names:
-            shard = self.shard(name)
+            shard = self.shards.find(name)
             if shard is None:
                 raise ValueError(
-                    f"{self._work / _SHARDS / name}: not there or cut short, "
+                    f"{self.shards.path / name}: not there or not as it was written, "
                     "expected the finished book; --resume mines it again"
                 )
-            yield shard.rows(kind)
+            yield shard.rows.get(kind, b"")
 
     def _replace_files(self, files: Sequence[str], format: str) -> None:
         """Moves the files into a folder that exists. No file of another format is left there."""
@@ -214,7 +209,7 @@ class OutputFolder:
         """Removes the working folder, unless books are kept in it."""
         if not self._is_ours:
             return
-        self._n_kept = sum(1 for _ in self._work.glob(f"{_SHARDS}/*{SUFFIX}"))
+        self._n_kept = self.shards.count()
         if not self._n_kept:
             shutil.rmtree(self._work, ignore_errors=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
@@ -76,7 +76,10 @@ class TaggedBook:
 
 
 class Tagger(Protocol):
-    """Tags a book: a heuristic, a trained model or the tags of a file."""
+    """Tags a book: a heuristic, a trained model or the tags of a file.
+
+    One whose tags never have a confidence says so with an attribute `gives_confidence = False`.
+    """
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
         """Returns one tagged span per span of the book, in the same order and with legal tags."""
@@ -96,12 +99,16 @@ class BatchTagger(Tagger, Protocol):
         ...
 
     def tag_prepared(
-        self, books: Iterable[tuple[BookSpans, Any]]
+        self,
+        books: Iterable[tuple[BookSpans, Any]],
+        on_words: Callable[[int], None] | None = None,
     ) -> Iterator[Sequence[TaggedSpan]]:
         """Yields the tagged spans of each book, in the order of the books.
 
         Args:
             books: each with the result of `prepare`. They are read lazily.
+            on_words: called now and then, also inside a book, with the number of words whose tags
+                were computed since the last call.
         """
         ...
 

@@ -7,7 +7,7 @@ language that the checkpoint was trained on, and the gap heuristic for all other
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -47,6 +47,12 @@ class StoredTags:
     def books(self) -> dict[str, TaggedBook]:
         """The books of the file, by id. The file is read again when it has changed."""
         return _stored_books(self.path, _file_states(self.path))
+
+    @property
+    def gives_confidence(self) -> bool:
+        """Whether any tag of the file has a confidence."""
+        spans = (item for book in self.books.values() for item in book.spans)
+        return any(item.confidence is not None for item in spans)
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
         """The stored tags of the book, on the spans of the file.
@@ -108,12 +114,14 @@ class CheckpointTagger:
         return tuple(split_chapters(book_spans))
 
     def tag_prepared(
-        self, books: Iterable[tuple[BookSpans, tuple[Chapter, ...]]]
+        self,
+        books: Iterable[tuple[BookSpans, tuple[Chapter, ...]]],
+        on_words: Callable[[int], None] | None = None,
     ) -> Iterator[list[TaggedSpan]]:
         """The tagged spans of each book."""
         tagger = self.load()
         for book_spans, chapters in books:
-            yield tagger.tag_chapters(book_spans, chapters)
+            yield tagger.tag_chapters(book_spans, chapters, on_words)
 
 
 class _Routed(NamedTuple):
@@ -145,7 +153,9 @@ class AutoTagger:
         return _Routed("", tagger.tag(book_spans))
 
     def tag_prepared(
-        self, books: Iterable[tuple[BookSpans, _Routed]]
+        self,
+        books: Iterable[tuple[BookSpans, _Routed]],
+        on_words: Callable[[int], None] | None = None,
     ) -> Iterator[Sequence[TaggedSpan]]:
         """The tagged spans of each book, in the order of the books."""
 
@@ -156,7 +166,8 @@ class AutoTagger:
                 return (item.prepared for _, item in routed)
             tagger = self._tagger_of(language)
             assert isinstance(tagger, CheckpointTagger)
-            return tagger.tag_prepared((spans, item.prepared) for spans, item in routed)
+            prepared = ((spans, item.prepared) for spans, item in routed)
+            return tagger.tag_prepared(prepared, on_words)
 
         return route_in_order(books, lambda book: book[1].language, tag_language)
 

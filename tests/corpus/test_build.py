@@ -1,5 +1,7 @@
 """Many books by a checkpoint: batches fill across them, and each is tagged as it is alone."""
 
+from itertools import accumulate
+
 import pytest
 from corpus_helpers import bytes_of, record, rows, run
 from encoders import save_checkpoint
@@ -7,6 +9,7 @@ from helpers import DATA, SAMPLE, interrupted_after
 
 import miner
 from miner.corpus.executors import LocalExecutor
+from miner.corpus.progress import Progress
 from miner.models.load import CheckpointTagger
 
 BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")
@@ -36,9 +39,9 @@ def interrupt(monkeypatch, n):
     """Makes a checkpoint get a Ctrl-C at the book after the n-th."""
     tag_prepared = CheckpointTagger.tag_prepared
 
-    def interrupted(self, books):
+    def interrupted(self, books, on_words):
         take = interrupted_after(lambda tags: tags, n)
-        return map(take, tag_prepared(self, books))
+        return map(take, tag_prepared(self, books, on_words))
 
     monkeypatch.setattr(CheckpointTagger, "tag_prepared", interrupted)
 
@@ -97,6 +100,38 @@ def test_only_a_few_books_are_read_ahead(checkpoint, tmp_path):
         events.append("mined")
     ahead = [events[: n + 1].count("read") - events[: n + 1].count("mined") for n in range(24)]
     assert len(events) == 24 and max(ahead) <= 4
+
+
+def test_progress_moves_inside_a_book(checkpoint, whole):
+    states = []
+    miner.mine_corpus(
+        BOOKS, tagger=checkpoint, executor=HereExecutor(), on_progress=states.append
+    ).finish()
+    ends = [0, *accumulate(book["words"] for book in record(whole)["books"])]
+    assert states[-1] == Progress(5, 5, ends[-1], ends[-1])
+    done = [state.n_words for state in states]
+    assert done == sorted(done) and set(done) - set(ends)
+
+
+def test_a_book_is_kept_before_the_next_one_is_tagged(checkpoint, tmp_path):
+    for n in range(3):
+        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
+    words = miner.mine("sample", tagger="gap").n_words
+
+    def interrupt_in_the_second(progress):
+        if progress.n_words > 1.5 * words:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as error:
+        miner.mine_corpus(
+            tmp_path,
+            tmp_path / "out",
+            tagger=checkpoint,
+            executor=HereExecutor(),
+            on_progress=interrupt_in_the_second,
+        ).finish()
+    kept = f"1 book is kept in {tmp_path / 'out.partial'}, --resume continues"
+    assert error.value.__notes__ == [kept]
 
 
 @pytest.mark.parametrize(("workers", "n_processes"), [(1, 0), (2, 2), (32, 3)])

@@ -67,6 +67,22 @@ def test_a_function_is_sent_once_to_each_process():
     assert list(LocalExecutor(1).map(Counting(), range(4))) == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("n", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_an_item_that_ends_its_process_costs_no_other(n):
+    def work(item):
+        if item == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if item == 5:
+            raise MemoryError
+        return item
+
+    found = list(LocalExecutor(n).map(work, range(8)))
+    lost = {2: found[2], 5: found[5]}
+    assert str(lost[2]) == "its process was killed, perhaps for want of memory"
+    assert isinstance(lost[2], ChildProcessError) and isinstance(lost[5], MemoryError)
+    assert [lost.get(n, n) for n in range(8)] == found
+
+
 PARENT = """
 import time
 from miner.corpus.executors import LocalExecutor
@@ -78,22 +94,45 @@ time.sleep(100)
 
 
 @pytest.mark.slow
-def test_processes_end_when_their_parent_is_killed(tmp_path):
+@pytest.mark.parametrize("after", ["the first result", "the folder"])
+def test_processes_end_when_their_parent_is_killed(tmp_path, after):
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
-    parent = subprocess.Popen([sys.executable, "-c", PARENT], env=env, stdout=subprocess.PIPE)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     assert parent.stdout
-    assert parent.stdout.readline() == b"started\n"
-    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
-    if not children.is_file():
-        parent.kill()
-        parent.communicate()
-        pytest.skip("no list of child processes here")
-    workers = [Path("/proc", child) for child in children.read_text().split()]
-    assert len(workers) >= 2 and list(tmp_path.glob("miner-*"))
+    if after == "the folder":  # before any worker could know of it
+        wait_until(lambda: list(tmp_path.glob("miner-*/function")))
+    else:
+        assert parent.stdout.readline() == b"started\n"
+        assert len(others(parent.pid)) >= 2 and list(tmp_path.glob("miner-*"))
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
-    end = time.monotonic() + 20
-    while any(worker.exists() for worker in workers) or list(tmp_path.glob("miner-*")):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_until(lambda: not others(parent.pid) and not list(tmp_path.iterdir()))
     parent.stdout.close()
+
+
+def wait_until(is_so):
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def others(session):
+    """The living processes of a session without its first."""
+    if not Path("/proc/self/stat").is_file():
+        pytest.skip("no list of processes here")
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(words[3]) == session and words[0] != "Z" and stat.parent.name != str(session):
+            found.append(stat.parent.name)
+    return found

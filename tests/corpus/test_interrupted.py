@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from corpus_helpers import run, shards_of, started
-from helpers import DATA, interrupted_after
+from corpus_helpers import record, run, shards_of, started
+from helpers import DATA, SAMPLE, interrupted_after
 
 
 def kept(errors, how, tmp_path):
     """How many books an interrupted run kept, which is what it says."""
     partial = tmp_path / "deep" / "out.partial"
     said = re.fullmatch(
-        rf"miner: {how}; (\d+) books are kept in (.*), --resume continues\n", errors
+        rf"miner: {how}; (\d+) books? (?:is|are) kept in (.*), --resume continues\n", errors
     )
     assert said and said[2] == str(partial)
     assert [path.name for path in partial.parent.iterdir()] == ["out.partial"]
@@ -34,12 +34,42 @@ def test_ctrl_c_keeps_the_books_that_are_done(many, tmp_path, workers):
     assert (process.returncode, printed) == (130, "")
 
 
-@pytest.mark.slow
-def test_a_polite_kill_keeps_them_too(many, tmp_path):
+@pytest.mark.parametrize("kill", [pytest.param("SIGTERM", marks=pytest.mark.slow), "SIGHUP"])
+def test_a_polite_kill_and_a_closed_terminal_keep_them_too(many, tmp_path, kill):
     process = started(many, tmp_path)
-    process.terminate()
+    process.send_signal(getattr(signal, kill))
     assert 3 <= kept(process.communicate(timeout=60)[1], "interrupted", tmp_path) < 301
     assert process.returncode == 130
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kill", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_a_trained_tagger_keeps_each_book_when_it_is_tagged(tmp_path, kill):
+    books = tmp_path / "books"
+    books.mkdir()
+    for n in range(6):
+        (books / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
+    process = started(books, tmp_path, n_done=1, tagger="auto")
+    process.send_signal(getattr(signal, kill))
+    _, errors = process.communicate(timeout=60)
+    if kill == "SIGKILL":
+        assert 1 <= len(shards_of(tmp_path / "deep" / "out.partial")) < 6
+    else:
+        assert 1 <= kept(errors, "interrupted", tmp_path) < 6
+
+
+def test_nohup_goes_on_when_the_terminal_is_closed(many, tmp_path):
+    few = tmp_path / "few"
+    few.mkdir()
+    for n in range(12):
+        os.link(many / "first.html", few / f"{n}-h.htm")
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = started(few, tmp_path, n_done=1)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    process.send_signal(signal.SIGHUP)
+    assert process.communicate(timeout=60)[1] == "" and process.returncode == 0
 
 
 def test_ctrl_c_before_any_book_is_done_leaves_no_trace(tmp_path, monkeypatch):
@@ -76,12 +106,24 @@ def test_workers_leave_ctrl_c_to_the_process_that_started_them(many, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_worker_ends_the_run_with_one_line(many, tmp_path):
+@pytest.mark.parametrize("kill", ["SIGHUP", "SIGTERM"])
+def test_workers_end_without_a_word_when_all_are_killed_politely(many, tmp_path, kill):
     process = started(many, tmp_path, "--workers", "2")
+    os.killpg(process.pid, getattr(signal, kill))
+    assert 3 <= kept(process.communicate(timeout=60)[1], "interrupted", tmp_path) < 301
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_once_costs_no_book(many, tmp_path):
+    some = tmp_path / "some"
+    some.mkdir()
+    for n in range(40):
+        os.link(many / "first.html", some / f"{n}-h.htm")
+    process = started(some, tmp_path, "--workers", "2")
     os.kill(worker_of(process), signal.SIGKILL)
-    printed, errors = process.communicate(timeout=60)
-    kept(errors, "one of 2 workers was killed, perhaps for want of memory.*", tmp_path)
-    assert (process.returncode, printed) == (1, "")
+    assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == 0
+    assert record(tmp_path / "deep" / "out")["totals"]["books"] == 40
 
 
 LIMITED = """

@@ -322,7 +322,7 @@ def test_a_file_that_may_not_be_read():
         path.chmod(0)
         with ordinary_user():
             given = mine_source(Source(name, "7", path), load_tagger("gap"), MiningOptions("gap"))
-    assert given == SetAside(str(path), "cannot be read: Permission denied")
+    assert given == SetAside(str(path), "cannot be read: Permission denied", is_lasting=False)
 
 
 def test_a_number_that_the_mirror_does_not_have(tmp_path, site):

@@ -1,9 +1,9 @@
 """Runs that are interrupted and resumed: they end in the same bytes and spare every other run."""
 
+import json
 import os
 import shutil
 import signal
-import time
 
 import pyarrow.parquet as pq
 import pytest
@@ -97,11 +97,26 @@ def test_a_run_that_was_killed_is_resumed(tmp_path):
         lambda partial: shards_of(partial)[1].write_bytes(b"?" * 9_000),
         lambda partial: append(shards_of(partial)[0], b'{"half":'),
         lambda partial: shards_of(partial)[0].unlink(),
+        lambda partial: forge(shards_of(partial)[1], "bytes", None),
+        lambda partial: forge(shards_of(partial)[1], "bytes", [-5, 0, 0]),
+        lambda partial: forge(shards_of(partial)[1], "bytes", [10**30, 0, 0]),
+        lambda partial: forge(shards_of(partial)[1], "bytes", "all"),
+        lambda partial: forge(shards_of(partial)[1], "entry", None),
+        lambda partial: forge(shards_of(partial)[1], "entry", {"id": 7}),
+        lambda partial: forge(shards_of(partial)[1], "confidences", [float("nan")]),
+        lambda partial: forge(shards_of(partial)[1], "set_aside", []),
+        lambda partial: nest(shards_of(partial)[1]),
         lambda partial: cut(partial / "head.json", 5),
+        lambda partial: (partial / "head.json").write_text("[]"),
+        lambda partial: (partial / "head.json").write_text("[" * 100_000),
+        lambda partial: (partial / "head.json").write_text("7" * 5_000),
         lambda partial: (partial / "head.json").unlink(),
         lambda partial: shutil.rmtree(partial / "shards"),
     ],
-    ids="cut empty noise binary longer gone head-cut head-gone no-shards".split(),
+    ids=(
+        "cut empty noise binary longer gone no-bytes negative huge text no-entry other-entry nan "
+        "set-aside nested head-cut head-list head-nested head-huge head-gone no-shards"
+    ).split(),
 )
 def test_a_damaged_shard_is_mined_again(tmp_path, monkeypatch, spoil):
     whole, out = tmp_path / "whole", tmp_path / "out"
@@ -119,6 +134,43 @@ def cut(path, n):
 
 def append(path, data):
     path.write_bytes(path.read_bytes() + data)
+
+
+def forge(path, key, value):
+    """Changes what the record of a shard says under a key, or takes the key away."""
+    digest, line, *rows = path.read_bytes().split(b"\n", 2)
+    made = {**json.loads(line), key: value}
+    if value is None:
+        del made[key]
+    path.write_bytes(b"\n".join([digest, json.dumps(made).encode(), *rows]))
+
+
+def nest(path):
+    digest, _, *rows = path.read_bytes().split(b"\n", 2)
+    path.write_bytes(b"\n".join([digest, b"[" * 100_000, *rows]))
+
+
+def test_a_head_of_another_value_is_one_line_that_names_it(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    interrupted(out, monkeypatch, 2, sources=FEW)
+    head = tmp_path / "out.partial" / "head.json"
+    for value in (float("nan"), -5, "two\nlines", {"min_turns": 10**30}, None):
+        head.write_text(json.dumps(json.loads(head.read_text()) | {"options": value}))
+        done = run(*FEW, "-q", "-o", out, "--resume")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"miner: {head.parent}: found a run with options ")
+        assert len(shards_of(head.parent)) == 2
+
+
+def test_a_folder_in_the_place_of_a_shard_is_one_line(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    interrupted(out, monkeypatch, 2, sources=FEW)
+    shard = shards_of(tmp_path / "out.partial")[0]
+    shard.unlink()
+    shard.mkdir()
+    done = run(*FEW, "-q", "-o", out, "--resume")
+    line = f"miner: {out}: cannot be written: Is a directory; 2 books are kept"
+    assert done.exit_code == 1 and done.stderr.startswith(line)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +204,25 @@ def test_a_book_that_changed_is_mined_again_and_no_other(tmp_path, monkeypatch):
     assert [call[1] for call in calls] == ["1", "3"]
     assert run(*books, "-q", "-o", tmp_path / "whole").exit_code == 0
     assert bytes_of(out) == bytes_of(tmp_path / "whole")
+
+
+def test_a_book_that_changed_is_told_by_its_content(tmp_path, monkeypatch):
+    """Not by its size and its times: the one may stay, and the others change with a copy."""
+    books = [tmp_path / "0.html", tmp_path / "1.html", tmp_path / "2.html"]
+    for path in books:
+        shutil.copy(DATA / "dash.htm", path)
+    out = tmp_path / "out"
+    interrupted(out, monkeypatch, 2, sources=books)
+    os.utime(books[0], (0, 0))
+    times = (books[1].stat().st_atime_ns, books[1].stat().st_mtime_ns)
+    page = books[1].read_bytes()
+    books[1].write_bytes(page.replace(b"e", b"a", 1))
+    os.utime(books[1], ns=times)
+    assert books[1].stat().st_size == len(page)
+    reading = counted(miner.corpus.pipeline.parse_spans, calls := [])
+    monkeypatch.setattr("miner.corpus.pipeline.parse_spans", reading)
+    assert run(*books, "-q", "-o", out, "--resume").exit_code == 0
+    assert [call[1] for call in calls] == ["1", "2"]
 
 
 def test_books_that_are_done_are_found_in_any_order(tmp_path, monkeypatch):
@@ -221,7 +292,7 @@ def test_resume_starts_a_run_where_there_is_none(tmp_path):
 def test_two_runs_do_not_write_to_one_place(tmp_path):
     out = tmp_path / "out"
     with OutputFolder(out) as first:
-        first.add("a.shard", SetAside("a", "no dialogue"))
+        first.shards.add("a.shard", SetAside("a", "no dialogue"))
         with (
             pytest.raises(ValueError, match="another run is writing to it"),
             OutputFolder(out, resume=True),
@@ -293,16 +364,34 @@ def test_files_of_something_else_are_not_removed(tmp_path, words, name):
     assert path.read_text() == "mine"
 
 
-def test_a_book_that_could_not_be_read_is_tried_again(tmp_path):
-    """Its size and its time of change are the same after its permissions were mended."""
+def test_a_book_that_could_not_be_read_is_tried_again(tmp_path, monkeypatch):
     book = tmp_path / "7-h.htm"
     shutil.copy(SAMPLE, book)
-    source = Source("7", "7", book)
-    book.chmod(0)
-    before = shard_name(source)
-    time.sleep(0.02)
-    book.chmod(0o644)
-    assert shard_name(source) != before
+    words = (DATA / "dash.htm", book, DATA / "guillemets_fr.html")
+    out = tmp_path / "out"
+    with monkeypatch.context() as context:
+        context.setattr(
+            "miner.corpus.pipeline.parse_spans",
+            interrupted_after(unreadable(miner.corpus.pipeline.parse_spans, "7"), 2),
+        )
+        assert "1 book is kept" in run(*words, "-q", "-o", out).stderr
+    assert run(*words, "-q", "-o", out, "--resume").exit_code == 0
+    assert [entry["id"] for entry in record(out)["books"]] == ["dash", "7", "guillemets_fr"]
+
+
+def test_a_file_that_cannot_be_read_has_no_shard(tmp_path):
+    assert shard_name(Source("7", "7", tmp_path)) == ""
+
+
+def unreadable(work, id):
+    """`work` on books of which the disk does not give one."""
+
+    def reading(content, found, quotes):
+        if found == id:
+            raise OSError(5, "Input/output error")
+        return work(content, found, quotes)
+
+    return reading
 
 
 def test_a_run_that_came_first_is_not_overwritten(tmp_path):

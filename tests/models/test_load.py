@@ -196,7 +196,7 @@ def test_auto_routes_books_and_keeps_their_order(monkeypatch):
         def prepare(self, book_spans):
             return self.path.name
 
-        def tag_prepared(self, books):
+        def tag_prepared(self, books, on_words=None):
             for book_spans, language in list(books):
                 yield heuristics[language].tag(book_spans)
 

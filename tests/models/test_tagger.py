@@ -365,7 +365,7 @@ def test_a_heuristic_has_no_confidence_to_filter_by(tmp_path):
     words = ("--tagger", "gap", "--min-confidence", "0.5")
     done = run("mine", "sample", *words, "-o", tmp_path / "out")
     assert done.exit_code == 1
-    assert "found tags without confidence, expected those of a checkpoint" in done.stderr
+    assert "found a least confidence of 0.5 for the tagger gap" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

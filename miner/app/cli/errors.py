@@ -5,22 +5,10 @@ from __future__ import annotations
 import errno
 import signal
 from typing import IO, Any
-from unicodedata import category
 
 import click
 
 from miner.files import one_line
-
-
-def one_line(text: str) -> str:
-    r"""Returns the text with its control characters escaped, as those in the name of a file.
-
-    >>> one_line("a\nb.jsonl")
-    'a\\nb.jsonl'
-    """
-    return "".join(
-        sign.encode("unicode_escape").decode() if category(sign) == "Cc" else sign for sign in text
-    )
 
 
 class Failure(click.ClickException):
@@ -48,20 +36,25 @@ class CommandGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise Interrupted(_with_notes("interrupted", error)) from None
+            raise Interrupted(line_of(error)) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # the reader of the output stopped reading: click ends quietly
-            place = f"{error.filename}: " if error.filename else ""
-            raise Failure(_with_notes(f"{place}{error.strerror or error}", error)) from error
+            raise Failure(line_of(error)) from error
         except ValueError as error:
-            raise Failure(_with_notes(str(error), error)) from error
+            raise Failure(line_of(error)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands in the order in which they were added."""
         return list(self.commands)
 
 
-def _with_notes(line: str, error: BaseException) -> str:
-    """The line with the notes on the error, which say what is left of the work."""
-    return "; ".join([line, *getattr(error, "__notes__", ())])
+def line_of(error: BaseException) -> str:
+    """One line about an error, with the notes on it, which say what is left of the work."""
+    line = str(error)
+    if isinstance(error, KeyboardInterrupt):
+        line = "interrupted"
+    elif isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        line = f"{place}{error.strerror or error}"
+    return one_line("; ".join([line, *getattr(error, "__notes__", ())]))

@@ -28,8 +28,11 @@ def main() -> None:
     miner view sample -o sample.html    the book as a page with its conversations
     miner score --gold G --predicted P  how far to trust predicted tags
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    # Termination, like Ctrl-C, leaves no half-written file.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Termination and a closed terminal, like Ctrl-C, leave no half-written file.
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # not every system has both
+        if number and signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, signal.default_int_handler)
 
 
 for _module in (mine, tag, view, profile, score, compare, quotations, annotate):

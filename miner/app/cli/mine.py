@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from miner.app.cli.options import (
+    PATH,
+    STDOUT,
     books_option,
     dtype_option,
     force_option,
@@ -18,13 +20,15 @@ from miner.app.cli.options import (
     tagger_option,
 )
 from miner.app.cli.terminal import (
+    MiningBar,
+    logging_to,
     open_console,
     show,
     show_json,
-    show_progress,
     show_warnings,
 )
 from miner.corpus.export import format_names
+from miner.files import one_line
 
 
 @click.command("mine")
@@ -79,7 +83,15 @@ from miner.corpus.export import format_names
 @click.option(
     "--resume",
     is_flag=True,
-    help="Resume an interrupted run into OUT, if there is one.",
+    help="Resume an interrupted run into OUT, if there is one. Books that it finished are not "
+    "mined again, unless their files have changed.",
+)
+@click.option(
+    "--log",
+    type=PATH,
+    metavar="FILE",
+    help="Append to this file, with the time, a line for each book that is mined or set aside, "
+    "each warning, and the end of the run.",
 )
 @force_option
 @quiet_option
@@ -99,6 +111,7 @@ def command(
     mirror: str | None,
     workers: int,
     resume: bool,
+    log: Path | None,
     force: bool,
     quiet: bool,
     as_json: bool,
@@ -118,13 +131,18 @@ def command(
     miner mine 1342 84 --books DIR -o mined
     miner mine DIR --workers 4 --format parquet -o mined
     miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
+    miner mine DIR -o mined --log mined.log --resume    a long run, begun or resumed
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.books.sources import find_sources
     from miner.corpus.build import mine_corpus
 
-    sources, missing = find_sources(words, books)
+    if out == STDOUT:
+        raise ValueError(
+            "-o -: found standard output, expected a folder, since the output is several files; "
+            "`miner tag` prints the tags of a book"
+        )
     with (
-        show_progress([*sources, *missing], quiet or as_json) as on_result,
+        logging_to(log),
+        MiningBar(quiet or as_json) as bar,
         mine_corpus(
             words,
             out,
@@ -141,7 +159,7 @@ def command(
             workers=workers,
             force=force,
             resume=resume,
-            on_result=on_result,
+            on_progress=bar.show,
         ) as run,
     ):
         run.finish()
@@ -159,6 +177,7 @@ def command(
         for entry in run.entries:
             show_warnings(entry["file"], entry["warnings"])
     for item in run.set_aside:
-        click.echo(f"{click.style('set aside', fg='yellow')}: {item.name}: {item.why}", err=True)
+        why = one_line(f"{item.name}: {item.why}")
+        click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
     if run.set_aside:
         raise SystemExit(1)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 PATH = click.Path(path_type=Path)
+STDOUT = Path("-")  # as the value of an option
 
 
 class TaggerOption(click.Option):

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from miner.app.cli.options import (
+    STDOUT,
     books_option,
     dtype_option,
     force_option,
@@ -23,7 +24,7 @@ from miner.app.cli.terminal import show_warnings
 @tagger_option
 @dtype_option
 @quotes_option
-@out_option("File for the tags (JSON Lines). Without it they are printed.")
+@out_option("File for the tags (JSON Lines). Without it, or with -, they are printed.")
 @books_option
 @mirror_option
 @force_option
@@ -48,6 +49,8 @@ def command(
     from miner.files import json_line, refuse_existing, whole_file
     from miner.models.load import load_tagger
 
+    if out == STDOUT:
+        out = None
     if out:
         refuse_existing(out, force)
     loaded = load_tagger(tagger, dtype=dtype)

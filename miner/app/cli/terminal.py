@@ -1,60 +1,139 @@
-"""What commands show on the terminal: tables, JSON, a progress bar."""
+"""What commands show on the terminal: tables, JSON, a progress bar; and their log file."""
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 import click
 
+from miner.app.cli.errors import line_of
+from miner.files import one_line, writing
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as Bar
 
     from miner.app.tables.layout import Shown
-    from miner.books.sources import Missing, Source
-    from miner.corpus.mined_book import MinedBook
-    from miner.corpus.pipeline import SetAside
+    from miner.corpus.progress import Progress
 
 
-@contextmanager
-def show_progress(
-    sources: Iterable[Source | Missing], quiet: bool
-) -> Iterator[Callable[[MinedBook | SetAside], None]]:
-    """Shows a bar on stderr with books, words and remaining time; yields what advances it.
+class MiningBar:
+    """A bar on stderr while books are mined, as a context manager.
 
-    There is no bar for fewer than two books, if `quiet`, or if stderr is no terminal.
+    It shows books, words, words a second and the time that is left. Nothing is shown if `quiet`, or
+    if stderr is no terminal.
     """
-    total = len(list(sources))
-    if quiet or total < 2 or not sys.stderr.isatty():
-        yield lambda result: None
-        return
+
+    def __init__(self, quiet: bool) -> None:
+        self._bar: Bar | None = None
+        if not quiet and sys.stderr.isatty():
+            self._bar = _new_bar()
+            self._task = self._bar.add_task("mining", total=None, books="", first=(0.0, 0))
+            self._has_words = False
+
+    def show(self, progress: Progress) -> None:
+        """Shows how far the run is. The bar appears with the first call."""
+        if self._bar is None:
+            return
+        books = f"{progress.n_done}/{progress.n_sources} book{'s' * (progress.n_sources != 1)}"
+        self._bar.start()
+        if progress.n_words and not self._has_words:
+            self._has_words = True
+            self._bar.update(self._task, first=(self._bar.get_time(), progress.n_words))
+        self._bar.update(
+            self._task,
+            completed=progress.n_words,
+            total=progress.n_words_expected or None,
+            books=books,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _new_bar() -> Bar:
     from rich import progress
     from rich.console import Console
+    from rich.text import Text
 
-    from miner.corpus.pipeline import SetAside
+    class Words(progress.ProgressColumn):
+        """Words, their speed since the first were tagged, and the time that is left.
 
-    bar = progress.Progress(
+        rich's own columns begin anew whenever the total changes, as it does with each book.
+        """
+
+        def render(self, task: progress.Task) -> Text:
+            words = f"{task.completed:,.0f} words"
+            start, before = task.fields["first"]
+            if task.completed == before:  # the first words, whose time includes the start
+                start, before = task.start_time or 0.0, 0
+            seconds = task.get_time() - start
+            if not task.completed or seconds <= 0:
+                return Text(words)
+            speed = (task.completed - before) / seconds
+            left = round(((task.total or task.completed) - task.completed) / speed)
+            clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
+            return Text(f"{words}, {speed:,.0f} words/s, {clock} left")
+
+    return progress.Progress(
         progress.TextColumn("mining"),
-        progress.BarColumn(bar_width=20),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn("books, {task.fields[words]:,} words"),
-        progress.TimeRemainingColumn(),
+        progress.BarColumn(bar_width=12),
+        progress.TextColumn("{task.fields[books]},"),
+        Words(),
         console=Console(stderr=True),
         transient=True,
     )
-    with bar:
-        task = bar.add_task("mining", total=total, words=0)
-        n_words = 0
 
-        def on_book(result: MinedBook | SetAside) -> None:
-            nonlocal n_words
-            n_words += 0 if isinstance(result, SetAside) else result.n_words
-            bar.update(task, advance=1, words=n_words)
 
-        yield on_book
+class _LogFile(logging.FileHandler):
+    """A log file of one line a record. A disk without room is an error like any other."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, encoding="utf-8", errors="replace")
+        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+
+    def format(self, record: logging.LogRecord) -> str:
+        return one_line(super().format(record))
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Raises the error of the block in which `emit` calls this."""
+        with writing(Path(self.baseFilename)):
+            raise
+
+
+@contextmanager
+def logging_to(path: Path | None) -> Iterator[None]:
+    """Appends to a file what the block does, and the error that ends it. None: to no file."""
+    if path is None:
+        yield
+        return
+    with writing(path):
+        handler = _LogFile(path)
+    root, ours = logging.getLogger(), logging.getLogger("miner")
+    level = ours.level
+    root.addHandler(handler)
+    ours.setLevel(logging.INFO)
+    try:
+        yield
+    except BaseException as error:
+        with suppress(OSError):  # the error may be that of the log
+            ours.error("ended: %s", line_of(error))
+        raise
+    finally:
+        ours.setLevel(level)
+        root.removeHandler(handler)
+        with suppress(OSError):  # it said so when it wrote
+            handler.close()
 
 
 def open_console() -> Console:

@@ -77,13 +77,29 @@ class Runtime(Protocol):
 
 @dataclass(slots=True)
 class _OpenChapter:
-    """A chapter whose windows are being encoded; `n_waiting` of them are not encoded yet."""
+    """A chapter whose windows are being encoded.
+
+    Attributes:
+        chapter: the chapter.
+        structure: the scores by the structure expert, if the model has one.
+        is_read: the utterances that the windows take: (utterances,).
+        pooling: the sums of the vectors.
+        n_waiting: the windows that are not encoded yet.
+        n_untold: the words that `on_words` has not been told of.
+    """
 
     chapter: Chapter
     structure: TagScores | None
     is_read: NDArray[np.bool_]
     pooling: Pooling
     n_waiting: int
+    n_untold: int
+
+    def take_words(self) -> int:
+        """Returns the words read since the last call: all of a chapter that waits for no window."""
+        n_words = self.n_untold // (self.n_waiting + 1)
+        self.n_untold -= n_words
+        return n_words
 
 
 _WaitingWindow = tuple[Window, _OpenChapter]
@@ -115,17 +131,10 @@ class NeuralTagger:
         Args:
             book_spans: the book.
             chapters: its chapters, as `features.split_chapters` gives them.
-            on_words: called after each chapter with the number of its words.
+            on_words: as `score_chapters` takes it.
         """
-
-        def score_and_tell() -> Iterator[ScoredChapter]:
-            for chapter, scores in self.score_chapters(chapters):
-                if on_words:
-                    on_words(sum(len(item.text.split()) for item in chapter.paragraphs))
-                yield chapter, scores
-
         config = self.config
-        scored = score_and_tell()
+        scored = self.score_chapters(chapters, on_words)
         return decode_scores(book_spans, scored, config.start_offset, config.confidence_temperature)
 
     def score_chapter(self, chapter: Chapter) -> TagScores:
@@ -133,7 +142,9 @@ class NeuralTagger:
         ((_, scores),) = self.score_chapters([chapter])
         return scores
 
-    def score_chapters(self, chapters: Iterable[Chapter]) -> Iterator[ScoredChapter]:
+    def score_chapters(
+        self, chapters: Iterable[Chapter], on_words: Callable[[int], None] | None = None
+    ) -> Iterator[ScoredChapter]:
         """Yields chapters with their scores, in order.
 
         Full windows are encoded in batches that may hold windows of several chapters. Only the
@@ -141,7 +152,9 @@ class NeuralTagger:
 
         Args:
             chapters: read when they are needed, one batch ahead.
+            on_words: called after each batch with the number of words that were read in it.
         """
+        tell = on_words or (lambda n_words: None)
         n_at_once = max(1, self.runtime.tokens_at_once // self.config.window)
         open_chapters = deque[_OpenChapter]()
         waiting = deque[_WaitingWindow]()
@@ -149,11 +162,14 @@ class NeuralTagger:
             open_chapters.append(self._open(chapter, encoding, waiting))
             while len(waiting) >= n_at_once:
                 self._encode([waiting.popleft() for _ in range(n_at_once)], self.config.window)
+                tell(sum(item.take_words() for item in open_chapters))
+            tell(open_chapters[-1].take_words())
             while open_chapters and not open_chapters[0].n_waiting:
                 yield self._score(open_chapters.popleft())
         if waiting:
             self._encode(list(waiting), self.config.window)
         for item in open_chapters:
+            tell(item.take_words())
             yield self._score(item)
 
     def _encode_ahead(self, chapters: Iterable[Chapter]) -> Iterator[tuple[Chapter, Encoding]]:
@@ -184,7 +200,8 @@ class NeuralTagger:
             doubtful = find_doubtful(structure, self.config.sure)
         windows, is_read = choose_windows(encoding, doubtful)
         pooling = Pooling.of(encoding, self.runtime.size)
-        item = _OpenChapter(chapter, structure, is_read, pooling, len(windows))
+        n_words = sum(len(paragraph.text.split()) for paragraph in chapter.paragraphs)
+        item = _OpenChapter(chapter, structure, is_read, pooling, len(windows), n_words)
         shorter = [window for window in windows if len(window.ids) < self.config.window]
         waiting.extend((w, item) for w in windows if len(w.ids) == self.config.window)
         for length, numbers in batch_windows(shorter, _PAD_TO, self.runtime.tokens_at_once):

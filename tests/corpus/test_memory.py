@@ -1,0 +1,109 @@
+"""A book that needs more memory than there is: it is set aside, and the others are mined."""
+
+import os
+import signal
+
+import pytest
+from corpus_helpers import bytes_of, record, shards_of
+from helpers import DATA, interrupted_after
+
+import miner
+from heuristic.gap import GapTagger
+
+BOOKS = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "single_curly.html")
+WHY = "needs more memory than there is"
+
+
+def ids(run):
+    return [entry["id"] for entry in run.entries]
+
+
+def exhausting(book_spans):
+    """A filter that exhausts the memory in the second book."""
+    if book_spans.book.id == "guillemets_fr":
+        raise MemoryError
+    return True
+
+
+def killing(book_spans):
+    """A filter for which the system kills the process in the second book."""
+    if book_spans.book.id == "guillemets_fr":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return True
+
+
+class Together:
+    """Tags the books in pairs, as a model fills its batches, and exhausts the memory in one."""
+
+    def __init__(self, large):
+        self.large = large
+
+    def tag(self, book_spans):
+        return GapTagger().tag(book_spans)
+
+    def prepare(self, book_spans):
+        return book_spans.book.id
+
+    def tag_prepared(self, books, on_words=None):
+        pair = []
+        for book_spans, id in books:
+            pair.append(book_spans)
+            if id == self.large:
+                raise MemoryError
+            if len(pair) == 2:
+                yield from map(self.tag, pair)
+                pair.clear()
+        yield from map(self.tag, pair)
+
+    def __repr__(self):
+        return "Together()"
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_while_it_is_read(tmp_path, workers):
+    out = tmp_path / "out"
+    run = miner.mine_corpus(BOOKS, out, tagger="gap", filters=exhausting, workers=workers).finish()
+    assert ids(run) == ["dash", "single_curly"]
+    assert [(item.name, item.why) for item in run.set_aside] == [(str(BOOKS[1]), WHY)]
+    assert record(out)["set_aside"] == [{"file": "guillemets_fr.html", "why": WHY}]
+
+
+@pytest.mark.slow
+def test_while_its_worker_reads_it(tmp_path):
+    out = tmp_path / "out"
+    run = miner.mine_corpus(BOOKS, out, tagger="gap", filters=killing, workers=2).finish()
+    assert ids(run) == ["dash", "single_curly"]
+    why = "its process was killed, perhaps for want of memory"
+    assert [(item.name, item.why) for item in run.set_aside] == [(str(BOOKS[1]), why)]
+
+
+@pytest.mark.parametrize("large", ["dash", "guillemets_fr", "single_curly"])
+def test_while_it_is_tagged_together_with_others(large):
+    run = miner.mine_corpus(BOOKS, tagger=Together(large)).finish()
+    assert ids(run) == [path.stem for path in BOOKS if path.stem != large]
+    assert [item.why for item in run.set_aside] == [WHY]
+    whole = miner.mine_corpus(BOOKS, tagger=Together("")).finish()
+    assert run.entries == [entry for entry in whole.entries if entry["id"] != large]
+
+
+def test_a_resumed_run_tries_it_again(tmp_path, monkeypatch):
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    with monkeypatch.context() as context:
+        parse = miner.corpus.pipeline.parse_spans
+        context.setattr("miner.corpus.pipeline.parse_spans", interrupted_after(parse, 2))
+        with pytest.raises(KeyboardInterrupt):
+            miner.mine_corpus(BOOKS, out, tagger="gap", filters=Large(True)).finish()
+    assert len(shards_of(tmp_path / "out.partial")) == 1
+    miner.mine_corpus(BOOKS, out, tagger="gap", filters=Large(False), resume=True).finish()
+    miner.mine_corpus(BOOKS, whole, tagger="gap", filters=Large(False)).finish()
+    assert bytes_of(out) == bytes_of(whole)
+
+
+class Large:
+    """A filter that exhausts the memory in the second book, where there is little."""
+
+    def __init__(self, there_is_little):
+        self.there_is_little = there_is_little
+
+    def __call__(self, book_spans):
+        return exhausting(book_spans) if self.there_is_little else True
