@@ -122,7 +122,7 @@ def append(path, data):
 
 
 @pytest.mark.parametrize(
-    "words", [("--min-turns", "2"), ("--tagger", "narration"), ("--format", "parquet")]
+    "words", [("--min-turns", "3"), ("--tagger", "narration"), ("--format", "parquet")]
 )
 def test_a_run_with_other_options_is_not_resumed(tmp_path, monkeypatch, words):
     out = tmp_path / "out"
