@@ -253,7 +253,10 @@ def test_the_record_counts_span_pairs_and_sums_books(tmp_path):
     assert run["totals"]["pairs"] == len(rows(out, "pairs"))
 
 
-PLAY = "a play: lines are headed by their speakers' names, not set in quotation marks"
+PLAY = (
+    "a play: lines are headed by their speakers' names, not set in quotation marks; "
+    "plays are not mined"
+)
 
 
 @pytest.mark.parametrize(
