@@ -12,8 +12,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -80,6 +81,14 @@ def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def json_line(row: Mapping[str, Any]) -> bytes:
     """Returns one row of a JSON Lines file in UTF-8, with its newline."""
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Returns a JSON Lines file in UTF-8."""
+    # `orjson` gives each line more memory than it needs; a list of lines would hold all of it.
+    lines = BytesIO()
+    lines.writelines(map(json_line, rows))
+    return lines.getvalue()
 
 
 def sha256_of(content: bytes) -> str:

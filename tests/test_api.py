@@ -64,7 +64,10 @@ def test_a_mined_book(book):
     )
     assert pair.confidence is None
     assert [item.span for item in book.tagged.spans] == list(book.spans)
-    assert set(book.drops.values()) == {0}
+    assert book.drops["short dialogues"] == book.drops["turns in short dialogues"] > 0
+    assert sum(book.drops.values()) == 2 * book.drops["short dialogues"]
+    every = miner.mine("sample", tagger="gap", min_turns=1)
+    assert every.pairs == book.pairs and not any(every.drops.values())
     assert pickle.loads(pickle.dumps(book)).pairs == book.pairs
 
 

@@ -35,6 +35,7 @@ from miner.corpus.progress import Progress, ProgressCounter
 from miner.corpus.reading import names_of_marks, word_of
 from miner.corpus.shards import ShardFolder, shard_name
 from miner.corpus.writer import OutputFolder
+from miner.dialogue.filters import MIN_TURNS
 from miner.dialogue.tags import Tagger
 from miner.files import printable
 from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint
@@ -55,7 +56,7 @@ def mine_corpus(
     quotes: Iterable[str] = (),
     pairs_by_span: bool = False,
     max_utterance_words: int | None = None,
-    min_turns: int = 1,
+    min_turns: int = MIN_TURNS,
     min_confidence: float = 0.0,
     dtype: str = FLOAT32,
     format: str = "jsonl",

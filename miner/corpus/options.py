@@ -10,7 +10,7 @@ from typing import Any
 
 from miner.corpus.export import find_row_writer
 from miner.dialogue.dialogues import Dialogue
-from miner.dialogue.filters import FilteredDialogues, filter_dialogues
+from miner.dialogue.filters import MIN_TURNS, FilteredDialogues, filter_dialogues
 from miner.models.load import AUTO, FLOAT32
 
 
@@ -38,7 +38,7 @@ class MiningOptions:
     quotes: tuple[str, ...] = ()
     pairs_by_span: bool = False
     max_utterance_words: int | None = None
-    min_turns: int = 1
+    min_turns: int = MIN_TURNS
     min_confidence: float = 0.0
     format: str = "jsonl"
     dtype: str = FLOAT32

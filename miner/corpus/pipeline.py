@@ -18,11 +18,11 @@ from miner.corpus.options import MiningOptions, describe
 from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import rows_of_book
 from miner.dialogue.dialogues import decode_dialogues, split_into_spans
-from miner.dialogue.filters import FilteredDialogues
+from miner.dialogue.filters import MIN_TURNS, FilteredDialogues
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import BatchTagger, TaggedBook, TaggedSpan, Tagger
-from miner.files import json_line, printable
+from miner.files import json_lines, printable
 from miner.models.load import AUTO, FLOAT32, choose_tagger, load_tagger, tagger_signature
 from miner.models.routing import route_in_order
 
@@ -59,7 +59,7 @@ def mine(
     mirror: str | None = None,
     quotes: Iterable[str] = (),
     max_utterance_words: int | None = None,
-    min_turns: int = 1,
+    min_turns: int = MIN_TURNS,
     min_confidence: float = 0.0,
     dtype: str = FLOAT32,
 ) -> MinedBook:
@@ -267,7 +267,7 @@ def _decode(
     confidences = tuple(item.confidence for item in tagged.spans)
     return MinedBook(
         _entry(source, book_spans, filtered, options),
-        {kind: b"".join(map(json_line, of_kind)) for kind, of_kind in rows.items()},
+        {kind: json_lines(of_kind) for kind, of_kind in rows.items()},
         () if all(confidence is None for confidence in confidences) else confidences,
         options,
     )

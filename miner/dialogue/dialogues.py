@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -25,6 +25,11 @@ _CLOSERS = {
 }
 _CLOSING = re.compile(r"""(?:[”»"]|(?<=[^\w\s])[’'])$""")
 _DASHES = "—–―-"
+# What may stand between the end of a sentence of narration and the speech after it.
+_AFTER_STOP = _DASHES + " \n\t)]_*"
+_ENDS_SENTENCE = (".", "!", "?", ":")
+# Spanish and Hungarian: "—Ven —dijo Ana—, que es tarde."
+_COMMA_AFTER_DASH = re.compile(rf"[{_DASHES}]\s?([,;])\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +40,12 @@ class Turn:
         spans: the utterance spans, in reading order.
         confidences: the confidence of each span's tag and, last, of the tag after the turn, which
             decides that the turn ends. Empty if the tagger gives no confidence.
+        between: the narration before each span but the first; empty where it is not known.
     """
 
     spans: tuple[Span, ...]
     confidences: tuple[float, ...] = ()
+    between: tuple[str, ...] = ()
 
     @property
     def quoted_text(self) -> str:
@@ -47,7 +54,7 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """The text as spoken: the spans without the marks around them, one space between two.
+        """The text as spoken: the spans without the marks around them, joined by `join_speech`.
 
         The output files have the same text.
 
@@ -55,7 +62,7 @@ class Turn:
         >>> Turn((span,)).text
         'Come!'
         """
-        return " ".join(strip_marks(span.text) for span in self.spans).strip()
+        return join_speech([strip_marks(span.text) for span in self.spans], self.between)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,45 @@ def strip_marks(text: str) -> str:
     return text[1:].removesuffix(text[-1] if text[-1] in closers else "").strip()
 
 
+def join_speech(parts: Sequence[str], between: Sequence[str] = ()) -> str:
+    """Returns the parts of a speech that narration interrupts, as one text.
+
+    One space stands between two parts. The comma before "said Ann" may be the author's or stand for
+    a full stop, and the narration shows which. If it ends a sentence, so did the speech before it,
+    unless the speech goes on with a small letter. Otherwise the comma stays. In languages that
+    print the comma or the stop after the mark or the dash, it is in the narration and is put back.
+
+    >>> join_speech(["It rains,", "Come in."], [" said Ann. "])
+    'It rains. Come in.'
+    >>> join_speech(["I think,", "that it rains."], [" said Ann, "])
+    'I think, that it rains.'
+    >>> join_speech(["Ven", "que es tarde."], ["—dijo Ana—, "])
+    'Ven, que es tarde.'
+
+    Args:
+        parts: the speech, without its marks.
+        between: the narration before each part but the first. If empty, the parts stay as they are.
+    """
+    if not between:
+        return " ".join(parts).strip()
+    joined = [parts[0]]
+    for narration, part in zip(between, parts[1:], strict=True):
+        joined[-1] = _end_before(joined[-1], narration, part)
+        joined.append(part)
+    return " ".join(joined).strip()
+
+
+def _end_before(part: str, narration: str, following: str) -> str:
+    """Returns a part of a speech with the stop that it has before the part that follows."""
+    if not part.endswith(",") and not part[-1:].isalnum():
+        return part
+    first = next(filter(str.isalnum, following), "")
+    if first.isupper() and narration.rstrip(_AFTER_STOP).endswith(_ENDS_SENTENCE):
+        return part.removesuffix(",") + "."
+    closing = _COMMA_AFTER_DASH.search(narration)
+    return part + closing[1] if closing and part[-1].isalnum() else part
+
+
 def is_unclosed(text: str) -> bool:
     """Whether the text opens with a quotation mark and does not close it."""
     text = text.strip()
@@ -133,36 +179,53 @@ def decode_dialogues(tagged: TaggedBook) -> list[Dialogue]:
     Raises:
         ValueError: if a tag may not follow the one before; names the book, paragraph and span.
     """
-    found: list[list[list[int]]] = []
-    utterances = [item for item in tagged.spans if item.tag is not Tag.O]
-    previous: Tag | None = None
-    for number, item in enumerate(utterances):
-        if problem := transition_error(item.tag, previous):
+    found: list[list[Turn]] = []
+    for items, narration, following in _turns(tagged):
+        sure = tuple(item.confidence for item in (*items, following) if item is not None)
+        if following is None:
+            sure += (1.0,)  # the book ends here, so the turn does
+        known = tuple(value for value in sure if value is not None)
+        turn = Turn(
+            tuple(item.span for item in items),
+            known if len(known) == len(sure) else (),
+            tuple(narration),
+        )
+        if items[0].tag is Tag.B_START:
+            found.append([])
+        found[-1].append(turn)
+    return [Dialogue(tagged.book, index, tuple(turns)) for index, turns in enumerate(found)]
+
+
+def _turns(
+    tagged: TaggedBook,
+) -> Iterator[tuple[list[TaggedSpan], list[str], TaggedSpan | None]]:
+    """Yields the utterances of each turn, the narration between them, and the next utterance.
+
+    Raises:
+        ValueError: if a tag may not follow the one before.
+    """
+    turn: list[TaggedSpan] = []
+    between: list[str] = []
+    narration: list[str] = []  # since the last utterance
+    for item in tagged.spans:
+        if item.tag is Tag.O:
+            narration.append(item.span.text)
+            continue
+        if problem := transition_error(item.tag, turn[-1].tag if turn else None):
             raise ValueError(
                 f"book {tagged.book}, paragraph {item.span.paragraph}, span {item.span.index}: "
                 f"{problem}"
             )
-        if item.tag is Tag.B_START:
-            found.append([[number]])
-        elif item.tag is Tag.B_OTHER:
-            found[-1].append([number])
+        if item.tag not in (Tag.B_START, Tag.B_OTHER):
+            turn.append(item)
+            between.append(" ".join(narration))
         else:
-            found[-1][-1].append(number)
-        previous = item.tag
-    return [
-        Dialogue(tagged.book, index, tuple(_turn(utterances, numbers) for numbers in turns))
-        for index, turns in enumerate(found)
-    ]
-
-
-def _turn(utterances: Sequence[TaggedSpan], numbers: Sequence[int]) -> Turn:
-    """Returns the turn of the utterances with these numbers, which follow one another."""
-    sure = [item.confidence for item in utterances[numbers[0] : numbers[-1] + 2]]
-    if len(sure) == len(numbers):
-        sure.append(1.0)  # the book ends here, so the turn does
-    known = tuple(value for value in sure if value is not None)
-    spans = tuple(utterances[number].span for number in numbers)
-    return Turn(spans, known if len(known) == len(sure) else ())
+            if turn:
+                yield turn, between, item
+            turn, between = [item], []
+        narration = []
+    if turn:
+        yield turn, between, None
 
 
 def turn_pairs(dialogue: Dialogue) -> list[Pair]:

@@ -10,6 +10,8 @@ around "he said".
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cache
 from typing import Protocol
 
@@ -29,37 +31,37 @@ _ELISIONS = re.compile(
     rf"{any_of(lambda language: language.apostrophes.elided)}\b|\d", re.IGNORECASE
 )
 _SMALL_ELISIONS = re.compile(rf"{any_of(lambda language: language.apostrophes.elided_small)}\b")
-_CLIPPED = re.compile(
-    rf"(?:.*[\s\u201c\u2018\"\u2014])?{any_of(lambda language: language.apostrophes.clipped)}$",
-    re.IGNORECASE | re.DOTALL,
-)
+_CLIPPED = re.compile(any_of(lambda language: language.apostrophes.clipped), re.IGNORECASE)
 _SHORT_QUOTE = 60  # characters of the longest phrase in single marks, such as 'good will'
 
 
-class Scanner(Protocol):
-    """Finds one kind of marks in the text of a block."""
+class Scan(Protocol):
+    """One kind of marks in the text of a block.
 
-    def open(self, text: str, position: int) -> int:
+    A scan reads the text once. After that every question costs next to nothing, so that a block
+    takes time in proportion to its length, whatever its marks are.
+    """
+
+    def open(self, position: int) -> int:
         """The position of the next opening mark, or -1."""
         ...
 
-    def close(self, text: str, position: int) -> tuple[int, bool]:
+    def close(self, position: int) -> tuple[int, bool]:
         """The end (exclusive) of the text quoted at `position`, and whether a mark ends it."""
         ...
 
-    def continuation(self, text: str) -> int:
+    def continuation(self) -> int:
         """The length of the mark at the start that shows that speech runs on, or 0."""
         ...
 
-    def first_mark(self, text: str) -> str:
+    def first_mark(self) -> str:
         """The first mark of the text: "open", "close", or "" where it has none."""
         ...
 
 
-@cache
-def scanner_for(marks: Marks) -> Scanner:
-    """The scanner that reads these marks."""
-    return _ApostropheScanner(marks) if marks.is_apostrophe else _PlainScanner(marks)
+def scan(text: str, marks: Marks) -> Scan:
+    """Where these marks open and close in a text."""
+    return _ApostropheScan(text, marks) if marks.is_apostrophe else _PlainScan(text, marks)
 
 
 def _beside(text: str, index: int) -> tuple[str, str]:
@@ -69,7 +71,46 @@ def _beside(text: str, index: int) -> tuple[str, str]:
     return before, after
 
 
-class _PlainScanner:
+def _end_of_words(text: str, index: int) -> int:
+    """The end of the text before `index` without the white space at its end."""
+    while index and text[index - 1].isspace():
+        index -= 1
+    return index
+
+
+def _first_from(positions: Sequence[int], start: int, default: int) -> int:
+    """The first of the sorted positions from `start` on."""
+    place = bisect_left(positions, start)
+    return positions[place] if place < len(positions) else default
+
+
+def _last_within(positions: Sequence[int], start: int, end: int) -> int:
+    """The last of the sorted positions from `start` up to `end` (exclusive), or -1."""
+    place = bisect_left(positions, end) - 1
+    return positions[place] if place >= 0 and positions[place] >= start else -1
+
+
+@cache
+def _plain_events(marks: Marks) -> re.Pattern[str]:
+    """The pattern of a plain mark. Its group says what the mark does."""
+    opener, closer = re.escape(marks.opener), re.escape(marks.closer)
+    # The mark comes first in each pattern, and a lookbehind checks what stands before it: this
+    # lets the search skip from mark to mark.
+    if marks.has_direction:
+        misprint = rf"(?<=\S{opener})(?=[\s,.;:!?)]|$)"
+        opens = rf"(?<={opener})(?!{misprint})|(?<!\S{closer})(?<={closer})(?=\w)"
+        return re.compile(rf"[{opener}{closer}](?:(?P<open>{opens})|(?P<close>))")
+    before = r"\s(\[{\u201c\u2018\u00ab\u201e/_*"
+    after = r"\s)\]},.;:!?\u2014\u2013\u2015\u201d\u2019\u00bb'_*/-"
+    opens = rf"(?:(?<=[{before}]{opener})|(?<!.{opener}))(?=\S)"
+    closes = rf"(?<=[^{before}]{opener})(?=$|[{after}])"
+    dashed = rf"(?<=[\u2014\u2013\u2015-]{opener})(?!\s|$|[,.;:!?)])"
+    return re.compile(
+        rf"{opener}(?:(?P<either>{dashed})|(?P<open>{opens})|(?P<close>{closes})|)", re.DOTALL
+    )
+
+
+class _PlainScan:
     """Marks that have no other use: curly and straight double marks, guillemets.
 
     A mark with a direction opens or closes as it shows, unless the characters beside it clearly
@@ -78,110 +119,192 @@ class _PlainScanner:
     outside of speech and closes inside.
     """
 
-    def __init__(self, marks: Marks) -> None:
+    def __init__(self, text: str, marks: Marks) -> None:
+        self._text = text
         self._marks = marks
-        opener, closer = re.escape(marks.opener), re.escape(marks.closer)
-        # The mark comes first in each pattern, and a lookbehind checks what stands before it: this
-        # lets the search skip from mark to mark.
+        self._places: list[int] = []
+        self._events: list[str | None] = []
+        for match in _plain_events(marks).finditer(text):
+            self._places.append(match.start())
+            self._events.append(match.lastgroup)
+        self._openings = [
+            place
+            for place, event in zip(self._places, self._events, strict=True)
+            if event != "close"
+        ]
         if marks.has_direction:
-            misprint = rf"(?<=\S{opener})(?=[\s,.;:!?)]|$)"
-            opens = rf"(?<={opener})(?!{misprint})|(?<!\S{closer})(?<={closer})(?=\w)"
-            self._events = re.compile(rf"[{opener}{closer}](?:(?P<open>{opens})|(?P<close>))")
-        else:
-            before = r"\s(\[{\u201c\u2018\u00ab\u201e/_*"
-            after = r"\s)\]},.;:!?\u2014\u2013\u2015\u201d\u2019\u00bb'_*/-"
-            opens = rf"(?:(?<=[{before}]{opener})|(?<!.{opener}))(?=\S)"
-            closes = rf"(?<=[^{before}]{opener})(?=$|[{after}])"
-            dashed = rf"(?<=[\u2014\u2013\u2015-]{opener})(?!\s|$|[,.;:!?)])"
-            self._events = re.compile(
-                rf"{opener}(?:(?P<either>{dashed})|(?P<open>{opens})|(?P<close>{closes})|)",
-                re.DOTALL,
-            )
+            self._read_nesting()
 
-    def open(self, text: str, position: int) -> int:
-        for match in self._events.finditer(text, position):
-            if match.lastgroup != "close":
-                return match.start()
-        return -1
+    def _read_nesting(self) -> None:
+        """Notes how deep the quotations are nested, and which mark closes each of them."""
+        self._depths: list[int] = []  # before each mark
+        self._reopened: dict[int, int] = {}  # at each depth, the last mark that opens there
+        depth = 0
+        for number, event in enumerate(self._events):
+            self._depths.append(depth)
+            if event == "open":
+                self._reopened[depth] = number
+            depth += 1 if event == "open" else -1
+        # The mark that ends a quotation which is open before mark n, or none of the marks.
+        n_marks = len(self._events)
+        self._closers = [n_marks] * (n_marks + 1)
+        for number in range(n_marks - 1, -1, -1):
+            if self._events[number] == "close":
+                self._closers[number] = number
+            elif (inner := self._closers[number + 1]) < n_marks:
+                self._closers[number] = self._closers[inner + 1]
 
-    def close(self, text: str, position: int) -> tuple[int, bool]:
-        depth = 1
-        reopened = -1
-        for match in self._events.finditer(text, position):
-            if match.lastgroup == "open":
-                if not self._marks.has_direction:
-                    return _cut_before(text, match.start())
-                if depth == 1:
-                    reopened = match.start()
-                depth += 1
-            else:
-                depth -= 1
-                if depth == 0:
-                    return match.end(), True
-        if reopened >= 0:
-            return _cut_before(text, reopened)
-        return len(text), False
+    def open(self, position: int) -> int:
+        return _first_from(self._openings, position, -1)
 
-    def continuation(self, text: str) -> int:
-        return 1 if text[0] in self._marks.continues else 0
+    def close(self, position: int) -> tuple[int, bool]:
+        number = bisect_left(self._places, position)
+        if number == len(self._places):
+            return len(self._text), False
+        if not self._marks.has_direction:
+            place = self._places[number]
+            return self._cut_before(place) if self._events[number] == "open" else (place + 1, True)
+        closer = self._closers[number]
+        if closer < len(self._places):
+            return self._places[closer] + 1, True
+        reopened = self._reopened.get(self._depths[number], -1)
+        if reopened >= number:
+            return self._cut_before(self._places[reopened])
+        return len(self._text), False
 
-    def first_mark(self, text: str) -> str:
-        match = self._events.search(text)
-        return "" if match is None else "close" if match.lastgroup == "close" else "open"
+    def _cut_before(self, index: int) -> tuple[int, bool]:
+        """The end of speech without a closing mark: before the next opening mark, at `index`."""
+        return _end_of_words(self._text, index), False
 
+    def continuation(self) -> int:
+        return 1 if self._text[0] in self._marks.continues else 0
 
-def _cut_before(text: str, index: int) -> tuple[int, bool]:
-    """The end of speech without a closing mark: before the next opening mark, at `index`."""
-    return len(text[:index].rstrip()), False
+    def first_mark(self) -> str:
+        return "" if not self._events else "close" if self._events[0] == "close" else "open"
 
 
-class _ApostropheScanner:
+class _ApostropheScan:
     """Single marks, whose closing mark is also the apostrophe of "don't", "boys'" and "'tis"."""
 
-    def __init__(self, marks: Marks) -> None:
+    def __init__(self, text: str, marks: Marks) -> None:
+        self._text = text
         self._marks = marks
-        self._opener = re.compile(re.escape(marks.opener))
-        closer = re.escape(marks.closer)
-        self._closer = re.compile(closer)
-        self._ended_word = re.compile(rf"\w\w{closer}(?=[\s,.;:)\u2014])")
+        self._end = len(text)
+        # Marks that close whatever stands around them, and marks that may close: all of these,
+        # those that end no clipped word ("goin'"), and those before a space, each with the start
+        # of its word.
+        self._strong: list[int] = []
+        self._weak: list[int] = []
+        self._unclipped: list[int] = []
+        self._spaced: list[int] = []
+        self._words: dict[int, int] = {}
+        self._read_closers()
+        # Marks that must open, and marks that must if a word has ended in a mark before them.
+        self._openers = _places_of(text, marks.opener)
+        self._clear: list[int] = []
+        self._clear_after_word: list[int] = []
+        for index in self._openers:
+            self._read_opener(index)
+        self._ended: list[int] = []
+        if self._clear_after_word:
+            ended_word = rf"\w\w{re.escape(marks.closer)}(?=[\s,.;:)\u2014])"
+            self._ended = [match.end() - 1 for match in re.finditer(ended_word, text)]
+        self._openings: list[int] | None = None
 
-    def open(self, text: str, position: int) -> int:
-        for match in self._opener.finditer(text, position):
-            if self._opens(text, match.start()):
-                return match.start()
-        return -1
-
-    def close(self, text: str, position: int) -> tuple[int, bool]:
-        limit = self._next_clear_opener(text, position)
-        weak = -1
-        for match in self._closer.finditer(text, position, limit):
-            index = match.start()
+    def _read_closers(self) -> None:
+        text = self._text
+        for index in _places_of(text, self._marks.closer):
             before, after = _beside(text, index)
-            if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
-                return index + 1, True
-            if before.isalnum() and after in _CLOSES_BEFORE:
-                if after.isspace() and _is_clipped(text, position, index):
-                    continue
-                # The last such mark closes: those before it may be "goin'" and "the boys'". Where
-                # no other mark opens in the paragraph, only a short phrase ends without a stop.
-                if limit < len(text) or (weak < 0 and index - position <= _SHORT_QUOTE):
-                    weak = index
+            if after not in _CLOSES_BEFORE:
+                continue
+            if before in _ENDS_SPEECH:
+                self._strong.append(index)
+            elif before.isalnum():
+                self._weak.append(index)
+                if after.isspace():
+                    start = index
+                    while start and not _is_word_break(text[start - 1]):
+                        start -= 1
+                    self._spaced.append(index)
+                    self._words[index] = start
+                    if _CLIPPED.fullmatch(text, start, index):
+                        continue
+                self._unclipped.append(index)
+
+    def _read_opener(self, index: int) -> None:
+        text = self._text
+        before, after = _beside(text, index)
+        if not after.isalnum() or _is_elision(text, index + 1):
+            return
+        if self._marks.has_direction and before in _OPENS_AFTER:
+            (self._clear_after_word if _is_mid(text, index) else self._clear).append(index)
+            return
+        end = _end_of_words(text, index)
+        pauses = before.isspace() and text[end - 1 : end] in _PAUSES
+        if pauses or (before.isspace() and after.isupper()) or before in "\u2014\u2013":
+            self._clear.append(index)
+
+    def open(self, position: int) -> int:
+        if self._openings is None:
+            self._openings = [index for index in self._openers if self._opens(index)]
+        return _first_from(self._openings, position, -1)
+
+    def close(self, position: int) -> tuple[int, bool]:
+        limit = self._next_clear_opener(position)
+        strong = _first_from(self._strong, position, self._end)
+        if strong < limit:
+            return strong + 1, True
+        weak = self._weak_closer(position, limit)
         if weak >= 0:
             return weak + 1, True
-        if limit < len(text):
-            return _cut_before(text, limit)
-        return len(text), False
+        if limit < self._end:
+            return _end_of_words(self._text, limit), False
+        return self._end, False
 
-    def continuation(self, text: str) -> int:
-        return 1 if text[0] in self._marks.continues and self._opens(text, 0) else 0
+    def _weak_closer(self, position: int, limit: int) -> int:
+        """The position of the mark after a word that closes a quotation, or -1.
 
-    def first_mark(self, text: str) -> str:
-        opening = self.open(text, 0)
-        if self._closes_within(text, 0, opening if opening >= 0 else len(text)):
+        The last such mark closes: those before it may be "goin'" and "the boys'". Where no other
+        mark opens in the paragraph, only a short phrase ends without a stop.
+        """
+        if limit == self._end:
+            for place in range(bisect_left(self._weak, position), len(self._weak)):
+                index = self._weak[place]
+                if index - position > _SHORT_QUOTE:
+                    return -1
+                if index not in self._words or not self._is_clipped(position, index):
+                    return index
+            return -1
+        last = _last_within(self._unclipped, position, limit)
+        first = _first_from(self._spaced, position, self._end)
+        if last <= first < limit and self._words[first] <= position:
+            # The mark ends the first word. A quoted word may look like a clipped one.
+            if not self._is_clipped(position, first):
+                return first
+            return _last_within(self._unclipped, position, first)
+        return last
+
+    def _is_clipped(self, position: int, index: int) -> bool:
+        """Whether the word before a mark lacks its last letter ("goin'") and is no quoted word."""
+        start = self._words[index]
+        if start > position:
+            return _CLIPPED.fullmatch(self._text, start, index) is not None
+        if not _CLIPPED.fullmatch(self._text, position, index):
+            return False
+        word = self._text[position:index]
+        return not word.isalpha() or word.lower() == "t"
+
+    def continuation(self) -> int:
+        return 1 if self._text[0] in self._marks.continues and self._opens(0) else 0
+
+    def first_mark(self) -> str:
+        opening = self.open(0)
+        if self._closes_within(0, opening if opening >= 0 else self._end):
             return "close"
         return "open" if opening >= 0 else ""
 
-    def _opens(self, text: str, index: int) -> bool:
+    def _opens(self, index: int) -> bool:
+        text = self._text
         before, after = _beside(text, index)
         if before not in _OPENS_AFTER or not (
             after.isalnum()
@@ -193,40 +316,27 @@ class _ApostropheScanner:
             return False  # "rock-'n'-roll"
         if _is_elision(text, index + 1):
             # "'Tis true,' said he" opens speech, "'Tis true." does not.
-            limit = self._next_clear_opener(text, index + 1)
-            return self._closes_within(text, index + 1, limit)
+            return self._closes_within(index + 1, self._next_clear_opener(index + 1))
         if _is_mid(text, index):
-            return self.close(text, index + 1)[1]  # "in the 'rigging of"
+            return self.close(index + 1)[1]  # "in the 'rigging of"
         return True
 
-    def _closes_within(self, text: str, position: int, limit: int) -> bool:
-        for match in self._closer.finditer(text, position, limit):
-            before, after = _beside(text, match.start())
-            if before in _ENDS_SPEECH and after in _CLOSES_BEFORE:
-                return True
-        return False
+    def _closes_within(self, position: int, limit: int) -> bool:
+        return _first_from(self._strong, position, self._end) < limit
 
-    def _next_clear_opener(self, text: str, position: int) -> int:
+    def _next_clear_opener(self, position: int) -> int:
         """The position of the next mark that must open, else the length of the text."""
-        for match in self._opener.finditer(text, position):
-            index = match.start()
-            before, after = _beside(text, index)
-            if not after.isalnum() or _is_elision(text, index + 1):
-                continue
-            if self._marks.has_direction and before in _OPENS_AFTER:
-                if not _is_mid(text, index) or self._ended_word.search(text, position, index):
-                    return index
-                continue
-            pauses = before.isspace() and text[:index].rstrip()[-1:] in _PAUSES
-            if pauses or (before.isspace() and after.isupper()) or before in "\u2014\u2013":
-                return index
-        return len(text)
+        clear = _first_from(self._clear, position, self._end)
+        ended = _first_from(self._ended, position + 2, self._end)  # a word has two letters
+        return min(clear, _first_from(self._clear_after_word, ended + 2, self._end))
 
 
-def _is_clipped(text: str, position: int, index: int) -> bool:
-    """Whether the word before a mark lacks its last letter ("goin'") and is no quoted word."""
-    inside = text[position:index]
-    return bool(_CLIPPED.match(inside)) and not (inside.isalpha() and inside.lower() != "t")
+def _places_of(text: str, mark: str) -> list[int]:
+    return [match.start() for match in re.finditer(re.escape(mark), text)] if mark in text else []
+
+
+def _is_word_break(character: str) -> bool:
+    return character.isspace() or character in '\u201c\u2018"\u2014'
 
 
 def _is_mid(text: str, index: int) -> bool:

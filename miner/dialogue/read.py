@@ -8,15 +8,22 @@ from collections.abc import Sequence
 
 from miner.books.book import Book, parse_book
 from miner.dialogue.spans import BookSpans, split_book
-from miner.dialogue.typography import infer_typography, spoken_blocks, typography_from_names
+from miner.dialogue.typography import (
+    find_foreign_language,
+    infer_typography,
+    spoken_blocks,
+    typography_from_names,
+)
+from miner.languages.registry import LANGUAGES
 
-# In a play a block begins with the name of its speaker and a stop. A name that begins this many
-# blocks is a speaker's, and a book is a play if this share of its blocks have a speaker.
+# In a play the name of its speaker stands before a speech: at the start of its block, with a stop,
+# or in a block of its own. A name that stands there this many times is a speaker's. A book is a
+# play if this share of its blocks have a speaker or are one; novels have a seventh at most.
 _LINES_OF_A_SPEAKER = 3
 _SHARE_OF_A_PLAY = 0.3
-# A book is tested for being a play if the confidence in its typography is below this.
-_DOUBTFUL = 0.5
-_SPEAKER = re.compile(r"([A-Z\u00c0-\u00dd][\w\u2019'. -]{0,28}?)[.:\u2014](?:\s|$)")
+_NAME = r"[A-Z\u00c0-\u00dd][\w\u2019'. -]{0,28}?"
+_SPEAKER = re.compile(rf"({_NAME})[.:\u2014](?:\s|$)")
+_SPEAKER_ALONE = re.compile(rf"({_NAME})[.:,]?(?:\s*[(\[][^)\]]{{0,200}}[)\]][.:,]?)?")
 
 
 def parse_spans(
@@ -27,28 +34,41 @@ def parse_spans(
     Args:
         data: the bytes of a Gutenberg HTML file.
         book_id: the id of the book in everything made from it.
-        quotes: the names of the marks that open speech. If empty they are inferred from the text.
+        quotes: the names of the marks that open speech. If empty they are inferred from the text,
+            and a play or a book in a language without a file in `miner/languages` is refused.
         thoughts: whether thoughts in quotation marks count as utterances; see `split_book`.
 
     Raises:
-        ValueError: if the file cannot be parsed, is a play or holds no dialogue.
+        ValueError: if the file cannot be parsed, is a play, is in a language without a file, or
+            holds no dialogue.
     """
     book = parse_book(data, book_id)
+    if not quotes and (found := find_foreign_language(book)):
+        raise ValueError(
+            f"found {found}, expected one of {', '.join(LANGUAGES)}; "
+            "name its quotation marks (--quotes) to mine it all the same"
+        )
     typography = infer_typography(book)
     if quotes:
         typography = typography_from_names(quotes, typography.language)
     book_spans = split_book(book, typography, thoughts=thoughts)
     if not any(span.is_utterance for span in book_spans.spans):
         raise ValueError(_why_no_dialogue(book))
-    if typography.confidence < _DOUBTFUL and _is_play(book):
-        raise ValueError(_why_no_dialogue(book))
+    if not quotes and _is_play(book):
+        raise ValueError(_PLAY)
     return book_spans
+
+
+_PLAY = (
+    "a play: lines are headed by their speakers' names, not set in quotation marks; "
+    "plays are not mined"
+)
 
 
 def _why_no_dialogue(book: Book) -> str:
     """Returns the message that says why a book has no dialogue to mine."""
     if _is_play(book):
-        return "a play: lines are headed by their speakers' names, not set in quotation marks"
+        return _PLAY
     return (
         "no dialogue: found no speech between quotation marks or after dashes "
         f"in {book.n_words:,} words"
@@ -56,9 +76,9 @@ def _why_no_dialogue(book: Book) -> str:
 
 
 def _is_play(book: Book) -> bool:
-    """Whether many blocks begin with a speaker's name."""
+    """Whether many blocks begin with a speaker's name, or are one."""
     blocks = spoken_blocks(book.blocks)
-    labels = [match[1] for block in blocks if (match := _SPEAKER.match(block.text))]
-    counts = Counter(labels)
+    found = (_SPEAKER.match(block.text) or _SPEAKER_ALONE.fullmatch(block.text) for block in blocks)
+    counts = Counter(match[1] for match in found if match)
     lines = sum(count for count in counts.values() if count >= _LINES_OF_A_SPEAKER)
     return bool(blocks) and lines >= _SHARE_OF_A_PLAY * len(blocks)

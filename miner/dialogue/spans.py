@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
-from miner.dialogue.quotation_marks import Scanner, find_attributions, find_dash_speech, scanner_for
+from miner.dialogue.quotation_marks import Scan, find_attributions, find_dash_speech, scan
 from miner.dialogue.speech import are_speech, begins_letter, fills_block, find_asides
 from miner.dialogue.typography import Typography, infer_language
+from miner.languages.marks import Marks
 
 # Tables of contents, captions and footnotes are not part of the story and have no spans.
 STORY_KINDS = (BlockKind.HEADING, *SPOKEN_KINDS)
@@ -146,6 +147,7 @@ def chapter_in_marks(book_spans: BookSpans, chapter: int) -> tuple[Span, ...]:
 def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRange]]) -> set[int]:
     """Returns the positions of the blocks of quoted letters, place and date above them included."""
     starts: set[int] = set()
+    end = 0  # of the last letter
     for position, ranges in enumerate(quoted):
         if not ranges or ranges[0].start > 1:
             continue
@@ -153,7 +155,9 @@ def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRang
         if not begins_letter(blocks[position].text, first.start, first.end, previous):
             continue
         starts.add(position)
-        starts.update(_rest_of_letter(blocks, quoted, position + 1))
+        if position >= end:  # a letter inside another ends where that does
+            end = _end_of_letter(blocks, quoted, position + 1)
+            starts.update(range(position + 1, end))
         for above in range(position - 1, max(position - 1 - _LONGEST_HEAD, -1), -1):
             if not _is_line_of_letter_head(blocks[above], quoted[above]):
                 break
@@ -161,19 +165,17 @@ def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRang
     return starts
 
 
-def _rest_of_letter(
+def _end_of_letter(
     blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRange]], position: int
-) -> list[int]:
-    """Returns the positions of the blocks from `position` on that belong to the same letter."""
-    found = []
+) -> int:
+    """Returns the first position, from `position` on, that does not belong to the same letter."""
     while position < len(blocks) and (ranges := quoted[position]):
         text = blocks[position].text
         alone = len(ranges) == 1 and fills_block(text, ranges[0].start, ranges[0].end)
         if not alone or (ranges[0].closed and len(text.split()) < _WORDS_OF_LETTER):
             break
-        found.append(position)
         position += 1
-    return found
+    return position
 
 
 def _is_line_of_letter_head(block: Block, ranges: Sequence[QuotedRange]) -> bool:
@@ -185,17 +187,14 @@ def _is_line_of_letter_head(block: Block, ranges: Sequence[QuotedRange]) -> bool
 
 def _ranges_of_book(blocks: Sequence[Block], typography: Typography) -> Iterator[list[QuotedRange]]:
     """Yields the quoted ranges of each block."""
-    scanners = [scanner_for(marks) for marks in typography.marks]
-    running: Scanner | None = None  # the marks of the speech that the last paragraph left open
+    running: Marks | None = None  # the marks of the speech that the last paragraph left open
     through = -1  # speech runs through every block up to this one
     for position, block in enumerate(blocks):
         if block.kind not in SPOKEN_KINDS:
             running = None
             yield []
             continue
-        ranges, left_open = _quoted_ranges(
-            block, typography, scanners, running, position <= through
-        )
+        ranges, left_open = _quoted_ranges(block, typography, running, position <= through)
         yield ranges
         running = left_open
         if left_open and position > through:
@@ -203,69 +202,66 @@ def _ranges_of_book(blocks: Sequence[Block], typography: Typography) -> Iterator
 
 
 def _quoted_ranges(
-    block: Block,
-    typography: Typography,
-    scanners: Sequence[Scanner],
-    running: Scanner | None,
-    runs_through: bool,
-) -> tuple[list[QuotedRange], Scanner | None]:
+    block: Block, typography: Typography, running: Marks | None, runs_through: bool
+) -> tuple[list[QuotedRange], Marks | None]:
     """Returns the quoted ranges of a block, and the marks of the range left open at its end."""
     text = block.text
     if typography.dash:
         dashed = find_dash_speech(text, typography.conventions)
         if dashed:
             return [QuotedRange(start, end, True, dashed=True) for start, end in dashed], None
+    scans = {marks: scan(text, marks) for marks in typography.marks}
     ranges: list[QuotedRange] = []
     position = 0
     lost = text[:2].isupper() and running is None
-    if lost and (scanner := _lost_opener(block, scanners)):
-        end, closed = scanner.close(text, 0)
+    if lost and (first := _lost_opener(text, scans.values())):
+        end, closed = first.close(0)
         ranges.append(QuotedRange(0, end, closed))
         position = end
     if running is not None:
-        repeated = running.continuation(text)
+        repeated = scans[running].continuation()
         if repeated or runs_through:
-            end, closed = running.close(text, repeated)
+            end, closed = scans[running].close(repeated)
             ranges.append(QuotedRange(0, end, closed, continues=True))
             if not closed:
                 return ranges, running
             position = end
     while True:
-        start, scanner = _next_opening(text, position, scanners)
-        if scanner is None:
+        start, marks = _next_opening(text, position, scans)
+        if marks is None:
             return ranges, None
-        end, closed = scanner.close(text, start + 1)
+        end, closed = scans[marks].close(start + 1)
         ranges.append(QuotedRange(start, end, closed))
         if not closed and end == len(text):
-            return ranges, scanner
+            return ranges, marks
         position = end
 
 
-def _lost_opener(block: Block, scanners: Sequence[Scanner]) -> Scanner | None:
-    """Returns the marks whose opening mark is lost at the beginning of a block, or None.
+def _lost_opener(text: str, scans: Iterable[Scan]) -> Scan | None:
+    """Returns the scan of the marks whose opening mark a block has lost at its start, or None.
 
     A chapter that begins with speech often has lost the mark together with an ornamental initial.
     Such a block begins with a word in capitals, and its first mark is a closing one.
     """
-    first_word = block.text.split(None, 1)[0].strip(".,!?'’—-")
+    first_word = text.split(None, 1)[0].strip(".,!?'’—-")
     if not first_word.isupper() or len(first_word) < 2:
         return None
-    return next((s for s in scanners if s.first_mark(block.text) == "close"), None)
+    return next((found for found in scans if found.first_mark() == "close"), None)
 
 
 def _next_opening(
-    text: str, position: int, scanners: Sequence[Scanner]
-) -> tuple[int, Scanner | None]:
+    text: str, position: int, scans: Mapping[Marks, Scan]
+) -> tuple[int, Marks | None]:
     """Returns where the next quoted range opens and its marks, or the text's length and None."""
     best, found = len(text), None
-    for scanner in scanners:
-        start = scanner.open(text, position)
+    for marks, scanned in scans.items():
+        start = scanned.open(position)
         if 0 <= start < best:
-            best, found = start, scanner
+            best, found = start, marks
     return best, found
 
 
-def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> int:
+def _runs_through(blocks: Sequence[Block], position: int, marks: Marks) -> int:
     """Returns the last block of speech that is left open and repeats no mark, or -1.
 
     It is the first later block whose first mark is a closing one. All blocks between are speech.
@@ -273,7 +269,7 @@ def _runs_through(blocks: Sequence[Block], position: int, scanner: Scanner) -> i
     for later in range(position + 1, min(position + 1 + _LONGEST_RUN, len(blocks))):
         if blocks[later].kind not in SPOKEN_KINDS:
             return -1
-        first = scanner.first_mark(blocks[later].text)
+        first = scan(blocks[later].text, marks).first_mark()
         if first == "close":
             return later
         if first == "open":

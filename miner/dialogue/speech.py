@@ -60,12 +60,20 @@ _SALUTATION = re.compile(
     r"(?:[,:.]?\s*(?:[\u2014\u2013]|--|$)|[”\"]$)",
     re.IGNORECASE,
 )
+# "Sir," alone in its block, or set off from the letter by a comma and a dash: "Sir,--I beg to".
+_TITLE_ALONE = re.compile(
+    rf"\W*{any_of(lambda language: language.speech.title_alone)}"
+    r"(?:[,:]$|[,:.]\s*(?:[\u2014\u2013]|--)\s*\w)",
+    re.IGNORECASE,
+)
 _LETTER_ANNOUNCED = re.compile(
     rf"\b{any_of(lambda language: language.speech.letter_words)}\b"
     r"[^.!?]{0,60}[:.\u2014\u2013-]+\s*$",
     re.IGNORECASE,
 )
 _REACH = 50  # characters before a mark in which its announcement is looked for
+_NEAR = 200  # characters beside a mark in which writing is announced
+_LONGEST_SALUTATION = 60  # characters
 _MARKS = "\"'“”‘’«»„‚_* \n"
 _STOPS = ",.!?;:…—–-"
 
@@ -135,21 +143,28 @@ def are_speech(
 def _goes_on(before: str) -> bool:
     """Whether the narration between two ranges only names the speaker, so they are one speech."""
     return (len(before) < 80 or _ONE_CLAUSE.fullmatch(before) is not None) and bool(
-        tells_who_spoke(before) or _WRITE_FOLLOWS.match(before) or _THINK_FOLLOWS.match(before)
+        tells_who_spoke(before)
+        or _WRITE_FOLLOWS.match(before, 0, _NEAR)
+        or _THINK_FOLLOWS.match(before)
     )
 
 
 def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
     """Whether a quoted range fills its block and is a letter or the first paragraph of one.
 
-    It is one if it opens with a salutation set off from the rest, or if the block before it
-    announces a letter and ends in a colon.
+    It is one if it opens with a salutation set off from the rest, or if the block before it ends in
+    a salutation without marks, or announces a letter and ends in a colon.
     """
     if not fills_block(text, start, end):
         return False
-    if _SALUTATION.match(text, start, end):
+    if _SALUTATION.match(text, start, end) or _TITLE_ALONE.match(text, start, end):
         return True
-    return previous.endswith((":", ":—", ":--")) and bool(_LETTER_ANNOUNCED.search(previous))
+    above = previous.rpartition("\n")[2][-_LONGEST_SALUTATION:]
+    if above[:1].isalpha() and above.endswith((",", ":")) and _SALUTATION.fullmatch(above):
+        return True
+    return previous.endswith((":", ":—", ":--")) and bool(
+        _LETTER_ANNOUNCED.search(previous, max(0, len(previous) - _NEAR))
+    )
 
 
 def fills_block(text: str, start: int, end: int) -> bool:
@@ -160,7 +175,7 @@ def fills_block(text: str, start: int, end: int) -> bool:
 
 def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
     before = before[-_REACH:].rstrip()
-    if not quoted or _WRITE_FOLLOWS.match(after):
+    if not quoted or _WRITE_FOLLOWS.match(after, 0, _NEAR):
         return False
     if _THINK_FOLLOWS.match(after) or _ends_with(before, _THINK_WORDS):
         return thoughts

@@ -10,6 +10,7 @@ file in `miner/languages`.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,8 +18,12 @@ from dataclasses import dataclass
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.languages.language import Conventions
 from miner.languages.marks import DASH, MARKS, Marks
-from miner.languages.registry import LANGUAGES, conventions_of
+from miner.languages.registry import LANGUAGES, conventions_of, name_from_code
 
+# A text in a language with a file has at least this share of its function words: novels have .14.
+_FEWEST_WORDS = 0.1
+# Words from which a text without function words is known to be in none of these languages.
+_ENOUGH_WORDS = 300
 _FEW_VOTES = 5  # added to the number of votes: a few votes give less confidence than many
 _VOTING_PART = 250  # characters of a block in which its first speech is looked for
 _AFTER = r"(?=$|[\s)\],.;:!?\u2014\u2013-])"  # what may stand after a closing mark
@@ -161,21 +166,56 @@ def infer_language(book: Book) -> str:
     It is a key of `LANGUAGES`, or "" where none fits.
     """
     declared = book.language
-    blocks = _paragraphs(book)
-    words = Counter[str]()
-    for block in blocks[:: max(1, len(blocks) // 50)]:
-        words.update(block.text.lower().split())
-    hits = {
-        code: sum(words[word] for word in language.conventions.function_words.split())
-        for code, language in LANGUAGES.items()
-    }
+    words = _sample(book)
+    hits = _count_function_words(words)
     best = max(hits, key=lambda code: hits[code])
     if hits[best] == 0:
         return declared if declared in LANGUAGES else ""
     if declared in LANGUAGES and hits[best] < 2 * hits[declared] + 10:
         return declared
-    # A text in a language without a file has few of these words.
-    return best if hits[best] > 0.05 * words.total() else ""
+    return best if hits[best] > _FEWEST_WORDS * words.total() else ""
+
+
+def find_foreign_language(book: Book) -> str:
+    """What the book is written in, if that is no key of `LANGUAGES`; "" if it is, or if in doubt.
+
+    The letters show a script that none of the languages uses. Otherwise the file declares the
+    language, and it is believed unless the function words are those of a language with a file. If
+    it declares none, or the wrong one, only a long text without such words is known to be foreign.
+    """
+    words = _sample(book)
+    scripts = Counter[str]()
+    for word, n in words.items():
+        if letter := next(filter(str.isalpha, word), ""):
+            scripts[unicodedata.name(letter, "").partition(" ")[0]] += n
+    if scripts:
+        script, n = scripts.most_common(1)[0]
+        if script != "LATIN" and n > 0.5 * scripts.total():
+            in_script = f"{script.capitalize()} letters"
+            is_named = book.language and book.language not in LANGUAGES
+            return name_from_code(book.language) if is_named else in_script
+    if book.language and book.language not in LANGUAGES:
+        return "" if infer_language(book) else name_from_code(book.language)
+    is_long = words.total() >= _ENOUGH_WORDS
+    is_known = max(_count_function_words(words).values()) > _FEWEST_WORDS / 2 * words.total()
+    return "an unknown language" if is_long and not is_known else ""
+
+
+def _sample(book: Book) -> Counter[str]:
+    """The words of some fifty paragraphs, in small letters."""
+    blocks = _paragraphs(book)
+    words = Counter[str]()
+    for block in blocks[:: max(1, len(blocks) // 50)]:
+        words.update(block.text.lower().split())
+    return words
+
+
+def _count_function_words(words: Counter[str]) -> dict[str, int]:
+    """How many of the words are function words of each language."""
+    return {
+        code: sum(words[word] for word in language.conventions.function_words.split())
+        for code, language in LANGUAGES.items()
+    }
 
 
 def _votes(blocks: Iterable[Block], conventions: Conventions) -> tuple[Counter[str], Counter[str]]:

@@ -105,6 +105,7 @@ _SPEECH = SpeechWords(
     abbreviations="Mrs?|Dr|St",
     salutation=r"(?:(?:my|our) )?(?:own |very )*(?:dear|dearest|beloved|honou?red)\b"
     r"(?:(?:Mrs?|Dr|Messrs|St)\.|(?!,['’])[^.!?”\"]){0,40}?",
+    title_alone="sir|madam",
     letter_words="letter|note|lines|epistle|telegram|wrote|written|writing|contents|as follows|"
     "postscript|advertisement|read",
     # "(with a sigh)", "(turning to her)"; not "(if you please)", which is the speaker's own

@@ -143,6 +143,8 @@ class SpeechWords:
             a word under discussion.
         abbreviations: pattern of abbreviations whose full stop ends no sentence.
         salutation: pattern of a salutation set off from the letter that follows it.
+        title_alone: pattern of a title that is a salutation without "Dear", but also stands at the
+            start of speech ("Sir").
         letter_words: pattern of the words by which narration announces a letter.
         aside: pattern of what narrators put in parentheses inside a speech, without the
             parentheses and the mark after them.
@@ -166,6 +168,7 @@ class SpeechWords:
     before_quotation: str = ""
     abbreviations: str = ""
     salutation: str = ""
+    title_alone: str = ""
     letter_words: str = ""
     aside: str = ""
 

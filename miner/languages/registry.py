@@ -44,15 +44,25 @@ ANY_CONVENTIONS = Conventions(
 
 _CODES = {language.name: code for code, language in LANGUAGES.items()} | {
     "catalan": "ca",
+    "chinese": "zh",
+    "czech": "cs",
     "danish": "da",
+    "esperanto": "eo",
     "finnish": "fi",
+    "galician": "gl",
     "greek": "el",
+    "icelandic": "is",
+    "japanese": "ja",
     "latin": "la",
     "norwegian": "no",
     "polish": "pl",
+    "romanian": "ro",
     "russian": "ru",
     "swedish": "sv",
+    "tagalog": "tl",
+    "welsh": "cy",
 }
+_NAMES = {code: name for name, code in _CODES.items()}
 
 
 def code_from_name(name: str) -> str:
@@ -62,6 +72,15 @@ def code_from_name(name: str) -> str:
     ('hu', 'fi', 'volapük')
     """
     return _CODES.get(name.lower(), name.lower())
+
+
+def name_from_code(code: str) -> str:
+    """Returns the English name of a language, or the code itself if it is not known.
+
+    >>> name_from_code("hu"), name_from_code("volapük")
+    ('Hungarian', 'Volapük')
+    """
+    return _NAMES.get(code, code).capitalize()
 
 
 def conventions_of(code: str) -> Conventions:

@@ -27,7 +27,10 @@ def test_the_table_of_many_books_ends_with_their_sum(many, tmp_path):
     totals = record(tmp_path / "out")["totals"]
     assert lines[33][:4] == ["all", "33", "books", f"{totals['words']:,}"]
     assert lines[34] == ["tagged", "by", "gap", "(33", "books)"]
-    assert lines[35][0] == "wrote"
+    n_left_out = sum(sum(book["filtered"].values()) for book in record(tmp_path / "out")["books"])
+    assert lines[35][:2] == ["left", "out"] and n_left_out > 0
+    assert sum(int(word) for word in lines[35] if word.isdecimal()) == n_left_out
+    assert lines[36][0] == "wrote"
 
 
 def test_a_title_in_brackets_is_shown_as_it_is(tmp_path):

@@ -174,7 +174,7 @@ def test_a_folder_in_the_place_of_a_shard_is_one_line(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words", [("--min-turns", "2"), ("--tagger", "narration"), ("--format", "parquet")]
+    "words", [("--min-turns", "3"), ("--tagger", "narration"), ("--format", "parquet")]
 )
 def test_a_run_with_other_options_is_not_resumed(tmp_path, monkeypatch, words):
     out = tmp_path / "out"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.dialogue.quotation_marks import find_dash_speech, scanner_for
+from miner.dialogue.quotation_marks import find_dash_speech, scan
 from miner.languages.marks import MARKS
 from miner.languages.registry import LANGUAGES, conventions_of
 
@@ -12,18 +12,18 @@ KIND = {'"': "double-straight", "“": "double-curly", "'": "single-straight", "
 
 
 def quoted(text, name):
-    """The quoted text that the scanner finds, in order."""
-    scanner = scanner_for(MARKS[name])
+    """The quoted text that a scan finds, in order."""
+    scanned = scan(text, MARKS[name])
     found, position = [], 0
-    while (start := scanner.open(text, position)) >= 0:
-        position, _ = scanner.close(text, start + 1)
+    while (start := scanned.open(position)) >= 0:
+        position, _ = scanned.close(start + 1)
         found.append(text[start:position])
     return found
 
 
 def is_closed(text, name):
-    scanner = scanner_for(MARKS[name])
-    return scanner.close(text, scanner.open(text, 0) + 1)[1]
+    scanned = scan(text, MARKS[name])
+    return scanned.close(scanned.open(0) + 1)[1]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_opening_marks_misprinted_for_apostrophes(text, expected):
     ],
 )
 def test_the_mark_that_shows_speech_runs_on(name, text, length):
-    assert scanner_for(MARKS[name]).continuation(text) == length
+    assert scan(text, MARKS[name]).continuation() == length
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_the_mark_that_shows_speech_runs_on(name, text, length):
     ],
 )
 def test_the_first_mark_of_a_block(name, text, first):
-    assert scanner_for(MARKS[name]).first_mark(text) == first
+    assert scan(text, MARKS[name]).first_mark() == first
 
 
 DASHED = [
@@ -241,15 +241,15 @@ texts = st.one_of(st.lists(pieces, max_size=25).map("".join), st.text(max_size=2
 
 @given(texts, st.sampled_from(sorted(MARKS)), st.integers(0, 30))
 def test_any_text_can_be_scanned(text, name, position):
-    scanner = scanner_for(MARKS[name])
-    start = scanner.open(text, position)
+    scanned = scan(text, MARKS[name])
+    start = scanned.open(position)
     assert start == -1 or position <= start < len(text)
     if start >= 0:
-        end, _ = scanner.close(text, start + 1)
+        end, _ = scanned.close(start + 1)
         assert start < end <= len(text)
-    assert scanner.first_mark(text) in ("open", "close", "")
+    assert scanned.first_mark() in ("open", "close", "")
     if text:
-        assert scanner.continuation(text) in (0, 1)
+        assert scanned.continuation() in (0, 1)
 
 
 @given(texts, st.sampled_from([conventions_of(code) for code in (*LANGUAGES, "")]))

@@ -19,6 +19,36 @@ def test_marks_may_be_given_instead_of_inferred():
     assert [span.text for span in found.spans if span.is_utterance] == ["'Go,'"]
 
 
+def test_a_book_in_a_language_without_a_file_is_refused_unless_its_marks_are_named():
+    page = "<html lang='fi'><body><p>”Missä vene on?” kysyi nainen.</p></body></html>".encode()
+    with pytest.raises(ValueError, match=r"^found Finnish, expected one of de, en, es, .*--quotes"):
+        parse_spans(page, "7")
+    page = page.replace("”Missä".encode(), "“Missä".encode())
+    found = parse_spans(page, "7", ["double-curly"])
+    assert [span.text for span in found.spans if span.is_utterance] == ["“Missä vene on?”"]
+
+
+PLAYS = {
+    "names before the lines": ["ANN. Where is the boat?", "BO. Gone.", "ANN. And the geese?"],
+    "names above the lines": ["Ann", "Where is the boat?", "Bo (rising)", "Gone.", "Ann", "And?"],
+}
+
+
+@pytest.mark.parametrize("name", PLAYS)
+def test_a_play_says_so_even_if_some_of_it_is_quoted(name):
+    lines = PLAYS[name] * 4 + ["He reads: “Come home,” and sighs."]
+    page = "".join(f"<p>{line}</p>" for line in lines)
+    with pytest.raises(ValueError, match=r"^a play: .* plays are not mined$"):
+        parse_spans(f"<html><body>{page}</body></html>".encode(), "7")
+
+
+def test_a_novel_with_repeated_short_paragraphs_is_no_play():
+    lines = ["“Where is the boat?”", "“Gone.”", "Silence.", "“And the geese?” said Ann."] * 4
+    page = "".join(f"<p>{line}</p>" for line in lines)
+    found = parse_spans(f"<html><body>{page}</body></html>".encode(), "7")
+    assert sum(span.is_utterance for span in found.spans) == 12
+
+
 @pytest.mark.parametrize(
     ("file", "reason"),
     [("play.html", "a play: "), ("no_dialogue.html", "no dialogue: found no speech")],

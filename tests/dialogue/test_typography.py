@@ -5,7 +5,11 @@ from helpers import DATA, needs_books, read_file
 from real import FILES, real_book
 
 from miner.books.book import Block, BlockKind, Book
-from miner.dialogue.typography import infer_typography, typography_from_names
+from miner.dialogue.typography import (
+    find_foreign_language,
+    infer_typography,
+    typography_from_names,
+)
 from miner.languages.marks import MARKS
 
 
@@ -193,6 +197,38 @@ def test_a_language_without_a_file_still_has_marks():
         "cantum amabant, nemo de nave descendit, nemo rogavit ubi anseres dormirent."
     )
     assert infer_typography(page(latin, language="la")).language == ""
+
+
+FINNISH = "Joki oli korkea ja pajut riippuivat veteen, mutta nainen istui rannalla ja odotti. "
+RUSSIAN = "Река была высокой, и женщина сидела на берегу и ждала лодку с гусями. "
+CATALAN = "Els ànecs eren al riu amb les oques, però l'home no hi era i ningú no sabia on anava. "
+FOREIGN = {
+    "declared": (FINNISH, "fi", "Finnish"),
+    "declared by a name that is not known": (FINNISH, "volapük", "Volapük"),
+    "declared, and like one with a file": (CATALAN, "ca", "Catalan"),
+    "not declared": (FINNISH * 40, "", "an unknown language"),
+    "declared wrongly": (FINNISH * 40, "en", "an unknown language"),
+    "too short to tell": (FINNISH, "en", ""),
+    "declared, in other letters": (RUSSIAN, "ru", "Russian"),
+    "other letters": (RUSSIAN, "", "Cyrillic letters"),
+    "other letters, declared wrongly": (RUSSIAN, "en", "Cyrillic letters"),
+    "a foreign name in English": (PROSE["en"] + "‘Волга!’ he said.", "en", ""),
+    "English that declares Finnish": (PROSE["en"], "fi", ""),
+    "without letters": ("* * *", "", ""),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_language_without_a_file_is_named(case):
+    text, declared, expected = FOREIGN[case]
+    assert find_foreign_language(page(text, text, language=declared)) == expected
+
+
+@pytest.mark.parametrize("language", PROSE)
+def test_a_language_with_a_file_is_not_foreign(language):
+    for declared in ("", language, "en"):
+        texts = [PROSE[language]] * 30
+        assert find_foreign_language(page(*texts, language=declared)) == ""
 
 
 def test_names_override():

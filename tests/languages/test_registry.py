@@ -6,7 +6,13 @@ import sys
 import pytest
 
 from miner.languages.language import Conventions
-from miner.languages.registry import LANGUAGES, any_of, code_from_name, conventions_of
+from miner.languages.registry import (
+    LANGUAGES,
+    any_of,
+    code_from_name,
+    conventions_of,
+    name_from_code,
+)
 
 SWEDISH = r"""
 from miner.languages.language import Conventions, Headings, Language
@@ -71,14 +77,15 @@ def show(*folders):
 
 def test_a_language_is_added_by_one_file(tmp_path):
     (tmp_path / "sv.py").write_text(SWEDISH, encoding="utf-8")
-    with_swedish, without = show(tmp_path), show(tmp_path / "empty")
+    with_swedish = show(tmp_path)
     assert with_swedish[0] == "sv|guillemets|dash|2"  # language, marks and number of chapters
     assert with_swedish[1:5] == ["heading|0", "contents|0", "contents|0", "heading|1"]
     tags = ["S|«Är färjan här,", "O| frågade kvinnan, ", "S|och är det en båt för gäss?»"]
     tags += ["S|— Då äter vi,", "O| sade hon. "]
     assert [line for line in with_swedish if line in tags] == tags
-    assert without[0] != with_swedish[0]
-    assert not {"contents|0", *tags} & set(without)
+    with pytest.raises(subprocess.CalledProcessError) as without:
+        show(tmp_path / "empty")
+    assert b"found Swedish, expected one of de, en, es," in without.value.stderr
 
 
 def test_the_file_is_named_by_the_code(tmp_path):
@@ -97,6 +104,9 @@ def test_a_language_is_found_by_its_code_and_its_name():
     assert conventions_of("sv") is conventions_of("")
     assert code_from_name("Finnish") == "fi"
     assert code_from_name("Volapük") == "volapük"
+    assert [name_from_code(code) for code in ("fi", "hu", "volapük")] == [
+        *("Finnish", "Hungarian", "Volapük"),
+    ]
 
 
 def test_the_patterns_of_all_languages_are_joined():

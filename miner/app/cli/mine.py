@@ -59,9 +59,9 @@ from miner.files import one_line
 @click.option(
     "--min-turns",
     type=click.IntRange(min=1),
-    default=1,
+    default=2,
     show_default=True,
-    help="Leave out dialogues of fewer turns.",
+    help="Leave out dialogues of fewer turns; 1 keeps what nobody answers.",
 )
 @click.option(
     "--min-confidence",
@@ -130,8 +130,8 @@ def command(
     \b
     miner mine 1342 84 --books DIR -o mined
     miner mine DIR --workers 4 --format parquet -o mined
-    miner mine sample --max-utterance-words 100 --min-turns 2 -o mined
     miner mine DIR -o mined --log mined.log --resume    a long run, begun or resumed
+    miner mine sample --max-utterance-words 100 --min-turns 3 -o mined
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.corpus.build import mine_corpus
 
@@ -163,7 +163,7 @@ def command(
         ) as run,
     ):
         run.finish()
-    from miner.app.tables.mining import describe_taggers, tabulate_run
+    from miner.app.tables.mining import describe_left_out, describe_taggers, tabulate_run
 
     if as_json:
         record = {"totals": run.totals, "files": [str(path) for path in run.paths]}
@@ -172,6 +172,8 @@ def command(
     elif not quiet and run.entries:
         show(tabulate_run(run, open_console().width))
         click.echo(f"tagged by {describe_taggers(run)}")
+        if left_out := describe_left_out(run):
+            click.echo(f"left out {left_out}")
         click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")
     if not quiet:
         for entry in run.entries:

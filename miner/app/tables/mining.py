@@ -53,6 +53,14 @@ def describe_taggers(run: CorpusRun) -> str:
     return ", ".join(f"{name} ({n} book{'s' * (n > 1)})" for name, n in counts.most_common())
 
 
+def describe_left_out(run: CorpusRun) -> str:
+    """What the filters left out: "2 long turns, 8 short dialogues"; "" if nothing."""
+    counts = Counter[str]()
+    for entry in run.entries:
+        counts.update(entry["filtered"])
+    return ", ".join(f"{n:,} {reason}" for reason, n in counts.items() if n)
+
+
 def tabulate_typography(name: str, typography: Typography) -> list[Shown]:
     """The marks that open speech in a book, and the votes for them."""
     chosen = ", ".join(typography.names) or "nothing"
