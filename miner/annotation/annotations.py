@@ -8,14 +8,17 @@ fingerprint and two facts, who speaks and in which conversation.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from miner.annotation.fingerprints import Fingerprint, parse_fingerprint
+from miner.annotation.origin import how_to_get_source, source_folders
 from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
 
+FOLDER = "annotations"
 BOOKS = "books.jsonl"
 GOLD = "gold"
 READINGS = ("first", "second")
@@ -136,19 +139,46 @@ class Annotations:
 
 def is_annotations(folder: Path) -> bool:
     """Whether a path is a folder of annotations."""
-    return (folder / BOOKS).is_file()
+    return os.path.isfile(folder / BOOKS)  # False, too, where no path can be so long
+
+
+def annotations_folder() -> Path:
+    """The folder of annotations that is read if none is named.
+
+    It is the folder in the variable MINER_ANNOTATIONS. Without it, it is `annotations` here or in
+    the source of the package, the first that there is; without any, `annotations`.
+    """
+    if named := os.environ.get("MINER_ANNOTATIONS"):
+        return Path(named)
+    here = Path(FOLDER)
+    return next(filter(is_annotations, (here, *(at / FOLDER for at in source_folders()))), here)
+
+
+def refuse_no_annotations(folder: Path) -> None:
+    """Raises an error that says how to get the annotations if a path is not a folder of them.
+
+    Raises:
+        ValueError: names the path.
+    """
+    if not is_annotations(folder):
+        raise ValueError(
+            f"{folder}: found no annotations, expected a folder with {BOOKS}; the package comes "
+            f"without, so get its source ({how_to_get_source()}), and name the folder {FOLDER} in "
+            "it with --gold or MINER_ANNOTATIONS"
+        )
 
 
 def read_annotations(folder: Path | str) -> Annotations:
     """Returns the annotations of a folder, with books in the order of `books.jsonl`.
 
     Raises:
-        ValueError: if a line is not JSON, a key is missing or has the wrong type, a split is
-            unknown, an author is in two splits, rows are out of order, or `books.jsonl` lacks the
-            book of a file; names the file and the line.
+        ValueError: if the folder has no `books.jsonl`, a line is not JSON, a key is missing or has
+            the wrong type, a split is unknown, an author is in two splits, rows are out of order,
+            or `books.jsonl` lacks the book of a file; names the file and the line.
         OSError: if a file cannot be read.
     """
     folder = Path(folder)
+    refuse_no_annotations(folder)
     cards = read_cards(folder / BOOKS)
     gold = _read_gold(folder, cards, cards)
     first, second = (_read_books(folder / name, cards, cards) for name in READINGS)
@@ -162,6 +192,7 @@ def read_split(folder: Path, split: str) -> tuple[AnnotatedBook, ...]:
         ValueError: as `read_annotations` and `Annotations.of_split` do.
         OSError: if a file cannot be read.
     """
+    refuse_no_annotations(folder)
     cards = read_cards(folder / BOOKS)
     return _read_gold(folder, cards, _cards_of(folder, cards, split))
 
@@ -178,6 +209,33 @@ def _cards_of(folder: Path, cards: Mapping[str, BookCard], split: str) -> dict[s
     if not found:
         raise ValueError(f"{folder}: found no book of split {split}")
     return found
+
+
+def is_annotation_file(path: Path) -> bool:
+    """Whether a file has annotations, as `gold/1342.jsonl` has and `miner annotate` saves them.
+
+    Raises:
+        ValueError: if its first line is not a JSON object; names the file and the line.
+        OSError: if the file cannot be read.
+    """
+    _, row = next(json_rows(path, read_text(path)), (path, {}))
+    return "fingerprint" in row
+
+
+def read_annotation_file(path: Path) -> tuple[str, tuple[Annotation, ...], str]:
+    """Returns the book of a file of annotations, its annotations, and the file's name and digest.
+
+    Raises:
+        ValueError: as `read_annotations` does, if the file is empty, or has several books.
+        OSError: if the file cannot be read.
+    """
+    content = path.read_bytes()
+    text = decode_text(content, path)
+    first = next(_rows(path, text, _KEYS), None)
+    if first is None:
+        raise ValueError(f"{path}: found no annotation, expected at least one")
+    book = first[1]["book"]
+    return book, parse_annotations(text, book, path), file_signature(path, sha256_of(content))
 
 
 def read_cards(path: Path) -> dict[str, BookCard]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
+from miner.annotation.annotations import is_annotations
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tag_files import (
@@ -24,10 +25,11 @@ from miner.dialogue.tag_files import (
     tag_from_name,
 )
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
-from miner.files import decode_text, file_signature, sha256_of
+from miner.files import RUN_RECORD, decode_text, file_signature, sha256_of
 
 # Pride and Prejudice, the only book in the files.
 MCN_BOOK = "1342"
+GOLD_CSV = "gold-v2.csv"
 _HEADING = re.compile(r"Chapter (\d+)", re.IGNORECASE)
 
 
@@ -126,8 +128,8 @@ def read_mcn(folder: Path | str) -> McnData:
             names the file and the line.
     """
     folder = Path(folder)
-    content = (folder / "gold-v2.csv").read_bytes()
-    rows, _ = _read_rows(folder / "gold-v2.csv")
+    content = (folder / GOLD_CSV).read_bytes()
+    rows, _ = _read_rows(folder / GOLD_CSV)
     blocks, spans = _spans_of_rows(rows)
     splits = _splits(rows, spans)
     test_chapters = {chapter for chapter, split in splits if split == "test"}
@@ -242,7 +244,7 @@ def _with_tag(span: Span, row: _Row) -> TaggedSpan:
 def read_any_tag_file(
     path: Path | str, *, split: str | None = None, repair: bool = False
 ) -> TagFile:
-    """Returns the books of a tags file (.jsonl) or of an MCN file (.csv).
+    """Returns the books of an MCN file (.csv), or of a tags file with any other ending.
 
     Args:
         path: the file.
@@ -250,16 +252,34 @@ def read_any_tag_file(
         repair: whether illegal tags are repaired and counted. If False they are an error.
 
     Raises:
-        ValueError: if the file has another ending, if `split` is given for a tags file, or as
+        ValueError: if `path` is a folder, if `split` is given for a tags file, or as
             `read_tag_file` and `read_mcn_tags` do.
+        OSError: if the file cannot be read.
     """
     path = Path(path)
-    if path.suffix == ".csv":
+    refuse_folder(path, "a tags file")
+    if path.suffix.lower() == ".csv":
         return read_mcn_tags(path, split=split, repair=repair)
-    if path.suffix != ".jsonl":
-        raise ValueError(f"{path}: found {path.suffix or 'no ending'}, expected .jsonl or .csv")
     if split is not None:
         raise ValueError(
             f"{path}: found split {split}, expected none in a tags file, which has no splits"
         )
     return read_tag_file(path, repair)
+
+
+def refuse_folder(path: Path, expected: str) -> None:
+    """Raises an error if a path is a folder; it names the tags file in the output of `miner mine`.
+
+    Raises:
+        ValueError: names the path, what the folder is, and what was expected.
+    """
+    if not path.is_dir():
+        return
+    found = "a folder"
+    if is_annotations(path):
+        found = "a folder of annotations"
+    elif (path / RUN_RECORD).is_file():
+        found = "the output of `miner mine`"
+        if (mined := path / "spans.jsonl").is_file():
+            expected += f", such as {mined}"
+    raise ValueError(f"{path}: found {found}, expected {expected}")

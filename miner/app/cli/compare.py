@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     TAGGERS,
+    SplitName,
     TaggerOption,
     books_option,
     dtype_option,
@@ -39,6 +40,7 @@ from miner.app.cli.terminal import show, show_json
 @dtype_option
 @click.option(
     "--split",
+    type=SplitName(),
     help="Split of the gold, or several joined by +.  [default: test; all for a tags file]",
 )
 @resamples_option
@@ -85,6 +87,7 @@ def command(
     comparison = compare(
         gold, named, split, read=book_reader(books, mirror), resamples=resamples, seed=seed
     )
+    show_left_out(comparison.coverage)
     drawn: list[Path] = []
     if plots:
         from miner.app.plots.comparison import draw_comparison

@@ -10,12 +10,13 @@ from miner.app.cli.options import (
     books_option,
     json_option,
     mirror_option,
+    source_argument,
 )
 from miner.app.cli.terminal import show, show_json
 
 
 @click.command("profile")
-@click.argument("source", metavar="SOURCE")
+@source_argument
 @books_option
 @mirror_option
 @json_option

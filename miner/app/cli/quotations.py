@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -34,9 +34,9 @@ def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_
     from miner.app.tables.scores import tabulate_quotations
     from miner.evaluation.pdnc_scores import score_corpus
 
-    scores = score_corpus(pdnc, book_reader(books, mirror))
+    scored = score_corpus(pdnc, book_reader(books, mirror))
+    show_left_out(scored.coverage)
     if as_json:
-        record = [score.to_json() for score in scores]
-        show_json(record)
+        show_json(scored.to_json())
     elif not quiet:
-        show(tabulate_quotations(scores, open_console().width))
+        show(tabulate_quotations(scored, open_console().width))

@@ -33,13 +33,12 @@ def command(
     """
     from miner.annotation.mcn import read_any_tag_file
     from miner.app.tables.scores import tabulate_scores
+    from miner.evaluation.gold_files import read_gold_tags
     from miner.evaluation.scores import score as score_all
 
-    truth = read_any_tag_file(gold, split=split)
     guess = read_any_tag_file(predicted, repair=True)
-    scores = score_all(
-        truth.books, guess.as_read, split=split or "all", resamples=resamples, seed=seed
-    )
+    truth = read_gold_tags(gold, guess.books, split)
+    scores = score_all(truth, guess.as_read, split=split or "all", resamples=resamples, seed=seed)
     if as_json:
         show_json(scores.to_json())
         return

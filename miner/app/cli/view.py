@@ -17,11 +17,12 @@ from miner.app.cli.options import (
     out_option,
     quiet_option,
     quotes_option,
+    source_argument,
 )
 
 
 @click.command("view")
-@click.argument("source", metavar="SOURCE")
+@source_argument
 @click.option(
     "--tagger",
     "taggers",

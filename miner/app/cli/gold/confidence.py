@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -65,12 +65,14 @@ def command(
     judged = judge_mined_pairs(
         read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
     )
-    found = measure_tradeoff(judged, resamples=resamples, seed=seed)
+    show_left_out(judged.coverage)
+    found = measure_tradeoff(judged.pairs, resamples=resamples, seed=seed)
     if plot:
         from miner.app.plots.evaluation import plot_tradeoff, save_figure
 
         save_figure(plot_tradeoff(found, split), plot, force)
     if as_json:
-        show_json([item.to_json() for item in found])
+        rows = [item.to_json() for item in found]
+        show_json({"rows": rows, "coverage": judged.coverage.to_json()})
     else:
-        show(tabulate_tradeoff(found, tagger, split))
+        show([*tabulate_tradeoff(found, tagger, split), *judged.coverage.notes])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     books_option,
     dtype_option,
@@ -45,8 +45,9 @@ def command(
     judged = judge_mined_pairs(
         read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
     )
-    found = count_pair_errors(judged)
+    show_left_out(judged.coverage)
+    found = count_pair_errors(judged.pairs)
     if as_json:
-        show_json(found.to_json())
+        show_json(found.to_json() | {"coverage": judged.coverage.to_json()})
     else:
-        show(tabulate_errors(found, tagger_label(tagger), split))
+        show([*tabulate_errors(found, tagger_label(tagger), split), *judged.coverage.notes])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -34,5 +34,7 @@ def command(
     from miner.app.tables.annotations import tabulate_speakers
     from miner.evaluation.speakers import compare_speakers
 
-    pairs = compare_speakers(read_split(gold, "all"), find_novels(pdnc), book_reader(books, mirror))
-    show(tabulate_speakers(pairs, differences))
+    reader = book_reader(books, mirror)
+    compared = compare_speakers(read_split(gold, "all"), find_novels(pdnc), reader)
+    show_left_out(compared.coverage)
+    show([*tabulate_speakers(compared.pairs, differences), *compared.coverage.notes])

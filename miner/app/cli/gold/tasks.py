@@ -12,11 +12,12 @@ from miner.app.cli.options import (
     mirror_option,
     out_option,
     quotes_option,
+    source_argument,
 )
 
 
 @click.command("tasks")
-@click.argument("source", metavar="SOURCE")
+@source_argument
 @click.option(
     "--chapter",
     "chapters",
