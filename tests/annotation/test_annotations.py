@@ -3,7 +3,9 @@
 import hashlib
 import json
 import re
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from annotation_helpers import fact, read_rows
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from miner.annotation.annotations import (
     Annotation,
+    annotations_folder,
     is_annotations,
     read_annotations,
     read_split,
@@ -174,8 +177,41 @@ def test_books_and_files_must_be_the_same(tmp_path):
     (foreign / "gold" / "7.jsonl").write_bytes(b"\n\xe9\n")
     with pytest.raises(ValueError, match=r"7\.jsonl:2: found bytes that are not UTF-8"):
         read_annotations(foreign)
-    with pytest.raises(FileNotFoundError):
-        read_annotations(tmp_path / "c")
+
+
+def test_without_annotations_the_error_says_how_to_get_them(tmp_path, monkeypatch):
+    gone = tmp_path / "c"
+    wanted = rf"{gone}: found no annotations, expected a folder with books.jsonl; .* \((.*)\), "
+    recorded = {"url": "https://example.org/miner.git", "vcs_info": {"vcs": "git"}}
+    for record, source in (
+        ({}, "the repository of conversation-miner"),
+        ({"url": "file:///miner"}, "the repository of conversation-miner"),
+        (recorded, "git clone https://example.org/miner.git"),
+    ):
+        monkeypatch.setattr(
+            "miner.annotation.origin.distribution",
+            lambda name, record=record: SimpleNamespace(read_text=lambda _: json.dumps(record)),
+        )
+        for read in (read_annotations, partial(read_split, split="all")):
+            with pytest.raises(ValueError, match=wanted + ".*--gold or MINER_ANNOTATIONS$") as told:
+                read(gone)
+            assert re.match(wanted, str(told.value))[1] == source
+
+
+def test_the_annotations_are_found_here_in_the_source_or_by_a_variable(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert annotations_folder() == ANNOTATIONS  # this package is read from its source
+    monkeypatch.setattr("miner.annotation.origin._PARENT", tmp_path / "elsewhere")
+    recorded = json.dumps({"url": ANNOTATIONS.parent.as_uri(), "dir_info": {}})
+    found = SimpleNamespace(read_text=lambda _: recorded)
+    monkeypatch.setattr("miner.annotation.origin.distribution", lambda name: found)
+    assert annotations_folder() == ANNOTATIONS  # it was installed from there
+    recorded = ""
+    assert annotations_folder() == Path("annotations")  # which is not there
+    write(tmp_path / "annotations")
+    assert annotations_folder() == Path("annotations")
+    monkeypatch.setenv("MINER_ANNOTATIONS", str(tmp_path / "mine"))
+    assert annotations_folder() == tmp_path / "mine"
 
 
 @pytest.mark.slow
