@@ -12,10 +12,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as shown
 from typing import Any
 
 from miner.annotation.fingerprints import Fingerprint, parse_fingerprint
 from miner.annotation.origin import how_to_get_source, source_folders
+from miner.dialogue.tag_files import LARGEST
 from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
 
 FOLDER = "annotations"
@@ -247,7 +249,11 @@ def read_cards(path: Path) -> dict[str, BookCard]:
         if card.book in cards:
             raise ValueError(f"{where}: found book {card.book} a second time, expected it once")
         if card.split not in SPLITS:
-            raise ValueError(f"{where}: found split {card.split!r}, expected {', '.join(SPLITS)}")
+            raise ValueError(
+                f"{where}: found split {shown(card.split)}, expected {', '.join(SPLITS)}"
+            )
+        if card.person not in (1, 3):
+            raise ValueError(f"{where}: found {card.person} as person, expected 1 or 3")
         if split_of.setdefault(card.author, card.split) != card.split:
             raise ValueError(
                 f"{where}: found {card.author} in split {card.split}, "
@@ -269,7 +275,7 @@ def parse_annotations(text: str, book: str, path: Path) -> tuple[Annotation, ...
     last: dict[int, int] = {}
     for where, row in _rows(path, text, _KEYS):
         if row["book"] != book:
-            raise ValueError(f"{where}: found book {row['book']!r}, expected {book!r}")
+            raise ValueError(f"{where}: found book {shown(row['book'])}, expected {shown(book)}")
         annotation = _annotation(row, where)
         before = annotations[-1] if annotations else annotation
         if before.chapter > annotation.chapter or before.paragraph > annotation.paragraph:
@@ -334,10 +340,10 @@ def _rows(
     """Yields the objects of a JSON Lines file with their places; each must have the keys."""
     for where, row in json_rows(path, text):
         for key, kind in keys.items():
-            if type(row.get(key)) is not kind:
-                raise ValueError(
-                    f"{where}: found {row.get(key)!r} as {key}, expected {kind.__name__}"
-                )
+            value = row.get(key)
+            if type(value) is not kind or (kind is int and abs(value) > LARGEST):
+                expected = f"int up to {LARGEST}" if kind is int else kind.__name__
+                raise ValueError(f"{where}: found {shown(value)} as {key}, expected {expected}")
         yield where, row
 
 
@@ -354,9 +360,9 @@ def _annotation(row: dict[str, Any], where: str) -> Annotation:
         )
     if bool(speaker.strip()) != (conversation > 0):
         raise ValueError(
-            f"{where}: found speaker {speaker!r} in conversation {conversation}, "
+            f"{where}: found speaker {shown(speaker)} in conversation {conversation}, "
             "expected a name in conversations from 1, and none in 0"
         )
     if not isinstance(remark, str):
-        raise ValueError(f"{where}: found {remark!r} as remark, expected text")
+        raise ValueError(f"{where}: found {shown(remark)} as remark, expected text")
     return Annotation(row["chapter"], row["paragraph"], found, speaker, conversation, remark)

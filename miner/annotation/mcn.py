@@ -9,10 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from reprlib import repr as shown
 
 from miner.annotation.annotations import is_annotations
 from miner.books.book import Block, BlockKind, Book
@@ -30,7 +31,7 @@ from miner.files import RUN_RECORD, decode_text, file_signature, sha256_of
 # Pride and Prejudice, the only book in the files.
 MCN_BOOK = "1342"
 GOLD_CSV = "gold-v2.csv"
-_HEADING = re.compile(r"Chapter (\d+)", re.IGNORECASE)
+_HEADING = re.compile(r"Chapter ([0-9]{1,9})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +170,11 @@ def _read_rows(path: Path) -> tuple[list[_Row], str]:
     ]
     if None in columns:
         raise ValueError(
-            f"{path}:1: found columns {', '.join(names)}, "
+            f"{path}:1: found columns {shown(list(names))}, "
             "expected para_index, one of sent and para, and one of label and pred_label"
         )
     rows: list[_Row] = []
-    for cells in table:
+    for cells in _cells(table, path):
         where = f"{path}:{table.line_num}"
         paragraph, sentence, tag = (cells[name] for name in columns if name)
         if not (paragraph and sentence and sentence.split()):
@@ -182,6 +183,14 @@ def _read_rows(path: Path) -> tuple[list[_Row], str]:
         split = cells.get("split_tag") or ""
         rows.append(_Row(where, paragraph, collapsed, tag_from_name(tag, where), split))
     return rows, file_signature(path, sha256_of(content))
+
+
+def _cells(table: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
+    """Yields the rows of a table; an error of the reader names the file and the line."""
+    try:
+        yield from table
+    except csv.Error as error:
+        raise ValueError(f"{path}:{table.line_num + 1}: {error}, expected a CSV file") from error
 
 
 def _spans_of_rows(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]:
@@ -216,8 +225,8 @@ def _splits(rows: Iterable[_Row], spans: Iterable[Span]) -> tuple[tuple[int, str
         known = splits.setdefault(span.chapter, row.split)
         if known != row.split:
             raise ValueError(
-                f"{row.where}: found split {row.split!r} in chapter {span.chapter}, "
-                f"expected {known!r} as in the rows before"
+                f"{row.where}: found split {shown(row.split)} in chapter {span.chapter}, "
+                f"expected {shown(known)} as in the rows before"
             )
     return tuple(splits.items())
 
@@ -229,7 +238,9 @@ def _tags_on_spans(path: Path, spans: Sequence[Span], repair: bool) -> TagFile:
         raise ValueError(f"{path}: found {len(rows)} rows, expected {len(spans)}, as in the gold")
     for row, span in zip(rows, spans, strict=True):
         if row.text != span.text.strip():
-            raise ValueError(f"{row.where}: found {row.text!r}, expected {span.text.strip()!r}")
+            raise ValueError(
+                f"{row.where}: found {shown(row.text)}, expected {shown(span.text.strip())}"
+            )
     tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
     if not repair:
         refuse_illegal_tags(tagged, [row.where for row in rows])

@@ -154,6 +154,8 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, changed, message):
     [
         ({"book": "9"}, "found None as title, expected str"),
         (card("9", "Jon Pell", "test", year="1888"), "found '1888' as year, expected int"),
+        (card("9", "Jon Pell", "dev", person=2), "found 2 as person, expected 1 or 3"),
+        (card("9", "Jon Pell", "dev", year=10**30), f"found {10**30} as year, expected int up to"),
         (card("9", "Jon Pell", "exam"), "found split 'exam', expected train, dev, test, sample"),
         (card("9", "Jon Pell", "dev"), "found Jon Pell in split dev, expected test, as the author"),
         (card("8", "Ada Orme", "train"), "found book 8 a second time, expected it once"),
@@ -163,6 +165,39 @@ def test_a_wrong_book_is_refused_with_file_and_line(tmp_path, row, message):
     folder = write(tmp_path / "a", cards=[*CARDS[:2], row])
     with pytest.raises(ValueError, match=re.escape(f"{folder / 'books.jsonl'}:3: {message}")):
         read_annotations(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"chapter": 10**30}, f"found {10**30} as chapter, expected int up to 1000000000"),
+        ({"paragraph": -(10**30)}, f"found -{10**30} as paragraph, expected int up to 1000000000"),
+        ({"conversation": float("nan")}, "found nan as conversation, expected int up to 1000"),
+        ({"speaker": None}, "found None as speaker, expected str"),
+        ({"speaker": "\ud83d"}, "found half a character, expected whole ones"),
+        (
+            {"speaker": "A" * 10**4, "conversation": 0},
+            "found speaker 'AAAAAAAAAAAA...AAA",
+        ),
+        ({"fingerprint": "a.1.x" * 10**4}, "found fingerprint 'a.1.xa.1.xa....1.xa.1.xa.1.x', exp"),
+        ({"fingerprint": f"a.{'9' * 5000}.01234567"}, "found fingerprint 'a.9999999999...9999.01234567'"),
+        ({"remark": ["a"] * 10**4}, "found ['a', 'a', 'a', 'a', 'a', 'a', ...] as remark, expect"),
+        ({"book": "8" * 10**4}, "found book '888888888888...8888888888888', expected '7'"),
+        ({"book": ["@"]}, "found JSON of too many levels, expected one object"),
+        ({"chapter": ["@@"]}, "found a number of thousands of digits, expected one object"),
+    ],
+)
+def test_a_row_that_was_made_to_break_is_refused_in_one_line(tmp_path, changes, message):
+    folder = write(tmp_path / "a")
+    path = folder / "gold" / "7.jsonl"
+    row = json.dumps(json.loads(lines(ROWS).split("\n")[0]) | changes)
+    row = row.replace('["@"]', "[" * 10**5).replace('["@@"]', "9" * 5000)
+    path.write_text(row + "\n", encoding="utf-8")
+    for read in (read_annotations, partial(read_split, split="test")):
+        with pytest.raises(ValueError) as error:
+            read(folder)
+        assert str(error.value).startswith(f"{path}:1: {message}")
+        assert "\n" not in str(error.value) and len(str(error.value)) < 400
 
 
 def test_books_and_files_must_be_the_same(tmp_path):
