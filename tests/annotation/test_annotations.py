@@ -180,7 +180,10 @@ def test_a_wrong_book_is_refused_with_file_and_line(tmp_path, row, message):
             "found speaker 'AAAAAAAAAAAA...AAA",
         ),
         ({"fingerprint": "a.1.x" * 10**4}, "found fingerprint 'a.1.xa.1.xa....1.xa.1.xa.1.x', exp"),
-        ({"fingerprint": f"a.{'9' * 5000}.01234567"}, "found fingerprint 'a.9999999999...9999.01234567'"),
+        (
+            {"fingerprint": f"a.{'9' * 5000}.01234567"},
+            "found fingerprint 'a.9999999999...9999.01234567'",
+        ),
         ({"remark": ["a"] * 10**4}, "found ['a', 'a', 'a', 'a', 'a', 'a', ...] as remark, expect"),
         ({"book": "8" * 10**4}, "found book '888888888888...8888888888888', expected '7'"),
         ({"book": ["@"]}, "found JSON of too many levels, expected one object"),

@@ -73,8 +73,8 @@ def command(
 
     \b
     miner compare --gold annotations --split sample   needs no other book
-    miner gold fetch --gold annotations               downloads the annotated books
-    miner compare --gold annotations --split test
+    miner compare --gold annotations --tagger auto    downloads the books of the split test
+    miner compare --gold sample.tags --tagger gap:300
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.scores import tabulate_comparison
     from miner.evaluation.compare import compare

@@ -25,7 +25,11 @@ def command(source: str, books: Path | None, mirror: str | None, as_json: bool) 
 
     Each paragraph votes for the marks that open its first speech. The option --quotes of the other
     commands overrules the result.
-    """
+
+    \b
+    miner profile sample
+    miner profile 1342 --json
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.mining import tabulate_typography
     from miner.corpus.reading import read_book
     from miner.dialogue.typography import infer_typography

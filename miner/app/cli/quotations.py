@@ -30,7 +30,11 @@ def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_
     file and aligned with the corpus by its letters. The table also has the scores of two simple
     rules on the corpus's own text. Thoughts in quotation marks count as quotations, because the
     corpus counts them.
-    """
+
+    \b
+    miner quotations --pdnc PDNC                the books are downloaded
+    miner quotations --pdnc PDNC --books DIR    those in DIR are not
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.scores import tabulate_quotations
     from miner.evaluation.pdnc_scores import score_corpus
 

@@ -52,7 +52,11 @@ def command(
 
     A checkpoint mines pairs from the annotated chapters of the books. For each minimum confidence
     the table has the number of pairs, their precision, and their recall of the gold pairs.
-    """
+
+    \b
+    miner gold confidence --split sample   needs no other book
+    miner gold confidence --plot confidence.png
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.app.tables.scores import tabulate_tradeoff
     from miner.evaluation.confidence import measure_tradeoff

@@ -36,7 +36,12 @@ def command(
     mirror: str | None,
     as_json: bool,
 ) -> None:
-    """Count the wrong pairs that a tagger mines, by cause."""
+    """Count the wrong pairs that a tagger mines, by cause.
+
+    \b
+    miner gold errors --split sample     needs no other book
+    miner gold errors --tagger gap:300
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.app.tables.scores import tabulate_errors
     from miner.evaluation.pair_errors import count_pair_errors, judge_mined_pairs

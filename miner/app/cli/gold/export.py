@@ -47,7 +47,11 @@ def command(
 
     A book that is not at hand is left out with the reason. The others are written, and the exit
     code is 1.
-    """
+
+    \b
+    miner gold export --split sample --format tags -o sample.tags
+    miner gold export --split train+dev --format datasets -o annotated
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.annotation.coverage import LeftOutBook
     from miner.annotation.editions import coverage_of, read_editions

@@ -28,7 +28,11 @@ def command(
     """Compare our speakers with those of an annotated corpus.
 
     The corpus is the Project Dialogism Novel Corpus (PDNC).
-    """
+
+    \b
+    miner gold speakers --pdnc PDNC
+    miner gold speakers --pdnc PDNC --differences
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.annotation.pdnc import find_novels
     from miner.app.tables.annotations import tabulate_speakers

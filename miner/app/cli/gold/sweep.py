@@ -45,8 +45,13 @@ def command(
 ) -> None:
     """Score the gap heuristic with many gaps.
 
-    The gaps are 50 to 2000 characters. Use the result to choose the gap of tuned-gap.
-    """
+    The gaps are 50 to 2000 characters. Use the result to choose the gap of tuned-gap. The split
+    test is refused, because a gap that is chosen on it makes its scores worthless as a test.
+
+    \b
+    miner gold sweep --split sample   needs no other book
+    miner gold sweep
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.app.tables.scores import tabulate_sweep
     from miner.evaluation.gap_sweep import GAPS, sweep_gaps
