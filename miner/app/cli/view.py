@@ -65,7 +65,7 @@ def command(
 
     \b
     miner view sample -o sample.html
-    miner view sample --gold annotations --tagger gap --tagger narration -o sample.html
+    miner view sample --gold annotations --tagger gap --tagger auto -o sample.html
     miner view 1342 --tagger auto --tagger gap:300 -o 1342.html
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.viewer.view import view_html

@@ -47,7 +47,7 @@ def command(
 
     \b
     miner gold tasks sample --chapter 2 -o tasks.json
-    miner gold tasks 1342 --chapter 3 --chapter 4 -o tasks.json
+    miner gold tasks 1342 --chapter 3 --chapter 4 -o 1342.json
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.label_studio import tasks_file, tasks_from_spans
     from miner.corpus.reading import read_spans
