@@ -9,7 +9,7 @@ fingerprint and two facts, who speaks and in which conversation.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shown
@@ -336,11 +336,11 @@ def _read_book(path: Path, card: BookCard) -> AnnotatedBook:
 
 def _rows(
     path: Path, text: str, keys: dict[str, Callable[..., Any]]
-) -> Iterable[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects of a JSON Lines file with their places; each must have the keys."""
     for where, row in json_rows(path, text):
         for key, kind in keys.items():
-            value = row.get(key)
+            value: Any = row.get(key)
             if type(value) is not kind or (kind is int and abs(value) > LARGEST):
                 expected = f"int up to {LARGEST}" if kind is int else kind.__name__
                 raise ValueError(f"{where}: found {shown(value)} as {key}, expected {expected}")

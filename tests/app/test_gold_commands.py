@@ -110,6 +110,8 @@ def test_the_annotations_are_found_by_a_variable(tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MINER_ANNOTATIONS", str(folder))
     assert json.loads(said("gold", "stats", "--json"))["splits"]["sample"]["books"] == 2
+    done = run("compare", "--split", "sample", "--tagger", "gap", "--resamples", 1, "--json")
+    assert json.loads(left_out(done))["gold"] == "two"
     monkeypatch.setenv("MINER_ANNOTATIONS", str(tmp_path))
     assert failed("gold", "stats").startswith(f"{tmp_path}: found no annotations, expected")
     line = failed("compare", "--gold", "annotations")

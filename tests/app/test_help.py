@@ -8,13 +8,7 @@ import sys
 import click
 import pytest
 from click.shell_completion import ShellComplete
-from helpers import (
-    ANNOTATIONS,
-    BOOKS,
-    CORPUS,
-    run,
-    said,
-)
+from helpers import ANNOTATIONS, BOOKS, CORPUS, run, said
 
 from miner import __version__
 from miner.app.cli.main import main
@@ -28,9 +22,7 @@ PLACES = {"PDNC": CORPUS, "DIR": BOOKS}
 def examples_of(command):
     """The lines of a help that are commands, each without the remark behind it."""
     lines = [line.strip() for line in command.help.splitlines()]
-    return [
-        re.split(r" {3,}| {2}(?=[a-z ]+$)", line)[0] for line in lines if line.startswith("miner ")
-    ]
+    return [re.split(" {2,}", line)[0] for line in lines if line.startswith("miner ")]
 
 
 EXAMPLES = {path: examples_of(command) for path, command in {(): main, **COMMANDS}.items()}

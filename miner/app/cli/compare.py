@@ -28,6 +28,8 @@ from miner.app.cli.terminal import show, show_json
     "--gold",
     type=PATH,
     required=True,
+    envvar="MINER_ANNOTATIONS",
+    show_envvar=True,
     help="Folder of annotations, folder of the project MCN, or a tags file.",
 )
 @click.option(
