@@ -11,8 +11,6 @@ from miner.extras import MissingExtraError, import_extra
 NOT_FOR_MINING = (
     "torch transformers accelerate datasets matplotlib flask pandas sklearn scipy".split()
 )
-    "torch transformers accelerate datasets matplotlib flask pandas sklearn scipy".split()
-)
 # Hides packages, as if they were not installed.
 HIDE = """
 import sys
