@@ -36,6 +36,7 @@ from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.typography import typography_from_names
+from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.model_config import TaggerConfig
 
@@ -90,6 +91,12 @@ def _encoder(kind: str) -> Path:
 @cache
 def tokenizer_of(kind: str = "bert"):
     return AutoTokenizer.from_pretrained(encoder(kind))
+
+
+@cache
+def plain_of(kind: str = "bert") -> Tokenizer:
+    """The tokenizer as taggers use it: it neither cuts nor pads texts."""
+    return plain_tokenizer(tokenizer_of(kind).backend_tokenizer)
 
 
 def model_of(kind: str = "bert", seed: int = 11, **shape) -> ConversationTagger:
