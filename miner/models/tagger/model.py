@@ -25,7 +25,7 @@ from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import Expert, refuse_another_format
 from miner.models.tagger.encoding import Encoding, Window, batch_windows
 from miner.models.tagger.features import FEATURES, N_PLAIN
-from miner.models.tagger.head import OUTCOME_OF_TAG, VOICE
+from miner.models.tagger.head import OUTCOME_OF_TAG, OUTCOMES, STRUCTURE, VOICE
 from miner.models.tagger.model_config import TaggerConfig
 from miner.models.tagger.pooling import Parts
 from miner.models.tagger.quantization import dequantize, is_quantized
@@ -33,8 +33,6 @@ from miner.models.tagger.quantization import dequantize, is_quantized
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
 _PAD_TO = 8  # tokens; windows are padded to a multiple of it
 _DISTANCE = 8  # utterances, at most, between two whose speakers are compared
-_STRUCTURE = 64  # size of the layers over the structure features
-_OUTCOMES = ("opens a conversation", "opens a turn", "continues a turn")
 # The arguments by which `from_pretrained` finds a model's files, beside its name.
 _PLACE = ("cache_dir", "force_download", "local_files_only", "revision", "subfolder", "token")
 
@@ -63,8 +61,8 @@ class TextExpert(nn.Module):
         self.plain = None
         size = config.projection
         if config.features:
-            self.plain = nn.Sequential(nn.Linear(N_PLAIN, _STRUCTURE), nn.GELU())
-            size += _STRUCTURE
+            self.plain = nn.Sequential(nn.Linear(N_PLAIN, STRUCTURE), nn.GELU())
+            size += STRUCTURE
         self.dropout = nn.Dropout(config.dropout)
         self.lstm = nn.LSTM(
             size,
@@ -77,7 +75,7 @@ class TextExpert(nn.Module):
         size += 2 * config.hidden
         self.voice = nn.Linear(size, VOICE)
         self.voice_bias = nn.Parameter(torch.zeros(1))
-        self.scores = nn.Linear(size + 1, len(_OUTCOMES))
+        self.scores = nn.Linear(size + 1, len(OUTCOMES))
 
     def forward(self, vectors: Tensor, features: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the scores of the outcomes, and `SequenceScores.alike`, of padded sequences.
@@ -128,10 +126,10 @@ class StructureExpert(nn.Module):
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
-        self.projection = nn.Sequential(nn.Linear(len(FEATURES), _STRUCTURE), nn.GELU())
+        self.projection = nn.Sequential(nn.Linear(len(FEATURES), STRUCTURE), nn.GELU())
         self.dropout = nn.Dropout(dropout)
-        self.lstm = nn.LSTM(_STRUCTURE, _STRUCTURE, batch_first=True, bidirectional=True)
-        self.scores = nn.Linear(3 * _STRUCTURE, len(_OUTCOMES))
+        self.lstm = nn.LSTM(STRUCTURE, STRUCTURE, batch_first=True, bidirectional=True)
+        self.scores = nn.Linear(3 * STRUCTURE, len(OUTCOMES))
 
     def forward(self, features: Tensor, lengths: Tensor | None) -> Tensor:
         """Returns the scores of the outcomes of padded sequences: (sequences, utterances, 3).
