@@ -17,14 +17,12 @@ from miner.models.tagger.features import FEATURES, N_PLAIN
 
 Array = NDArray[np.float32]
 Weights = Mapping[str, Array]
-Shapes = Mapping[str, tuple[int, ...]]
 
 STRUCTURE = 64  # size of the layers over the structure features
 VOICE = 64  # size of the vectors whose product says whether two utterances have one speaker
-# An utterance has one of three outcomes: it opens a conversation, opens a turn, or continues one.
+OUTCOMES = ("opens a conversation", "opens a turn", "continues a turn")  # of an utterance
 # Whether one that continues a turn is I-START or I-OTHER follows from the tags before it, so both
 # have the same score.
-OUTCOMES = ("opens a conversation", "opens a turn", "continues a turn")
 OUTCOME_OF_TAG = (0, 2, 1, 2)
 _NORM_EPSILON = 1e-5  # as in PyTorch
 
@@ -43,12 +41,7 @@ class Head:
         Raises:
             ValueError: if these are not the weights of such a model. The message names one.
         """
-        refuse_other_shapes(
-            {name: weight.shape for name, weight in weights.items()}, head_shapes(config, size)
-        )
-        for name, weight in weights.items():
-            if weight.dtype != np.float32 or not np.isfinite(weight).all():
-                raise ValueError(f"found {name} of {weight.dtype} or NaN, expected finite float32")
+        refuse_other_weights(weights, head_shapes(config, size))
         self._weights = weights
         self._start_share, self._turn_share = config.start_share, config.turn_share
 
@@ -173,24 +166,27 @@ def _lstm_shapes(name: str, n_inputs: int, size: int, layers: int) -> dict[str, 
     return shapes
 
 
-def refuse_other_shapes(found: Shapes, expected: Shapes) -> None:
+def refuse_other_weights(weights: Weights, expected: Mapping[str, tuple[int, ...]]) -> None:
     """Raises an error if weights are not those that a model has.
 
     Args:
-        found: the shape of each weight, by name.
-        expected: the shapes that the model has.
+        weights: the weights, by name.
+        expected: the shape of each weight of the model, by name.
 
     Raises:
-        ValueError: if a weight is missing, is too many, or has another shape. The message names it.
+        ValueError: if a weight is missing, is too many, has another shape, or is not finite. The
+            message names it.
     """
-    for name in sorted(found.keys() ^ expected.keys()):
+    for name in sorted(weights.keys() ^ expected.keys()):
         kind = "no" if name in expected else "a weight"
         raise ValueError(f"found {kind} {name}, expected the {len(expected)} weights of its config")
     for name, shape in expected.items():
-        if found[name] != shape:
+        if weights[name].shape != shape:
             raise ValueError(
-                f"found {name} of shape {found[name]}, expected {shape} as its config says"
+                f"found {name} of shape {weights[name].shape}, expected {shape} as its config says"
             )
+        if not np.isfinite(weights[name]).all():
+            raise ValueError(f"found {name} with NaN or infinity, expected finite numbers")
 
 
 def _log_odds(scores: TagScores) -> tuple[TagScores, TagScores]:

@@ -9,7 +9,7 @@ this model reads running text and a whole chapter; its config can reproduce the 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -28,7 +28,7 @@ from miner.models.tagger.features import FEATURES, N_PLAIN
 from miner.models.tagger.head import OUTCOME_OF_TAG, OUTCOMES, STRUCTURE, VOICE
 from miner.models.tagger.model_config import TaggerConfig
 from miner.models.tagger.pooling import Parts
-from miner.models.tagger.quantization import dequantize, is_quantized
+from miner.models.tagger.quantization import Array, dequantize, is_quantized
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
 _PAD_TO = 8  # tokens; windows are padded to a multiple of it
@@ -209,7 +209,8 @@ class ConversationTagger(PreTrainedModel):
             return super().from_pretrained(name, *args, **kwargs)
         if kwargs.get("config") is None:
             kwargs["config"] = TaggerConfig.from_dict(record)
-        return super().from_pretrained(None, *args, state_dict=read_weights(file), **kwargs)
+        weights = tensors_of(dequantize(load_file(file)))
+        return super().from_pretrained(None, *args, state_dict=weights, **kwargs)
 
     def _init_weights(self, module: nn.Module) -> None:
         """Keeps PyTorch's own initial weights; those of the encoder are loaded later."""
@@ -336,9 +337,8 @@ class ConversationTagger(PreTrainedModel):
         ]
 
 
-def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """Returns the weights of a file, dequantized if they are quantized."""
-    weights = dequantize(load_file(path))
+def tensors_of(weights: Mapping[str, Array]) -> dict[str, Tensor]:
+    """Returns weights as PyTorch takes them."""
     return {name: torch.from_numpy(np.ascontiguousarray(item)) for name, item in weights.items()}
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 from transformers import PreTrainedTokenizerFast
 
 from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import read_config
-from miner.models.tagger.head import refuse_other_shapes
-from miner.models.tagger.model import ConversationTagger, read_weights
+from miner.models.tagger.head import refuse_other_weights
+from miner.models.tagger.model import ConversationTagger, tensors_of
 from miner.models.tagger.model_config import TaggerConfig
-from miner.models.tagger.quantization import Array
+from miner.models.tagger.quantization import Array, dequantize
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -34,22 +34,20 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     _, record = read_config(path)
     with _loading(path / CHECKPOINT_WEIGHTS):
-        weights = read_weights(path / CHECKPOINT_WEIGHTS)
+        weights = dequantize(load_file(path / CHECKPOINT_WEIGHTS))
     _refuse_more_layers(path / CHECKPOINT_CONFIG, record, len(weights))
     with _loading(path / CHECKPOINT_CONFIG):
         config = TaggerConfig.from_dict(record)
         with torch.device("meta"):  # its weights need no memory, however large they would be
             expected = ConversationTagger(config).state_dict()
     try:
-        refuse_other_shapes(
-            {name: tuple(weight.shape) for name, weight in weights.items()},
-            {name: tuple(weight.shape) for name, weight in expected.items()},
-        )
+        shapes = {name: tuple(weight.shape) for name, weight in expected.items()}
+        refuse_other_weights(weights, shapes)
     except ValueError as error:
         raise ValueError(f"{path / CHECKPOINT_WEIGHTS}: {error}") from error
     with _loading(path):
         model = ConversationTagger(config)
-        model.load_state_dict(weights)
+        model.load_state_dict(tensors_of(weights))
         tokenizer = PreTrainedTokenizerFast.from_pretrained(path)
     return model.eval(), tokenizer
 
