@@ -326,7 +326,7 @@ def test_a_folder_that_is_no_checkpoint_is_no_tagger(tmp_path, checkpoint):
         with pytest.raises(ValueError, match="a file of tags, or a checkpoint"):
             load_tagger(str(path))
     # An encoder is a folder of the same form, but no tagger.
-    with pytest.raises(ValueError, match="found model type bert, expected conversation-tagger"):
+    with pytest.raises(ValueError, match="found model type 'bert', expected conversation-tagger"):
         load_tagger(str(encoder()))
 
 
@@ -420,7 +420,7 @@ def test_the_table_of_pairs_by_confidence(varied, tmp_path):
     lines = [line.split() for line in done.stdout.splitlines() if line[:1] == "0"]
     shares = [float(line[2].rstrip("%")) for line in lines]
     assert shares[0] == 100 and shares == sorted(shares, reverse=True)
-    rows = json.loads(run(*words, "--resamples", 20, "--json").stdout)
+    rows = json.loads(run(*words, "--resamples", 20, "--json").stdout)["rows"]
     assert [f"{row['share']:.1%}" for row in rows] == [line[2] for line in lines]
     again = run(*words, "--plot", plot)
     assert again.exit_code == 1 and "exists already" in again.stderr
@@ -433,18 +433,20 @@ def test_a_heuristic_has_no_table_of_pairs_by_confidence():
 
 
 def test_the_signature_of_a_checkpoint_changes_with_its_files(tmp_path):
-    folder = save_checkpoint(tmp_path / "tiny")
+    folder = shutil.copytree(exported(), tmp_path / "tiny")
     assert load_tagger(str(folder)).load() is load_tagger(str(folder)).load()
-    signatures, offsets = set(), []
+    signatures, offsets = [], []
     for name in ("", "config.json", "tokenizer.json"):
         if name == "config.json":
             config = json.loads((folder / name).read_bytes()) | {"start_offset": 1.5}
             (folder / name).write_text(json.dumps(config))
         elif name:
             (folder / name).write_bytes((folder / name).read_bytes() + b"\n")
-        signatures.add(tagger_signature(str(folder)))
+        signatures.append(tagger_signature(str(folder)))
         offsets.append(load_tagger(str(folder)).load().config.start_offset)
-    assert len(signatures) == 3
     assert offsets == [0.0, 1.5, 1.5]
+    (folder / "encoder.onnx").unlink()  # PyTorch computes other scores, if only by a little
+    signatures.append(tagger_signature(str(folder)))
+    assert len(set(signatures)) == 4
     (folder / "README.md").write_text("a card")
-    assert tagger_signature(str(folder)) in signatures
+    assert tagger_signature(str(folder)) == signatures[-1]

@@ -43,10 +43,10 @@ class OnnxRuntime:
         weights = _read_head(weights_path)
         self._folder = folder
         self._encoder = _load_encoder(path)
-        self.size = int(self._encoder.get_outputs()[0].shape[-1])
         exported_from = self._encoder.get_modelmeta().custom_metadata_map.get(WEIGHTS_KEY)
         if exported_from != sha256_of(weights_path.read_bytes()):
             raise ValueError(f"{path}: found an encoder of other weights than {weights_path.name}")
+        self.size = _size_of(self._encoder, path)
         try:
             self._head = Head(weights, config, self.size)
         except ValueError as error:
@@ -96,3 +96,16 @@ def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library raises errors of many kinds at a damaged file
         raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
+def _size_of(encoder: onnxruntime.InferenceSession, path: Path) -> int:
+    """Returns the size of an encoder's vectors."""
+    inputs = [item.name for item in encoder.get_inputs()]
+    shapes = [item.shape for item in encoder.get_outputs()]
+    match inputs, shapes:
+        case ["ids", "mask"], [[_, _, int(size)]]:
+            return size
+    raise ValueError(
+        f"{path}: found a model with inputs {', '.join(inputs)} and outputs of shape {shapes}, "
+        "expected an encoder with ids, mask and one output of three dimensions"
+    )
