@@ -163,9 +163,8 @@ def test_more_threads_of_onnx_runtime_give_the_same_tags():
 
 @pytest.mark.slow
 def test_pytorch_gives_nearly_the_same_tags():
-    tagged = [
-        tagger.tag(sample()) for tagger in (load_checkpoint_tagger("auto"), tagger_by_torch())
-    ]
+    both = load_checkpoint_tagger("auto"), tagger_by_torch()
+    tagged = [tagger.tag(sample()) for tagger in both]
     pairs = [(a, b) for a, b in zip(*tagged, strict=True) if a.span.is_utterance]
     assert sum(a.tag is b.tag for a, b in pairs) / len(pairs) > 0.97
     apart = [abs(a.confidence - b.confidence) for a, b in pairs]
