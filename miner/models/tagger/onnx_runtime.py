@@ -26,7 +26,7 @@ class OnnxRuntime:
 
     # Batches of 1,024 to 4,096 tokens are equally fast; larger ones need more memory.
     tokens_at_once = 2048
-    libraries = ("onnxruntime",)
+    libraries: tuple[str, ...] = ("onnxruntime",)
 
     def __init__(self, folder: Path, config: TaggingConfig) -> None:
         """Loads a checkpoint.

@@ -18,7 +18,7 @@ from miner.models.tagger.runtime_errors import explained
 class TorchRuntime:
     """Implements `tagger.Runtime`."""
 
-    libraries = ("torch", "transformers")
+    libraries: tuple[str, ...] = ("torch", "transformers")
 
     def __init__(self, folder: Path, model: ConversationTagger) -> None:
         """Takes a model where it is, and in the type of numbers that it has.
