@@ -21,7 +21,7 @@ def route_in_order(
 ) -> Generator[Result, None, None]:
     """The results of all items, in the order of the items.
 
-    Every route is one stream of work, such as a model whose batches fill across books. A stream
+    Every route is one stream of work, such as a model that stays in memory. A stream
     takes its items when it needs them. Items of other routes that stand between wait for their
     turn.
 

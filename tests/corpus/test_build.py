@@ -4,7 +4,7 @@ from itertools import accumulate
 
 import pytest
 from corpus_helpers import bytes_of, record, rows, run
-from encoders import save_checkpoint
+from encoders import exported, save_checkpoint
 from helpers import DATA, SAMPLE, interrupted_after
 
 import miner
@@ -52,6 +52,17 @@ def test_books_come_out_in_order_and_as_they_do_alone(checkpoint, whole):
     alone = [miner.mine(BOOKS[n], tagger=checkpoint) for n in (0, 1, 3)]
     for kind in ("spans", "dialogues", "pairs"):
         assert rows(whole, kind) == [row for book in alone for row in book.rows(kind)] != []
+
+
+def test_the_record_names_the_libraries_that_computed_the_tags(whole, tmp_path):
+    plain = {"beautifulsoup4", "lxml", "pyarrow"}
+    by_torch = {"torch", "transformers", "tokenizers", "numpy"}
+    assert record(whole)["libraries"].keys() == plain | by_torch
+    miner.mine_corpus(["sample"], tmp_path / "gap", tagger="gap").finish()
+    assert record(tmp_path / "gap")["libraries"].keys() == plain
+    miner.mine_corpus(["sample"], tmp_path / "onnx", tagger=exported()).finish()
+    by_onnx = {"onnxruntime", "tokenizers", "numpy"}
+    assert record(tmp_path / "onnx")["libraries"].keys() == plain | by_onnx
 
 
 @pytest.mark.slow
@@ -171,7 +182,8 @@ def test_auto_tags_by_the_language_of_the_book(tmp_path):
     assert english["tagger"].startswith("en@") and french["tagger"] == "gap"
     assert f"tagged by {english['tagger']} (1 book), gap (1 book)" in done.stdout
     assert record(out)["options"]["tagger"] == f"auto {english['tagger']}"
-    assert record(out)["libraries"]["torch"]
+    libraries = record(out)["libraries"]
+    assert {"onnxruntime", "tokenizers", "numpy"} < libraries.keys() and "torch" not in libraries
     for spans in rows(out, "spans"):
         has_confidence = spans["kind"] == "utterance" and spans["book"] == "sample"
         assert (spans["confidence"] is not None) == has_confidence

@@ -12,11 +12,12 @@ from tokenizers import Tokenizer
 from miner.extras import import_extra
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, reason_of
 from miner.models.tagger.config import encoder_size, read_config
-from miner.models.tagger.encoding import find_special_tokens, plain_tokenizer
+from miner.models.tagger.encoding import find_special_tokens, make_plain
 from miner.models.tagger.tagger import NeuralTagger, Runtime
 
 _FLOAT32, _BFLOAT16 = "float32", "bfloat16"
 _TOKENIZER = "tokenizer.json"
+_UNUSUAL = "\N{SNOWMAN}"  # no vocabulary has it, and a tokenizer may fail at what it does not know
 
 
 def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32) -> NeuralTagger:
@@ -42,8 +43,7 @@ def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32
         if not (path / name).is_file():
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     config, record = read_config(path)
-    tokenizer = read_tokenizer(path / _TOKENIZER)
-    _refuse_unknown_tokens(path, tokenizer, encoder_size(record, "vocab_size"))
+    tokenizer = read_tokenizer(path / _TOKENIZER, encoder_size(record, "vocab_size"))
     device = device or ("cuda" if has_gpu() else "cpu")
     if (path / CHECKPOINT_ENCODER).is_file() and device == "cpu" and dtype == _FLOAT32:
         from miner.models.tagger.onnx_runtime import OnnxRuntime
@@ -64,16 +64,6 @@ def _load_torch(path: Path, device: str, dtype: str) -> Runtime:
     return TorchRuntime(path, model)
 
 
-def _refuse_unknown_tokens(path: Path, tokenizer: Tokenizer, n_tokens: int | None) -> None:
-    """Raises an error if the tokenizer makes tokens that the encoder does not know."""
-    last = max(*tokenizer.get_vocab().values(), *find_special_tokens(tokenizer))
-    if n_tokens is not None and last >= n_tokens:
-        raise ValueError(
-            f"{path / _TOKENIZER}: found a token of number {last}, "
-            f"expected fewer than {n_tokens}, as the encoder knows"
-        )
-
-
 def has_gpu() -> bool:
     """Whether PyTorch is installed and finds a GPU.
 
@@ -87,14 +77,29 @@ def has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def read_tokenizer(path: Path) -> Tokenizer:
+def read_tokenizer(path: Path, n_tokens: int | None = None) -> Tokenizer:
     """Returns the tokenizer of a file; it neither cuts nor pads texts.
 
+    Args:
+        path: the file.
+        n_tokens: how many tokens the encoder knows, if that is known.
+
     Raises:
-        ValueError: if the file holds no tokenizer of an encoder.
+        ValueError: if the file holds no tokenizer of an encoder, or one that makes tokens that the
+            encoder does not know.
     """
     try:
         tokenizer = Tokenizer.from_file(str(path))
-        return plain_tokenizer(tokenizer)
+        last = max(tokenizer.get_vocab().values(), default=0)
+        if n_tokens is None or last < n_tokens:
+            make_plain(tokenizer)
+            last = max(last, *find_special_tokens(tokenizer))
+            tokenizer.encode(_UNUSUAL)
     except Exception as error:  # the library raises no narrower error
         raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+    if n_tokens is not None and last >= n_tokens:
+        raise ValueError(
+            f"{path}: found a token of number {last}, "
+            f"expected fewer than {n_tokens}, as the encoder knows"
+        )
+    return tokenizer

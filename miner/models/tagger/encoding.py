@@ -278,10 +278,19 @@ def plain_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
         ValueError: as `find_special_tokens` raises it.
     """
     plain = Tokenizer.from_str(tokenizer.to_str())
-    plain.no_truncation()
-    plain.no_padding()
-    find_special_tokens(plain)
+    make_plain(plain)
     return plain
+
+
+def make_plain(tokenizer: Tokenizer) -> None:
+    """Changes a tokenizer so that it neither cuts nor pads texts.
+
+    Raises:
+        ValueError: as `find_special_tokens` raises it.
+    """
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    find_special_tokens(tokenizer)
 
 
 def _with_special(ids: Sequence[int], tokenizer: Tokenizer) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
     _, record = read_config(path)
     with _loading(path / CHECKPOINT_WEIGHTS):
         weights = dequantize(load_file(path / CHECKPOINT_WEIGHTS))
-    _refuse_more_layers(path / CHECKPOINT_CONFIG, record, len(weights))
+    _check_encoder(path / CHECKPOINT_CONFIG, record, len(weights))
     with _loading(path / CHECKPOINT_CONFIG):
         config = TaggerConfig.from_dict(record)
         with torch.device("meta"):  # its weights need no memory, however large they would be
@@ -61,10 +61,15 @@ def _loading(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
 
 
-def _refuse_more_layers(path: Path, record: Mapping[str, Any], n_weights: int) -> None:
-    """Raises an error if the encoder has more layers than weights: making them may take hours."""
+def _check_encoder(path: Path, record: Mapping[str, Any], n_weights: int) -> None:
+    """Raises an error if there is no encoder, or one of more layers than weights.
+
+    To make a million layers would take hours.
+    """
     encoder = record.get("encoder")
-    for name, value in encoder.items() if isinstance(encoder, dict) else ():
+    if not isinstance(encoder, dict) or "model_type" not in encoder:
+        raise ValueError(f"{path}: found encoder {encoder!r:.40}, expected its config")
+    for name, value in encoder.items():
         if "layers" in name and isinstance(value, int) and value > n_weights:
             raise ValueError(
                 f"{path}: found {name} {value!r:.40}, expected at most {n_weights}, "

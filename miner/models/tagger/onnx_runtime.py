@@ -16,7 +16,7 @@ from miner.models.tagger.decoding import TagScores
 from miner.models.tagger.encoding import Window
 from miner.models.tagger.head import Head
 from miner.models.tagger.quantization import Array, dequantize, is_part_of
-from miner.models.tagger.runtime_errors import explained
+from miner.models.tagger.runtime_errors import explained, finite
 
 WEIGHTS_KEY = "sha256 of the weights"  # in the metadata of the encoder's file
 
@@ -26,7 +26,7 @@ class OnnxRuntime:
 
     # Batches of 1,024 to 4,096 tokens are equally fast; larger ones need more memory.
     tokens_at_once = 2048
-    libraries = ("onnxruntime",)
+    libraries: tuple[str, ...] = ("onnxruntime",)
 
     def __init__(self, folder: Path, config: TaggingConfig) -> None:
         """Loads a checkpoint.
@@ -65,7 +65,7 @@ class OnnxRuntime:
 
     def score_structure(self, features: NDArray[np.float32]) -> TagScores:
         """Returns the scores by the structure expert: (utterances, 4)."""
-        return self._head.score_structure(features)
+        return finite(self._head.score_structure(features), self._folder)
 
     def score_text(
         self,
@@ -74,7 +74,7 @@ class OnnxRuntime:
         structure: TagScores | None,
     ) -> TagScores:
         """Returns the mixed scores: (utterances, 4)."""
-        return self._head.score_text(vectors, features, structure)
+        return finite(self._head.score_text(vectors, features, structure), self._folder)
 
 
 def _read_head(path: Path) -> dict[str, Array]:

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 from miner.files import reason_of
+from miner.models.tagger.decoding import TagScores
 
 # What the libraries say, each in its own kind of error, where memory is wanting.
 _NO_MEMORY = ("allocate memory", "bad allocation", "bad_alloc", "out of memory")
@@ -31,3 +34,15 @@ def explained(folder: Path) -> Iterator[None]:
         if any(words in str(error) for words in _NO_MEMORY):
             raise MemoryError(f"{folder}: {reason_of(error)}") from error
         raise ValueError(f"{folder}: cannot be computed: {reason_of(error)}") from error
+
+
+def finite(scores: TagScores, folder: Path) -> TagScores:
+    """Returns scores that a model computed.
+
+    Raises:
+        ValueError: if one is NaN or infinite, as weights or a config may cause it. The message
+            names the checkpoint.
+    """
+    if not np.isfinite(scores).all():
+        raise ValueError(f"{folder}: found scores with NaN or infinity, expected finite numbers")
+    return scores

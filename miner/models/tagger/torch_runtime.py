@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from miner.models.tagger.decoding import TagScores
 from miner.models.tagger.encoding import Window
 from miner.models.tagger.model import ConversationTagger
-from miner.models.tagger.runtime_errors import explained
+from miner.models.tagger.runtime_errors import explained, finite
 
 
 class TorchRuntime:
     """Implements `tagger.Runtime`."""
 
-    libraries = ("torch", "transformers")
+    libraries: tuple[str, ...] = ("torch", "transformers")
 
     def __init__(self, folder: Path, model: ConversationTagger) -> None:
         """Takes a model where it is, and in the type of numbers that it has.
@@ -41,7 +41,8 @@ class TorchRuntime:
     def score_structure(self, features: NDArray[np.float32]) -> TagScores:
         """Returns the scores by the structure expert: (utterances, 4)."""
         with explained(self._folder), torch.inference_mode():
-            return self.model.score_structure(self._tensor(features)).cpu().numpy()
+            scores = self.model.score_structure(self._tensor(features)).cpu().numpy()
+        return finite(scores, self._folder)
 
     def score_text(
         self,
@@ -53,7 +54,8 @@ class TorchRuntime:
         with explained(self._folder), torch.inference_mode():
             scored = None if structure is None else self._tensor(structure)
             scores = self.model.score_text(self._tensor(vectors), self._tensor(features), scored)
-            return scores.float().cpu().numpy()
+            found = scores.float().cpu().numpy()
+        return finite(found, self._folder)
 
     def _tensor(self, array: NDArray[np.float32]) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.model.device)
