@@ -103,7 +103,7 @@ def mine_corpus(
         format: of the files, "jsonl" or "parquet".
         filters: one or several; a book that one refuses is set aside, see `corpus.filters`.
         workers: processes that read books. Heuristics tag in them, too. A checkpoint tags in this
-            process, in batches across books, while one process or more read ahead.
+            process, one book after the other, while one process or more read ahead.
         executor: where books are read, instead of `workers` processes of this machine.
         force: whether to replace the output of an earlier run in `out`.
         resume: whether to continue an interrupted run of the same options. Books that it finished,

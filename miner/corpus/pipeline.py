@@ -21,7 +21,7 @@ from miner.dialogue.dialogues import decode_dialogues, split_into_spans
 from miner.dialogue.filters import MIN_TURNS, FilteredDialogues
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
-from miner.dialogue.tags import BatchTagger, TaggedBook, TaggedSpan, Tagger
+from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger, TwoStepTagger
 from miner.files import json_lines, printable
 from miner.models.load import AUTO, FLOAT32, choose_tagger, load_tagger, tagger_signature
 from miner.models.routing import route_in_order
@@ -44,7 +44,7 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class UntaggedBook:
-    """A book that is split into spans, and what a `BatchTagger` prepared to tag it."""
+    """A book that is split into spans, and what a `TwoStepTagger` prepared to tag it."""
 
     source: Source
     book_spans: BookSpans
@@ -150,7 +150,7 @@ def read_source(
     options: MiningOptions,
     filters: tuple[BookFilter, ...] = (),
 ) -> UntaggedBook | MinedBook | SetAside:
-    """The result of one source on disk. With a `BatchTagger` the book has no tags yet.
+    """The result of one source on disk. With a `TwoStepTagger` the book has no tags yet.
 
     Nothing in the file makes it raise an error.
     """
@@ -162,7 +162,7 @@ def read_source(
             book_spans = parse_spans(read_book_file(path), source.id, options.quotes)
             if why := find_reason(book_spans, filters):
                 return SetAside(name_of(source), why)
-            if isinstance(tagger, BatchTagger):
+            if isinstance(tagger, TwoStepTagger):
                 return UntaggedBook(source, book_spans, tagger.prepare(book_spans))
             return _decode(source, book_spans, tagger.tag(book_spans), options)
         except OSError as error:
@@ -193,13 +193,13 @@ def tag_books(
         read: the results of `read_source`.
         tagger: the tagger with which they were read.
         options: the options with which they were read.
-        on_words: see `BatchTagger.tag_prepared`.
+        on_words: see `TwoStepTagger.tag_prepared`.
     """
 
     def tag_untagged(is_untagged: bool, items: Iterator[Any]) -> Iterator[MinedBook | SetAside]:
         if not is_untagged:
             return items
-        assert isinstance(tagger, BatchTagger)
+        assert isinstance(tagger, TwoStepTagger)
         return _tag_untagged(items, tagger, options, on_words)
 
     return route_in_order(read, lambda item: isinstance(item, UntaggedBook), tag_untagged)
@@ -207,7 +207,7 @@ def tag_books(
 
 def _tag_untagged(
     books: Iterator[UntaggedBook],
-    tagger: BatchTagger,
+    tagger: TwoStepTagger,
     options: MiningOptions,
     on_words: Callable[[int], None] | None,
 ) -> Iterator[MinedBook | SetAside]:
@@ -230,7 +230,7 @@ def _tag_untagged(
 def _tag_together(
     books: Iterable[UntaggedBook],
     waiting: deque[UntaggedBook],
-    tagger: BatchTagger,
+    tagger: TwoStepTagger,
     options: MiningOptions,
     on_words: Callable[[int], None] | None,
 ) -> Iterator[MinedBook | SetAside]:

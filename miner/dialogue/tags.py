@@ -89,11 +89,10 @@ class Tagger(Protocol):
 
 
 @runtime_checkable
-class BatchTagger(Tagger, Protocol):
-    """A tagger that is faster with many books at once than with one after the other.
+class TwoStepTagger(Tagger, Protocol):
+    """A tagger through which a book passes in two steps.
 
-    A book passes through it in two steps. The first step needs no model, so other processes can do
-    it ahead of the second. The tags are the same as those of `tag`.
+    The first step needs no model, so other processes can do it ahead of the second. The tags are the same as those of `tag`.
     """
 
     def prepare(self, book_spans: BookSpans) -> Any:  # noqa: ANN401 - each tagger has its own form

@@ -89,7 +89,7 @@ class CheckpointTagger:
     """A trained tagger, by the folder of its checkpoint.
 
     It loads the weights on first use, so it is small enough to send to another process. It
-    implements `BatchTagger`.
+    implements `TwoStepTagger`.
     """
 
     path: Path
@@ -140,7 +140,7 @@ class _Routed(NamedTuple):
 class AutoTagger:
     """The package's tagger for the language of a book, or the gap heuristic where it has none.
 
-    It implements `BatchTagger`: heuristics tag in `prepare`, checkpoints in `tag_prepared`.
+    It implements `TwoStepTagger`: heuristics tag in `prepare`, checkpoints in `tag_prepared`.
     """
 
     dtype: str = FLOAT32

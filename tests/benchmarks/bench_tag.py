@@ -156,7 +156,7 @@ def main() -> int:
     folder = Path(options.tagger)
     ours = load_checkpoint(folder, "cpu")
     whole = replace(ours.config, sure=1.0)
-    theirs = replace(ours, runtime=TorchRuntime(read_checkpoint(folder)[0]), config=whole)
+    theirs = replace(ours, runtime=TorchRuntime(folder, read_checkpoint(folder)[0]), config=whole)
     sources, _ = find_sources([str(options.books)])
     sized = sorted(sources, key=lambda source: source.path.stat().st_size)
     chosen = sized[len(sized) // 3 :: max(1, len(sized) // (2 * options.n))][: options.n]
