@@ -92,7 +92,8 @@ class Tagger(Protocol):
 class TwoStepTagger(Tagger, Protocol):
     """A tagger through which a book passes in two steps.
 
-    The first step needs no model, so other processes can do it ahead of the second. The tags are the same as those of `tag`.
+    The first step needs no model, so other processes can do it ahead of the second. The tags are
+    the same as those of `tag`.
     """
 
     def prepare(self, book_spans: BookSpans) -> Any:  # noqa: ANN401 - each tagger has its own form
