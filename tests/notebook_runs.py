@@ -14,6 +14,7 @@ from nbclient import NotebookClient
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
+_NO_MIRROR = "http://127.0.0.1:9/{id}"  # refuses every connection
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 _PYTHONPATH = list(filter(None, [os.environ.get("PYTHONPATH")]))  # after this checkout
 # What is kept of a notebook's metadata: no versions, no widget states, nothing of a machine.
@@ -33,7 +34,7 @@ def executed(path: Path, books: Path | None = None):
     """
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory(prefix="no-books.") as empty:
-        environment = os.environ | {"MINER_BOOKS": str(books or ""), "MINER_CACHE": empty}
+        environment = os.environ | {"MINER_BOOKS": str(books or ""), "MINER_CACHE": empty, "MINER_MIRROR": _NO_MIRROR}
         environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), *_PYTHONPATH))
         environment |= {"HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
         client = NotebookClient(
