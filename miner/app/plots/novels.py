@@ -53,7 +53,7 @@ def plot_talk_by_year(
             color=COLOURS[1],
             alpha=0.2,
             linewidth=0,
-            label="its 95% interval",
+            label="95% interval of the trend",
         )
     axes.plot(
         years, [slope * year + intercept for year in years], color=COLOURS[1], label="the trend"
