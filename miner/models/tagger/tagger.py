@@ -42,10 +42,12 @@ class Runtime(Protocol):
     Attributes:
         size: the size of the encoder's vectors.
         tokens_at_once: the tokens of a batch.
+        libraries: the packages that compute the encoder, as they are installed.
     """
 
     size: int
     tokens_at_once: int
+    libraries: tuple[str, ...]
 
     def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
         """Returns the vectors of windows, padded to a length: (windows, length, size)."""
@@ -112,6 +114,11 @@ class NeuralTagger:
     runtime: Runtime
     tokenizer: Tokenizer
     config: TaggingConfig
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Returns the packages that compute the tags, as they are installed."""
+        return *self.runtime.libraries, "tokenizers", "numpy"
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
         """Returns one tagged span per span; the tags are an allowed sequence.
@@ -240,8 +247,10 @@ def find_doubtful(structure: TagScores, sure: float) -> NDArray[np.bool_]:
 
     Args:
         structure: its scores.
-        sure: the probability of its best answer from which on it is sure.
+        sure: the probability of its best answer from which on it is sure; at 1 it never is.
     """
+    if sure >= 1:  # a probability near 1 is rounded to 1
+        return np.ones(len(structure), dtype=bool)
     answers = structure[:, :3].astype(np.float64)
     odds = np.exp(answers - answers.max(axis=1, keepdims=True))
     return odds.max(axis=1) / odds.sum(axis=1) < sure
