@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from helpers import BOOKS, needs_books, read_file
 from IPython.core.inputtransformer2 import TransformerManager
-from notebook_runs import OF_REAL_BOOKS, PATHS, books_of, executed
+from notebook_runs import NO_MIRROR, OF_REAL_BOOKS, PATHS, books_of, executed, run_cells
 
 NAMES = ("1-mine-a-book", "2-train-and-compare", "3-dialogue-in-fiction")
 LARGEST = 300_000  # bytes
@@ -67,15 +67,25 @@ def test_these_are_the_notebooks():
     assert tuple(path.stem for path in PATHS) == NAMES
 
 
-@pytest.mark.parametrize(
-    "name", [NAMES[0], pytest.param(NAMES[1], marks=pytest.mark.slow), NAMES[2]]
-)
-def test_without_books_it_runs_on_the_sample_and_says_so(name):
-    found = run_on_the_sample(PATHS[NAMES.index(name)])
+@pytest.mark.parametrize("name", [NAMES[0], NAMES[2]])
+def test_without_books_its_code_runs_on_the_sample_and_says_so(name, monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv("MINER_BOOKS", raising=False)
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path))
+    monkeypatch.setenv("MINER_MIRROR", NO_MIRROR)
+    run_cells(PATHS[NAMES.index(name)])
+    said = capsys.readouterr().out
+    assert said.startswith("The figures are of") and "The Lock-Keeper’s Winter" in said
+    assert re.search("could (not )?be had here", said)
+
+
+@pytest.mark.slow
+@each
+def test_without_books_it_runs_on_the_sample_and_says_so(path):
+    found = run_on_the_sample(path)
     assert first_line(found).startswith("The figures are of")
     assert "The Lock-Keeper’s Winter" in first_line(found)
-    assert "could not be had here" in texts(found)[0]
-    assert len(pictures(found)) >= 3
+    assert re.search("could (not )?be had here", texts(found)[0])
+    assert len(pictures(found)) >= 2
 
 
 @pytest.mark.slow
@@ -87,7 +97,7 @@ def test_running_it_shows_what_is_saved(path):
     books = books_of(path)
     found, expected = executed(path, books) if books else run_on_the_sample(path), saved(path)
     assert [cell.source for cell in found.cells] == [cell.source for cell in expected.cells]
-    assert len(pictures(found)) == len(pictures(expected)) >= 3
+    assert len(pictures(found)) == len(pictures(expected)) >= 2
     for one, other in zip(texts(found), texts(expected), strict=True):
         assert_alike(one, other)
 
@@ -170,7 +180,7 @@ def test_it_is_small_and_tells_nothing_of_a_machine(path):
 def test_its_links_lead_somewhere(path):
     for cell in saved(path).cells:
         if cell.cell_type == "markdown":
-            for target in re.findall(r"\]\(([^)]+)\)", cell.source):
+            for target in re.findall(r"\]\(([^)#]+)", cell.source):
                 assert (path.parent / target).exists(), target
 
 
