@@ -1,19 +1,26 @@
 """Runs the notebooks: `python tests/notebook_runs.py` makes their saved outputs anew.
 
-Books are taken from the repository alone, so that no text of others is saved.
+A notebook that shows text is saved as it runs on the sample, so that no text of others is saved.
+The others show figures of real books. `python tests/notebook_runs.py 3` runs only those whose
+names begin so.
 """
 
+import contextlib
 import os
+import sys
 import tempfile
 from base64 import b64decode, b64encode
 from io import BytesIO
 from pathlib import Path
 
 import nbformat
+from helpers import BOOKS
 from nbclient import NotebookClient
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
+NO_MIRROR = "none"  # is refused at once, so nothing is downloaded
+OF_REAL_BOOKS = ("2-train-and-compare", "3-dialogue-in-fiction")  # as they are saved
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 _PYTHONPATH = list(filter(None, [os.environ.get("PYTHONPATH")]))  # after this checkout
 # What is kept of a notebook's metadata: no versions, no widget states, nothing of a machine.
@@ -26,7 +33,8 @@ def executed(path: Path, books: Path | None = None):
 
     Args:
         path: of the notebook.
-        books: folder of Gutenberg books that it may find; None for no such book.
+        books: folder of Gutenberg books that it may find; None for no such book. None is
+            downloaded.
 
     Raises:
         nbclient.exceptions.CellExecutionError: at the first cell that fails.
@@ -34,13 +42,35 @@ def executed(path: Path, books: Path | None = None):
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory(prefix="no-books.") as empty:
         environment = os.environ | {"MINER_BOOKS": str(books or ""), "MINER_CACHE": empty}
+        environment["MINER_MIRROR"] = NO_MIRROR
         environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), *_PYTHONPATH))
         environment |= {"HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
         client = NotebookClient(
-            notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}
+            notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}
         )
         client.execute(env=environment)
     return cleaned(notebook)
+
+
+def run_cells(path: Path):
+    """Runs the code of a notebook in this process, in the folder of the notebook.
+
+    It is quicker than `executed`, but what a cell shows is not kept. The notebook may have no magic
+    command but the first.
+
+    Returns:
+        The names that the code defines, and what it displayed itself.
+    """
+    shown: list = []
+    names = {"display": shown.append}
+    with contextlib.chdir(path.parent):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code":
+                exec(
+                    compile(cell.source.removeprefix("%matplotlib inline"), path.name, "exec"),
+                    names,
+                )
+    return names, shown
 
 
 def cleaned(notebook):
@@ -64,9 +94,18 @@ def _smaller(picture):
     return b64encode(buffer.getvalue()).decode()
 
 
+def books_of(path: Path) -> Path | None:
+    """The folder of the books that the saved outputs are of; None if they are of the sample."""
+    return BOOKS if path.stem in OF_REAL_BOOKS else None
+
+
 def main():
-    for path in PATHS:
-        nbformat.write(executed(path), path)
+    chosen = [path for path in PATHS if path.name.startswith(tuple(sys.argv[1:]) or "")]
+    for path in chosen:
+        if (books := books_of(path)) and not any(books.glob("*.htm*")):
+            print(f"{path.name}: not run, the real books are not at {books}")
+            continue
+        nbformat.write(executed(path, books), path)
         print(f"{path.name}: {path.stat().st_size:,} bytes")
 
 

@@ -113,6 +113,37 @@ def _find_fault(page: bytes, id: str) -> str:
     return ""
 
 
+def fetch_books(
+    ids: Iterable[str],
+    books: Path | None = None,
+    *,
+    mirror: str | None = None,
+    limits: Limits | None = None,
+) -> dict[str, Path]:
+    """The files of the books that can be had, by number: those on this disk, and downloads.
+
+    The first book that cannot be downloaded ends the downloads, so without a network nobody waits
+    for every book in turn. A book that cannot be had is left out; `find_book` says why.
+
+    Args:
+        ids: Gutenberg numbers.
+        books: local folder of Gutenberg files; None: the one in MINER_BOOKS, or none.
+        mirror: URL templates, as `download` takes them.
+        limits: what one URL may take; None: `Limits()`.
+
+    Raises:
+        ValueError: if `books` is no folder; names it.
+    """
+    sources, _ = find_sources(ids, books)
+    paths = {source.id: source.path for source in sources}
+    wanted = [id for id, path in paths.items() if path is None]
+    for id, found in download_books(wanted, partial(download, mirror=mirror, limits=limits)):
+        if not isinstance(found, Path):
+            break
+        paths[id] = found
+    return {id: path for id, path in paths.items() if path is not None}
+
+
 def download_books(
     ids: Iterable[str], find: Callable[[str], Path]
 ) -> Iterator[tuple[str, Path | str]]:

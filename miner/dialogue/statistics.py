@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import nan
 from statistics import fmean, median
 
@@ -98,18 +99,46 @@ def measure_talk(name: str, book_spans: BookSpans) -> Talk:
     Headings are left out; letters and verse count. Chapters without words are left out. Chapter 0,
     the text before the first chapter, is left out if it has no speech, as a title page.
     """
-    headings = {block.index for block in book_spans.book.blocks if block.kind is BlockKind.HEADING}
     words, spoken = Counter[int](), Counter[int]()
-    for span in book_spans.spans:
-        n = 0 if span.paragraph in headings else len(span.text.split())
-        words[span.chapter] += n
-        spoken[span.chapter] += n * span.is_utterance
-    chapters = (
-        ChapterTalk(chapter, n, spoken[chapter])
-        for chapter, n in words.items()
-        if n and (chapter or spoken[chapter])
+    for chapter, n, is_spoken in _count_words(book_spans):
+        words[chapter] += n
+        spoken[chapter] += n * is_spoken
+    return Talk(
+        name, tuple(ChapterTalk(chapter, n, spoken[chapter]) for chapter, n in words.items())
     )
-    return Talk(name, tuple(chapters))
+
+
+def measure_course(book_spans: BookSpans, n_parts: int = 20) -> tuple[float, ...]:
+    """Returns the share of speech in each part of a book, from its first words to its last.
+
+    The parts have the same number of words, to within one. The words are those of `measure_talk`.
+
+    Args:
+        book_spans: the spans of the book.
+        n_parts: the number of parts, at least 1.
+
+    Returns:
+        The share of each part, 0..1; NaN for a part without words, in a book of very few.
+    """
+    is_spoken = b"".join(bytes([spoken]) * n for _, n, spoken in _count_words(book_spans))
+    cuts = [len(is_spoken) * part // n_parts for part in range(n_parts + 1)]
+    parts = (is_spoken[start:end] for start, end in pairwise(cuts))
+    return tuple(sum(part) / len(part) if part else nan for part in parts)
+
+
+def _count_words(book_spans: BookSpans) -> list[tuple[int, int, bool]]:
+    """Returns the chapter of each span that has words, their number, and whether it is speech.
+
+    What `measure_talk` leaves out is left out.
+    """
+    headings = {block.index for block in book_spans.book.blocks if block.kind is BlockKind.HEADING}
+    counted = [
+        (span.chapter, n, span.is_utterance)
+        for span in book_spans.spans
+        if span.paragraph not in headings and (n := len(span.text.split()))
+    ]
+    speaks_before = any(chapter == 0 and is_spoken for chapter, _, is_spoken in counted)
+    return [item for item in counted if item[0] or speaks_before]
 
 
 def shares_from_counts(counts: Sequence[int]) -> tuple[float, ...]:

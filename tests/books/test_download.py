@@ -30,6 +30,7 @@ from miner.books.download import (
     DEFAULT_MIRROR,
     download,
     download_books,
+    fetch_books,
     find_book,
     urls_from_mirror,
 )
@@ -495,6 +496,27 @@ def test_many_books_are_downloaded_one_by_one(tmp_path):
     assert next(found) == ("12", "no such number")
     assert "Permission denied" in next(found)[1]
     assert next(found, None) is None
+
+
+def test_books_that_can_be_had_are_on_this_disk_or_downloaded(site, tmp_path, monkeypatch):
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path / "cache"))
+    books = touch(tmp_path / "books", "11-h.htm")
+    site.pages["/1342.html"] = answer()
+    found = fetch_books(["1342", "11"], books, mirror=site.mirror, limits=QUICK)
+    assert list(found.items()) == [
+        ("1342", tmp_path / "cache" / "1342.html"),
+        ("11", books / "11-h.htm"),
+    ]
+    assert site.paths == ["/1342.html"]
+
+
+def test_the_first_book_that_cannot_be_downloaded_ends_the_downloads(site, tmp_path, monkeypatch):
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path / "cache"))
+    books = touch(tmp_path / "books", "11-h.htm")
+    site.pages["/1342.html"] = answer()
+    found = fetch_books(["12", "1342", "11"], books, mirror=site.mirror, limits=QUICK)
+    assert found == {"11": books / "11-h.htm"}
+    assert site.paths == ["/12.html"]
 
 
 def test_one_book_by_its_title(tmp_path, monkeypatch):

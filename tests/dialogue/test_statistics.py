@@ -6,7 +6,7 @@ import pytest
 from encoders import sample, told
 from helpers import book
 
-from miner.dialogue.statistics import Lengths, measure_dialogues, measure_talk
+from miner.dialogue.statistics import Lengths, measure_course, measure_dialogues, measure_talk
 from miner.dialogue.tags import TaggedBook
 
 
@@ -54,3 +54,21 @@ def test_headings_and_the_title_page_do_not_count():
 def test_without_words_there_is_no_share():
     talk = measure_talk("", told())
     assert talk.chapters == () and math.isnan(talk.share)
+
+
+def test_the_course_is_the_share_of_parts_with_as_many_words():
+    spans = told(["“Is the lamp lit?”", "Nobody answered her."], ["“No, said” Tobin and left."])
+    assert measure_course(spans, 1) == (pytest.approx(6 / 12),)  # 4 + 2 of 4 + 3 + 5 words
+    assert measure_course(spans, 2) == (pytest.approx(4 / 6), pytest.approx(2 / 6))
+    assert measure_course(spans, 12) == (1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0)
+
+
+def test_the_course_of_the_sample_has_its_share_of_talk():
+    course = measure_course(sample(), 4)
+    mean = sum(course) / 4  # the parts are of the same size, to within a word
+    assert mean == pytest.approx(measure_talk("", sample()).share, abs=0.001)
+
+
+def test_a_part_without_words_has_no_share():
+    first, second = measure_course(told(["Snow."]), 2)
+    assert math.isnan(first) and second == 0
