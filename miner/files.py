@@ -25,6 +25,7 @@ CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
 CHECKPOINT = (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, "tokenizer.json", "tokenizer_config.json")
 CHECKPOINT_ENCODER = "encoder.onnx"  # for ONNX Runtime; where it is missing, PyTorch computes
 RUN_RECORD = "run.json"
+_HALF = re.compile("[\ud800-\udfff]")  # only an escape can write one
 CARD = "README.md"
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")  # among them all that end a line
 
@@ -62,20 +63,48 @@ def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects of a JSON Lines file with their places, "file:line". Skips empty lines.
 
     Raises:
-        ValueError: if a line is not JSON or not an object; names the place.
+        ValueError: if a line is not an object or has half a UTF-16 pair, which is no character, or
+            as `parse_json` does; names the place.
     """
     # Not splitlines(): it also breaks at separators that may stand inside a JSON string.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         where = f"{printable(path)}:{number}"
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{where}: found bad JSON ({error}), expected one object") from error
+        row = parse_json(line, where, "one object")
+        if "\\u" in line and _HALF.search(json.dumps(row, ensure_ascii=False)):
+            raise ValueError(f"{where}: found half a character, expected whole ones")
         if not isinstance(row, dict):
             raise ValueError(f"{where}: found {type(row).__name__}, expected an object")
         yield where, row
+
+
+def parse_json(text: str, where: str, expected: str) -> Any:  # noqa: ANN401 - any JSON
+    """Returns the value of a JSON text.
+
+    Args:
+        text: the JSON.
+        where: how an error names the place.
+        expected: what it says was expected.
+
+    Raises:
+        ValueError: if the text is not JSON, or has too many levels or too long a number; names the
+            place.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where}: found {_fault_of_json(error)}, expected {expected}") from error
+
+
+def _fault_of_json(error: ValueError | RecursionError) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"bad JSON ({error})"
+        case RecursionError():
+            return "JSON of too many levels"
+        case _:
+            return "a number of thousands of digits"
 
 
 def json_line(row: Mapping[str, Any]) -> bytes:

@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch):
     """Whoever runs the tests may have set where books lie; the tests say it themselves."""
-    for name in ("MINER_BOOKS", "MINER_MIRROR", "MINER_CACHE"):
+    for name in ("MINER_BOOKS", "MINER_MIRROR", "MINER_CACHE", "MINER_ANNOTATIONS"):
         monkeypatch.delenv(name, raising=False)
     # A word that names nothing is looked up as a title; no test may download the catalogue.
     monkeypatch.setenv("MINER_CATALOG", os.devnull)

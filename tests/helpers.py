@@ -81,6 +81,40 @@ def annotations_of_sample(folder: Path, chapters=range(1, 6)) -> Path:
     return folder
 
 
+def annotations_of_two(folder: Path) -> Path:
+    """The annotations of the sample, and of a book 7 that has its first two chapters."""
+    annotations_of_sample(folder)
+    card = json.loads((folder / "books.jsonl").read_bytes())
+    with (folder / "books.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(card | {"book": "7"}) + "\n")
+    lines = (folder / "gold" / "sample.jsonl").read_bytes().splitlines()
+    rows = [row for row in map(json.loads, lines) if row["chapter"] <= 2]
+    kept = "".join(json.dumps(row | {"book": "7"}) + "\n" for row in rows)
+    (folder / "gold" / "7.jsonl").write_text(kept, encoding="utf-8")
+    return folder
+
+
+def small_corpus(folder):
+    """Writes a corpus of one short novel and its edition in HTML; returns both folders."""
+    novel, books = folder / "pdnc" / "Lighthouse", folder / "books"
+    novel.mkdir(parents=True)
+    books.mkdir()
+    (novel.parent / "PDNC-Novel-Index.csv").write_text(
+        "Novel Title,Source,Folder Name\n"
+        "The Lighthouse,https://www.gutenberg.org/ebooks/7,Lighthouse\n"
+    )
+    (novel / "novel_text.txt").write_text(NOVEL, encoding="utf-8")
+    parts = ["Is the lamp lit?"], ["It was,", "until the oil\nran out."]
+    table = ["quoteID,subQuotationList,quoteByteSpans,speaker,addressees,quoteType"]
+    for number, texts in enumerate(parts):
+        spans = [[NOVEL.index(text), NOVEL.index(text) + len(text)] for text in texts]
+        table.append(f'Q{number},"{texts!r}","{spans!r}",Mara,[],Explicit')
+    (novel / "quotation_info.csv").write_text("\n".join(table) + "\n", encoding="utf-8")
+    page = "".join(f"<p>{paragraph}</p>\n" for paragraph in NOVEL.split("\n\n"))
+    (books / "7-h.htm").write_text(f"<html><body>{page}</body></html>", encoding="utf-8")
+    return novel.parent, books
+
+
 def read_file(path, book_id):
     """The book in an HTML file."""
     return parse_book(path.read_bytes(), book_id)

@@ -8,14 +8,19 @@ fingerprint and two facts, who speaks and in which conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as shown
 from typing import Any
 
 from miner.annotation.fingerprints import Fingerprint, parse_fingerprint
+from miner.annotation.origin import how_to_get_source, source_folders
+from miner.dialogue.tag_files import LARGEST
 from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
 
+FOLDER = "annotations"
 BOOKS = "books.jsonl"
 GOLD = "gold"
 READINGS = ("first", "second")
@@ -136,19 +141,46 @@ class Annotations:
 
 def is_annotations(folder: Path) -> bool:
     """Whether a path is a folder of annotations."""
-    return (folder / BOOKS).is_file()
+    return os.path.isfile(folder / BOOKS)  # False, too, where no path can be so long
+
+
+def annotations_folder() -> Path:
+    """The folder of annotations that is read if none is named.
+
+    It is the folder in the variable MINER_ANNOTATIONS. Without it, it is `annotations` here or in
+    the source of the package, the first that there is; without any, `annotations`.
+    """
+    if named := os.environ.get("MINER_ANNOTATIONS"):
+        return Path(named)
+    here = Path(FOLDER)
+    return next(filter(is_annotations, (here, *(at / FOLDER for at in source_folders()))), here)
+
+
+def refuse_no_annotations(folder: Path) -> None:
+    """Raises an error that says how to get the annotations if a path is not a folder of them.
+
+    Raises:
+        ValueError: names the path.
+    """
+    if not is_annotations(folder):
+        raise ValueError(
+            f"{folder}: found no annotations, expected a folder with {BOOKS}; the package comes "
+            f"without, so get its source ({how_to_get_source()}), and name the folder {FOLDER} in "
+            "it with --gold or MINER_ANNOTATIONS"
+        )
 
 
 def read_annotations(folder: Path | str) -> Annotations:
     """Returns the annotations of a folder, with books in the order of `books.jsonl`.
 
     Raises:
-        ValueError: if a line is not JSON, a key is missing or has the wrong type, a split is
-            unknown, an author is in two splits, rows are out of order, or `books.jsonl` lacks the
-            book of a file; names the file and the line.
+        ValueError: if the folder has no `books.jsonl`, a line is not JSON, a key is missing or has
+            the wrong type, a split is unknown, an author is in two splits, rows are out of order,
+            or `books.jsonl` lacks the book of a file; names the file and the line.
         OSError: if a file cannot be read.
     """
     folder = Path(folder)
+    refuse_no_annotations(folder)
     cards = read_cards(folder / BOOKS)
     gold = _read_gold(folder, cards, cards)
     first, second = (_read_books(folder / name, cards, cards) for name in READINGS)
@@ -162,6 +194,7 @@ def read_split(folder: Path, split: str) -> tuple[AnnotatedBook, ...]:
         ValueError: as `read_annotations` and `Annotations.of_split` do.
         OSError: if a file cannot be read.
     """
+    refuse_no_annotations(folder)
     cards = read_cards(folder / BOOKS)
     return _read_gold(folder, cards, _cards_of(folder, cards, split))
 
@@ -180,6 +213,33 @@ def _cards_of(folder: Path, cards: Mapping[str, BookCard], split: str) -> dict[s
     return found
 
 
+def is_annotation_file(path: Path) -> bool:
+    """Whether a file has annotations, as `gold/1342.jsonl` has and `miner annotate` saves them.
+
+    Raises:
+        ValueError: if its first line is not a JSON object; names the file and the line.
+        OSError: if the file cannot be read.
+    """
+    _, row = next(json_rows(path, read_text(path)), (path, {}))
+    return "fingerprint" in row
+
+
+def read_annotation_file(path: Path) -> tuple[str, tuple[Annotation, ...], str]:
+    """Returns the book of a file of annotations, its annotations, and the file's name and digest.
+
+    Raises:
+        ValueError: as `read_annotations` does, if the file is empty, or has several books.
+        OSError: if the file cannot be read.
+    """
+    content = path.read_bytes()
+    text = decode_text(content, path)
+    first = next(_rows(path, text, _KEYS), None)
+    if first is None:
+        raise ValueError(f"{path}: found no annotation, expected at least one")
+    book = first[1]["book"]
+    return book, parse_annotations(text, book, path), file_signature(path, sha256_of(content))
+
+
 def read_cards(path: Path) -> dict[str, BookCard]:
     """Returns the rows of `books.jsonl` by book id. Errors: see `read_annotations`."""
     cards: dict[str, BookCard] = {}
@@ -189,7 +249,11 @@ def read_cards(path: Path) -> dict[str, BookCard]:
         if card.book in cards:
             raise ValueError(f"{where}: found book {card.book} a second time, expected it once")
         if card.split not in SPLITS:
-            raise ValueError(f"{where}: found split {card.split!r}, expected {', '.join(SPLITS)}")
+            raise ValueError(
+                f"{where}: found split {shown(card.split)}, expected {', '.join(SPLITS)}"
+            )
+        if card.person not in (1, 3):
+            raise ValueError(f"{where}: found {card.person} as person, expected 1 or 3")
         if split_of.setdefault(card.author, card.split) != card.split:
             raise ValueError(
                 f"{where}: found {card.author} in split {card.split}, "
@@ -211,7 +275,7 @@ def parse_annotations(text: str, book: str, path: Path) -> tuple[Annotation, ...
     last: dict[int, int] = {}
     for where, row in _rows(path, text, _KEYS):
         if row["book"] != book:
-            raise ValueError(f"{where}: found book {row['book']!r}, expected {book!r}")
+            raise ValueError(f"{where}: found book {shown(row['book'])}, expected {shown(book)}")
         annotation = _annotation(row, where)
         before = annotations[-1] if annotations else annotation
         if before.chapter > annotation.chapter or before.paragraph > annotation.paragraph:
@@ -272,14 +336,14 @@ def _read_book(path: Path, card: BookCard) -> AnnotatedBook:
 
 def _rows(
     path: Path, text: str, keys: dict[str, Callable[..., Any]]
-) -> Iterable[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects of a JSON Lines file with their places; each must have the keys."""
     for where, row in json_rows(path, text):
         for key, kind in keys.items():
-            if type(row.get(key)) is not kind:
-                raise ValueError(
-                    f"{where}: found {row.get(key)!r} as {key}, expected {kind.__name__}"
-                )
+            value: Any = row.get(key)
+            if type(value) is not kind or (kind is int and abs(value) > LARGEST):
+                expected = f"int up to {LARGEST}" if kind is int else kind.__name__
+                raise ValueError(f"{where}: found {shown(value)} as {key}, expected {expected}")
         yield where, row
 
 
@@ -296,9 +360,9 @@ def _annotation(row: dict[str, Any], where: str) -> Annotation:
         )
     if bool(speaker.strip()) != (conversation > 0):
         raise ValueError(
-            f"{where}: found speaker {speaker!r} in conversation {conversation}, "
+            f"{where}: found speaker {shown(speaker)} in conversation {conversation}, "
             "expected a name in conversations from 1, and none in 0"
         )
     if not isinstance(remark, str):
-        raise ValueError(f"{where}: found {remark!r} as remark, expected text")
+        raise ValueError(f"{where}: found {shown(remark)} as remark, expected text")
     return Annotation(row["chapter"], row["paragraph"], found, speaker, conversation, remark)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from miner.annotation.annotations import (
-    AnnotatedBook,
-)
+from miner.annotation.annotations import AnnotatedBook
+from miner.annotation.coverage import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
 from miner.annotation.locate import Located, find_losses, locate, refuse_losses
 from miner.books.book_file import read_book_file
 from miner.books.sources import find_sources
@@ -43,6 +42,7 @@ def read_editions(
     books: Iterable[AnnotatedBook],
     read: BookReader,
     leave_out: Callable[[str], object] | None = None,
+    on_missing: Callable[[LeftOutBook], object] | None = None,
 ) -> Iterator[Edition]:
     """Yields the edition of each annotated book.
 
@@ -52,13 +52,27 @@ def read_editions(
         leave_out: is called with a message for each chapter that is not found as it was annotated
             (see `locate.find_losses`). The chapter then counts as not annotated, and a book without
             any other chapter is skipped. If None, such a chapter is an error.
+        on_missing: is called with each book that `read` cannot give, which is then skipped. If
+            None, such a book is an error.
 
     Raises:
-        ValueError: if a file cannot be parsed, or if `leave_out` is None and a chapter is not found
-            as it was annotated; names the book.
+        ValueError: if a file cannot be parsed, if `leave_out` is None and a chapter is not found as
+            it was annotated, if `on_missing` is None and `read` cannot give a book, or if it can
+            give none; names the book.
+        OSError: if `on_missing` is None and `read` raises it.
     """
+    missing: list[LeftOutBook] = []
+    n_books = 0
     for annotated in books:
-        edition = open_edition(annotated, read(annotated.card.book))
+        n_books += 1
+        book, n_chapters = annotated.card.book, len(annotated.chapters)
+        content = read_or_leave_out(read, book, n_chapters) if on_missing else read(book)
+        if isinstance(content, LeftOutBook):
+            assert on_missing is not None
+            on_missing(content)
+            missing.append(content)
+            continue
+        edition = open_edition(annotated, content)
         if leave_out is None:
             refuse_losses(edition.located)
         while leave_out and (poor := find_losses(edition.located)):
@@ -69,6 +83,26 @@ def read_editions(
             edition = Edition(fewer, edition.book_spans, locate(fewer, edition.book_spans))
         if edition.annotated.annotations or not annotated.annotations:
             yield edition
+    refuse_nothing(missing, n_books)
+
+
+def read_editions_at_hand(
+    books: Iterable[AnnotatedBook], read: BookReader
+) -> tuple[list[Edition], Coverage]:
+    """Returns the editions of the annotated books that `read` can give, and what they cover.
+
+    Raises:
+        ValueError: if `read` can give none of the books, a file cannot be parsed, or a chapter is
+            not found as it was annotated; names the book.
+    """
+    books, missing = list(books), []
+    editions = list(read_editions(books, read, on_missing=missing.append))
+    return editions, coverage_of(books, missing)
+
+
+def coverage_of(books: Iterable[AnnotatedBook], missing: Iterable[LeftOutBook]) -> Coverage:
+    """Returns what the figures are of if some of the annotated books are missing."""
+    return Coverage("chapters", sum(len(book.chapters) for book in books), tuple(missing))
 
 
 def open_edition(annotated: AnnotatedBook, data: bytes) -> Edition:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from reprlib import repr as shown
 
 from miner.annotation.alignment import fold_words
 
 QUOTES = "\"'“”‘’„‚«»"  # marks of speech, which differ between editions
-_PATTERN = re.compile(r"(?P<initials>\w*)\.(?P<letters>\d+)\.(?P<digest>[0-9a-f]{8})")
+_PATTERN = re.compile(r"(?P<initials>\w*)\.(?P<letters>[0-9]{1,9})\.(?P<digest>[0-9a-f]{8})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def parse_fingerprint(written: str) -> Fingerprint:
     match = _PATTERN.fullmatch(written)
     if match is None:
         raise ValueError(
-            f"found fingerprint {written!r}, "
+            f"found fingerprint {shown(written)}, "
             "expected initials, number of letters and 8 hexadecimal digits, with points between"
         )
     return Fingerprint(match["initials"], int(match["letters"]), match["digest"])

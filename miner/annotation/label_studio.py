@@ -24,7 +24,8 @@ from miner.annotation.editions import Edition
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import group_by_chapter
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
-from miner.files import json_line, read_text, whole_file
+from miner.dialogue.tag_files import LARGEST
+from miner.files import json_line, parse_json, read_text, whole_file
 
 UTTERANCE = "utterance"
 QUOTED = "quoted"
@@ -43,8 +44,8 @@ LABELING_CONFIG = """\
 """
 _SEPARATOR = "\n\n"
 _FIELDS = ("speech", "conversation", "speaker", "remark")
-_LARGEST = 10**9  # the largest number of a chapter or a paragraph
-_BOOK = re.compile(r"[\w-]+")  # the name of a file of annotations
+_BOOK = re.compile(r"[\w-]{1,60}")  # the name of a file of annotations
+_BOOK_NAME = "letters, digits, - and _, at most 60"
 _HALF = re.compile("[\ud800-\udfff]")  # half of a UTF-16 pair is not a character
 
 _Kind = TypeVar("_Kind")
@@ -75,7 +76,7 @@ def tasks_from_spans(book_spans: BookSpans, chapters: Sequence[int]) -> list[dic
     """
     id = book_spans.book.id
     if not _BOOK.fullmatch(id):
-        raise ValueError(f"{id}: found {shown(id)} as book, expected letters, digits, - and _")
+        raise ValueError(f"found {shown(id)} as book, expected {_BOOK_NAME}")
     found = {chapter: chapter_in_marks(book_spans, chapter) for chapter in chapters}
     title = book_spans.book.title
     return [
@@ -152,11 +153,7 @@ def read_exported(path: Path) -> dict[str, list[Annotation]]:
             tasks have the same chapter, or a region leaves its paragraph, overlaps another or lacks
             a speaker or conversation; names the file, the task and the region.
     """
-    text = read_text(path)
-    try:
-        exported = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: found bad JSON ({error}), expected an export") from error
+    exported = parse_json(read_text(path), str(path), "an export")
     if not isinstance(exported, list):
         raise ValueError(f"{path}: found {type(exported).__name__}, expected a list of tasks")
     books: dict[str, list[Annotation]] = {}
@@ -191,12 +188,10 @@ def _task_data(task: Mapping[str, Any], where: str) -> dict[str, Any]:
     for key, kind in {"text": str, "book": str, "chapter": int, "paragraphs": list}.items():
         _checked(kind, data.get(key), key, where)
     if not _BOOK.fullmatch(data["book"]):
+        raise ValueError(f"{where}: found {shown(data['book'])} as book, expected {_BOOK_NAME}")
+    if not 0 <= data["chapter"] <= LARGEST:
         raise ValueError(
-            f"{where}: found {shown(data['book'])} as book, expected letters, digits, - and _"
-        )
-    if not 0 <= data["chapter"] <= _LARGEST:
-        raise ValueError(
-            f"{where}: found chapter {shown(data['chapter'])}, expected 0 to {_LARGEST}"
+            f"{where}: found chapter {shown(data['chapter'])}, expected 0 to {LARGEST}"
         )
     if _HALF.search(data["text"]):
         raise ValueError(f"{where}: found half a character in its text, expected whole characters")
@@ -207,7 +202,7 @@ def _task_data(task: Mapping[str, Any], where: str) -> dict[str, Any]:
             raise ValueError(
                 f"{where}: found paragraph {shown(place)}, expected its number and start"
             )
-        if not (last[0] < place[0] <= _LARGEST and last[1] < place[1] < n_units):
+        if not (last[0] < place[0] <= LARGEST and last[1] < place[1] < n_units):
             raise ValueError(
                 f"{where}: found paragraph {shown(place)}, expected number and start to rise, "
                 f"within the {n_units} UTF-16 code units of the text"

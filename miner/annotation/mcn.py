@@ -9,11 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from reprlib import repr as shown
 
+from miner.annotation.annotations import is_annotations
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tag_files import (
@@ -24,11 +26,12 @@ from miner.dialogue.tag_files import (
     tag_from_name,
 )
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
-from miner.files import decode_text, file_signature, sha256_of
+from miner.files import RUN_RECORD, decode_text, file_signature, sha256_of
 
 # Pride and Prejudice, the only book in the files.
 MCN_BOOK = "1342"
-_HEADING = re.compile(r"Chapter (\d+)", re.IGNORECASE)
+GOLD_CSV = "gold-v2.csv"
+_HEADING = re.compile(r"Chapter ([0-9]{1,9})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +129,8 @@ def read_mcn(folder: Path | str) -> McnData:
             names the file and the line.
     """
     folder = Path(folder)
-    content = (folder / "gold-v2.csv").read_bytes()
-    rows, _ = _read_rows(folder / "gold-v2.csv")
+    content = (folder / GOLD_CSV).read_bytes()
+    rows, _ = _read_rows(folder / GOLD_CSV)
     blocks, spans = _spans_of_rows(rows)
     splits = _splits(rows, spans)
     test_chapters = {chapter for chapter, split in splits if split == "test"}
@@ -167,11 +170,11 @@ def _read_rows(path: Path) -> tuple[list[_Row], str]:
     ]
     if None in columns:
         raise ValueError(
-            f"{path}:1: found columns {', '.join(names)}, "
+            f"{path}:1: found columns {shown(list(names))}, "
             "expected para_index, one of sent and para, and one of label and pred_label"
         )
     rows: list[_Row] = []
-    for cells in table:
+    for cells in _cells(table, path):
         where = f"{path}:{table.line_num}"
         paragraph, sentence, tag = (cells[name] for name in columns if name)
         if not (paragraph and sentence and sentence.split()):
@@ -180,6 +183,14 @@ def _read_rows(path: Path) -> tuple[list[_Row], str]:
         split = cells.get("split_tag") or ""
         rows.append(_Row(where, paragraph, collapsed, tag_from_name(tag, where), split))
     return rows, file_signature(path, sha256_of(content))
+
+
+def _cells(table: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
+    """Yields the rows of a table; an error of the reader names the file and the line."""
+    try:
+        yield from table
+    except csv.Error as error:
+        raise ValueError(f"{path}:{table.line_num + 1}: {error}, expected a CSV file") from error
 
 
 def _spans_of_rows(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]:
@@ -214,8 +225,8 @@ def _splits(rows: Iterable[_Row], spans: Iterable[Span]) -> tuple[tuple[int, str
         known = splits.setdefault(span.chapter, row.split)
         if known != row.split:
             raise ValueError(
-                f"{row.where}: found split {row.split!r} in chapter {span.chapter}, "
-                f"expected {known!r} as in the rows before"
+                f"{row.where}: found split {shown(row.split)} in chapter {span.chapter}, "
+                f"expected {shown(known)} as in the rows before"
             )
     return tuple(splits.items())
 
@@ -227,7 +238,9 @@ def _tags_on_spans(path: Path, spans: Sequence[Span], repair: bool) -> TagFile:
         raise ValueError(f"{path}: found {len(rows)} rows, expected {len(spans)}, as in the gold")
     for row, span in zip(rows, spans, strict=True):
         if row.text != span.text.strip():
-            raise ValueError(f"{row.where}: found {row.text!r}, expected {span.text.strip()!r}")
+            raise ValueError(
+                f"{row.where}: found {shown(row.text)}, expected {shown(span.text.strip())}"
+            )
     tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
     if not repair:
         refuse_illegal_tags(tagged, [row.where for row in rows])
@@ -242,7 +255,7 @@ def _with_tag(span: Span, row: _Row) -> TaggedSpan:
 def read_any_tag_file(
     path: Path | str, *, split: str | None = None, repair: bool = False
 ) -> TagFile:
-    """Returns the books of a tags file (.jsonl) or of an MCN file (.csv).
+    """Returns the books of an MCN file (.csv), or of a tags file with any other ending.
 
     Args:
         path: the file.
@@ -250,16 +263,34 @@ def read_any_tag_file(
         repair: whether illegal tags are repaired and counted. If False they are an error.
 
     Raises:
-        ValueError: if the file has another ending, if `split` is given for a tags file, or as
+        ValueError: if `path` is a folder, if `split` is given for a tags file, or as
             `read_tag_file` and `read_mcn_tags` do.
+        OSError: if the file cannot be read.
     """
     path = Path(path)
-    if path.suffix == ".csv":
+    refuse_folder(path, "a tags file")
+    if path.suffix.lower() == ".csv":
         return read_mcn_tags(path, split=split, repair=repair)
-    if path.suffix != ".jsonl":
-        raise ValueError(f"{path}: found {path.suffix or 'no ending'}, expected .jsonl or .csv")
     if split is not None:
         raise ValueError(
             f"{path}: found split {split}, expected none in a tags file, which has no splits"
         )
     return read_tag_file(path, repair)
+
+
+def refuse_folder(path: Path, expected: str) -> None:
+    """Raises an error if a path is a folder; it names the tags file in the output of `miner mine`.
+
+    Raises:
+        ValueError: names the path, what the folder is, and what was expected.
+    """
+    if not path.is_dir():
+        return
+    found = "a folder"
+    if is_annotations(path):
+        found = "a folder of annotations"
+    elif (path / RUN_RECORD).is_file():
+        found = "the output of `miner mine`"
+        if (mined := path / "spans.jsonl").is_file():
+            expected += f", such as {mined}"
+    raise ValueError(f"{path}: found {found}, expected {expected}")

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from reprlib import repr as shown
 from typing import Any
 
 _COLUMNS = ("quoteID", "subQuotationList", "quoteByteSpans", "speaker", "addressees", "quoteType")
-_GUTENBERG = re.compile(r"//www\.gutenberg\.org/ebooks/(\d+)")
+_GUTENBERG = re.compile(r"//www\.gutenberg\.org/ebooks/([0-9]{1,8})(?![0-9])")
 
 Offsets = tuple[int, int]  # start and end, exclusive
 
@@ -92,7 +93,7 @@ def read_quotations(folder: Path) -> AnnotatedNovel:
     text = _decoded(folder / "novel_text.txt", "utf-8")  # offsets count a byte order mark
     quotations: list[Quotation] = []
     for line, row in _rows(path, _COLUMNS):
-        where = f"{path}:{line}: {row['quoteID']}"
+        where = f"{path}:{line}: {row['quoteID'][:60]}"
         quotations.append(
             Quotation(
                 id=row["quoteID"],
@@ -140,7 +141,7 @@ def _listed(row: dict[str, str], column: str, where: str) -> list[Any]:
     """Returns the list that a cell holds; errors begin with `where`."""
     try:
         found = ast.literal_eval(row[column])
-    except (ValueError, SyntaxError, TypeError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # nested deeply
         found = None
     if not isinstance(found, list):
         raise ValueError(f"{where}: found {row[column][:60]!r} in {column}, expected a list")
@@ -165,7 +166,7 @@ def _checked_spans(row: dict[str, str], text: str, where: str) -> tuple[Offsets,
                     )
             case _:
                 raise ValueError(
-                    f"{where}: found span {span!r}, expected [start, end] within the "
+                    f"{where}: found span {shown(span)}, expected [start, end] within the "
                     f"{len(text)} characters of the text"
                 )
     return tuple((start, end) for start, end in spans)

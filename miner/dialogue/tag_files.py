@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as shown
 from typing import Any
 
 from miner.dialogue.dialogues import repair_book
@@ -26,6 +27,7 @@ _TYPES = {
     "continues": bool,
 }
 _KINDS = ("utterance", "narration")
+LARGEST = 10**9  # the largest number of a chapter, a paragraph, a span or a character
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def tag_from_name(name: object, where: str) -> Tag:
     try:
         return Tag(name)
     except ValueError as error:
-        raise ValueError(f"{where}: found tag {name!r}, expected {', '.join(Tag)}") from error
+        raise ValueError(f"{where}: found tag {shown(name)}, expected {', '.join(Tag)}") from error
 
 
 def refuse_illegal_tags(tagged: Sequence[TaggedSpan], places: Sequence[str]) -> None:
@@ -152,10 +154,13 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
     if missing:
         raise ValueError(f"{where}: found no {', '.join(missing)}, expected {', '.join(_KEYS)}")
     for key, kind in _TYPES.items():
-        if type(row[key]) is not kind or (kind is int and row[key] < 0):
-            raise ValueError(f"{where}: found {row[key]!r} as {key}, expected {kind.__name__}")
+        if type(row[key]) is not kind or (kind is int and not 0 <= row[key] <= LARGEST):
+            expected = f"int from 0 to {LARGEST}" if kind is int else kind.__name__
+            raise ValueError(f"{where}: found {shown(row[key])} as {key}, expected {expected}")
     if row["kind"] not in _KINDS:
-        raise ValueError(f"{where}: found kind {row['kind']!r}, expected {' or '.join(_KINDS)}")
+        raise ValueError(
+            f"{where}: found kind {shown(row['kind'])}, expected {' or '.join(_KINDS)}"
+        )
     if row["end"] - row["start"] != len(row["text"]):
         raise ValueError(
             f"{where}: found {len(row['text'])} characters of text, "
@@ -163,7 +168,7 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
         )
     confidence = row["confidence"]
     if confidence is not None and not (type(confidence) in (int, float) and 0 <= confidence <= 1):
-        raise ValueError(f"{where}: found confidence {confidence!r}, expected 0 to 1, or null")
+        raise ValueError(f"{where}: found confidence {shown(confidence)}, expected 0 to 1, or null")
     chapter, paragraph, index, start, end = (row[key] for key in _NUMBERS)
     is_utterance = row["kind"] == _KINDS[0]
     flags = is_utterance, row["quoted"], row["continues"]

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from miner.annotation.annotations import AnnotatedBook, is_annotations, read_split
-from miner.annotation.editions import BookReader, Edition, read_editions
+from miner.annotation.coverage import Coverage
+from miner.annotation.editions import BookReader, Edition, read_editions_at_hand
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.statistics import Lengths, measure_dialogues
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger
 from miner.evaluation.counts import Confusion, count_confusion
+from miner.evaluation.gold_files import refuse_gold
 from miner.evaluation.matching import match_tags
 from miner.evaluation.reliability import Bin, measure_reliability
 from miner.evaluation.scores import Scores, score
@@ -57,7 +59,8 @@ class ComparedTagger:
 class Comparison:
     """Taggers that were scored on the same gold, and notes for the end of the table.
 
-    `lengths` are those of the gold's own conversations.
+    `lengths` are those of the gold's own conversations. With annotations, `coverage` says what the
+    scores are of; a book that is not at hand is left out.
     """
 
     gold: str
@@ -65,6 +68,7 @@ class Comparison:
     rows: tuple[ComparedTagger, ...]
     notes: tuple[str, ...]
     lengths: Lengths
+    coverage: Coverage | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as plain values."""
@@ -85,11 +89,12 @@ class Comparison:
                 for row in self.rows
             ],
             "notes": list(self.notes),
+            "coverage": self.coverage.to_json() if self.coverage else None,
         }
 
 
 def compare(
-    gold: Path,
+    gold: Path | str,
     taggers: Sequence[tuple[str, Tagger]],
     split: str | None = None,
     *,
@@ -110,16 +115,21 @@ def compare(
         resamples: draws of the bootstrap over chapters.
         seed: of the bootstrap.
 
+    A book of the annotations that is not at hand is left out, counted, and named in the notes.
+
     Raises:
-        ValueError: if the gold cannot be read, has no such split, or does not fit a book.
+        ValueError: if the gold cannot be read, has no such split, or does not fit a book, or if no
+            book is at hand.
         OSError: if a file is missing.
     """
+    gold = Path(gold)
     split = split or ("test" if gold.is_dir() else "all")
     if is_annotations(gold):
         if read is None:
             raise ValueError(f"{gold}: found annotations without books, expected `read`")
         books = read_split(gold, split)
         return _compare_on_annotations(books, gold.name, taggers, split, read, resamples, seed)
+    refuse_gold(gold)
     if gold.is_dir():
         return _compare_on_mcn(read_mcn(gold), gold.name, taggers, split, resamples, seed)
     if split != "all":
@@ -144,7 +154,7 @@ def _compare_on_annotations(
     resamples: int,
     seed: int,
 ) -> Comparison:
-    opened = list(read_editions(books, read))
+    opened, coverage = read_editions_at_hand(books, read)
     gold = [edition.located.tagged() for edition in opened]
     rows = []
     for name, tagger in taggers:
@@ -153,7 +163,14 @@ def _compare_on_annotations(
             for tag_spans in (tag_gold_spans, tag_found_spans)
         )
         scores, from_book = (
-            score(gold, predicted, split=split, resamples=resamples, seed=seed)
+            score(
+                gold,
+                predicted,
+                split=split,
+                resamples=resamples,
+                seed=seed,
+                n_left_out=coverage.n_left_out,
+            )
             for predicted in (on_gold, found)
         )
         domains = tuple(
@@ -164,13 +181,14 @@ def _compare_on_annotations(
         rows.append(replace(row, from_book=from_book, domains=domains))
     n_lost = sum(len(edition.located.lost) for edition in opened)
     other = [edition.annotated.card.book for edition in opened if not edition.is_annotated_one]
-    notes = []
+    notes = list(coverage.notes)
     if other:
         notes.append(
             f"{len(other)} of {len(opened)} books are other editions than those annotated "
             f"({', '.join(other)}): {n_lost} annotated spans not found in them"
         )
-    return Comparison(folder, split, tuple(rows), tuple(notes), measure_dialogues(GOLD, gold))
+    lengths = measure_dialogues(GOLD, gold)
+    return Comparison(folder, split, tuple(rows), tuple(notes), lengths, coverage)
 
 
 def _split_by_domain(

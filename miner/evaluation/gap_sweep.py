@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from miner.annotation.annotations import AnnotatedBook
-from miner.annotation.editions import BookReader, read_editions
+from miner.annotation.coverage import Coverage
+from miner.annotation.editions import BookReader, read_editions_at_hand
 from miner.dialogue.tags import Tagger
 from miner.evaluation.scores import Scores, score
 from miner.evaluation.tagging import tag_gold_spans
@@ -23,6 +25,21 @@ class SweptGap:
     scores: Scores
 
 
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The scores with each gap, and what they are of."""
+
+    gaps: tuple[SweptGap, ...]
+    coverage: Coverage
+
+    def to_json(self) -> dict[str, Any]:
+        """The sweep as plain values, by gap."""
+        return {
+            "gaps": {item.gap: item.scores.to_json() for item in self.gaps},
+            "coverage": self.coverage.to_json(),
+        }
+
+
 def sweep_gaps(
     books: Sequence[AnnotatedBook],
     read: BookReader,
@@ -31,8 +48,12 @@ def sweep_gaps(
     split: str,
     resamples: int = 1000,
     seed: int = 0,
-) -> list[SweptGap]:
+    on_test: bool = False,
+) -> Sweep:
     """Scores the gap heuristic with each gap, on the spans of the gold.
+
+    Books of the split "test" are refused: a gap that is chosen on them makes their scores
+    worthless as a test. A book that is not at hand is left out and counted.
 
     Args:
         books: the annotated books.
@@ -41,13 +62,21 @@ def sweep_gaps(
         split: the name of the chosen split, for the signature.
         resamples: draws of the bootstrap over chapters.
         seed: of the bootstrap.
+        on_test: whether books of the split "test" are swept, too.
 
     Raises:
-        ValueError: as `editions.read_editions` does.
+        ValueError: if a book is of the split "test" and `on_test` is False, or as
+            `editions.read_editions_at_hand` does.
     """
-    opened = list(read_editions(books, read))
+    test = [book.card.book for book in books if book.card.split == "test"]
+    if test and not on_test:
+        raise ValueError(
+            f"found {len(test)} books of the split test in the split {split}, expected none: a gap "
+            "that is chosen on them makes their scores worthless as a test (--on-test does it)"
+        )
+    opened, coverage = read_editions_at_hand(books, read)
     gold = [edition.located.tagged() for edition in opened]
-    return [
+    swept = tuple(
         SweptGap(
             gap,
             score(
@@ -56,7 +85,9 @@ def sweep_gaps(
                 split=split,
                 resamples=resamples,
                 seed=seed,
+                n_left_out=coverage.n_left_out,
             ),
         )
         for gap, tagger in taggers
-    ]
+    )
+    return Sweep(swept, coverage)

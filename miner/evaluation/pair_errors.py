@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from miner.annotation.annotations import AnnotatedBook
-from miner.annotation.editions import BookReader, read_editions
+from miner.annotation.coverage import Coverage
+from miner.annotation.editions import BookReader, read_editions_at_hand
 from miner.dialogue.dialogues import Pair, Turn, decode_dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook, Tagger
@@ -84,6 +85,14 @@ class JudgedPairs:
     n_gold: Mapping[tuple[str, int], int]
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedBooks:
+    """The judged pairs of the annotated books that are at hand, and what they are of."""
+
+    pairs: JudgedPairs
+    coverage: Coverage
+
+
 def judge_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> JudgedPairs:
     """Judges the predicted turn pairs in the chapters of the gold.
 
@@ -115,17 +124,20 @@ def judge_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> 
 
 def judge_mined_pairs(
     books: Sequence[AnnotatedBook], read: BookReader, tagger: Tagger
-) -> JudgedPairs:
+) -> JudgedBooks:
     """Mines pairs from the annotated chapters of the books with a tagger, and judges them.
 
+    A book that is not at hand is left out and counted.
+
     Raises:
-        ValueError: as `editions.read_editions` does.
+        ValueError: as `editions.read_editions_at_hand` does.
     """
-    opened = list(read_editions(books, read))
-    return judge_pairs(
+    opened, coverage = read_editions_at_hand(books, read)
+    judged = judge_pairs(
         [edition.located.tagged() for edition in opened],
         [tag_found_spans(edition, tagger) for edition in opened],
     )
+    return JudgedBooks(judged, coverage)
 
 
 def count_pair_errors(judged: JudgedPairs) -> PairErrors:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from miner.annotation.coverage import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
 from miner.annotation.pdnc import Offsets, PdncNovel, find_novels, read_quotations
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, Span
@@ -70,22 +71,45 @@ class NovelScore:
         }
 
 
-def score_corpus(corpus: Path, read: Callable[[str], bytes]) -> list[NovelScore]:
+@dataclass(frozen=True, slots=True)
+class CorpusScores:
+    """The scores of the novels of the corpus that are at hand, and what they are of."""
+
+    novels: tuple[NovelScore, ...]
+    coverage: Coverage
+
+    def to_json(self) -> dict[str, object]:
+        """The scores of each novel as plain values."""
+        return {
+            "novels": [novel.to_json() for novel in self.novels],
+            "coverage": self.coverage.to_json(),
+        }
+
+
+def score_corpus(corpus: Path, read: Callable[[str], bytes]) -> CorpusScores:
     """Scores every novel of the corpus that has a Gutenberg number.
+
+    A novel that is not at hand is left out and counted.
 
     Args:
         corpus: the folder of the Project Dialogism Novel Corpus.
         read: returns the bytes of a Gutenberg book by its number.
 
     Raises:
-        ValueError: if the corpus or a book cannot be read.
-        OSError: if a file is missing.
+        ValueError: if the corpus or a book cannot be read, or `read` can give no book.
+        OSError: if a file of the corpus is missing.
     """
-    return [
-        score_novel(novel, read(novel.gutenberg_id))
-        for novel in find_novels(corpus)
-        if novel.gutenberg_id
-    ]
+    novels = [novel for novel in find_novels(corpus) if novel.gutenberg_id]
+    scored: list[NovelScore] = []
+    missing: list[LeftOutBook] = []
+    for novel in novels:
+        content = read_or_leave_out(read, novel.gutenberg_id, 1)
+        if isinstance(content, LeftOutBook):
+            missing.append(content)
+        else:
+            scored.append(score_novel(novel, content))
+    refuse_nothing(missing, len(novels))
+    return CorpusScores(tuple(scored), Coverage("novels", len(novels), tuple(missing)))
 
 
 def score_novel(novel: PdncNovel, data: bytes) -> NovelScore:

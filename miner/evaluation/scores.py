@@ -165,6 +165,7 @@ def score(
     split: str = "all",
     resamples: int = 1000,
     seed: int = 0,
+    n_left_out: int = 0,
 ) -> Scores:
     """Scores predicted books against gold books, per book and over all books.
 
@@ -186,6 +187,7 @@ def score(
         split: the name of the chosen split, for the signature only.
         resamples: draws of the bootstrap; 0 for no intervals.
         seed: of the bootstrap.
+        n_left_out: chapters of the split that are not scored, for the signature only.
 
     Raises:
         ValueError: if there is no gold book, a book is given twice, or gold tags are illegal (names
@@ -200,9 +202,10 @@ def score(
         tables[name] = count_chapters(book, predictions.get(name, TaggedBook(name, ())), k)
     both = tuple(np.concatenate(parts) for parts in zip(*tables.values(), strict=True))
     scored = [predictions[name] for name in golds if name in predictions]
+    n_chapters = f"{len(both[0])} of {len(both[0]) + n_left_out}" if n_left_out else len(both[0])
     signature = (
         f"unit:span|gold:{_source(gold)}|predicted:{_source(scored)}|split:{split}"
-        f"|chapters:{len(both[0])}|k:{k}|bs:{resamples}|seed:{seed}|version:{__version__}"
+        f"|chapters:{n_chapters}|k:{k}|bs:{resamples}|seed:{seed}|version:{__version__}"
     )
     return Scores(
         signature,

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
-from miner.annotation.editions import BookReader, Edition, read_editions
+from miner.annotation.coverage import Coverage
+from miner.annotation.editions import BookReader, Edition, read_editions_at_hand
 from miner.annotation.pdnc import PdncNovel, read_quotations
 from miner.evaluation.quotations import align_book, block_starts
 
@@ -30,20 +31,34 @@ class SpeakerPair:
     agree: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedSpeakers:
+    """The utterances that both annotate, and of how many annotated chapters they are."""
+
+    pairs: tuple[SpeakerPair, ...]
+    coverage: Coverage
+
+
 def compare_speakers(
     books: Sequence[AnnotatedBook], novels: Sequence[PdncNovel], read: BookReader
-) -> list[SpeakerPair]:
+) -> ComparedSpeakers:
     """Pairs our speaker with the corpus's, for each utterance that both annotate, in reading order.
 
     Each book is aligned with the corpus's text by its letters. Two names agree in two cases: they
     share a word that is no title, or a short form of it; or the corpus gives their name to more
-    than half of the utterances of our name in the book, and to at least two of them.
+    than half of the utterances of our name in the book, and to at least two of them. A book that is
+    not at hand is left out and counted.
+
+    Raises:
+        ValueError: as `editions.read_editions_at_hand` does.
     """
     of_id = {novel.gutenberg_id: novel for novel in novels}
+    of_both = [book for book in books if book.card.book in of_id]
+    opened, coverage = read_editions_at_hand(of_both, read)
     pairs: list[SpeakerPair] = []
-    for edition in read_editions([book for book in books if book.card.book in of_id], read):
+    for edition in opened:
         pairs += _pair_speakers(edition, of_id[edition.annotated.card.book])
-    return pairs
+    return ComparedSpeakers(tuple(pairs), coverage)
 
 
 def _pair_speakers(edition: Edition, novel: PdncNovel) -> list[SpeakerPair]:

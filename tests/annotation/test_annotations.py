@@ -3,7 +3,9 @@
 import hashlib
 import json
 import re
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from annotation_helpers import fact, read_rows
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from miner.annotation.annotations import (
     Annotation,
+    annotations_folder,
     is_annotations,
     read_annotations,
     read_split,
@@ -151,6 +154,8 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, changed, message):
     [
         ({"book": "9"}, "found None as title, expected str"),
         (card("9", "Jon Pell", "test", year="1888"), "found '1888' as year, expected int"),
+        (card("9", "Jon Pell", "dev", person=2), "found 2 as person, expected 1 or 3"),
+        (card("9", "Jon Pell", "dev", year=10**30), f"found {10**30} as year, expected int up to"),
         (card("9", "Jon Pell", "exam"), "found split 'exam', expected train, dev, test, sample"),
         (card("9", "Jon Pell", "dev"), "found Jon Pell in split dev, expected test, as the author"),
         (card("8", "Ada Orme", "train"), "found book 8 a second time, expected it once"),
@@ -160,6 +165,42 @@ def test_a_wrong_book_is_refused_with_file_and_line(tmp_path, row, message):
     folder = write(tmp_path / "a", cards=[*CARDS[:2], row])
     with pytest.raises(ValueError, match=re.escape(f"{folder / 'books.jsonl'}:3: {message}")):
         read_annotations(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"chapter": 10**30}, f"found {10**30} as chapter, expected int up to 1000000000"),
+        ({"paragraph": -(10**30)}, f"found -{10**30} as paragraph, expected int up to 1000000000"),
+        ({"conversation": float("nan")}, "found nan as conversation, expected int up to 1000"),
+        ({"speaker": None}, "found None as speaker, expected str"),
+        ({"speaker": "\ud83d"}, "found half a character, expected whole ones"),
+        (
+            {"speaker": "A" * 10**4, "conversation": 0},
+            "found speaker 'AAAAAAAAAAAA...AAA",
+        ),
+        ({"fingerprint": "a.1.x" * 10**4}, "found fingerprint 'a.1.xa.1.xa....1.xa.1.xa.1.x', exp"),
+        (
+            {"fingerprint": f"a.{'9' * 5000}.01234567"},
+            "found fingerprint 'a.9999999999...9999.01234567'",
+        ),
+        ({"remark": ["a"] * 10**4}, "found ['a', 'a', 'a', 'a', 'a', 'a', ...] as remark, expect"),
+        ({"book": "8" * 10**4}, "found book '888888888888...8888888888888', expected '7'"),
+        ({"book": ["@"]}, "found JSON of too many levels, expected one object"),
+        ({"chapter": ["@@"]}, "found a number of thousands of digits, expected one object"),
+    ],
+)
+def test_a_row_that_was_made_to_break_is_refused_in_one_line(tmp_path, changes, message):
+    folder = write(tmp_path / "a")
+    path = folder / "gold" / "7.jsonl"
+    row = json.dumps(json.loads(lines(ROWS).split("\n")[0]) | changes)
+    row = row.replace('["@"]', "[" * 10**5).replace('["@@"]', "9" * 5000)
+    path.write_text(row + "\n", encoding="utf-8")
+    for read in (read_annotations, partial(read_split, split="test")):
+        with pytest.raises(ValueError) as error:
+            read(folder)
+        assert str(error.value).startswith(f"{path}:1: {message}")
+        assert "\n" not in str(error.value) and len(str(error.value)) < 400
 
 
 def test_books_and_files_must_be_the_same(tmp_path):
@@ -174,8 +215,41 @@ def test_books_and_files_must_be_the_same(tmp_path):
     (foreign / "gold" / "7.jsonl").write_bytes(b"\n\xe9\n")
     with pytest.raises(ValueError, match=r"7\.jsonl:2: found bytes that are not UTF-8"):
         read_annotations(foreign)
-    with pytest.raises(FileNotFoundError):
-        read_annotations(tmp_path / "c")
+
+
+def test_without_annotations_the_error_says_how_to_get_them(tmp_path, monkeypatch):
+    gone = tmp_path / "c"
+    wanted = rf"{gone}: found no annotations, expected a folder with books.jsonl; .* \((.*)\), "
+    recorded = {"url": "https://example.org/miner.git", "vcs_info": {"vcs": "git"}}
+    for record, source in (
+        ({}, "the repository of conversation-miner"),
+        ({"url": "file:///miner"}, "the repository of conversation-miner"),
+        (recorded, "git clone https://example.org/miner.git"),
+    ):
+        monkeypatch.setattr(
+            "miner.annotation.origin.distribution",
+            lambda name, record=record: SimpleNamespace(read_text=lambda _: json.dumps(record)),
+        )
+        for read in (read_annotations, partial(read_split, split="all")):
+            with pytest.raises(ValueError, match=wanted + ".*--gold or MINER_ANNOTATIONS$") as told:
+                read(gone)
+            assert re.match(wanted, str(told.value))[1] == source
+
+
+def test_the_annotations_are_found_here_in_the_source_or_by_a_variable(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert annotations_folder() == ANNOTATIONS  # this package is read from its source
+    monkeypatch.setattr("miner.annotation.origin._PARENT", tmp_path / "elsewhere")
+    recorded = json.dumps({"url": ANNOTATIONS.parent.as_uri(), "dir_info": {}})
+    found = SimpleNamespace(read_text=lambda _: recorded)
+    monkeypatch.setattr("miner.annotation.origin.distribution", lambda name: found)
+    assert annotations_folder() == ANNOTATIONS  # it was installed from there
+    recorded = ""
+    assert annotations_folder() == Path("annotations")  # which is not there
+    write(tmp_path / "annotations")
+    assert annotations_folder() == Path("annotations")
+    monkeypatch.setenv("MINER_ANNOTATIONS", str(tmp_path / "mine"))
+    assert annotations_folder() == tmp_path / "mine"
 
 
 @pytest.mark.slow

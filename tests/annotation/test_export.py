@@ -318,7 +318,7 @@ def test_blank_tasks_have_regions_and_no_facts(tmp_path):
     assert not (tmp_path / "none.json").exists()
     (tmp_path / "my book.htm").write_bytes(page("“Go,” said Ann, “and stay.”"))
     named = gold("tasks", tmp_path / "my book.htm", "--chapter", "1", "-o", tmp_path / "none.json")
-    assert "my book: found 'my book' as book, expected letters, digits" in named.stderr
+    assert "miner: found 'my book' as book, expected letters, digits" in named.stderr
 
 
 def test_each_format_is_one_file_and_the_help_describes_it(tmp_path, monkeypatch, copied):

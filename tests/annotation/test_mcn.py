@@ -82,8 +82,34 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, cells, message
 
 def test_missing_columns_are_refused(tmp_path):
     path = write_mcn(tmp_path / "g.csv", MCN_ROWS, ("para_index", "sentence", "label"))
-    with pytest.raises(ValueError, match=r"g\.csv:1: found columns , para_index, sentence, label"):
+    names = r"\['', 'para_index', 'sentence', 'label'\]"
+    with pytest.raises(
+        ValueError, match=rf"g\.csv:1: found columns {names}, expected para_index, "
+    ):
         read_any_tag_file(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"a\nb",c\n', ":1: found columns ['a\\nb', 'c'], expected para_index"),
+        (f'para_index,sent,label\n0,"{"x " * 10**5}",O\n', ":2: field larger than field limit"),
+        (f"para_index,sent,label\n0,a,{'O' * 10**4}\n", ":2: found tag 'OOOOOOOOOOOO...OOOOOO"),
+    ],
+)
+def test_a_table_that_was_made_to_break_is_refused_in_one_line(tmp_path, text, message):
+    path = tmp_path / "g.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as error:
+        read_any_tag_file(path)
+    assert str(error.value).startswith(f"{path}{message}")
+    assert "\n" not in str(error.value) and len(str(error.value)) < 400
+
+
+def test_a_chapter_number_of_thousands_of_digits_is_no_number(tmp_path):
+    rows = [MCN_ROWS[0], ("1", "Chapter " + "9" * 5000, "O", "train"), *MCN_ROWS[2:6]]
+    (tagged,) = read_mcn_tags(write_mcn(tmp_path / "g.csv", rows)).books
+    assert {item.span.chapter for item in tagged.spans} == {0}
 
 
 def write_folder(folder: Path, **changed) -> Path:

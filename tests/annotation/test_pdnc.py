@@ -55,6 +55,9 @@ def test_quotations_are_read(tmp_path):
         (3, "[[80, 87], [1, 2, 3]]", r"found span \[1, 2, 3\]"),
         (3, "[[80, 87], [9, 4000]]", r"found span \[9, 4000\]"),
         (3, "[[80, 87", r"found '\[\[80, 87' in quoteByteSpans, expected a list"),
+        (3, f"[[80, 87], [{'9, ' * 10**4}9]]", r"found span \[9, 9, 9, 9, 9, 9, \.\.\.\], exp"),
+        (3, "[" * 10**4, r"found '\[+' in quoteByteSpans, expected a list"),
+        (3, f"[{'9' * 5000}]", r"found '\[9+' in quoteByteSpans, expected a list"),
         (2, "nan", "found 'nan' in subQuotationList, expected a list"),
         (5, "Mara", "found 'Mara' in addressees, expected a list"),
     ],
@@ -65,7 +68,7 @@ def test_malformed_rows_name_file_and_line(tmp_path, column, value, message):
     # The second row begins at line 3: the header and the first row take one line each.
     with pytest.raises(ValueError, match=rf"quotation_info\.csv:3: Q1: {message}") as caught:
         read_quotations(write(tmp_path, table))
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
 
 def test_a_row_is_named_by_its_first_line(tmp_path):

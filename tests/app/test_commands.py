@@ -5,7 +5,16 @@ import subprocess
 import sys
 
 import pytest
-from helpers import ANNOTATIONS, DATA, NOVEL, SAMPLE, failed, interrupted_after, run, said
+from helpers import (
+    ANNOTATIONS,
+    DATA,
+    SAMPLE,
+    failed,
+    interrupted_after,
+    run,
+    said,
+    small_corpus,
+)
 from loopback import answer
 
 from miner.app.cli.main import main
@@ -218,35 +227,21 @@ def test_score_of_missing_files_and_splits(two, tmp_path):
     )
     line = failed("score", "--gold", gold, "--predicted", gold, "--split", "test")
     assert "which has no splits" in line
-    assert failed("score", "--gold", gold, "--predicted", tmp_path).endswith(
-        "found no ending, expected .jsonl or .csv"
+    assert failed("score", "--gold", gold, "--predicted", tmp_path) == (
+        f"{tmp_path}: found a folder, expected a tags file"
     )
-
-
-def corpus(folder):
-    """Writes a corpus of one short novel and its edition in HTML; returns both folders."""
-    novel, books = folder / "pdnc" / "Lighthouse", folder / "books"
-    novel.mkdir(parents=True)
-    books.mkdir()
-    (novel.parent / "PDNC-Novel-Index.csv").write_text(
-        "Novel Title,Source,Folder Name\n"
-        "The Lighthouse,https://www.gutenberg.org/ebooks/7,Lighthouse\n"
-    )
-    (novel / "novel_text.txt").write_text(NOVEL, encoding="utf-8")
-    parts = ["Is the lamp lit?"], ["It was,", "until the oil\nran out."]
-    table = ["quoteID,subQuotationList,quoteByteSpans,speaker,addressees,quoteType"]
-    for number, texts in enumerate(parts):
-        spans = [[NOVEL.index(text), NOVEL.index(text) + len(text)] for text in texts]
-        table.append(f'Q{number},"{texts!r}","{spans!r}",Mara,[],Explicit')
-    (novel / "quotation_info.csv").write_text("\n".join(table) + "\n", encoding="utf-8")
-    page = "".join(f"<p>{paragraph}</p>\n" for paragraph in NOVEL.split("\n\n"))
-    (books / "7-h.htm").write_text(f"<html><body>{page}</body></html>", encoding="utf-8")
-    return novel.parent, books
 
 
 def test_quotations_of_a_small_corpus(tmp_path, monkeypatch):
-    pdnc, books = corpus(tmp_path)
-    (novel,) = json.loads(run("quotations", "--pdnc", pdnc, "--books", books, "--json").stdout)
+    pdnc, books = small_corpus(tmp_path)
+    record = json.loads(said("quotations", "--pdnc", pdnc, "--books", books, "--json"))
+    (novel,) = record["novels"]
+    assert record["coverage"] == {
+        "unit": "novels",
+        "all": 1,
+        "left_out": 0,
+        "books_left_out": [],
+    }
     assert (novel["novel"], novel["id"], novel["right"]) == ("The Lighthouse", "7", 3)
     assert (novel["precision"], novel["recall"]) == (1.0, 1.0)
     assert novel["regex_f1"] == pytest.approx(6 / 7)  # it takes the "keeper" for speech

@@ -168,12 +168,12 @@ def test_errors_of_compare():
         with pytest.raises(ValueError, match=f"found no split '{split.split('+')[-1]}'"):
             compare(ANNOTATIONS, named, split, read=read)
     with pytest.raises(FileNotFoundError):
-        compare(ANNOTATIONS / "gone", named, "all", read=read)
+        compare("gone", named, "all", read=read)
 
 
 def test_a_sweep_has_a_row_for_each_gap():
     taggers = [(gap, load_tagger(f"gap:{gap}")) for gap in (0, 150, 10**6)]
-    swept = sweep_gaps(BOOKS, read, taggers, split="sample", resamples=5)
+    swept = sweep_gaps(BOOKS, read, taggers, split="sample", resamples=5).gaps
     assert [item.gap for item in swept] == [0, 150, 10**6]
     assert all(f"|gold:{SOURCE}|predicted:gap {i.gap}|" in i.scores.signature for i in swept)
     # A wider gap begins fewer conversations; the widest only one a chapter.
@@ -184,16 +184,16 @@ def test_a_sweep_has_a_row_for_each_gap():
         ANNOTATIONS, [("gap 150", taggers[1][1])], "sample", read=read, resamples=5
     ).rows
     assert swept[1].scores == row.scores
-    assert sweep_gaps(BOOKS, read, [], split="sample") == []
+    assert sweep_gaps(BOOKS, read, [], split="sample").gaps == ()
 
 
 def test_with_gold_tags_pairs_are_wrong_only_where_spans_are(gold_tagger):
-    found = count_pair_errors(judge_mined_pairs(BOOKS, read, gold_tagger))
+    found = count_pair_errors(judge_mined_pairs(BOOKS, read, gold_tagger).pairs)
     # Gold tags neither split nor merge turns; other pairs are wrong because a span was not found.
     assert not {"one turn taken for two", "speakers merged"} & {n for n, k in found.causes if k}
     n_gold = sum(len(turn_pairs(dialogue)) for dialogue in decode_dialogues(gold_tagger.tagged))
     assert found.n_right + found.n_missed == n_gold
-    gap = count_pair_errors(judge_mined_pairs(BOOKS, read, load_tagger("gap")))
+    gap = count_pair_errors(judge_mined_pairs(BOOKS, read, load_tagger("gap")).pairs)
     assert gap.n_right + gap.n_missed == n_gold
     assert found.n_right > gap.n_right > 0 and gap.n_wrong > found.n_wrong
 
@@ -245,8 +245,8 @@ def test_the_command_sweep(monkeypatch):
     monkeypatch.setattr("miner.evaluation.gap_sweep.GAPS", gaps[::6])
     words = ("gold", "sweep", "--gold", ANNOTATIONS, "--split", "sample", "--resamples", 1)
     record = json.loads(said(*words, "--json"))
-    assert list(map(int, record)) == list(gaps[::6])
-    figures = {gap: row["total"]["end_to_end"]["scores"] for gap, row in record.items()}
+    assert list(map(int, record["gaps"])) == list(gaps[::6])
+    figures = {gap: row["total"]["end_to_end"]["scores"] for gap, row in record["gaps"].items()}
     f1 = {gap: measures["B-START.f1"]["value"] for gap, measures in figures.items()}
     best = next(gap for gap, number in f1.items() if number == max(f1.values()))
     shown = said(*words).splitlines()
@@ -258,7 +258,7 @@ def test_the_command_sweep(monkeypatch):
 def test_the_command_errors():
     words = ("gold", "errors", "--gold", ANNOTATIONS, "--split", "sample", "--tagger", "gap")
     record = json.loads(said(*words, "--json"))
-    assert list(record) == ["pairs", "right", "causes", "missed"]
+    assert list(record) == ["pairs", "right", "causes", "missed", "coverage"]
     assert list(record["causes"]) == list(CAUSES)
     assert record["pairs"] == record["right"] + sum(record["causes"].values()) > 0
     shown = said(*words)

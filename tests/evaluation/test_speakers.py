@@ -96,9 +96,16 @@ def corpus(folder: Path, speakers, length: int | None = None) -> list[PdncNovel]
     return find_novels(folder)
 
 
+def pairs_of(book, novels):
+    """The pairs of a book that is at hand."""
+    compared = compare_speakers([book], novels, lambda _: edition())
+    assert compared.coverage.left_out == compared.coverage.notes == ()
+    return compared.pairs
+
+
 def judged(folder: Path, ours, theirs):
     """The paragraph, both names and whether they agree, for each pair."""
-    pairs = compare_speakers([annotated(ours)], corpus(folder, theirs), lambda _: edition())
+    pairs = pairs_of(annotated(ours), corpus(folder, theirs))
     assert {pair.book for pair in pairs} == {"99999"}
     return [(pair.fact.paragraph, pair.fact.speaker, pair.theirs, pair.agree) for pair in pairs]
 
@@ -119,7 +126,7 @@ def test_a_shared_word_and_a_short_form_agree(tmp_path):
 
 def test_differences_are_listed_when_asked_for(tmp_path):
     novels = corpus(tmp_path, ["Mrs Crowe"])
-    pairs = compare_speakers([annotated(["Mrs Pell"])], novels, lambda _: edition())
+    pairs = pairs_of(annotated(["Mrs Pell"]), novels)
     assert len(tabulate_speakers(pairs, False)) == 2
     (difference,) = tabulate_speakers(pairs, True)[2:]
     assert difference == "99999, chapter 1, paragraph 0: ours Mrs Pell, theirs Mrs Crowe"
@@ -183,7 +190,7 @@ def test_only_utterances_of_both_are_judged(tmp_path):
 @pytest.mark.parametrize(("length", "n_pairs"), [(10, 0), (40, 1)])
 def test_a_quotation_must_cover_half_of_an_utterance(tmp_path, length, n_pairs):
     novels = corpus(tmp_path, ["Vane"], length)  # the utterance has 46 characters
-    assert len(compare_speakers([annotated(["Vane"])], novels, lambda _: edition())) == n_pairs
+    assert len(pairs_of(annotated(["Vane"]), novels)) == n_pairs
 
 
 def test_a_book_that_the_corpus_lacks_is_not_opened(tmp_path):
@@ -191,7 +198,7 @@ def test_a_book_that_the_corpus_lacks_is_not_opened(tmp_path):
         raise AssertionError(f"opened {book}")
 
     novels = corpus(tmp_path, ["Vane"])
-    assert compare_speakers([annotated(["Vane"], "99998")], novels, closed) == []
+    assert compare_speakers([annotated(["Vane"], "99998")], novels, closed).pairs == ()
 
 
 def test_another_text_is_refused(tmp_path):

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     TAGGERS,
+    SplitName,
     TaggerOption,
     books_option,
     dtype_option,
@@ -27,6 +28,8 @@ from miner.app.cli.terminal import show, show_json
     "--gold",
     type=PATH,
     required=True,
+    envvar="MINER_ANNOTATIONS",
+    show_envvar=True,
     help="Folder of annotations, folder of the project MCN, or a tags file.",
 )
 @click.option(
@@ -39,6 +42,7 @@ from miner.app.cli.terminal import show, show_json
 @dtype_option
 @click.option(
     "--split",
+    type=SplitName(),
     help="Split of the gold, or several joined by +.  [default: test; all for a tags file]",
 )
 @resamples_option
@@ -71,8 +75,8 @@ def command(
 
     \b
     miner compare --gold annotations --split sample   needs no other book
-    miner gold fetch --gold annotations               downloads the annotated books
-    miner compare --gold annotations --split test
+    miner compare --gold annotations --tagger auto    downloads the books of the split test
+    miner compare --gold sample.tags --tagger gap:300
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.scores import tabulate_comparison
     from miner.evaluation.compare import compare
@@ -85,6 +89,7 @@ def command(
     comparison = compare(
         gold, named, split, read=book_reader(books, mirror), resamples=resamples, seed=seed
     )
+    show_left_out(comparison.coverage)
     drawn: list[Path] = []
     if plots:
         from miner.app.plots.comparison import draw_comparison

@@ -12,21 +12,51 @@ from miner.app.cli.gold.group import group as gold_group
 from miner.version import __version__
 
 
+def _print_version(ctx: click.Context, option: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    from miner.models.load import SHIPPED
+
+    taggers = (f"tagger {name}@{sha256[:8]}" for name, sha256 in SHIPPED.items())
+    click.echo(", ".join([f"miner {__version__}", *taggers]))
+    ctx.exit()
+
+
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="miner")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version, and that of the tagger in the package.",
+)
 def main() -> None:
     """Mine conversations from Project Gutenberg novels.
 
-    A book is an HTML file, a folder or glob of files, a Gutenberg number, or the word `sample` (a
-    short story that comes with the package). The miner finds its utterances and its narration, tags
-    them, and writes its dialogues, turn by turn, and pairs of a turn and the next turn.
+    The miner finds the utterances and the narration of a book, tags them, and writes its dialogues,
+    turn by turn, and pairs of a turn and the next turn.
+
+    \b
+    A book is
+      an HTML file             1342-h.htm
+      a folder, or a pattern   books, "books/*.htm"
+      a Gutenberg number       1342, looked up in --books, then downloaded
+      a title                  "Pride and Prejudice"
+      the word sample          a short story that comes with the package
 
     \b
     miner mine sample -o mined          all steps at once
-    miner profile 1342-h.htm            how a book marks speech, and the evidence
-    miner tag 1342-h.htm -o tags.jsonl  one tag per span, to correct or to score
+    miner profile 1342                  how a book marks speech, and the evidence
+    miner tag sample -o sample.tags     one tag per span, to correct or to score
     miner view sample -o sample.html    the book as a page with its conversations
     miner score --gold G --predicted P  how far to trust predicted tags
+
+    \b
+    The shell completes commands, options and names after one of these lines:
+      eval "$(_MINER_COMPLETE=bash_source miner)"     in ~/.bashrc
+      eval "$(_MINER_COMPLETE=zsh_source miner)"      in ~/.zshrc
+      _MINER_COMPLETE=fish_source miner | source      in ~/.config/fish/config.fish
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     # Termination and a closed terminal, like Ctrl-C, leave no half-written file.
     for name in ("SIGTERM", "SIGHUP"):

@@ -3,18 +3,59 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 PATH = click.Path(path_type=Path)
 STDOUT = Path("-")  # as the value of an option
 
 
+class BookWord(click.ParamType):
+    """A word that names a book or several."""
+
+    name = "source"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The word `sample`, and files."""
+        return _complete(["sample"], incomplete)
+
+
+class SplitName(click.ParamType):
+    """A split of the annotations, several joined by +, or all."""
+
+    name = "text"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names of the splits, also after a +."""
+        from miner.annotation.annotations import SPLITS
+
+        before, plus, begun = incomplete.rpartition("+")
+        names = SPLITS if plus else (*SPLITS, "all")
+        return [CompletionItem(before + plus + name) for name in names if name.startswith(begun)]
+
+
+def _complete(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """The names that begin so, and an item for which the shell completes files."""
+    found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="file")]
+
+
 class TaggerOption(click.Option):
     """An option that names a tagger; its help lists the registered taggers for `{registered}`."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names of all taggers, and files."""
+        from miner.models.load import AUTO, find_registered_taggers
+
+        return _complete([AUTO, *find_registered_taggers()], incomplete)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The help, with the taggers that are registered now."""
@@ -28,8 +69,10 @@ class TaggerOption(click.Option):
 # What the value of a tagger option may be, for its help.
 TAGGERS = (
     "auto (the package's tagger for English books, gap for others), {registered}, or the path of a "
-    "tags file or of a checkpoint. A heuristic may take a number, as in gap:300."
+    "tags file or of a checkpoint. gap may take its number of characters, as in gap:300."
 )
+
+source_argument = click.argument("source", metavar="SOURCE", type=BookWord())
 
 tagger_option = click.option(
     "--tagger",
@@ -76,12 +119,20 @@ quotes_option = click.option(
     "profile` prints them, separated by commas.",
 )
 
+
+def _default_annotations(ctx: click.Context, option: click.Parameter, value: Path | None) -> Path:
+    from miner.annotation.annotations import annotations_folder
+
+    return value or annotations_folder()
+
+
 gold_option = click.option(
     "--gold",
     type=PATH,
-    default=Path("annotations"),
-    show_default=True,
-    help="Folder of annotations.",
+    callback=_default_annotations,
+    envvar="MINER_ANNOTATIONS",
+    show_envvar=True,
+    help="Folder of annotations.  [default: annotations, here or in the source of the package]",
 )
 
 
@@ -89,6 +140,7 @@ def split_option(default: str = "all") -> Callable[[Any], Any]:
     """The option that chooses a split of the annotations."""
     return click.option(
         "--split",
+        type=SplitName(),
         default=default,
         show_default=True,
         help="Split of the annotations: train, dev, test, sample, several joined by +, or all.",

@@ -10,12 +10,13 @@ from miner.app.cli.options import (
     books_option,
     json_option,
     mirror_option,
+    source_argument,
 )
 from miner.app.cli.terminal import show, show_json, show_warnings
 
 
 @click.command("profile")
-@click.argument("source", metavar="SOURCE")
+@source_argument
 @books_option
 @mirror_option
 @json_option
@@ -24,7 +25,11 @@ def command(source: str, books: Path | None, mirror: str | None, as_json: bool) 
 
     Each paragraph votes for the marks that open its first speech. The option --quotes of the other
     commands overrules the result.
-    """
+
+    \b
+    miner profile sample
+    miner profile 1342 --json
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.mining import tabulate_typography
     from miner.corpus.reading import read_book
     from miner.dialogue.typography import infer_typography

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -30,13 +30,17 @@ def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_
     file and aligned with the corpus by its letters. The table also has the scores of two simple
     rules on the corpus's own text. Thoughts in quotation marks count as quotations, because the
     corpus counts them.
-    """
+
+    \b
+    miner quotations --pdnc PDNC                the books are downloaded
+    miner quotations --pdnc PDNC --books DIR    those in DIR are not
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.scores import tabulate_quotations
     from miner.evaluation.pdnc_scores import score_corpus
 
-    scores = score_corpus(pdnc, book_reader(books, mirror))
+    scored = score_corpus(pdnc, book_reader(books, mirror))
+    show_left_out(scored.coverage)
     if as_json:
-        record = [score.to_json() for score in scores]
-        show_json(record)
+        show_json(scored.to_json())
     elif not quiet:
-        show(tabulate_quotations(scores, open_console().width))
+        show(tabulate_quotations(scored, open_console().width))

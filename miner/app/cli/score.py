@@ -16,7 +16,12 @@ from miner.app.cli.terminal import show, show_json
 
 
 @click.command("score")
-@click.option("--gold", type=PATH, required=True, help="Tags file, or CSV file of the project MCN.")
+@click.option(
+    "--gold",
+    type=PATH,
+    required=True,
+    help="Tags file, CSV file of the project MCN, or a file that `miner annotate` saved.",
+)
 @click.option("--predicted", type=PATH, required=True, help="Tags file or CSV file to score.")
 @click.option("--split", help="Split of a CSV file of MCN: train, validation or test.")
 @resamples_option
@@ -29,17 +34,22 @@ def command(
 
     There are two tables, with 95% intervals from resampled chapters. End to end, a missed utterance
     counts as missed and a spurious one as wrong. On gold spans, only the utterances that both files
-    have are scored: the tagger alone.
-    """
+    have are scored: the tagger alone. Annotations hold no text, so they are found in that of the
+    predicted tags.
+
+    \b
+    miner tag sample -o sample.tags
+    miner score --gold sample.tags --predicted sample.tags
+    miner score --gold annotations/gold/sample.jsonl --predicted sample.tags
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.mcn import read_any_tag_file
     from miner.app.tables.scores import tabulate_scores
+    from miner.evaluation.gold_files import read_gold_tags
     from miner.evaluation.scores import score as score_all
 
-    truth = read_any_tag_file(gold, split=split)
     guess = read_any_tag_file(predicted, repair=True)
-    scores = score_all(
-        truth.books, guess.as_read, split=split or "all", resamples=resamples, seed=seed
-    )
+    truth = read_gold_tags(gold, guess.books, split)
+    scores = score_all(truth, guess.as_read, split=split or "all", resamples=resamples, seed=seed)
     if as_json:
         show_json(scores.to_json())
         return

@@ -43,7 +43,11 @@ def command(
     B-START begins a conversation and its first turn, I-START continues that turn, B-OTHER begins
     the turn of another speaker, I-OTHER continues it, and O is narration. Quoted text that is no
     speech is narration with "quoted": true.
-    """
+
+    \b
+    miner tag sample -o sample.tags
+    miner mine sample --tagger sample.tags -o mined   after correcting the file
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.corpus.reading import read_spans
     from miner.dialogue.tag_files import row_from_span
     from miner.files import json_line, refuse_existing, whole_file

@@ -17,11 +17,12 @@ from miner.app.cli.options import (
     out_option,
     quiet_option,
     quotes_option,
+    source_argument,
 )
 
 
 @click.command("view")
-@click.argument("source", metavar="SOURCE")
+@source_argument
 @click.option(
     "--tagger",
     "taggers",
@@ -64,8 +65,8 @@ def command(
 
     \b
     miner view sample -o sample.html
-    miner view sample --gold annotations --tagger gap --tagger narration -o sample.html
-    miner view 1342 --books DIR --tagger CHECKPOINT -o 1342.html
+    miner view sample --gold annotations --tagger gap --tagger auto -o sample.html
+    miner view 1342 --tagger auto --tagger gap:300 -o 1342.html
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.viewer.view import view_html
     from miner.files import refuse_existing, whole_file

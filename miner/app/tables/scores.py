@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miner.evaluation.confidence import KeptPairs
     from miner.evaluation.gap_sweep import SweptGap
     from miner.evaluation.pair_errors import PairErrors
-    from miner.evaluation.pdnc_scores import NovelScore
+    from miner.evaluation.pdnc_scores import CorpusScores
     from miner.evaluation.scores import Measures, Part, Scores
 
 _COMPARED = (
@@ -192,8 +192,9 @@ def tabulate_tradeoff(kept: Sequence[KeptPairs], name: str, split: str) -> list[
     return [f"Turn pairs mined by {name}, {split} split", table]
 
 
-def tabulate_quotations(novels: Sequence[NovelScore], width: int) -> list[Shown]:
+def tabulate_quotations(scored: CorpusScores, width: int) -> list[Shown]:
     """The scores of each novel, beside those of two simple rules, and the means over novels."""
+    novels = scored.novels
     names = ("novel", "P", "R", "F1", "letters", "joined", "regex", "toggle")
     rows = [novel.row() for novel in novels]
     cells = [[novel.title, *map(format_rate, row)] for novel, row in zip(novels, rows, strict=True)]
@@ -213,4 +214,5 @@ def tabulate_quotations(novels: Sequence[NovelScore], width: int) -> list[Shown]
         f"{n_missed:,} spans missed, {n_spurious:,} spurious; "
         f"{sum(novel.ours.unaligned for novel in novels)} gold spans not in our edition, "
         f"{sum(len(novel.ours.foreign) for novel in novels)} of ours not in the corpus's",
+        *scored.coverage.notes,
     ]

@@ -46,7 +46,7 @@ class TrainingConfig:
     augment: Annotated[
         float | None,
         Option(
-            "Share of the places where a paragraph can be split to split at in training. "
+            "Share of the possible places at which paragraphs are split in training. "
             "Default: 0.6, or 0 with --frozen.",
             minimum=0,
             maximum=1,

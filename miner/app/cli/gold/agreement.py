@@ -20,7 +20,10 @@ def command(gold: Path, as_json: bool) -> None:
     """Show how far two independent readings agree.
 
     Each reading is also compared with the gold.
-    """
+
+    \b
+    miner gold agreement
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_annotations
     from miner.app.tables.annotations import tabulate_agreement
     from miner.evaluation.agreement import compare_readings

@@ -29,7 +29,11 @@ def command(gold: Path, split: str, books: Path | None, mirror: str | None, quie
 
     The form, the splits and the tags are checked, too. Each problem is printed in one line. The
     exit code is 1 if there is any.
-    """
+
+    \b
+    miner gold check --split sample     needs no other book
+    miner gold check --split dev+test
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_annotations
     from miner.annotation.validation import check_annotations
     from miner.app.tables.annotations import tabulate_check

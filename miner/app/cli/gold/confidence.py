@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -52,7 +52,11 @@ def command(
 
     A checkpoint mines pairs from the annotated chapters of the books. For each minimum confidence
     the table has the number of pairs, their precision, and their recall of the gold pairs.
-    """
+
+    \b
+    miner gold confidence --split sample   needs no other book
+    miner gold confidence --plot confidence.png
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.app.tables.scores import tabulate_tradeoff
     from miner.evaluation.confidence import measure_tradeoff
@@ -65,12 +69,14 @@ def command(
     judged = judge_mined_pairs(
         read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
     )
-    found = measure_tradeoff(judged, resamples=resamples, seed=seed)
+    show_left_out(judged.coverage)
+    found = measure_tradeoff(judged.pairs, resamples=resamples, seed=seed)
     if plot:
         from miner.app.plots.evaluation import plot_tradeoff, save_figure
 
         save_figure(plot_tradeoff(found, split), plot, force)
     if as_json:
-        show_json([item.to_json() for item in found])
+        rows = [item.to_json() for item in found]
+        show_json({"rows": rows, "coverage": judged.coverage.to_json()})
     else:
-        show(tabulate_tradeoff(found, tagger, split))
+        show([*tabulate_tradeoff(found, tagger, split), *judged.coverage.notes])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     books_option,
     dtype_option,
@@ -36,7 +36,12 @@ def command(
     mirror: str | None,
     as_json: bool,
 ) -> None:
-    """Count the wrong pairs that a tagger mines, by cause."""
+    """Count the wrong pairs that a tagger mines, by cause.
+
+    \b
+    miner gold errors --split sample     needs no other book
+    miner gold errors --tagger gap:300
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.app.tables.scores import tabulate_errors
     from miner.evaluation.pair_errors import count_pair_errors, judge_mined_pairs
@@ -45,8 +50,9 @@ def command(
     judged = judge_mined_pairs(
         read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
     )
-    found = count_pair_errors(judged)
+    show_left_out(judged.coverage)
+    found = count_pair_errors(judged.pairs)
     if as_json:
-        show_json(found.to_json())
+        show_json(found.to_json() | {"coverage": judged.coverage.to_json()})
     else:
-        show(tabulate_errors(found, tagger_label(tagger), split))
+        show([*tabulate_errors(found, tagger_label(tagger), split), *judged.coverage.notes])

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from miner.annotation.export import describe_formats, find_writer
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.errors import Failure
 from miner.app.cli.options import (
     books_option,
     force_option,
@@ -42,9 +43,24 @@ def command(
     mirror: str | None,
     force: bool,
 ) -> None:
-    """Write the annotated chapters for other tools."""
-    from miner.annotation.annotations import read_split
-    from miner.annotation.editions import read_editions
+    """Write the annotated chapters for other tools.
 
-    found = read_editions(read_split(gold, split), book_reader(books, mirror))
+    A book that is not at hand is left out with the reason. The others are written, and the exit
+    code is 1.
+
+    \b
+    miner gold export --split sample --format tags -o sample.tags
+    miner gold export --split train+dev --format datasets -o annotated
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from miner.annotation.annotations import read_split
+    from miner.annotation.coverage import LeftOutBook
+    from miner.annotation.editions import coverage_of, read_editions
+
+    wanted = read_split(gold, split)
+    missing: list[LeftOutBook] = []
+    found = read_editions(wanted, book_reader(books, mirror), on_missing=missing.append)
     find_writer(format)(found, out, force)
+    coverage = coverage_of(wanted, missing)
+    show_left_out(coverage)
+    if coverage.left_out:
+        raise Failure(f"{out} has {coverage.summary}")

@@ -29,7 +29,11 @@ def command(gold: Path, split: str, books: Path | None, mirror: str | None, quie
     Books that are not on this machine are downloaded one at a time. They are stored in the cache,
     where every command looks. If a book cannot be downloaded, the reason is printed, the others are
     downloaded, and the exit code is 1.
-    """
+
+    \b
+    miner gold fetch --split test
+    miner gold fetch
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.books.download import download_books
 

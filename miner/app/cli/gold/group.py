@@ -22,9 +22,10 @@ from miner.app.cli.gold import (
 def group() -> None:
     """Work with the annotations, which hold no book text.
 
-    The folder `annotations` of the project says who speaks in which conversation, for every quoted
-    span of some chapters of many novels. A span is identified by a fingerprint of its letters, so
-    most commands need the books: in a folder (--books), or downloaded.
+    The folder `annotations` in the source of the package says who speaks in which conversation, for
+    every quoted span of some chapters of many novels. A span is identified by a fingerprint of its
+    letters, so most commands need the books: in a folder (--books), or downloaded. A book that is
+    not at hand is left out, and the figures say so.
 
     \b
     miner gold stats                         count the annotations

@@ -21,7 +21,10 @@ def command(exported: Path, out: Path, force: bool) -> None:
     """Turn an export of Label Studio into annotations.
 
     The files hold no book text.
-    """
+
+    \b
+    miner gold import project-1.json -o gold
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.label_studio import import_exported
 
     for path in import_exported(exported, out, force):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -28,11 +28,17 @@ def command(
     """Compare our speakers with those of an annotated corpus.
 
     The corpus is the Project Dialogism Novel Corpus (PDNC).
-    """
+
+    \b
+    miner gold speakers --pdnc PDNC
+    miner gold speakers --pdnc PDNC --differences
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.annotation.pdnc import find_novels
     from miner.app.tables.annotations import tabulate_speakers
     from miner.evaluation.speakers import compare_speakers
 
-    pairs = compare_speakers(read_split(gold, "all"), find_novels(pdnc), book_reader(books, mirror))
-    show(tabulate_speakers(pairs, differences))
+    reader = book_reader(books, mirror)
+    compared = compare_speakers(read_split(gold, "all"), find_novels(pdnc), reader)
+    show_left_out(compared.coverage)
+    show([*tabulate_speakers(compared.pairs, differences), *compared.coverage.notes])

@@ -17,7 +17,11 @@ from miner.app.cli.terminal import show, show_json
 @gold_option
 @json_option
 def command(gold: Path, as_json: bool) -> None:
-    """Count the annotations by split and by kind of book."""
+    """Count the annotations by split and by kind of book.
+
+    \b
+    miner gold stats
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_annotations
     from miner.annotation.statistics import count_annotations
     from miner.app.tables.annotations import tabulate_statistics

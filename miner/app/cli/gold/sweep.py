@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miner.app.cli.books import book_reader
+from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     books_option,
     gold_option,
@@ -26,6 +26,12 @@ from miner.app.cli.terminal import show, show_json
 @mirror_option
 @resamples_option
 @seed_option
+@click.option(
+    "--on-test",
+    is_flag=True,
+    help="Sweep the split test, too. Do not choose a gap by it: a number that was tuned on test "
+    "makes all scores on test worthless, because they no longer tell how it does on unseen books.",
+)
 @json_option
 def command(
     gold: Path,
@@ -34,12 +40,18 @@ def command(
     mirror: str | None,
     resamples: int,
     seed: int,
+    on_test: bool,
     as_json: bool,
 ) -> None:
     """Score the gap heuristic with many gaps.
 
-    The gaps are 50 to 2000 characters. Use the result to choose the gap of tuned-gap.
-    """
+    The gaps are 50 to 2000 characters. Use the result to choose the gap of tuned-gap. The split
+    test is refused, because a gap that is chosen on it makes its scores worthless as a test.
+
+    \b
+    miner gold sweep --split sample   needs no other book
+    miner gold sweep
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
     from miner.app.tables.scores import tabulate_sweep
     from miner.evaluation.gap_sweep import GAPS, sweep_gaps
@@ -52,9 +64,10 @@ def command(
         split=split,
         resamples=resamples,
         seed=seed,
+        on_test=on_test,
     )
+    show_left_out(swept.coverage)
     if as_json:
-        record = {item.gap: item.scores.to_json() for item in swept}
-        show_json(record)
+        show_json(swept.to_json())
     else:
-        show(tabulate_sweep(swept, split))
+        show([*tabulate_sweep(swept.gaps, split), *swept.coverage.notes])

@@ -12,11 +12,12 @@ from miner.app.cli.options import (
     mirror_option,
     out_option,
     quotes_option,
+    source_argument,
 )
 
 
 @click.command("tasks")
-@click.argument("source", metavar="SOURCE")
+@source_argument
 @click.option(
     "--chapter",
     "chapters",
@@ -43,7 +44,11 @@ def command(
 
     Every quoted span is marked. The annotator decides who speaks in which conversation, or that the
     span is no utterance. The labeling interface is written beside the tasks, with the ending .xml.
-    """
+
+    \b
+    miner gold tasks sample --chapter 2 -o tasks.json
+    miner gold tasks 1342 --chapter 3 --chapter 4 -o 1342.json
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.label_studio import tasks_file, tasks_from_spans
     from miner.corpus.reading import read_spans
 
