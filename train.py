@@ -20,6 +20,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
+
+from miner.extras import import_extra
+
+if __name__ == "__main__":
+    for package in ("torch", "transformers", "accelerate", "onnx", "onnxscript", "matplotlib"):
+        try:
+            import_extra(package, "train")
+        except ValueError as error:
+            raise SystemExit(f"train.py: {error}") from error
+
 from accelerate import Accelerator
 from accelerate.utils import set_seed
 

@@ -1,9 +1,13 @@
-"""Packages that are installed on request: `pip install 'conversation-miner[train]'`."""
+"""Packages that are installed on request: `pip install '.[train]'` in the folder of the source."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
+
+
+class MissingExtraError(ImportError, ValueError):
+    """A package that an extra brings is not installed."""
 
 
 def import_extra(module: str, extra: str) -> ModuleType:
@@ -14,14 +18,14 @@ def import_extra(module: str, extra: str) -> ModuleType:
         extra: the name of the extra in `pyproject.toml`.
 
     Raises:
-        ValueError: if the package is not installed; says how to install it.
+        MissingExtraError: if the package is not installed; says how to install it.
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != module.partition(".")[0]:
             raise
-        raise ValueError(
+        raise MissingExtraError(
             f"found no {module}, which this needs: "
-            f"install it with pip install 'conversation-miner[{extra}]'"
+            f"install the extra {extra} (pip install '.[{extra}]' in the folder of the source)"
         ) from error

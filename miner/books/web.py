@@ -35,6 +35,10 @@ _PIECE = 8192  # bytes read at once
 # All downloads of this process share these, so that it stays polite to every server.
 _one_at_a_time = threading.Lock()
 _last_request: dict[str, float] = {}  # host and port -> time.monotonic() at the end of its answer
+# Host and port -> time.monotonic() when it could not be reached, and the reason. It is not asked
+# again for a minute: without a network, each book of a list would wait for all repetitions.
+_not_reached: dict[str, tuple[float, str]] = {}
+_NOT_ASKED_AGAIN = 60  # seconds
 
 
 class DownloadError(ValueError):
@@ -142,6 +146,9 @@ def download_file(
 def _read_politely(url: str, kind: FileKind, limits: Limits) -> bytes:
     """The file at a URL, requested after the pause for its host."""
     host = urlsplit(url).netloc.lower()
+    at, reason = _not_reached.get(host, (float("-inf"), ""))
+    if time.monotonic() - at < _NOT_ASKED_AGAIN:
+        raise DownloadError(reason)
     since = time.monotonic() - _last_request.get(host, float("-inf"))
     time.sleep(max(0.0, limits.pause - since))
     deadline = time.monotonic() + limits.total
@@ -192,7 +199,10 @@ def _read(url: str, kind: FileKind, limits: Limits, deadline: float) -> bytes:
                 sizes = ("Content-Length", "Transfer-Encoding")
                 is_measured = any(header in response.headers for header in sizes)
         except OSError as error:  # every error of requests is one
-            raise DownloadError(f"could not be read: {_reason(error, limits)}") from error
+            found = f"could not be read: {_reason(error, limits)}"
+            if _is_no_connection(error):
+                _not_reached[urlsplit(url).netloc.lower()] = time.monotonic(), found
+            raise DownloadError(found) from error
     if not kind.start.search(data[:_EDGE]):
         raise DownloadError(f"sent {len(data):,} bytes that start {data[:12]!r}")
     if not is_measured and kind.end not in data[-_EDGE:].lower():
@@ -200,6 +210,14 @@ def _read(url: str, kind: FileKind, limits: Limits, deadline: float) -> bytes:
     if fault := kind.find_fault(data):
         raise DownloadError(f"sent {fault}")
     return data
+
+
+def _is_no_connection(error: OSError) -> bool:
+    """Whether no connection to a host could be made: its name or its network is not there."""
+    from urllib3.exceptions import NewConnectionError
+
+    cause = error.args[0] if error.args else None
+    return isinstance(getattr(cause, "reason", None), NewConnectionError)
 
 
 def _retry(limits: Limits, deadline: float) -> Retry:

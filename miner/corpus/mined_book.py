@@ -12,6 +12,7 @@ from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagg
 from miner.dialogue.dialogues import Dialogue, Pair, decode_dialogues, span_pairs, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook
+from miner.extras import import_extra
 
 if TYPE_CHECKING:
     import datasets
@@ -109,10 +110,7 @@ class MinedBook:
             ValueError: if there is no such kind.
         """
         rows = self.rows(kind)
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install pandas") from error
+        pandas = import_extra("pandas", "datasets")
         return pandas.DataFrame(rows, columns=arrow_schemas()[kind].names)
 
     def to_dataset(self, kind: str = "pairs") -> datasets.Dataset:
@@ -123,13 +121,10 @@ class MinedBook:
             ValueError: if there is no such kind.
         """
         rows = self.rows(kind)
-        try:
-            import datasets
-        except ImportError as error:
-            raise ImportError("to_dataset needs datasets: pip install datasets") from error
+        library = import_extra("datasets", "datasets")
         import pyarrow as pa
 
-        return datasets.Dataset(pa.Table.from_pylist(rows, schema=arrow_schemas()[kind]))
+        return library.Dataset(pa.Table.from_pylist(rows, schema=arrow_schemas()[kind]))
 
     def __repr__(self) -> str:
         counts = self.entry["counts"]

@@ -70,6 +70,9 @@ def command(
     miner annotate 1342 -o 1342.jsonl --chapter 3     opens chapter 3
     miner annotate 1342 -o 1342.jsonl --tagger auto   with guesses, unsure ones first
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from miner.extras import import_extra
+
+    import_extra("flask", "annotate")
     from miner.app.annotator.book_sheets import BookSheets
     from miner.app.annotator.server import AnnotationServer
     from miner.app.annotator.sheet_file import refuse_no_file

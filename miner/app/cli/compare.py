@@ -80,10 +80,12 @@ def command(
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.scores import tabulate_comparison
     from miner.evaluation.compare import compare
+    from miner.extras import import_extra
     from miner.files import refuse_existing
     from miner.models.load import BASELINES, load_tagger, tagger_label
 
     if plots:
+        import_extra("matplotlib", "plots")
         refuse_existing(plots, force)
     named = [(tagger_label(name), load_tagger(name, dtype=dtype)) for name in taggers or BASELINES]
     comparison = compare(

@@ -61,10 +61,12 @@ def command(
     from miner.app.tables.scores import tabulate_tradeoff
     from miner.evaluation.confidence import measure_tradeoff
     from miner.evaluation.pair_errors import judge_mined_pairs
+    from miner.extras import import_extra
     from miner.files import refuse_existing
     from miner.models.load import load_tagger
 
     if plot:
+        import_extra("matplotlib", "plots")
         refuse_existing(plot, force)
     judged = judge_mined_pairs(
         read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)

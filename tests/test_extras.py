@@ -1,0 +1,79 @@
+"""What is not installed is asked for in one line, and mining needs none of it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from miner.extras import MissingExtraError, import_extra
+
+# Packages of the extras, and those that only scoring needs: mining must not import them.
+NOT_FOR_MINING = (
+    "torch transformers accelerate datasets matplotlib flask pandas sklearn scipy".split()
+)
+# Hides packages, as if they were not installed.
+HIDE = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in HIDDEN:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+HIDDEN = sys.argv.pop(1).split(",")
+sys.meta_path.insert(0, Hidden())
+from miner.app.cli.main import main
+
+try:
+    main()
+finally:
+    print("imported:", *sorted({name.partition(".")[0] for name in sys.modules} & set(HIDDEN)))
+"""
+
+
+def run(*arguments, hidden=NOT_FOR_MINING):
+    command = [sys.executable, "-c", HIDE, ",".join(hidden), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_mining_needs_no_extra(tmp_path):
+    done = run("mine", "sample", "-o", tmp_path / "mined")
+    assert done.returncode == 0, done.stderr
+    assert "tagged by en@" in done.stdout
+    assert done.stdout.splitlines()[-1] == "imported:"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package", "extra"),
+    [
+        (("mine", "sample", "-o", "mined", "--dtype", "bfloat16"), "torch", "train"),
+        (("annotate", "sample", "-o", "sample.jsonl"), "flask", "annotate"),
+        (("compare", "--gold", ".", "--plots", "plots"), "matplotlib", "plots"),
+    ],
+)
+def test_what_needs_an_extra_says_so_in_one_line(tmp_path, monkeypatch, arguments, package, extra):
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments, hidden=[package])
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"miner: found no {package}, which this needs: install the extra {extra} "
+        f"(pip install '.[{extra}]' in the folder of the source)\n"
+    )
+    assert not any(tmp_path.iterdir())
+
+
+def test_training_without_its_packages_is_one_line(tmp_path):
+    start = 'sys.argv = ["train.py", "-o", "run"]; runpy.run_path("train.py", run_name="__main__")'
+    hide = HIDE.replace("from miner.app.cli.main import main", "import runpy")
+    hide = hide.replace("main()", start)
+    done = subprocess.run([sys.executable, "-c", hide, "torch"], capture_output=True, text=True)
+    assert done.stderr.startswith("train.py: found no torch, which this needs: install the extra")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_error_inside_a_package_is_not_taken_for_a_missing_one(tmp_path, monkeypatch):
+    (tmp_path / "half_installed.py").write_text("import no_such_package")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="no_such_package") as raised:
+        import_extra("half_installed", "train")
+    assert not isinstance(raised.value, MissingExtraError)
