@@ -72,7 +72,7 @@ def strip_boilerplate(page: Page) -> Body:
         ValueError: if more than a fifth of the words between the licence texts would be lost; names
             the numbers of words and the reasons.
     """
-    drops: Counter[str] = Counter()
+    drops = Counter({"unclosed markup": page.n_lost})
     start, end, head = _find_book(page.text_blocks)
     body = page.text_blocks[start:end]
     drops["licence"] = sum(map(_n_words, (*page.text_blocks[:start], *page.text_blocks[end:])))
@@ -88,7 +88,7 @@ def strip_boilerplate(page: Page) -> Body:
         else:
             kept.append(text_block)
     kept = _without_notes(kept, drops)
-    _refuse_large_drop(page.text_blocks, len(kept), drops)
+    _refuse_large_drop(page, len(kept), drops)
     return Body(kept, _fields(head), drops + page.drops)
 
 
@@ -150,13 +150,13 @@ def _without_notes(text_blocks: list[TextBlock], drops: Counter[str]) -> list[Te
     return kept
 
 
-def _refuse_large_drop(text_blocks: Sequence[TextBlock], n_kept: int, drops: Counter[str]) -> None:
+def _refuse_large_drop(page: Page, n_kept: int, drops: Counter[str]) -> None:
     """Raises a ValueError if more than a fifth of the book would be dropped."""
     n_licence = min(drops["licence"], _LONGEST_LICENCE)
     n_lost = drops.total() - n_licence
     if n_lost < _LARGEST_DROP * n_kept:
         return  # every text block that was kept has at least one word
-    n_between = sum(map(_n_words, text_blocks)) - n_licence
+    n_between = sum(map(_n_words, page.text_blocks)) + page.n_lost - n_licence
     if n_lost > _LARGEST_DROP * n_between:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in (+drops).most_common())
         raise ValueError(

@@ -29,6 +29,8 @@ _SHARES = {"1": (0.99, 1.0), "+": (0.25, 1.0), "0": (0.0, 0.01)}
 # Control characters that no text has; compressed data is a tenth of them.
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\v\f\r"))
 _LARGEST_SHARE_OF_CONTROLS = 0.02
+# A terminal takes them for commands, even in the title of a book.
+_CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 # Declarations of an encoding that the bytes do not have, or that HTML reads as windows-1252.
 _READ_AS_1252 = re.compile(r"utf-?(?:8|16|32)\b.*|iso-?8859-?1|latin-?1|(?:us-)?ascii")
 
@@ -54,7 +56,8 @@ def decode_html(data: bytes) -> DecodedText:
     are mostly valid: they begin with the byte order mark, or have more characters beyond ASCII than
     bad bytes. UTF-16 and UTF-32 are known by their byte order mark or their NUL bytes. Other bytes
     are read in the declared encoding (XML declaration or meta element). Latin-1 and ASCII are read
-    as windows-1252, as the HTML standard says. U+FFFD stands for bytes that are no text.
+    as windows-1252, as the HTML standard says. U+FFFD stands for bytes that are no text, such as
+    NUL and other control characters.
 
     Raises:
         ValueError: if the file is empty, or holds control characters as binary files do.
@@ -71,10 +74,11 @@ def decode_html(data: bytes) -> DecodedText:
         if n_bad >= _n_beyond_ascii(text):
             text, warnings = _decode_declared(data, n_bad)
             n_bad = 0
-    n_bad += text.count("\0") * len("\0".encode(encoding))
+    text, n_controls = _CONTROL.subn(_REPLACEMENT, text)
+    n_bad += n_controls * len("\0".encode(encoding))
     if n_bad:
         warnings += (f"bytes that are no text in {encoding.upper()}: {n_bad:,}, read as U+FFFD",)
-    text = text.replace("\0", _REPLACEMENT).removeprefix("\ufeff")
+    text = text.removeprefix("\ufeff")
     return DecodedText(text if text.isascii() else normalize("NFC", text), warnings)
 
 

@@ -43,12 +43,21 @@ def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     config, record = read_config(path)
     tokenizer = read_tokenizer(path / _TOKENIZER)
+    _refuse_unknown_ids(tokenizer, record.get("encoder"), path / _TOKENIZER)
     device = device or ("cuda" if has_gpu() else "cpu")
     if (path / CHECKPOINT_ENCODER).is_file() and device == "cpu" and dtype == _FLOAT32:
         from miner.models.tagger.onnx_runtime import OnnxRuntime
 
-        return NeuralTagger(OnnxRuntime(path, record), tokenizer, config)
+        return NeuralTagger(OnnxRuntime(path, config), tokenizer, config)
     return NeuralTagger(_load_torch(path, device, dtype), tokenizer, config)
+
+
+def _refuse_unknown_ids(tokenizer: Tokenizer, encoder: object, path: Path) -> None:
+    """Raises a ValueError if a tokenizer has tokens that its encoder does not know."""
+    n_known = encoder.get("vocab_size") if isinstance(encoder, dict) else None
+    largest = max(tokenizer.get_vocab().values(), default=0)
+    if isinstance(n_known, int) and largest >= n_known:
+        raise ValueError(f"{path}: found token {largest}, expected the {n_known} of its encoder")
 
 
 def _load_torch(path: Path, device: str, dtype: str) -> Runtime:

@@ -46,6 +46,9 @@ class TaggingConfig:
         ends: tokens kept at each end of an utterance or of narration; 0 keeps all.
         paragraphs: paragraphs with speech that the BiLSTM reads at once; 0 reads a whole chapter.
         features: whether the model reads structure features beside the vectors.
+        start_share: the weight of the text expert, 0..1, when the model decides whether a
+            conversation opens. The structure expert has the rest.
+        turn_share: the same, when the model decides whether a new turn opens.
         sure: windows are not read if they hold no utterance for which the structure expert's
             answer has a lower probability; 1 reads all windows.
         start_offset: added to the scores of B-START before decoding, and fitted on dev. B-START is
@@ -59,6 +62,8 @@ class TaggingConfig:
     ends: int = 24
     paragraphs: int = 0
     features: bool = True
+    start_share: float = 0.5
+    turn_share: float = 0.5
     sure: float = SURE
     start_offset: float = 0.0
     confidence_temperature: float = 1.0
@@ -110,6 +115,8 @@ def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
         "margin": (0, _LONGEST_WINDOW),
         "ends": (0, math.inf),
         "paragraphs": (0, math.inf),
+        "start_share": (0.0, 1.0),
+        "turn_share": (0.0, 1.0),
         "sure": (0.0, 1.0),
         "start_offset": (-_LARGEST_OFFSET, _LARGEST_OFFSET),
         "confidence_temperature": (1e-3, 1e3),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from transformers import PreTrainedTokenizerFast
 
-from miner.files import CHECKPOINT, CHECKPOINT_WEIGHTS, reason_of
+from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import read_config
 from miner.models.tagger.model import ConversationTagger, read_weights
 from miner.models.tagger.model_config import TaggerConfig
@@ -31,6 +32,7 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
         if not (path / name).is_file():
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     _, record = read_config(path)
+    _refuse_unknown_layers(record, path)
     try:
         model = ConversationTagger(TaggerConfig.from_dict(record))
         different = model.load_state_dict(read_weights(weights_file), strict=False)
@@ -40,6 +42,24 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
     if wrong := sorted([*different.missing_keys, *different.unexpected_keys]):
         raise ValueError(f"{weights_file}: found other weights than expected, first {wrong[0]}")
     return model.eval(), tokenizer
+
+
+def _refuse_unknown_layers(record: Mapping[str, Any], path: Path) -> None:
+    """Raises a ValueError if a config has more layers than there are weights: it may be endless."""
+    weights_file = path / CHECKPOINT_WEIGHTS
+    try:
+        with safe_open(weights_file, "np") as file:
+            n_weights = len(file.keys())
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+    encoder = record.get("encoder")
+    in_encoder = encoder.get("num_hidden_layers") if isinstance(encoder, dict) else None
+    for n_layers in (record.get("layers"), in_encoder):
+        if isinstance(n_layers, int) and n_layers > n_weights:
+            raise ValueError(
+                f"{path / CHECKPOINT_CONFIG}: found {n_layers} layers, "
+                f"expected at most the {n_weights} weights of {CHECKPOINT_WEIGHTS}"
+            )
 
 
 def write_checkpoint(

@@ -332,7 +332,7 @@ def _check(folder: Path, model: ConversationTagger, quantized: bool) -> None:
     for size in (length, length // 2 + 1):
         ids = tuple(rng.integers(0, n_ids, size).tolist())
         windows.append(Window(ids, (0, size - 2), 0))
-    found = OnnxRuntime(folder, model.config.to_dict()).encode(windows, length)
+    found = OnnxRuntime(folder, model.config.for_tagging()).encode(windows, length)
     with torch.no_grad():
         expected = model.read_windows(windows, length).numpy()
     for window, ours, theirs in zip(windows, found, expected, strict=True):

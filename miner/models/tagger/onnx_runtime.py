@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -13,6 +12,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of
+from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.decoding import TagScores
 from miner.models.tagger.encoding import Window
 from miner.models.tagger.head import Head
@@ -27,12 +27,12 @@ class OnnxRuntime:
     # Batches of 1,024 to 4,096 tokens are equally fast; larger ones need more memory.
     tokens_at_once = 2048
 
-    def __init__(self, folder: Path, record: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, config: TaggingConfig) -> None:
         """Loads a checkpoint.
 
         Args:
             folder: its folder.
-            record: its config, as its file has it.
+            config: its config.
 
         Raises:
             ValueError: if a file cannot be loaded, or if the encoder was exported from other
@@ -49,7 +49,7 @@ class OnnxRuntime:
         except (SafetensorError, OSError, ValueError) as error:
             raise ValueError(f"{weights_path}: cannot be loaded: {reason_of(error)}") from error
         weights = dequantize({k: v for k, v in weights.items() if "encoder." not in k})
-        self._head = Head(weights, record["start_share"], record["turn_share"])
+        self._head = Head(weights, config.start_share, config.turn_share)
 
     def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
         """Returns the vectors of windows: (windows, length, size)."""
