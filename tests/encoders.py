@@ -36,14 +36,19 @@ from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.typography import typography_from_names
+from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.model_config import TaggerConfig
+from miner.models.tagger.model_files import write_checkpoint
+from miner.models.tagger.onnx_export import export_encoder
+from miner.models.tagger.quantization import quantize
 
 torch.set_num_threads(1)
 
 KINDS = ("bert", "distilbert", "roberta", "modernbert")
 HIDDEN = 32
 SHAPE = {"window": 64, "margin": 8, "projection": 16, "hidden": 8, "dropout": 0.1}
+# Some matrices are large enough to be stored in 8 bits, and others are not.
 _SIZES = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": 2}
 _VOCABULARY = 600
 
@@ -92,6 +97,12 @@ def tokenizer_of(kind: str = "bert"):
     return AutoTokenizer.from_pretrained(encoder(kind))
 
 
+@cache
+def plain_of(kind: str = "bert") -> Tokenizer:
+    """The tokenizer as taggers use it: it neither cuts nor pads texts."""
+    return plain_tokenizer(tokenizer_of(kind).backend_tokenizer)
+
+
 def model_of(kind: str = "bert", seed: int = 11, **shape) -> ConversationTagger:
     """A model with the encoder's weights and a random head that gives several tags."""
     config = AutoConfig.from_pretrained(encoder(kind)).to_dict()
@@ -108,9 +119,20 @@ def model_of(kind: str = "bert", seed: int = 11, **shape) -> ConversationTagger:
     return model.eval()
 
 
-def save_checkpoint(folder: Path, kind: str = "bert", **options) -> Path:
-    model_of(kind, **options).save_pretrained(folder)
+def save_checkpoint(folder: Path, kind: str = "bert", quantized=False, **options) -> Path:
+    """A checkpoint without a file for ONNX Runtime, so that PyTorch computes it."""
+    model = model_of(kind, **options)
+    weights = {name: item.numpy() for name, item in model.state_dict().items()}
+    write_checkpoint(folder, model, quantize(weights) if quantized else None)
     tokenizer_of(kind).save_pretrained(folder)
+    return folder
+
+
+@cache
+def exported(kind: str = "bert", quantized: bool = False) -> Path:
+    """A checkpoint with a file for ONNX Runtime, which takes seconds; no test may change it."""
+    folder = save_checkpoint(_home() / f"exported {kind} {quantized}", kind, quantized)
+    export_encoder(folder)
     return folder
 
 
@@ -118,16 +140,16 @@ def _config(kind, tokenizer):
     size = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
     ends = {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
     if kind == "bert":
-        return BertConfig(**_SIZES, **size, intermediate_size=64)
+        return BertConfig(**_SIZES, **size, intermediate_size=128)
     if kind == "distilbert":
-        return DistilBertConfig(dim=HIDDEN, n_layers=2, n_heads=2, hidden_dim=64, **size)
+        return DistilBertConfig(dim=HIDDEN, n_layers=2, n_heads=2, hidden_dim=128, **size)
     if kind == "roberta":
         return RobertaConfig(
-            **_SIZES, **size, **ends, intermediate_size=64, max_position_embeddings=514
+            **_SIZES, **size, **ends, intermediate_size=128, max_position_embeddings=514
         )
     ends |= {"cls_token_id": tokenizer.cls_token_id, "sep_token_id": tokenizer.sep_token_id}
     return ModernBertConfig(
-        **_SIZES, **size, **ends, intermediate_size=48, max_position_embeddings=512
+        **_SIZES, **size, **ends, intermediate_size=128, max_position_embeddings=512
     )
 
 

@@ -144,7 +144,7 @@ def mine_corpus(
         number_from_title=number_from_title,
     )
     chosen = list_filters(filters)
-    head = _head(options, chosen)
+    head = _head(options, chosen, loaded)
     folder = None
     if out is not None:
         folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
@@ -483,7 +483,9 @@ def _listed(
     return list(sources)
 
 
-def _head(options: MiningOptions, filters: tuple[BookFilter, ...]) -> dict[str, Any]:
+def _head(
+    options: MiningOptions, filters: tuple[BookFilter, ...], tagger: Tagger
+) -> dict[str, Any]:
     """The first part of the run record: what decides the output, beside the books.
 
     It holds no time and no path, so equal runs have equal records.
@@ -491,15 +493,14 @@ def _head(options: MiningOptions, filters: tuple[BookFilter, ...]) -> dict[str, 
     head = {
         "miner": __version__,
         "python": platform.python_version(),
-        "libraries": _library_versions(options),
+        "libraries": _library_versions(tagger),
         "options": asdict(replace(options, tagger=tagger_signature(options.tagger))),
     }
     return head | ({"filters": [describe(item) for item in filters]} if filters else {})
 
 
-def _library_versions(options: MiningOptions) -> dict[str, str]:
+def _library_versions(tagger: Tagger) -> dict[str, str]:
     from importlib.metadata import version
 
-    names = ["beautifulsoup4", "lxml", "pyarrow"]
-    names += ["torch", "transformers", "tokenizers"] * uses_checkpoint(options.tagger)
+    names = ("beautifulsoup4", "lxml", "pyarrow", *getattr(tagger, "libraries", ()))
     return {name: version(name) for name in names}

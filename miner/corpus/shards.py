@@ -8,7 +8,6 @@ shards can be written in any order and by any process.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -17,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from miner.books.book_file import read_book_file
 from miner.books.sources import Source
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
@@ -110,13 +110,12 @@ class ShardFolder:
 def shard_name(source: Source) -> str:
     """The name of a source's shard, which is another one after the content of its file changed.
 
-    It is "" for a file that cannot be read, so that a resumed run tries it again.
+    It is "" for a file that cannot be read or is too large, so that a resumed run tries it again.
     """
     assert source.path is not None
     try:
-        with source.path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+        content = sha256(read_book_file(source.path)).hexdigest()
+    except (ValueError, OSError):
         return ""
     identity = [printable(source.word), source.id, printable(source.path), content]
     return sha256(json_line({"source": identity})).hexdigest()[:32] + _SUFFIX

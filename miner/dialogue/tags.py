@@ -79,6 +79,8 @@ class Tagger(Protocol):
     """Tags a book: a heuristic, a trained model or the tags of a file.
 
     One whose tags never have a confidence says so with an attribute `gives_confidence = False`.
+    One whose tags depend on installed packages names them in an attribute `libraries`; the record
+    of a run has their versions.
     """
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:

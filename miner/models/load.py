@@ -95,6 +95,11 @@ class CheckpointTagger:
     path: Path
     dtype: str = FLOAT32
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The packages that compute the tags."""
+        return self.load().libraries
+
     def load(self) -> NeuralTagger:
         """The tagger with its weights. It is loaded once, and again after its files have changed.
 
@@ -139,6 +144,12 @@ class AutoTagger:
     """
 
     dtype: str = FLOAT32
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The packages that compute the tags of the checkpoints."""
+        taggers = (CheckpointTagger(CHECKPOINTS / language, self.dtype) for language in SHIPPED)
+        return tuple(dict.fromkeys(name for tagger in taggers for name in tagger.libraries))
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
         """One tagged span per span of the book."""

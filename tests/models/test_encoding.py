@@ -4,12 +4,20 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from encoders import KINDS, bytes_tokenizer, sample, tokenizer_of, told
+from encoders import KINDS, bytes_tokenizer, plain_of, sample, tokenizer_of, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import PreTrainedTokenizerFast
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
 
-from miner.models.tagger.encoding import Window, batch_windows, encode_spans, encode_text
+from miner.models.tagger.encoding import (
+    Window,
+    batch_windows,
+    encode_spans,
+    encode_text,
+    find_special_tokens,
+    plain_tokenizer,
+)
 from miner.models.tagger.features import FEATURES, Chapter, Paragraph, split_chapters
 
 WHOLE = 100_000  # a window that holds any chapter
@@ -61,8 +69,8 @@ def test_every_token_is_taken_once_and_stands_in_context(lengths, margin, room):
     tokenizer = tokenizer_of()
     chapter = of_words(*lengths)
     window = 2 * margin + room + 2
-    found = encode_text(chapter, tokenizer, window, margin)
-    whole = encode_text(chapter, tokenizer, WHOLE, margin)
+    found = encode_text(chapter, plain_of(), window, margin)
+    whole = encode_text(chapter, plain_of(), WHOLE, margin)
     tokens = tokens_of(found)
     assert tokens == tokens_of(whole)
     # A paragraph's words and the separator after them.
@@ -87,7 +95,7 @@ def test_every_token_is_taken_once_and_stands_in_context(lengths, margin, room):
 @pytest.mark.parametrize("extra", [-1, 0, 1])
 def test_a_chapter_that_just_fits_is_one_window(extra):
     chapter = of_words(20, 9)  # 31 tokens with separators
-    found = encode_text(chapter, tokenizer_of(), 33 + extra, 4)
+    found = encode_text(chapter, plain_of(), 33 + extra, 4)
     assert len(found.windows) == (2 if extra < 0 else 1)
     if extra >= 0:
         (window,) = found.windows
@@ -98,7 +106,7 @@ def test_a_chapter_that_just_fits_is_one_window(extra):
 def test_one_window_is_what_the_tokenizer_makes_of_the_text(kind):
     tokenizer = tokenizer_of(kind)
     chapter = chapter_of("“Come,” said the postman, “and see.”", "“No.”")
-    (window,) = encode_text(chapter, tokenizer, 256, 32).windows
+    (window,) = encode_text(chapter, plain_of(kind), 256, 32).windows
     first, second = (
         tokenizer(paragraph.text, add_special_tokens=False).input_ids
         for paragraph in chapter.paragraphs
@@ -109,10 +117,9 @@ def test_one_window_is_what_the_tokenizer_makes_of_the_text(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_windows_of_the_sample_agree_with_one_pass(kind):
-    tokenizer = tokenizer_of(kind)
     for chapter in split_chapters(sample()):
-        cut = encode_text(chapter, tokenizer, 64, 16)
-        whole = encode_text(chapter, tokenizer, WHOLE, 16)
+        cut = encode_text(chapter, plain_of(kind), 64, 16)
+        whole = encode_text(chapter, plain_of(kind), WHOLE, 16)
         assert (len(cut.windows) > 5, len(whole.windows)) == (True, 1)
         assert tokens_of(cut) == tokens_of(whole)
 
@@ -121,7 +128,7 @@ def test_windows_of_the_sample_agree_with_one_pass(kind):
 def test_ranges_hold_the_words_of_each_utterance(kind):
     tokenizer = tokenizer_of(kind)
     for chapter in split_chapters(sample()):
-        encoding = encode_text(chapter, tokenizer, 64, 16)
+        encoding = encode_text(chapter, plain_of(kind), 64, 16)
         tokens = tokens_of(encoding)
         texts = [
             paragraph.text[start:end]
@@ -137,7 +144,7 @@ def test_narration_lies_between_utterances(kind):
     tokenizer = tokenizer_of(kind)
     separator = bare(tokenizer.sep_token)
     for chapter in split_chapters(sample()):
-        encoding = encode_text(chapter, tokenizer, 64, 16)
+        encoding = encode_text(chapter, plain_of(kind), 64, 16)
         tokens = tokens_of(encoding)
         ends = [0, *(last for _, last in encoding.utterances)]
         starts = [first for first, _ in encoding.utterances]
@@ -157,7 +164,7 @@ def test_narration_lies_between_utterances(kind):
 def test_narration_by_hand():
     tokenizer = tokenizer_of()
     chapter = chapter_of("“No.” He went. “No.”", "“No.”", "The day.", "“No.”")
-    encoding = encode_text(chapter, tokenizer, 256, 32)
+    encoding = encode_text(chapter, plain_of(), 256, 32)
     tokens = tokens_of(encoding)
     read = [decoded(tokenizer, tokens[low:high]) for low, high in encoding.narration]
     assert read == ["", "hewent.", "[sep]", "[sep]theday.[sep]"]
@@ -169,7 +176,7 @@ def test_narration_that_touches_an_utterance_is_not_of_it(kind):
     text = "he“No”he“Why”he"
     paragraphs = (Paragraph(text, ((2, 6), (8, 13))),)
     chapter = Chapter("0", 1, paragraphs, (0, 1), np.zeros((2, len(FEATURES)), np.float32))
-    encoding = encode_text(chapter, tokenizer, 64, 8)
+    encoding = encode_text(chapter, plain_of(kind), 64, 8)
     tokens = tokens_of(encoding)
     said = [decoded(tokenizer, tokens[low:high]) for low, high in encoding.utterances]
     between = [decoded(tokenizer, tokens[low:high]) for low, high in encoding.narration]
@@ -182,7 +189,7 @@ def test_a_token_that_two_utterances_share():
     tokenizer = bytes_tokenizer([text] * 50)
     paragraphs = (Paragraph(text, ((0, 5), (5, 10))),)
     chapter = Chapter("0", 1, paragraphs, (0, 1), np.zeros((2, len(FEATURES)), np.float32))
-    encoding = encode_text(chapter, tokenizer, 64, 8)
+    encoding = encode_text(chapter, plain_tokenizer(tokenizer.backend_tokenizer), 64, 8)
     (a, b), (c, d) = encoding.utterances
     assert (a, b, d) == (0, c, encoding.n_tokens - 1)
     assert encoding.narration == ((0, 0), (c, c))
@@ -192,7 +199,7 @@ def test_an_utterance_longer_than_the_window():
     tokenizer = tokenizer_of()
     speech = "“" + "He wanted to talk. " * 30 + "”"
     chapter = chapter_of("“No.”", speech, "“No.”")
-    encoding = encode_text(chapter, tokenizer, 40, 8)
+    encoding = encode_text(chapter, plain_of(), 40, 8)
     tokens = tokens_of(encoding)
     first, last = encoding.utterances[1]
     assert last - first > 40
@@ -202,24 +209,40 @@ def test_an_utterance_longer_than_the_window():
 @pytest.mark.parametrize(("window", "margin"), [(18, 8), (10, 8), (2, 0)])
 def test_margins_that_leave_no_room_are_refused(window, margin):
     with pytest.raises(ValueError) as error:
-        encode_text(of_words(3), tokenizer_of(), window, margin)
+        encode_text(of_words(3), plain_of(), window, margin)
     assert str(error.value) == (
         f"found a window of {window} tokens and margins of {margin}, expected room between them"
     )
-    assert encode_text(of_words(30), tokenizer_of(), 2 * margin + 3, margin).n_tokens == 31
+    assert encode_text(of_words(30), plain_of(), 2 * margin + 3, margin).n_tokens == 31
 
 
-def test_a_tokenizer_with_other_names_for_the_ends():
-    inner = tokenizer_of("roberta").backend_tokenizer
-    named = PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>", eos_token="</s>")
-    assert named.cls_token_id is None
-    chapter = chapter_of("“Come.”", "“No.”")
-    assert encode_text(chapter, named, 64, 8) == encode_text(
-        chapter, tokenizer_of("roberta"), 64, 8
-    )
-    bare_one = PreTrainedTokenizerFast(tokenizer_object=inner)
-    with pytest.raises(ValueError, match="found a tokenizer without tokens for the ends"):
-        encode_text(chapter, bare_one, 64, 8)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tokens_at_the_ends_are_those_that_the_tokenizer_puts_there(kind):
+    tokenizer = tokenizer_of(kind)
+    expected = tokenizer.cls_token_id, tokenizer.sep_token_id
+    assert find_special_tokens(plain_of(kind)) == expected
+
+
+@pytest.mark.parametrize(("ends", "n"), [("$A", 0), ("<s> $A", 1), ("<s> $A </s> </s>", 3)])
+def test_a_tokenizer_that_does_not_put_one_token_at_each_end_is_refused(ends, n):
+    tokenizer = Tokenizer.from_str(plain_of("roberta").to_str())
+    tokens = [(name, tokenizer.token_to_id(name)) for name in ("<s>", "</s>")]
+    tokenizer.post_processor = TemplateProcessing(single=ends, special_tokens=tokens)
+    line = f"found a tokenizer that adds {n} tokens to a text, expected that of an encoder, "
+    for refused in (find_special_tokens, plain_tokenizer):
+        with pytest.raises(ValueError) as error:
+            refused(tokenizer)
+        assert str(error.value) == line + "which adds one at each end"
+
+
+def test_a_tokenizer_that_cuts_and_pads_texts_is_used_without():
+    tokenizer = Tokenizer.from_str(plain_of().to_str())
+    tokenizer.enable_truncation(5)
+    tokenizer.enable_padding(length=40)
+    chapter = chapter_of("“Come,” said the postman, “and see.”", "“No.”")
+    expected = encode_text(chapter, plain_of(), 64, 8)
+    assert encode_text(chapter, plain_tokenizer(tokenizer), 64, 8) == expected
+    assert (tokenizer.truncation["max_length"], tokenizer.padding["length"]) == (5, 40)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -231,7 +254,7 @@ def test_spans_alone(kind):
         "“No.” “Why?”",
         "And that was all.",
     )
-    encoding = encode_spans(chapter, tokenizer, 64)
+    encoding = encode_spans(chapter, plain_of(kind), 64)
     tokens = tokens_of(encoding)
     said = [decoded(tokenizer, tokens[low:high]) for low, high in encoding.utterances]
     assert said == ["“come,”", "“andsee.”", "“no.”", "“why?”"]
@@ -247,7 +270,7 @@ def test_spans_alone(kind):
 def test_a_span_alone_is_cut_off_at_the_window():
     tokenizer = tokenizer_of()
     chapter = chapter_of("“" + "the " * 60 + "”", "the " * 50, "“No.”")
-    encoding = encode_spans(chapter, tokenizer, 20)
+    encoding = encode_spans(chapter, plain_of(), 20)
     tokens = tokens_of(encoding)
     assert encoding.utterances == ((0, 18), (36, 40))
     assert encoding.narration == ((0, 0), (18, 36))
@@ -258,17 +281,16 @@ def test_a_span_alone_is_cut_off_at_the_window():
 
 
 def test_spans_alone_do_not_see_one_another():
-    tokenizer = tokenizer_of()
-    alone = encode_spans(chapter_of("“No.”"), tokenizer, 20).windows
-    beside = encode_spans(chapter_of("“Come.”", "The wind got up.", "“No.”"), tokenizer, 20).windows
+    alone = encode_spans(chapter_of("“No.”"), plain_of(), 20).windows
+    more = chapter_of("“Come.”", "The wind got up.", "“No.”")
+    beside = encode_spans(more, plain_of(), 20).windows
     assert alone[0].ids == beside[-1].ids
 
 
 def test_the_middle_of_long_speech_and_narration_is_left_out():
     chapter = chapter_of("“" + "alpha " * 40 + "omega,” he said. " + "Rain fell. " * 30)
-    tokenizer = tokenizer_of("bert")
-    whole = encode_text(chapter, tokenizer, WHOLE, 8)
-    short = encode_text(chapter, tokenizer, WHOLE, 8, ends=5)
+    whole = encode_text(chapter, plain_of(), WHOLE, 8)
+    short = encode_text(chapter, plain_of(), WHOLE, 8, ends=5)
     (low, high), (whole_low, whole_high) = short.utterances[0], whole.utterances[0]
     assert high - low == 10
     assert short.n_tokens == 10 + 10 + 1  # the speech, the narration, the end of the paragraph
@@ -282,12 +304,12 @@ def test_the_middle_of_long_speech_and_narration_is_left_out():
 
 def test_short_speech_and_narration_are_kept_whole():
     chapter = chapter_of("“Come,” said she.", "“No.”")
-    tokenizer = tokenizer_of("bert")
-    assert encode_text(chapter, tokenizer, 64, 8, ends=24) == encode_text(chapter, tokenizer, 64, 8)
+    whole = encode_text(chapter, plain_of(), 64, 8)
+    assert encode_text(chapter, plain_of(), 64, 8, ends=24) == whole
 
 
 def test_no_window_of_a_long_chapter_is_shorter_than_another():
-    encoding = encode_text(of_words(*[30] * 20), tokenizer_of("bert"), 64, 8)
+    encoding = encode_text(of_words(*[30] * 20), plain_of(), 64, 8)
     assert {len(window.ids) for window in encoding.windows} == {64}
 
 

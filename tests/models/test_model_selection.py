@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from encoders import model_of, tokenizer_of
+from encoders import model_of, plain_of
 from helpers import ROOT
 from models_helpers import read_sample
 
@@ -142,7 +142,7 @@ def test_the_mean_loss_is_per_utterance(gold):
 
 def test_an_epoch_is_evaluated_on_dev(gold):
     model = model_of()
-    chapters = ChapterEncoder(model, tokenizer_of()).encode(gold.examples)
+    chapters = ChapterEncoder(model, plain_of()).encode(gold.examples)
     model.train()
     experts = trained_experts(model)
     result = evaluate_epoch(model, chapters, gold, "sample", experts, torch.float32)
@@ -159,7 +159,7 @@ def test_an_epoch_is_evaluated_on_dev(gold):
 
 def test_the_structure_alone_does_not_depend_on_the_encoder(gold):
     model = model_of()
-    chapters = ChapterEncoder(model, tokenizer_of()).encode(gold.examples[:2])
+    chapters = ChapterEncoder(model, plain_of()).encode(gold.examples[:2])
     alone = score_chapters(model, chapters, [Expert.STRUCTURE])
     both = score_chapters(model, chapters, list(Expert))
     with torch.no_grad():

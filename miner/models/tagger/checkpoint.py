@@ -11,8 +11,8 @@ from tokenizers import Tokenizer
 
 from miner.extras import import_extra
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, reason_of
-from miner.models.tagger.config import read_config
-from miner.models.tagger.encoding import plain_tokenizer
+from miner.models.tagger.config import encoder_size, read_config
+from miner.models.tagger.encoding import find_special_tokens, plain_tokenizer
 from miner.models.tagger.tagger import NeuralTagger, Runtime
 
 _FLOAT32, _BFLOAT16 = "float32", "bfloat16"
@@ -43,7 +43,7 @@ def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     config, record = read_config(path)
     tokenizer = read_tokenizer(path / _TOKENIZER)
-    _refuse_unknown_ids(tokenizer, record.get("encoder"), path / _TOKENIZER)
+    _refuse_unknown_tokens(path, tokenizer, encoder_size(record, "vocab_size"))
     device = device or ("cuda" if has_gpu() else "cpu")
     if (path / CHECKPOINT_ENCODER).is_file() and device == "cpu" and dtype == _FLOAT32:
         from miner.models.tagger.onnx_runtime import OnnxRuntime
@@ -52,23 +52,26 @@ def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32
     return NeuralTagger(_load_torch(path, device, dtype), tokenizer, config)
 
 
-def _refuse_unknown_ids(tokenizer: Tokenizer, encoder: object, path: Path) -> None:
-    """Raises a ValueError if a tokenizer has tokens that its encoder does not know."""
-    n_known = encoder.get("vocab_size") if isinstance(encoder, dict) else None
-    largest = max(tokenizer.get_vocab().values(), default=0)
-    if isinstance(n_known, int) and largest >= n_known:
-        raise ValueError(f"{path}: found token {largest}, expected the {n_known} of its encoder")
-
-
 def _load_torch(path: Path, device: str, dtype: str) -> Runtime:
     torch = import_extra("torch", "train")
+    import_extra("transformers", "train")
     from miner.models.tagger.model_files import read_checkpoint
     from miner.models.tagger.torch_runtime import TorchRuntime
 
     model, _ = read_checkpoint(path)
     torch.nn.Module.to(model, device)
     model.encoder.to(getattr(torch, dtype))
-    return TorchRuntime(model)
+    return TorchRuntime(path, model)
+
+
+def _refuse_unknown_tokens(path: Path, tokenizer: Tokenizer, n_tokens: int | None) -> None:
+    """Raises an error if the tokenizer makes tokens that the encoder does not know."""
+    last = max(*tokenizer.get_vocab().values(), *find_special_tokens(tokenizer))
+    if n_tokens is not None and last >= n_tokens:
+        raise ValueError(
+            f"{path / _TOKENIZER}: found a token of number {last}, "
+            f"expected fewer than {n_tokens}, as the encoder knows"
+        )
 
 
 def has_gpu() -> bool:

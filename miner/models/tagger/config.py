@@ -26,6 +26,7 @@ CONTEXTS = ("text", "span")
 SURE = 0.95
 _LONGEST_WINDOW = 65_536  # tokens; no encoder that we know of reads more at once
 _LARGEST_OFFSET = 1000.0
+_LARGEST_LAYER, _MOST_LAYERS = 65_536, 64  # of the head; far above any that was useful
 
 
 class Expert(StrEnum):
@@ -46,8 +47,11 @@ class TaggingConfig:
         ends: tokens kept at each end of an utterance or of narration; 0 keeps all.
         paragraphs: paragraphs with speech that the BiLSTM reads at once; 0 reads a whole chapter.
         features: whether the model reads structure features beside the vectors.
+        projection: the size to which utterance vectors are projected.
+        hidden: the size of the BiLSTM in each direction.
+        layers: the number of layers of the BiLSTM.
         start_share: the weight of the text expert, 0..1, when the model decides whether a
-            conversation opens. The structure expert has the rest.
+            conversation opens. It is fitted on dev; the structure expert has the rest.
         turn_share: the same, when the model decides whether a new turn opens.
         sure: windows are not read if they hold no utterance for which the structure expert's
             answer has a lower probability; 1 reads all windows.
@@ -62,6 +66,9 @@ class TaggingConfig:
     ends: int = 24
     paragraphs: int = 0
     features: bool = True
+    projection: int = 256
+    hidden: int = 128
+    layers: int = 1
     start_share: float = 0.5
     turn_share: float = 0.5
     sure: float = SURE
@@ -80,7 +87,7 @@ def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
     path = folder / CHECKPOINT_CONFIG
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
         raise ValueError(f"{path}: found bad JSON ({error}), expected a config") from error
     except RecursionError as error:
         raise ValueError(
@@ -92,9 +99,27 @@ def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
         field.name: record[field.name] for field in fields(TaggingConfig) if field.name in record
     }
     try:
-        return tagging_config(values), record
+        config = tagging_config(values)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+    longest = encoder_size(record, "max_position_embeddings")
+    if longest is not None and config.window > longest:
+        raise ValueError(
+            f"{path}: found window {config.window}, expected at most {longest}, the encoder's"
+        )
+    return config, record
+
+
+def encoder_size(record: Mapping[str, Any], name: str) -> int | None:
+    """Returns a size from the config of an encoder; None if encoders of its kind have none.
+
+    Args:
+        record: the config of a checkpoint, as its file has it.
+        name: the name of the size.
+    """
+    encoder = record.get("encoder")
+    size = encoder.get(name) if isinstance(encoder, dict) else None
+    return size if type(size) is int else None
 
 
 def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
@@ -109,12 +134,14 @@ def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
         is_number = kind is float and isinstance(found, int) and not isinstance(found, bool)
         if type(found) is not kind and not is_number:
             raise ValueError(f"found {field.name} {found!r:.40}, expected {kind.__name__}")
-    least = 2 * config.margin + 3 if config.context == "text" else 3
     ranges = {
-        "window": (least, _LONGEST_WINDOW),
         "margin": (0, _LONGEST_WINDOW),
+        "window": (3, _LONGEST_WINDOW),
         "ends": (0, math.inf),
         "paragraphs": (0, math.inf),
+        "projection": (1, _LARGEST_LAYER),
+        "hidden": (1, _LARGEST_LAYER),
+        "layers": (1, _MOST_LAYERS),
         "start_share": (0.0, 1.0),
         "turn_share": (0.0, 1.0),
         "sure": (0.0, 1.0),
@@ -124,9 +151,13 @@ def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
     for name, (low, high) in ranges.items():
         found = getattr(config, name)
         if not low <= found <= high:  # NaN is in no range
-            raise ValueError(f"found {name} {found:g}, expected {low:g} to {high:g}")
+            raise ValueError(f"found {name} {found!r:.40}, expected {low:g} to {high:g}")
     if config.context not in CONTEXTS:
         raise ValueError(f"found context {config.context!r:.40}, expected {' or '.join(CONTEXTS)}")
+    if config.context == "text" and config.window < (least := 2 * config.margin + 3):
+        raise ValueError(
+            f"found window {config.window} with margin {config.margin}, expected {least} or more"
+        )
     return config
 
 

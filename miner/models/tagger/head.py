@@ -11,14 +11,16 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.decoding import TagScores
-from miner.models.tagger.features import N_PLAIN
+from miner.models.tagger.features import FEATURES, N_PLAIN
 
 Array = NDArray[np.float32]
 Weights = Mapping[str, Array]
 
+STRUCTURE = 64  # size of the layers over the structure features
 VOICE = 64  # size of the vectors whose product says whether two utterances have one speaker
-# An utterance has one of three outcomes: it opens a conversation, opens a turn, or continues one.
+OUTCOMES = ("opens a conversation", "opens a turn", "continues a turn")  # of an utterance
 # Whether one that continues a turn is I-START or I-OTHER follows from the tags before it, so both
 # have the same score.
 OUTCOME_OF_TAG = (0, 2, 1, 2)
@@ -28,16 +30,20 @@ _NORM_EPSILON = 1e-5  # as in PyTorch
 class Head:
     """The text expert and the structure expert of a model."""
 
-    def __init__(self, weights: Weights, start_share: float, turn_share: float) -> None:
+    def __init__(self, weights: Weights, config: TaggingConfig, size: int) -> None:
         """Takes the weights of a model.
 
         Args:
-            weights: by their names in `model.ConversationTagger`; those of the encoder are ignored.
-            start_share: see `model_config.TaggerConfig`.
-            turn_share: see `model_config.TaggerConfig`.
+            weights: by their names in `model.ConversationTagger`, without those of the encoder.
+            config: the config of the model.
+            size: the size of the encoder's vectors.
+
+        Raises:
+            ValueError: if these are not the weights of such a model. The message names one.
         """
+        refuse_other_weights(weights, head_shapes(config, size))
         self._weights = weights
-        self._start_share, self._turn_share = start_share, turn_share
+        self._start_share, self._turn_share = config.start_share, config.turn_share
 
     def score_structure(self, features: Array) -> TagScores:
         """Returns the scores by the structure expert of a sequence: (utterances, 4).
@@ -118,6 +124,69 @@ class Head:
             cell = stays * cell + enters * np.tanh(row[2 * size : 3 * size])
             found[n] = state = leaves * np.tanh(cell)
         return found
+
+
+def head_shapes(config: TaggingConfig, size: int) -> dict[str, tuple[int, ...]]:
+    """Returns the shape of each weight of both experts, by name.
+
+    Args:
+        config: the config of the model.
+        size: the size of the encoder's vectors.
+    """
+    width = 3 * size
+    projected = config.projection + STRUCTURE * config.features
+    state = 2 * config.hidden + projected
+    shapes = {
+        **{f"text.projection.0.{kind}": (width,) for kind in ("weight", "bias")},
+        **_linear_shapes("text.projection.1", width, config.projection),
+        **_lstm_shapes("text.lstm", projected, config.hidden, config.layers),
+        **_linear_shapes("text.voice", state, VOICE),
+        "text.voice_bias": (1,),
+        **_linear_shapes("text.scores", state + 1, len(OUTCOMES)),
+    }
+    if config.features:
+        shapes |= _linear_shapes("text.plain.0", N_PLAIN, STRUCTURE)
+        shapes |= _linear_shapes("structure.projection.0", len(FEATURES), STRUCTURE)
+        shapes |= _lstm_shapes("structure.lstm", STRUCTURE, STRUCTURE, 1)
+        shapes |= _linear_shapes("structure.scores", 3 * STRUCTURE, len(OUTCOMES))
+    return shapes
+
+
+def _linear_shapes(name: str, n_inputs: int, n_outputs: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (n_outputs, n_inputs), f"{name}.bias": (n_outputs,)}
+
+
+def _lstm_shapes(name: str, n_inputs: int, size: int, layers: int) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for layer in range(layers):
+        for suffix in (f"l{layer}", f"l{layer}_reverse"):
+            shapes[f"{name}.weight_ih_{suffix}"] = (4 * size, 2 * size if layer else n_inputs)
+            shapes[f"{name}.weight_hh_{suffix}"] = (4 * size, size)
+            shapes |= {f"{name}.bias_{kind}_{suffix}": (4 * size,) for kind in ("ih", "hh")}
+    return shapes
+
+
+def refuse_other_weights(weights: Weights, expected: Mapping[str, tuple[int, ...]]) -> None:
+    """Raises an error if weights are not those that a model has.
+
+    Args:
+        weights: the weights, by name.
+        expected: the shape of each weight of the model, by name.
+
+    Raises:
+        ValueError: if a weight is missing, is too many, has another shape, or is not finite. The
+            message names it.
+    """
+    for name in sorted(weights.keys() ^ expected.keys()):
+        kind = "no" if name in expected else "a weight"
+        raise ValueError(f"found {kind} {name}, expected the {len(expected)} weights of its config")
+    for name, shape in expected.items():
+        if weights[name].shape != shape:
+            raise ValueError(
+                f"found {name} of shape {weights[name].shape}, expected {shape} as its config says"
+            )
+        if not np.isfinite(weights[name]).all():
+            raise ValueError(f"found {name} with NaN or infinity, expected finite numbers")
 
 
 def _log_odds(scores: TagScores) -> tuple[TagScores, TagScores]:

@@ -9,7 +9,7 @@ this model reads running text and a whole chapter; its config can reproduce the 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -25,16 +25,14 @@ from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import Expert, refuse_another_format
 from miner.models.tagger.encoding import Encoding, Window, batch_windows
 from miner.models.tagger.features import FEATURES, N_PLAIN
-from miner.models.tagger.head import OUTCOME_OF_TAG, VOICE
+from miner.models.tagger.head import OUTCOME_OF_TAG, OUTCOMES, STRUCTURE, VOICE
 from miner.models.tagger.model_config import TaggerConfig
 from miner.models.tagger.pooling import Parts
-from miner.models.tagger.quantization import dequantize, is_quantized
+from miner.models.tagger.quantization import Array, dequantize, is_quantized
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
 _PAD_TO = 8  # tokens; windows are padded to a multiple of it
 _DISTANCE = 8  # utterances, at most, between two whose speakers are compared
-_STRUCTURE = 64  # size of the layers over the structure features
-_OUTCOMES = ("opens a conversation", "opens a turn", "continues a turn")
 # The arguments by which `from_pretrained` finds a model's files, beside its name.
 _PLACE = ("cache_dir", "force_download", "local_files_only", "revision", "subfolder", "token")
 
@@ -63,8 +61,8 @@ class TextExpert(nn.Module):
         self.plain = None
         size = config.projection
         if config.features:
-            self.plain = nn.Sequential(nn.Linear(N_PLAIN, _STRUCTURE), nn.GELU())
-            size += _STRUCTURE
+            self.plain = nn.Sequential(nn.Linear(N_PLAIN, STRUCTURE), nn.GELU())
+            size += STRUCTURE
         self.dropout = nn.Dropout(config.dropout)
         self.lstm = nn.LSTM(
             size,
@@ -77,7 +75,7 @@ class TextExpert(nn.Module):
         size += 2 * config.hidden
         self.voice = nn.Linear(size, VOICE)
         self.voice_bias = nn.Parameter(torch.zeros(1))
-        self.scores = nn.Linear(size + 1, len(_OUTCOMES))
+        self.scores = nn.Linear(size + 1, len(OUTCOMES))
 
     def forward(self, vectors: Tensor, features: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the scores of the outcomes, and `SequenceScores.alike`, of padded sequences.
@@ -128,10 +126,10 @@ class StructureExpert(nn.Module):
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
-        self.projection = nn.Sequential(nn.Linear(len(FEATURES), _STRUCTURE), nn.GELU())
+        self.projection = nn.Sequential(nn.Linear(len(FEATURES), STRUCTURE), nn.GELU())
         self.dropout = nn.Dropout(dropout)
-        self.lstm = nn.LSTM(_STRUCTURE, _STRUCTURE, batch_first=True, bidirectional=True)
-        self.scores = nn.Linear(3 * _STRUCTURE, len(_OUTCOMES))
+        self.lstm = nn.LSTM(STRUCTURE, STRUCTURE, batch_first=True, bidirectional=True)
+        self.scores = nn.Linear(3 * STRUCTURE, len(OUTCOMES))
 
     def forward(self, features: Tensor, lengths: Tensor | None) -> Tensor:
         """Returns the scores of the outcomes of padded sequences: (sequences, utterances, 3).
@@ -211,7 +209,8 @@ class ConversationTagger(PreTrainedModel):
             return super().from_pretrained(name, *args, **kwargs)
         if kwargs.get("config") is None:
             kwargs["config"] = TaggerConfig.from_dict(record)
-        return super().from_pretrained(None, *args, state_dict=read_weights(file), **kwargs)
+        weights = tensors_of(dequantize(load_file(file)))
+        return super().from_pretrained(None, *args, state_dict=weights, **kwargs)
 
     def _init_weights(self, module: nn.Module) -> None:
         """Keeps PyTorch's own initial weights; those of the encoder are loaded later."""
@@ -338,9 +337,8 @@ class ConversationTagger(PreTrainedModel):
         ]
 
 
-def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """Returns the weights of a file, dequantized if they are quantized."""
-    weights = dequantize(load_file(path))
+def tensors_of(weights: Mapping[str, Array]) -> dict[str, Tensor]:
+    """Returns weights as PyTorch takes them."""
     return {name: torch.from_numpy(np.ascontiguousarray(item)) for name, item in weights.items()}
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+import torch
+from safetensors.numpy import load_file, save_file
 from transformers import PreTrainedTokenizerFast
 
 from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import read_config
-from miner.models.tagger.model import ConversationTagger, read_weights
+from miner.models.tagger.head import refuse_other_weights
+from miner.models.tagger.model import ConversationTagger, tensors_of
 from miner.models.tagger.model_config import TaggerConfig
-from miner.models.tagger.quantization import Array
+from miner.models.tagger.quantization import Array, dequantize
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -27,38 +29,46 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
         ValueError: if the folder holds no checkpoint, a checkpoint of another format, or damaged
             files. The message names the file.
     """
-    weights_file = path / CHECKPOINT_WEIGHTS
     for name in CHECKPOINT:
         if not (path / name).is_file():
             raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     _, record = read_config(path)
-    _refuse_unknown_layers(record, path)
+    with _loading(path / CHECKPOINT_WEIGHTS):
+        weights = dequantize(load_file(path / CHECKPOINT_WEIGHTS))
+    _refuse_more_layers(path / CHECKPOINT_CONFIG, record, len(weights))
+    with _loading(path / CHECKPOINT_CONFIG):
+        config = TaggerConfig.from_dict(record)
+        with torch.device("meta"):  # its weights need no memory, however large they would be
+            expected = ConversationTagger(config).state_dict()
     try:
-        model = ConversationTagger(TaggerConfig.from_dict(record))
-        different = model.load_state_dict(read_weights(weights_file), strict=False)
+        shapes = {name: tuple(weight.shape) for name, weight in expected.items()}
+        refuse_other_weights(weights, shapes)
+    except ValueError as error:
+        raise ValueError(f"{path / CHECKPOINT_WEIGHTS}: {error}") from error
+    with _loading(path):
+        model = ConversationTagger(config)
+        model.load_state_dict(tensors_of(weights))
         tokenizer = PreTrainedTokenizerFast.from_pretrained(path)
-    except Exception as error:  # the libraries raise errors of many kinds at a damaged file
-        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
-    if wrong := sorted([*different.missing_keys, *different.unexpected_keys]):
-        raise ValueError(f"{weights_file}: found other weights than expected, first {wrong[0]}")
     return model.eval(), tokenizer
 
 
-def _refuse_unknown_layers(record: Mapping[str, Any], path: Path) -> None:
-    """Raises a ValueError if a config has more layers than there are weights: it may be endless."""
-    weights_file = path / CHECKPOINT_WEIGHTS
+@contextmanager
+def _loading(path: Path) -> Iterator[None]:
+    """Makes any error of the block name a file or a folder."""
     try:
-        with safe_open(weights_file, "np") as file:
-            n_weights = len(file.keys())
-    except (SafetensorError, OSError) as error:
+        yield
+    except Exception as error:  # the libraries raise errors of many kinds at a damaged file
         raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
+def _refuse_more_layers(path: Path, record: Mapping[str, Any], n_weights: int) -> None:
+    """Raises an error if the encoder has more layers than weights: making them may take hours."""
     encoder = record.get("encoder")
-    in_encoder = encoder.get("num_hidden_layers") if isinstance(encoder, dict) else None
-    for n_layers in (record.get("layers"), in_encoder):
-        if isinstance(n_layers, int) and n_layers > n_weights:
+    for name, value in encoder.items() if isinstance(encoder, dict) else ():
+        if "layers" in name and isinstance(value, int) and value > n_weights:
             raise ValueError(
-                f"{path / CHECKPOINT_CONFIG}: found {n_layers} layers, "
-                f"expected at most the {n_weights} weights of {CHECKPOINT_WEIGHTS}"
+                f"{path}: found {name} {value!r:.40}, expected at most {n_weights}, "
+                f"the weights in {CHECKPOINT_WEIGHTS}"
             )
 
 

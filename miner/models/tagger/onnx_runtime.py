@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
+from safetensors import safe_open
 
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of
 from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.decoding import TagScores
 from miner.models.tagger.encoding import Window
 from miner.models.tagger.head import Head
-from miner.models.tagger.quantization import dequantize
+from miner.models.tagger.quantization import Array, dequantize, is_part_of
+from miner.models.tagger.runtime_errors import explained
 
 WEIGHTS_KEY = "sha256 of the weights"  # in the metadata of the encoder's file
 
@@ -26,6 +26,7 @@ class OnnxRuntime:
 
     # Batches of 1,024 to 4,096 tokens are equally fast; larger ones need more memory.
     tokens_at_once = 2048
+    libraries = ("onnxruntime",)
 
     def __init__(self, folder: Path, config: TaggingConfig) -> None:
         """Loads a checkpoint.
@@ -39,17 +40,17 @@ class OnnxRuntime:
                 weights than those beside it. The message names the file.
         """
         path, weights_path = folder / CHECKPOINT_ENCODER, folder / CHECKPOINT_WEIGHTS
+        weights = _read_head(weights_path)
+        self._folder = folder
         self._encoder = _load_encoder(path)
-        self.size = int(self._encoder.get_outputs()[0].shape[-1])
         exported_from = self._encoder.get_modelmeta().custom_metadata_map.get(WEIGHTS_KEY)
         if exported_from != sha256_of(weights_path.read_bytes()):
             raise ValueError(f"{path}: found an encoder of other weights than {weights_path.name}")
+        self.size = _size_of(self._encoder, path)
         try:
-            weights = load_file(weights_path)
-        except (SafetensorError, OSError, ValueError) as error:
-            raise ValueError(f"{weights_path}: cannot be loaded: {reason_of(error)}") from error
-        weights = dequantize({k: v for k, v in weights.items() if "encoder." not in k})
-        self._head = Head(weights, config.start_share, config.turn_share)
+            self._head = Head(weights, config, self.size)
+        except ValueError as error:
+            raise ValueError(f"{weights_path}: {error}") from error
 
     def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
         """Returns the vectors of windows: (windows, length, size)."""
@@ -58,7 +59,8 @@ class OnnxRuntime:
         for row, window in enumerate(windows):
             ids[row, : len(window.ids)] = window.ids
             mask[row, : len(window.ids)] = 1
-        (vectors,) = self._encoder.run(None, {"ids": ids, "mask": mask})
+        with explained(self._folder):
+            (vectors,) = self._encoder.run(None, {"ids": ids, "mask": mask})
         return np.asarray(vectors)
 
     def score_structure(self, features: NDArray[np.float32]) -> TagScores:
@@ -75,6 +77,16 @@ class OnnxRuntime:
         return self._head.score_text(vectors, features, structure)
 
 
+def _read_head(path: Path) -> dict[str, Array]:
+    """Returns the weights of a checkpoint without those of its encoder."""
+    try:
+        with safe_open(path, "np") as file:
+            names = [name for name in file.keys() if not is_part_of("encoder", name)]
+            return dequantize({name: file.get_tensor(name) for name in names})
+    except Exception as error:  # the library raises errors of many kinds at a damaged file
+        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
 def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # errors are raised
@@ -84,3 +96,16 @@ def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library raises errors of many kinds at a damaged file
         raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
+def _size_of(encoder: onnxruntime.InferenceSession, path: Path) -> int:
+    """Returns the size of an encoder's vectors."""
+    inputs = [item.name for item in encoder.get_inputs()]
+    shapes = [item.shape for item in encoder.get_outputs()]
+    match inputs, shapes:
+        case ["ids", "mask"], [[_, _, int(size)]]:
+            return size
+    raise ValueError(
+        f"{path}: found a model with inputs {', '.join(inputs)} and outputs of shape {shapes}, "
+        "expected an encoder with ids, mask and one output of three dimensions"
+    )

@@ -55,17 +55,34 @@ def scale_name(name: str) -> str:
     return _SCALE + name
 
 
+def is_part_of(module: str, name: str) -> bool:
+    """Whether a weight, or the scales of one, belong to a module of a model."""
+    return name.removeprefix(_SCALE).startswith(f"{module}.")
+
+
 def is_quantized(names: Iterable[str]) -> bool:
     """Whether weights with these names come from `quantize`."""
     return any(name.startswith(_SCALE) for name in names)
 
 
 def dequantize(weights: Mapping[str, Array]) -> dict[str, Array]:
-    """Returns weights from `quantize` as float32, up to rounding; others keep their values."""
+    """Returns weights from `quantize` as float32, up to rounding; others keep their values.
+
+    Raises:
+        ValueError: if the scales of a matrix are missing, or are those of another one. The message
+            names it.
+    """
     found: dict[str, Array] = {}
     for name, weight in weights.items():
         scale = weights.get(scale_name(name))
+        if scale is None and weight.dtype == np.int8:
+            raise ValueError(f"{name}: found 8 bits without their scales")
         if scale is not None:
+            if weight.ndim != 2 or scale.shape != weight.shape[:1]:
+                raise ValueError(
+                    f"{name}: found {scale.shape} scales of {weight.shape} weights, "
+                    "expected one for each row"
+                )
             found[name] = weight.astype(np.float32) * scale.astype(np.float32)[:, None]
         elif not name.startswith(_SCALE):
             is_float = np.issubdtype(weight.dtype, np.floating)

@@ -42,10 +42,12 @@ class Runtime(Protocol):
     Attributes:
         size: the size of the encoder's vectors.
         tokens_at_once: the tokens of a batch.
+        libraries: the packages that compute the encoder, as they are installed.
     """
 
     size: int
     tokens_at_once: int
+    libraries: tuple[str, ...]
 
     def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
         """Returns the vectors of windows, padded to a length: (windows, length, size)."""
@@ -112,6 +114,11 @@ class NeuralTagger:
     runtime: Runtime
     tokenizer: Tokenizer
     config: TaggingConfig
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Returns the packages that compute the tags, as they are installed."""
+        return *self.runtime.libraries, "tokenizers", "numpy"
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
         """Returns one tagged span per span; the tags are an allowed sequence.

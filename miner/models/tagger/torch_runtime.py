@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,13 +12,22 @@ from numpy.typing import NDArray
 from miner.models.tagger.decoding import TagScores
 from miner.models.tagger.encoding import Window
 from miner.models.tagger.model import ConversationTagger
+from miner.models.tagger.runtime_errors import explained
 
 
 class TorchRuntime:
     """Implements `tagger.Runtime`."""
 
-    def __init__(self, model: ConversationTagger) -> None:
-        """Takes a model where it is, and in the type of numbers that it has."""
+    libraries = ("torch", "transformers")
+
+    def __init__(self, folder: Path, model: ConversationTagger) -> None:
+        """Takes a model where it is, and in the type of numbers that it has.
+
+        Args:
+            folder: the folder of its checkpoint, for messages.
+            model: the model.
+        """
+        self._folder = folder
         self.model = model.eval()
         self.size: int = model.encoder.config.hidden_size
         # On a CPU this is the fastest of 1,024 to 8,192; on a GPU it is not measured.
@@ -25,12 +35,12 @@ class TorchRuntime:
 
     def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
         """Returns the vectors of windows: (windows, length, size)."""
-        with torch.inference_mode():
+        with explained(self._folder), torch.inference_mode():
             return self.model.read_windows(windows, length).float().cpu().numpy()
 
     def score_structure(self, features: NDArray[np.float32]) -> TagScores:
         """Returns the scores by the structure expert: (utterances, 4)."""
-        with torch.inference_mode():
+        with explained(self._folder), torch.inference_mode():
             return self.model.score_structure(self._tensor(features)).cpu().numpy()
 
     def score_text(
@@ -40,7 +50,7 @@ class TorchRuntime:
         structure: TagScores | None,
     ) -> TagScores:
         """Returns the mixed scores: (utterances, 4)."""
-        with torch.inference_mode():
+        with explained(self._folder), torch.inference_mode():
             scored = None if structure is None else self._tensor(structure)
             scores = self.model.score_text(self._tensor(vectors), self._tensor(features), scored)
             return scores.float().cpu().numpy()

@@ -1,0 +1,33 @@
+"""The errors of the libraries that compute models -> those that a run of many books expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from miner.files import reason_of
+
+# What the libraries say, each in its own kind of error, where memory is wanting.
+_NO_MEMORY = ("allocate memory", "bad allocation", "bad_alloc", "out of memory")
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Replaces an error that a library raises when it computes a model.
+
+    Args:
+        folder: the folder of the checkpoint, which the message names.
+
+    Raises:
+        MemoryError: if the library needs more memory than there is.
+        ValueError: if it cannot compute the model for another reason.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # each library raises errors of its own
+        if any(words in str(error) for words in _NO_MEMORY):
+            raise MemoryError(f"{folder}: {reason_of(error)}") from error
+        raise ValueError(f"{folder}: cannot be computed: {reason_of(error)}") from error
