@@ -9,7 +9,9 @@ from unicodedata import normalize
 
 from bs4.dammit import EncodingDetector
 
-_REPLACEMENT = "\ufffd"
+REPLACEMENT = "\ufffd"  # stands for what is no text
+# A terminal takes them for commands, even in the title of a book.
+CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 # The mark of UTF-32 begins with that of UTF-16, so it comes first.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -29,8 +31,6 @@ _SHARES = {"1": (0.99, 1.0), "+": (0.25, 1.0), "0": (0.0, 0.01)}
 # Control characters that no text has; compressed data is a tenth of them.
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\v\f\r"))
 _LARGEST_SHARE_OF_CONTROLS = 0.02
-# A terminal takes them for commands, even in the title of a book.
-_CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 # Declarations of an encoding that the bytes do not have, or that HTML reads as windows-1252.
 _READ_AS_1252 = re.compile(r"utf-?(?:8|16|32)\b.*|iso-?8859-?1|latin-?1|(?:us-)?ascii")
 
@@ -74,7 +74,7 @@ def decode_html(data: bytes) -> DecodedText:
         if n_bad >= _n_beyond_ascii(text):
             text, warnings = _decode_declared(data, n_bad)
             n_bad = 0
-    text, n_controls = _CONTROL.subn(_REPLACEMENT, text)
+    text, n_controls = CONTROL.subn(REPLACEMENT, text)
     n_bad += n_controls * len("\0".encode(encoding))
     if n_bad:
         warnings += (f"bytes that are no text in {encoding.upper()}: {n_bad:,}, read as U+FFFD",)
@@ -109,12 +109,12 @@ def _decode(data: bytes, encoding: str) -> tuple[str, int]:
         return data.decode(encoding), 0
     except UnicodeDecodeError:
         text = data.decode(encoding, errors="replace")
-        return text, len(data) - len(text.replace(_REPLACEMENT, "").encode(encoding))
+        return text, len(data) - len(text.replace(REPLACEMENT, "").encode(encoding))
 
 
 def _n_beyond_ascii(text: str) -> int:
     """The number of characters beyond ASCII that were read."""
-    return len(text) - len(text.encode("ascii", "ignore")) - text.count(_REPLACEMENT)
+    return len(text) - len(text.encode("ascii", "ignore")) - text.count(REPLACEMENT)
 
 
 def _decode_declared(data: bytes, n_bad: int) -> tuple[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from typing import cast
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, Tag
 
-from miner.books.decoding import decode_html
+from miner.books.decoding import CONTROL, REPLACEMENT, decode_html
 
 # Stands for a <br> or the end of a line of verse until white space is normalized; private use.
 BREAK = "\ue000"
@@ -63,8 +63,7 @@ _DROP_CAP_CLASS = re.compile(r"drop-?cap\w*|dcap|letra|initial|firstletter|first
 # follows can both be words: "T HE" and "I T" are one word, "I HAVE" and "A MAN" are two.
 _GAP_IN_WORD = re.compile(rf"(?<![AIO]){_CAP}\s*|{_CAP}\s*(?=[B-DF-HJ-NP-TV-XZ]{{1,4}}\b)")
 _BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two paragraphs
-# Among them control characters, which a page may hold as "&#155;".
-_INVISIBLE = re.compile("[\x7f-\x84\x86-\x9f\u00ad\u200b\u200c\u200d\u2060\ufeff]")
+_INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 _LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
 # Limits on what is parsed: memory grows with the tags, and the stack with their depth.
 _MOST_TAGS = 1_500_000
@@ -158,7 +157,7 @@ def read_page(data: bytes) -> Page:
         lost = f"words lost in a tag, a comment or an element that is not closed: about {n_lost:,}"
         return Page(
             text_blocks=walk.text_blocks,
-            title=" ".join(_INVISIBLE.sub("", title.get_text()).split()) if title else "",
+            title=_single_spaced(title.get_text()) if title else "",
             language=str(html.get("lang") or html.get("xml:lang") or "") if html else "",
             drops=walk.drops,
             warnings=decoded.warnings + (lost,) * bool(n_lost),
@@ -346,7 +345,7 @@ class _Walk:
             text = _GAP_IN_WORD.sub("", text).replace(_CAP, "")
         if not text.isascii():
             text = _INVISIBLE.sub("", text)
-        text = " ".join(text.split())
+        text = _single_spaced(text)
         share = min(linked / len(text), 1.0) if text else 0.0
         if text and BREAK not in text:
             pieces = [text]
@@ -364,6 +363,12 @@ class _Walk:
         for note in notes:
             clean = " ".join(note.replace(BREAK, " ").split())
             self.text_blocks.append(TextBlock(clean, 0, region, tag, 0.0, False, False))
+
+
+def _single_spaced(text: str) -> str:
+    """The text with single spaces, and U+FFFD in the place of each control character ("&#27;")."""
+    text = " ".join(text.split())
+    return text if text.isprintable() else CONTROL.sub(REPLACEMENT, text)
 
 
 def _region(tag: Tag, name: str, region: str) -> str:

@@ -62,7 +62,9 @@ _END = re.compile(r"<(?:p|div|pre|h2|span)[^<]*\*\*\* ?END OF", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"<p\b[^>]*>", re.IGNORECASE)
 _PARAGRAPHS_MEET = re.compile(r"</p>\s*<p\b[^>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
-_MARK = re.compile("[“”‘’\"'«»„‚‹›「」]")
+_BESIDE_TAGS = "(?![^<>]*>)"
+_MARK = re.compile(f"[“”‘’\"'«»„‚‹›]{_BESIDE_TAGS}")
+_GAP = re.compile(rf"\s{_BESIDE_TAGS}")
 _ENTITIES = "& &amp &#; &#x; &nosuch; &#0; &#xD800; &#x110000; &#99999999999999; &lt &quot".split()
 _ELEMENTS = (
     "b i span a div blockquote p pre h2 table tr td ul li center font sup script style title "
@@ -220,14 +222,18 @@ def nested_deep(text: str, random: Random, n: int) -> str:
 
 
 def angles_inserted(text: str, random: Random, n: int) -> str:
-    return _insert(text, random, n, lambda: random.choice(("<", ">", "</", "<!", "<?", "<>", "</>")))
+    return _insert(
+        text, random, n, lambda: random.choice(("<", ">", "</", "<!", "<?", "<>", "</>"))
+    )
 
 
 def headings_multiplied(text: str, random: Random, n: int) -> str:
     def heading(tag: str) -> str:
         name = random.choice(("h1", "h2", "h3", "h6", "p"))
         title = random.choice(("CHAPTER {}", "{}", "Chapter {}. The Lamp", "", "Contents", "“{}”"))
-        return f"<{name}>{title.format(random.randint(1, 300))}</{name}>" * random.randint(1, 3) + tag
+        return (
+            f"<{name}>{title.format(random.randint(1, 300))}</{name}>" * random.randint(1, 3) + tag
+        )
 
     return _change(text, random, n, _PARAGRAPH, heading)
 
@@ -293,20 +299,29 @@ def marks_turned(text: str, random: Random, n: int) -> str:
 def marks_inserted(text: str, random: Random, n: int) -> str:
     marks = "“”‘’\"'«»„—"
     if n > FEW and random.random() < 0.3:
-        return _insert(text, random, 1, lambda: random.choice(marks) * n)
-    return _insert(text, random, n, lambda: random.choice(marks))
+        return _change(text, random, 1, _GAP, lambda gap: gap + random.choice(marks) * n)
+    return _change(
+        text,
+        random,
+        n,
+        _GAP,
+        lambda gap: random.choice((gap + random.choice(marks), random.choice(marks) + gap)),
+    )
 
 
 def marks_exchanged(text: str, random: Random, n: int) -> str:
-    new = random.choice(("«»", "»«", "„“", '""', "‘’", "''", "“”", "「」", "“„", "—\n", "``"))
-    text = re.sub(r"(?<![=\w])\"(?=\w)(?![^<>]*>)", "“", text)
-    text = re.sub(r"\"(?![^<>]*>)", "”", text)
+    new = random.choice(("«»", "»«", "„“", "„”", "””", '""', "‘’", "''", "‹›", "「」", "“”"))
+    text = re.sub("&[lr]dquo;", '"', text)
+    text = re.sub(rf"(?<!\w)\"(?=\w){_BESIDE_TAGS}", "“", text)
+    text = re.sub(rf"\"{_BESIDE_TAGS}", "”", text)
     return text.translate(str.maketrans("“”", new))
 
 
 def _marks(random: Random, n: int) -> re.Pattern[str]:
     """All quotation marks, or all of one side."""
-    return re.compile(random.choice("“”\"‘’")) if n > FEW and random.random() < 0.5 else _MARK
+    if n > FEW and random.random() < 0.5:
+        return re.compile(random.choice('“”"‘’') + _BESIDE_TAGS)
+    return _MARK
 
 
 def paragraphs_joined(text: str, random: Random, n: int) -> str:
@@ -510,9 +525,7 @@ class Mutator:
             damaged = damaged.encode("utf-8", "surrogatepass")
         return damage, places, book, page, damaged
 
-    def _mined(
-        self, book: str, page: bytes
-    ) -> tuple[str, Counter[str] | None, str, float]:
+    def _mined(self, book: str, page: bytes) -> tuple[str, Counter[str] | None, str, float]:
         """How mining a page ends, its utterances, why it did not end well, and the seconds."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"{book}-h.htm"
@@ -604,14 +617,13 @@ def report(outcomes: Sequence[Outcome], console: Console) -> None:
     table.add_row("all", *_cells(outcomes))
     console.print(table)
     reasons = Counter(
-        re.sub(r"'.*'", "'…'", re.sub(r"[\d,.]*\d", "…", outcome.why))
+        re.sub(r"\d[\d,]*", "…", re.sub(r"\(.*\)|starts .*,", "(…),", outcome.why))
         for outcome in outcomes
         if outcome.end == "refused"
     )
-    refusals = new_table(("n", "refused"), texts=("refused",))
+    console.print()
     for reason, n in reasons.most_common():
-        refusals.add_row(f"{n:,}", reason)
-    console.print("", refusals)
+        console.print(f"refused {n:>5,}  {reason}", soft_wrap=True, markup=False, highlight=False)
 
 
 def _cells(outcomes: Sequence[Outcome]) -> list[str]:
@@ -635,15 +647,14 @@ def describe(outcome: Outcome) -> str:
     return (
         f"--only {outcome.seed}: {outcome.damage} in {outcome.places:,} places of {outcome.book}, "
         f"{outcome.n_bytes:,} bytes: {outcome.end} in {outcome.seconds:.2f} s{found}"
-        + f": {outcome.why}" * bool(outcome.why)
+        + f": {outcome.why}"
+        * bool(outcome.why)
     )
 
 
 def outcomes_of(mutator: Mutator, seeds: Sequence[int], n_processes: int) -> Iterator[Outcome]:
     """The outcome of each seed. A process that is killed is a fault of its seed alone."""
-    for seed, result in zip(
-        seeds, LocalExecutor(n_processes).map(mutator, seeds), strict=True
-    ):
+    for seed, result in zip(seeds, LocalExecutor(n_processes).map(mutator, seeds), strict=True):
         if not isinstance(result, Outcome):
             damage, places, book, _, damaged = mutator.mutated(seed)
             name, why = damage.__name__.replace("_", " "), f"{type(result).__name__}: {result}"
