@@ -71,8 +71,8 @@ def sweep_gaps(
     test = [book.card.book for book in books if book.card.split == "test"]
     if test and not on_test:
         raise ValueError(
-            f"found {len(test)} books of the split test in the split {split}, expected none: a gap "
-            "that is chosen on them makes their scores worthless as a test (--on-test does it)"
+            f"found {len(test)} books of test, expected books to choose on: a gap that is chosen "
+            "on test makes its scores there worthless (--on-test allows it)"
         )
     opened, coverage = read_editions_at_hand(books, read)
     gold = [edition.located.tagged() for edition in opened]

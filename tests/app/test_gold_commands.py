@@ -101,7 +101,7 @@ def test_wrong_options_are_said_once_and_before_any_book(folder, tmp_path, site)
 def test_a_sweep_of_test_asks_for_consent(monkeypatch, folder):
     words = ("gold", "sweep", "--gold", ANNOTATIONS, "--split", "test")
     line = failed(*words)
-    assert "found 15 books of the split test" in line and "--on-test" in line
+    assert "found 15 books of test" in line and "--on-test" in line
     assert "makes all scores on test worthless" in " ".join(said("gold", "sweep", "-h").split())
     assert "found none of 15 annotated books" in failed(*words, "--on-test", "--resamples", 1)
 

@@ -35,9 +35,9 @@ def main() -> None:
     books = parser.parse_args().books
     data = read_examples(ANNOTATIONS, "dev", lambda id: find_book(id, books)[1].read_bytes())
     tagger = load_checkpoint_tagger("auto")
-    (scored,) = tagger.score_books([[example.chapter for example in data.examples]])
+    scored = tagger.score_chapters(example.chapter for example in data.examples)
     chapters = [scores for _, scores in scored]
-    for offset in (tagger.model.config.start_offset, 0.0):
+    for offset in (tagger.config.start_offset, 0.0):
         figures = score_decoded(data, chapters, "dev", start_offset=offset).total.end_to_end
         shown = [
             f"{unit} "

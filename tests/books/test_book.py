@@ -372,7 +372,7 @@ def test_the_header_is_preferred_to_the_page_title():
         ("", "Hungarian", "hu"),
         ("", "Portuguese", "pt"),
         ("en", "Finnish", "fi"),
-        ("", "Esperanto", "esperanto"),
+        ("", "Esperanto", "eo"),
     ],
 )
 def test_language(declared, field, expected):

@@ -522,6 +522,6 @@ def test_where_pytorch_is_needed_and_missing_one_line_says_how_to_install_it(tmp
     done = without_extras(*words)
     assert done.returncode == 1 and not (tmp_path / "out").exists()
     assert done.stderr.splitlines() == [
-        "miner: found no torch, which this needs: "
-        "install it with pip install 'conversation-miner[train]'"
+        "miner: found no torch, which this needs: install the extra train "
+        "(pip install '.[train]' in the folder of the source)"
     ]

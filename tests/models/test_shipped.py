@@ -1,8 +1,11 @@
 """The shipped checkpoint: small, complete, unchanged since it was measured, and usable offline."""
 
 import json
+import os
 import shutil
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -12,7 +15,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from encoders import sample
-from helpers import ANNOTATIONS
+from helpers import ANNOTATIONS, ROOT
 from models_helpers import read_sample
 
 from miner.app.cli.main import main
@@ -20,13 +23,17 @@ from miner.dialogue.spans import split_book
 from miner.dialogue.tags import Tag, repair_tags
 from miner.dialogue.typography import infer_typography
 from miner.evaluation.compare import compare
+from miner.files import CHECKPOINT, CHECKPOINT_ENCODER
 from miner.models import load as taggers
 from miner.models.load import CHECKPOINTS, SHIPPED, AutoTagger, load_checkpoint_tagger, load_tagger
-from miner.models.tagger.checkpoint import read_checkpoint
+from miner.models.tagger.checkpoint import has_gpu
 from miner.models.tagger.decoding import viterbi
 from miner.models.tagger.encoding import encode_text, sequence_slices
 from miner.models.tagger.features import split_chapters
 from miner.models.tagger.model import ConversationTagger
+from miner.models.tagger.model_files import read_checkpoint
+from miner.models.tagger.onnx_runtime import OnnxRuntime
+from miner.models.tagger.torch_runtime import TorchRuntime
 
 FOLDER = CHECKPOINTS / "en"
 
@@ -34,15 +41,15 @@ FOLDER = CHECKPOINTS / "en"
 def test_it_is_complete_and_small():
     files = sorted(path.name for path in FOLDER.iterdir())
     assert files == [
-        *("README.md", "config.json", "model.safetensors", "tokenizer.json"),
-        "tokenizer_config.json",
+        *("README.md", "config.json", "encoder.onnx", "model.safetensors"),
+        *("tokenizer.json", "tokenizer_config.json"),
     ]
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 32 * 1024**2
 
 
 def test_its_files_are_those_that_were_measured():
     found = sha256()
-    for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+    for name in (*CHECKPOINT, CHECKPOINT_ENCODER):
         found.update((FOLDER / name).read_bytes())
     assert found.hexdigest() == SHIPPED["en"]
     card = (FOLDER / "README.md").read_text("utf-8")
@@ -62,13 +69,15 @@ def test_it_mines_without_a_network(tmp_path, monkeypatch):
 
 
 def test_it_names_no_place_of_the_machine_it_was_trained_on():
-    for name in ("README.md", "config.json", "tokenizer_config.json"):
-        text = (FOLDER / name).read_text("utf-8")
-        for place in ("/tmp", "/root", "/home", "/work", "site-packages"):
-            assert place not in text, name
+    for name in ("README.md", "config.json", "tokenizer_config.json", "encoder.onnx"):
+        content = (FOLDER / name).read_bytes()
+        for place in (b"/tmp", b"/root", b"/home", b"/work", b"site-packages"):
+            assert place not in content, name
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "config.json", "tokenizer.json", "encoder.onnx"]
+)
 @pytest.mark.parametrize("spoil", ["cut", "gone"])
 def test_a_damaged_one_is_refused_in_one_line(tmp_path, monkeypatch, name, spoil):
     shutil.copytree(FOLDER, tmp_path / "en")
@@ -105,8 +114,8 @@ def test_it_is_right_on_most_of_the_sample():
 
 
 @pytest.mark.slow
-def test_more_threads_give_the_same_tags():
-    tagger = load_checkpoint_tagger("auto")
+def test_more_threads_of_pytorch_give_the_same_tags():
+    tagger = tagger_by_torch()
     before = torch.get_num_threads()
     found = []
     try:
@@ -121,6 +130,47 @@ def test_more_threads_give_the_same_tags():
         assert a.confidence == pytest.approx(b.confidence, abs=0.01)
 
 
+def tagger_by_torch(dtype="float32"):
+    """The tagger as PyTorch computes it."""
+    model = read_checkpoint(FOLDER)[0]
+    model.encoder.to(getattr(torch, dtype))
+    return replace(load_checkpoint_tagger("auto"), runtime=TorchRuntime(FOLDER, model))
+
+
+COUNT_THREADS = """
+import json, os, sys
+os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[: int(sys.argv[1])]))
+sys.path.insert(0, "tests")
+from helpers import SAMPLE
+from miner.dialogue.read import parse_spans
+from miner.models.load import load_tagger
+tagged = load_tagger("auto").tag(parse_spans(SAMPLE.read_bytes(), "sample", ()))
+print(json.dumps([[str(item.tag), item.confidence] for item in tagged]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_more_threads_of_onnx_runtime_give_the_same_tags():
+    found = []
+    for n in (1, 2):
+        command = [sys.executable, "-c", COUNT_THREADS, str(n)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
+def test_pytorch_gives_nearly_the_same_tags():
+    both = load_checkpoint_tagger("auto"), tagger_by_torch()
+    tagged = [tagger.tag(sample()) for tagger in both]
+    pairs = [(a, b) for a, b in zip(*tagged, strict=True) if a.span.is_utterance]
+    assert sum(a.tag is b.tag for a, b in pairs) / len(pairs) > 0.97
+    apart = [abs(a.confidence - b.confidence) for a, b in pairs]
+    assert sum(apart) / len(apart) < 0.02
+
+
 @cache
 def first_page():
     """The spans of the first paragraphs of the sample."""
@@ -133,15 +183,15 @@ def first_page():
 @pytest.mark.slow
 def test_windows_agree_with_one_pass():
     """A window of the encoder's full size holds a short chapter, smaller windows cut it."""
-    tagger = load_checkpoint_tagger("auto")
+    tagger, model = load_checkpoint_tagger("auto"), read_checkpoint(FOLDER)[0]
     n = agreed = 0
     for chapter in split_chapters(short_chapters()):
         scores = []
         for window in (128, 256, 512):
-            encoding = encode_text(chapter, tagger.tokenizer, window, 32, tagger.model.config.ends)
+            encoding = encode_text(chapter, tagger.tokenizer, window, 32, tagger.config.ends)
             assert (len(encoding.windows) == 1) == (window == 512)
             with torch.no_grad():
-                parts = tagger.model(
+                parts = model(
                     encoding, torch.from_numpy(chapter.features), sequence_slices(chapter, 0)
                 )
             scores.append(torch.cat([part.scores for part in parts]).float().numpy())
@@ -187,9 +237,9 @@ def test_auto_tags_as_the_checkpoint_does():
 
 def test_it_computes_in_float32_by_default_and_in_bfloat16_on_request():
     plain = load_checkpoint_tagger("auto")
-    assert plain.model.encoder.dtype is torch.float32
+    assert isinstance(plain.runtime, OnnxRuntime) or has_gpu()
     few = load_checkpoint_tagger("auto", "bfloat16")
-    assert few.model.encoder.dtype is torch.bfloat16
+    assert few.runtime.model.encoder.dtype is torch.bfloat16
     tags = [[item.tag for item in tagger.tag(first_page())] for tagger in (plain, few)]
     agreed = sum(a is b for a, b in zip(*tags, strict=True))
     assert agreed / len(tags[0]) > 0.95

@@ -25,10 +25,13 @@ from miner.evaluation.scores import format_rate
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.config import Expert
 from miner.models.tagger.encoded_chapters import ChapterEncoder
+from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.examples import digest_examples, read_examples
 from miner.models.tagger.initialization import new_model
 from miner.models.tagger.losses import chapter_loss
+from miner.models.tagger.model_files import read_checkpoint
 from miner.models.tagger.model_selection import BestEpoch
+from miner.models.tagger.onnx_runtime import OnnxRuntime
 from miner.models.tagger.training import unfreeze
 
 SMALL = ("--window", 64, "--margin", 8, "--projection", 16, "--hidden", 8)
@@ -126,7 +129,7 @@ def weights(out):
 def test_what_a_run_leaves_behind(whole):
     out, argv = whole
     checkpoint = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
-    more = {"README.md", "run.json", "metrics.jsonl", "reliability.png"}
+    more = {"encoder.onnx", "README.md", "run.json", "metrics.jsonl", "reliability.png"}
     assert {path.name for path in out.iterdir()} == checkpoint | more
     assert (out / "reliability.png").read_bytes().startswith(b"\x89PNG")
     record = record_of(out)
@@ -185,14 +188,36 @@ def test_the_best_epoch_is_kept(whole):
         assert kept[f"{unit}.f1"]["value"] == pytest.approx(rows[best.epoch][f"dev {unit}.f1"])
 
 
-def test_a_run_is_a_checkpoint(whole):
-    tags = [item.tag for item in load_checkpoint(whole[0]).tag(sample())]
+def test_a_run_is_a_checkpoint(whole, tmp_path):
+    tagger = load_checkpoint(whole[0], "cpu")
+    assert isinstance(tagger.runtime, OnnxRuntime)
+    tags = [item.tag for item in tagger.tag(sample())]
     assert repair_tags(tags) == tags
+    copy = shutil.copytree(whole[0], tmp_path / "copy")
+    (copy / "encoder.onnx").unlink()
+    assert [item.tag for item in load_checkpoint(copy, "cpu").tag(sample())] == tags
+
+
+def test_an_encoder_that_cannot_be_exported_leaves_a_checkpoint_for_pytorch(
+    whole, gold, tmp_path, monkeypatch
+):
+    def fail(folder):
+        raise ValueError(f"{folder}: the encoder cannot be exported: no such operator")
+
+    monkeypatch.setattr(train, "export_encoder", fail)
+    out = tmp_path / "out"
+    given = ("--train-split", "sample", "--dev-split", "sample", "--epochs", 1, "--chapters", 1)
+    done = start(gold, out, *given, "--structure-epochs", 1)
+    assert done.exit_code == 0
+    line = f"{out}: the encoder cannot be exported: no such operator; "
+    assert f"{line}tagging with this checkpoint needs PyTorch" in done.output.splitlines()
+    assert not (out / "encoder.onnx").exists() and (out / "run.json").exists()
+    assert load_checkpoint(out).tag(sample())
 
 
 def test_the_layers_of_the_encoder_are_trained_and_its_embeddings_are_not(whole):
     before = AutoModel.from_pretrained(encoder()).state_dict()
-    after = load_checkpoint(whole[0]).model.encoder.state_dict()
+    after = read_checkpoint(whole[0])[0].encoder.state_dict()
     changed = {name for name, weight in after.items() if not torch.equal(weight, before[name])}
     layers = {".".join(name.split(".")[:3]) for name in changed}
     assert layers == {"encoder.layer.0", "encoder.layer.1"}
@@ -260,7 +285,7 @@ def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
     assert start(gold, out, *given, "--resume").exit_code == 0
     assert metrics(out) == rows
     assert record_of(out)["training"]["best epoch"] == 1
-    assert load_checkpoint(out).model.config.start_offset == 0.7
+    assert load_checkpoint(out).config.start_offset == 0.7
 
 
 def test_a_quantized_run_scores_what_it_stores(quantized, gold):
@@ -269,7 +294,8 @@ def test_a_quantized_run_scores_what_it_stores(quantized, gold):
     assert not any("layer.1." in name for name in found)
     assert [row["stage"] for row in metrics(quantized)] == ["gold"]
     tagger = load_checkpoint(quantized)
-    config = tagger.model.config
+    assert isinstance(tagger.runtime, OnnxRuntime)
+    config = tagger.config
     assert (config.context, config.paragraphs, config.features) == ("span", 4, False)
     record = record_of(quantized)
     assert set(record["scores"]) == {"sample"}
@@ -283,7 +309,7 @@ def test_a_quantized_run_scores_what_it_stores(quantized, gold):
 
 def test_a_frozen_encoder_stays_as_it_was(quantized):
     before = AutoModel.from_pretrained(encoder()).state_dict()
-    after = load_checkpoint(quantized).model.encoder.state_dict()
+    after = read_checkpoint(quantized)[0].encoder.state_dict()
     for name, weight in after.items():
         scale = before[name].abs().max()
         assert torch.allclose(weight, before[name], atol=float(scale) / 100)
@@ -295,7 +321,7 @@ def test_a_frozen_encoder_stays_as_it_was(quantized):
         (("--structure-epochs", 0), "found --structure-epochs 0, expected 1 or more, or --no-f"),
         (("--without", "1324"), "found no book 1324 in split sample to leave out"),
         (("--without", "sample"), "found no book of split sample but those left out"),
-        (("--window", 16), "found a window of 16 tokens and margins of 8"),
+        (("--window", 16), "found window 16 with margin 8, expected 19 or more"),
         (("--encoder-layers", 9), "found 9 layers to keep"),
         (("--weak", "nowhere.html"), "no such file"),
         (("--weak", "sample", "--weak-tagger", "gaps"), "no tagger 'gaps'"),
@@ -390,7 +416,8 @@ def test_a_step_follows_the_mean_loss_per_utterance_and_is_clipped(gold, tmp_pat
     unfreeze(model, Expert.TEXT, config)
     examples = list(read_examples(gold, "sample", read_sample).examples)
     random.Random(0).shuffle(examples)
-    chapters = ChapterEncoder(model, tokenizer).encode(examples[:2])
+    plain = plain_tokenizer(tokenizer.backend_tokenizer)
+    chapters = ChapterEncoder(model, plain).encode(examples[:2])
     losses = [
         chapter_loss(
             model(item.encoding, item.features, item.sequences, experts=[Expert.TEXT]),

@@ -131,7 +131,6 @@ def command(
     miner mine 1342 84 --books DIR -o mined
     miner mine DIR --workers 4 --format parquet -o mined
     miner mine DIR -o mined --log mined.log --resume    a long run, begun or resumed
-    miner mine sample --max-utterance-words 100 --min-turns 3 -o mined
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.corpus.build import mine_corpus
 

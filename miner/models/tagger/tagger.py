@@ -247,8 +247,10 @@ def find_doubtful(structure: TagScores, sure: float) -> NDArray[np.bool_]:
 
     Args:
         structure: its scores.
-        sure: the probability of its best answer from which on it is sure.
+        sure: the probability of its best answer from which on it is sure; at 1 it never is.
     """
+    if sure >= 1:  # a probability near 1 is rounded to 1
+        return np.ones(len(structure), dtype=bool)
     answers = structure[:, :3].astype(np.float64)
     odds = np.exp(answers - answers.max(axis=1, keepdims=True))
     return odds.max(axis=1) / odds.sum(axis=1) < sure
