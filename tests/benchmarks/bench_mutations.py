@@ -617,7 +617,7 @@ def report(outcomes: Sequence[Outcome], console: Console) -> None:
     table.add_row("all", *_cells(outcomes))
     console.print(table)
     reasons = Counter(
-        re.sub(r"\d[\d,]*", "…", re.sub(r"\(.*\)|starts .*,", "(…),", outcome.why))
+        re.sub(r"\d[\d,]*", "…", re.sub(r"\(.*\)|starts .*,|found [^a].*?,", "(…)", outcome.why))
         for outcome in outcomes
         if outcome.end == "refused"
     )
