@@ -42,6 +42,7 @@ _N_CREDIT_BLOCKS = 12  # text blocks below the START line among which credits ar
 
 # Words of two licence texts (SMALL PRINT of 1997: 2,600; today's: 3,300) and their surroundings.
 _LONGEST_LICENCE = 7000
+_USUAL_LICENCE = 3300
 # Words without any of _LICENCE_WORDS. The licence texts of all eras have at most 264 in a row; more
 # belong to a text before the first START line or below an END line in a collection.
 _LONGEST_SILENCE = 500
@@ -72,7 +73,7 @@ def strip_boilerplate(page: Page) -> Body:
         ValueError: if more than a fifth of the words between the licence texts would be lost; names
             the numbers of words and the reasons.
     """
-    drops: Counter[str] = Counter()
+    drops = Counter({"unclosed markup": page.n_lost})
     start, end, head = _find_book(page.text_blocks)
     body = page.text_blocks[start:end]
     drops["licence"] = sum(map(_n_words, (*page.text_blocks[:start], *page.text_blocks[end:])))
@@ -88,7 +89,7 @@ def strip_boilerplate(page: Page) -> Body:
         else:
             kept.append(text_block)
     kept = _without_notes(kept, drops)
-    _refuse_large_drop(page.text_blocks, len(kept), drops)
+    _refuse_large_drop(page, len(kept), drops)
     return Body(kept, _fields(head), drops + page.drops)
 
 
@@ -150,13 +151,15 @@ def _without_notes(text_blocks: list[TextBlock], drops: Counter[str]) -> list[Te
     return kept
 
 
-def _refuse_large_drop(text_blocks: Sequence[TextBlock], n_kept: int, drops: Counter[str]) -> None:
+def _refuse_large_drop(page: Page, n_kept: int, drops: Counter[str]) -> None:
     """Raises a ValueError if more than a fifth of the book would be dropped."""
-    n_licence = min(drops["licence"], _LONGEST_LICENCE)
+    # Where less of the licence is found than there is, the markup has swallowed it first of all.
+    n_swallowed = min(page.n_lost, max(0, _USUAL_LICENCE - drops["licence"]))
+    n_licence = min(drops["licence"], _LONGEST_LICENCE) + n_swallowed
     n_lost = drops.total() - n_licence
     if n_lost < _LARGEST_DROP * n_kept:
         return  # every text block that was kept has at least one word
-    n_between = sum(map(_n_words, text_blocks)) - n_licence
+    n_between = sum(map(_n_words, page.text_blocks)) + page.n_lost - n_licence
     if n_lost > _LARGEST_DROP * n_between:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in (+drops).most_common())
         raise ValueError(

@@ -9,7 +9,9 @@ from unicodedata import normalize
 
 from bs4.dammit import EncodingDetector
 
-_REPLACEMENT = "\ufffd"
+REPLACEMENT = "\ufffd"  # stands for what is no text
+# A terminal takes them for commands, even in the title of a book.
+CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 # The mark of UTF-32 begins with that of UTF-16, so it comes first.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -54,7 +56,8 @@ def decode_html(data: bytes) -> DecodedText:
     are mostly valid: they begin with the byte order mark, or have more characters beyond ASCII than
     bad bytes. UTF-16 and UTF-32 are known by their byte order mark or their NUL bytes. Other bytes
     are read in the declared encoding (XML declaration or meta element). Latin-1 and ASCII are read
-    as windows-1252, as the HTML standard says. U+FFFD stands for bytes that are no text.
+    as windows-1252, as the HTML standard says. U+FFFD stands for bytes that are no text, such as
+    NUL and other control characters.
 
     Raises:
         ValueError: if the file is empty, or holds control characters as binary files do.
@@ -71,10 +74,11 @@ def decode_html(data: bytes) -> DecodedText:
         if n_bad >= _n_beyond_ascii(text):
             text, warnings = _decode_declared(data, n_bad)
             n_bad = 0
-    n_bad += text.count("\0") * len("\0".encode(encoding))
+    text, n_controls = CONTROL.subn(REPLACEMENT, text)
+    n_bad += n_controls * len("\0".encode(encoding))
     if n_bad:
         warnings += (f"bytes that are no text in {encoding.upper()}: {n_bad:,}, read as U+FFFD",)
-    text = text.replace("\0", _REPLACEMENT).removeprefix("\ufeff")
+    text = text.removeprefix("\ufeff")
     return DecodedText(text if text.isascii() else normalize("NFC", text), warnings)
 
 
@@ -105,12 +109,12 @@ def _decode(data: bytes, encoding: str) -> tuple[str, int]:
         return data.decode(encoding), 0
     except UnicodeDecodeError:
         text = data.decode(encoding, errors="replace")
-        return text, len(data) - len(text.replace(_REPLACEMENT, "").encode(encoding))
+        return text, len(data) - len(text.replace(REPLACEMENT, "").encode(encoding))
 
 
 def _n_beyond_ascii(text: str) -> int:
     """The number of characters beyond ASCII that were read."""
-    return len(text) - len(text.encode("ascii", "ignore")) - text.count(_REPLACEMENT)
+    return len(text) - len(text.encode("ascii", "ignore")) - text.count(REPLACEMENT)
 
 
 def _decode_declared(data: bytes, n_bad: int) -> tuple[str, tuple[str, ...]]:

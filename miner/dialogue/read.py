@@ -45,7 +45,7 @@ def parse_spans(
     book = parse_book(data, book_id)
     if not quotes and (found := find_foreign_language(book)):
         raise ValueError(
-            f"found {found}, expected one of {', '.join(LANGUAGES)}; "
+            f"found {found:.40}, expected one of {', '.join(LANGUAGES)}; "
             "name its quotation marks (--quotes) to mine it all the same"
         )
     typography = infer_typography(book)

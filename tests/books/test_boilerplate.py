@@ -308,6 +308,23 @@ def test_at_most_a_fifth_may_be_dropped():
         body_of(html(2030))
 
 
+def test_words_lost_in_unclosed_markup_are_dropped_words():
+    def html(n: int, end: str) -> str:
+        return f"{HEADERS['section']}{fill(8050)}<!-- {fill(n)}{end}{footer(END)}"
+
+    drops = body_of(html(1750, " -->")).drops
+    assert drops["unclosed markup"] == pytest.approx(1750, abs=9)
+    with pytest.raises(
+        ValueError, match=r"would be dropped \(licence .*, unclosed markup 2,4\d\d\)"
+    ):
+        body_of(html(2450, " -->"))
+    # Where it is not closed at all, most of what is lost is the licence.
+    drops = body_of(html(1400, "")).drops
+    assert drops["licence"] < 20 and drops["unclosed markup"] > 4_000
+    with pytest.raises(ValueError, match=r"would be dropped \(unclosed markup [\d,]*, licence \d\d\)"):
+        body_of(html(2800, ""))
+
+
 def test_fields_of_the_header_in_every_layout():
     lines = "Title: The Ferry,\n  or Oxney\n\nAuthor: A. B.\n\nDate: May, 1997\nLanguage: German\n"
     assert body_of(f"<pre>{lines}{START}</pre>{BOOK}").fields == {

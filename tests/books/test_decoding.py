@@ -66,7 +66,10 @@ def test_a_binary_file_is_refused(data):
         decode_html(data)
 
 
-@given(st.text(alphabet=st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
+characters = st.characters(exclude_characters="\ufeff", exclude_categories=["Cs", "Cc"])
+
+
+@given(st.text(alphabet=characters | st.sampled_from("\t\n\v\f\r\x85")))
 def test_any_text_in_utf_8_is_read_back(text):
     data = f"<p>{text}".encode()
     assert decode_html(data).text == unicodedata.normalize("NFC", f"<p>{text}")
@@ -83,6 +86,13 @@ def test_a_few_bad_bytes_cost_no_other_letter(declaration, bad):
     assert found.text.replace("\ufffd", "") == f"{declaration}{BODY}<p>On.</p>"
     assert "\ufffd" in found.text
     assert found.warnings == (f"bytes that are no text in UTF-8: {len(bad)}, read as U+FFFD",)
+
+
+@pytest.mark.parametrize("control", ["\x1b", "\a", "\x7f", "\x9b"])
+def test_a_control_character_is_no_text(control):
+    found = decode_html((BODY + f"{control}[2J").encode())
+    assert found.text == BODY + "\ufffd[2J"
+    assert found.warnings == ("bytes that are no text in UTF-8: 1, read as U+FFFD",)
 
 
 def test_a_character_cut_off_at_the_end_of_a_file_is_counted():

@@ -437,6 +437,8 @@ def seconds(form: str, n: int) -> float:
         "<div class=poem><div>x</div><p>y",
         "<sup>x",
         "x<br>",
+        "<h2>Part I</h2>",
+        "<style><title>",
     ],
 )
 def test_time_is_linear_in_the_size_of_a_page(form):
@@ -478,3 +480,52 @@ def test_a_note_that_is_not_closed_stays_in_its_sentence():
         "One two [Footnote: b",
         "[Footnote: a]",
     ]
+
+
+# Pages of which the parser loses a part, as a browser does
+
+STORY = "<p>“One lamp is lit,” he said, and went down.</p>\n" * 40
+
+
+def lost(page: str) -> tuple[int, tuple[str, ...]]:
+    found = read_page(page.encode())
+    return found.n_lost, found.warnings
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["<!--", "<title>", "<style>", "<noscript>", "<p class='x\">", '<a id="x>'],
+)
+def test_words_in_markup_that_is_not_closed_are_counted(broken):
+    n_lost, warnings = lost(f"<html><body>{STORY}{broken}{STORY}</body></html>")
+    assert 350 <= n_lost <= 370  # of 9 words in each of 40 paragraphs
+    assert warnings == (
+        f"words lost in a tag, a comment or an element that is not closed: about {n_lost}",
+    )
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        f"<!-- {'page ' * 400} -->",
+        f"<style>{'p { color: red } ' * 100}</style>",
+        f"<SCRIPT type='x'>{'<title> if (a) ' * 100}</SCRIPT >",
+        f"<title>{'The Lamp ' * 100}</title>",
+        "<p>It is 5 < 6, and 7 > 6.</p>",
+        "<br/>" * 400,
+        f"<p>{'<i>so</i><b>me </b>' * 400}</p>",
+        f'<p title="{"a tale " * 200}">One.</p>',
+    ],
+)
+def test_a_whole_page_loses_no_words(whole):
+    assert lost(f"<html><head>{whole}</head><body>{STORY}{whole}{STORY}</body></html>") == (0, ())
+
+
+def test_a_few_lost_words_are_not_told_from_none():
+    assert lost(f"<html><body>{STORY}<!-- <p>Only a note.</p> -->{STORY}</body></html>") == (0, ())
+
+
+@pytest.mark.parametrize("control", ["&#27;", "&#x7;", "&#x7f;", "&#129;"])
+def test_a_control_character_is_in_no_text(control):
+    page = read_page(f"<title>The {control}Lamp</title><p>One {control}\ntwo.</p>".encode())
+    assert (page.title, page.text_blocks[0].text) == ("The \ufffdLamp", "One \ufffd two.")

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+import tracemalloc
 
 import pytest
 from corpus_helpers import bytes_of, record, shards_of
@@ -9,6 +11,10 @@ from helpers import DATA, interrupted_after
 
 import miner
 from heuristic.gap import GapTagger
+from miner.books.sources import Source
+from miner.corpus.mined_book import MinedBook
+from miner.corpus.options import MiningOptions
+from miner.corpus.pipeline import mine_source
 
 BOOKS = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "single_curly.html")
 WHY = "needs more memory than there is"
@@ -107,3 +113,35 @@ class Large:
 
     def __call__(self, book_spans):
         return exhausting(book_spans) if self.there_is_little else True
+
+
+# Books that only a machine writes: a form, and the bytes that each repetition of it may take.
+FORMS = {
+    "one-line paragraphs": ("<p>“Yes,” he said.</p>\n", 6_000),
+    "headings": ("<h2>Part I</h2>\n", 4_000),
+    "headings with speech": ("<h2>Part I</h2><p>“One.”</p>\n", 7_000),
+    "straight marks": ('"', 600),
+    "openers": ("“", 600),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_time_and_memory_are_in_proportion_to_the_length(tmp_path, name):
+    form, most = FORMS[name]
+    path = tmp_path / "long.html"
+
+    def mined(n):
+        path.write_text("<html><body><p>“Yes,” he said.</p>" + form * n)
+        result = mine_source(Source("long", "long", path), GapTagger(), MiningOptions("gap"))
+        assert isinstance(result, MinedBook)
+
+    mined(1)
+    began = time.process_time()
+    mined(2_000)
+    assert time.process_time() - began < 3
+    tracemalloc.start()
+    try:
+        mined(400)
+        assert tracemalloc.get_traced_memory()[1] < most * 400
+    finally:
+        tracemalloc.stop()

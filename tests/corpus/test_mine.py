@@ -375,6 +375,36 @@ def test_what_is_doubtful_in_a_book_is_told_and_recorded(tmp_path):
     assert [row | {"book": ""} for row in with_it] == [row | {"book": ""} for row in without]
 
 
+def test_a_title_sends_the_terminal_no_commands(tmp_path):
+    book = tmp_path / "evil.html"
+    book.write_bytes(SAMPLE.read_bytes().replace(b"The Lock", b"\x1b[2J&#27;]0;The Lock"))
+    done = run(book, "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert "\x1b" not in done.output and "\ufffd[2J\ufffd]0;The Lock" in done.output
+    assert "\ufffd[2J\ufffd]0;The Lock" in record(tmp_path / "out")["books"][0]["title"]
+
+
+def test_a_book_that_is_lost_in_a_comment_is_set_aside_and_says_so(tmp_path):
+    book = tmp_path / "open.html"
+    page = SAMPLE.read_bytes()
+    book.write_bytes(page.replace(b"<h2", b"<!-- <h2", 3))
+    done = run(book, "sample", "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"set aside: {book}: ") and "unclosed markup 1,392)" in line
+    paragraphs = page.split(b"</p>")
+    paragraphs[40] = b"<!--" + paragraphs[40]
+    paragraphs[52] += b"-->"
+    book.write_bytes(b"</p>".join(paragraphs))
+    done = run(book, "-o", tmp_path / "more")
+    assert (done.exit_code, len(done.stderr.splitlines())) == (0, 1)
+    lost = record(tmp_path / "more")["books"][0]["dropped_words"]["unclosed markup"]
+    assert done.stderr == (
+        "warning: open.html: words lost in a tag, a comment or an element that is not closed: "
+        f"about {lost}\n"
+    )
+
+
 def test_a_newline_in_a_file_name_breaks_no_message(tmp_path):
     books = tmp_path / "books"
     books.mkdir()
