@@ -616,14 +616,17 @@ def report(outcomes: Sequence[Outcome], console: Console) -> None:
     table.add_section()
     table.add_row("all", *_cells(outcomes))
     console.print(table)
-    reasons = Counter(
-        re.sub(r"\d[\d,]*", "…", re.sub(r"\(.*\)|starts .*,|found [^a].*?,", "(…)", outcome.why))
-        for outcome in outcomes
-        if outcome.end == "refused"
-    )
+    reasons = Counter(_reason(outcome.why) for outcome in outcomes if outcome.end == "refused")
     console.print()
     for reason, n in reasons.most_common():
         console.print(f"refused {n:>5,}  {reason}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _reason(why: str) -> str:
+    """Why a page was refused, without what is said of this page alone."""
+    why = re.sub(r"\(.*\)|starts .*,", "(…)", why)
+    why = re.sub(r"^found (?!an unknown).*?,", "found …,", why)
+    return re.sub(r"\d[\d,]*", "…", why)
 
 
 def _cells(outcomes: Sequence[Outcome]) -> list[str]:
