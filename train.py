@@ -35,6 +35,7 @@ from accelerate.utils import set_seed
 
 from miner.app.cli.config_options import config_options
 from miner.app.plots import evaluation as plots
+from miner.books.book_file import read_book_file
 from miner.books.download import find_book
 from miner.books.sources import find_sources
 from miner.files import refuse_existing
@@ -117,7 +118,7 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
 
     # The data. Dev and test are read now, so that an error shows before hours of training.
     def read_book(book: str) -> bytes:
-        return find_book(book, config.books)[1].read_bytes()
+        return read_book_file(find_book(book, config.books)[1])
 
     def report(line: str) -> None:
         if accelerator.is_main_process:

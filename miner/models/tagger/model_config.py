@@ -17,12 +17,12 @@ class TaggerConfig(PretrainedConfig):
 
     Args:
         encoder: the config of the encoder.
-        context: "text" for running text in windows, "span" for each span alone.
-        window: the most tokens that the encoder reads at once, special tokens included.
-        margin: tokens at each edge of a window that serve as context only.
-        ends: tokens kept at each end of an utterance or of narration; 0 keeps all.
-        paragraphs: paragraphs with speech that the BiLSTM reads at once; 0 reads a whole chapter.
-        features: whether the model reads structure features beside the vectors.
+        context: see `TaggingConfig`.
+        window: see `TaggingConfig`.
+        margin: see `TaggingConfig`.
+        ends: see `TaggingConfig`.
+        paragraphs: see `TaggingConfig`.
+        features: see `TaggingConfig`.
         projection: the size to which utterance vectors are projected.
         hidden: the size of the BiLSTM in each direction.
         layers: the number of layers of the BiLSTM.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from miner.annotation.annotations import BOOKS, is_annotations, read_cards
+from miner.books.book_file import read_book_file
 from miner.books.download import download
 from miner.books.sources import Source, id_of
 from miner.dialogue.read import parse_spans
@@ -52,8 +53,8 @@ def tag_weakly(
         reason = held_out.get(id_of(source.path) if source.path else source.id)
         try:
             if not reason:
-                data = (source.path or download(source.id)).read_bytes()
-                found += examples_from_tagger(parse_spans(data, source.id, ()), tagger)
+                data = read_book_file(source.path or download(source.id))
+                found += examples_from_tagger(parse_spans(data, source.id), tagger)
         except (ValueError, OSError) as error:
             reason = str(error)
         if reason:
