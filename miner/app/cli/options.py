@@ -87,8 +87,8 @@ dtype_option = click.option(
     type=click.Choice(["float32", "bfloat16"]),
     default="float32",
     show_default=True,
-    help="Type of the numbers with which a checkpoint computes. bfloat16 is faster on some "
-    "processors, but a few tags may differ. Heuristics ignore it.",
+    help="Type of the numbers with which a checkpoint computes; weights stored in 8 bits are also "
+    "multiplied in 8 bits. bfloat16 needs PyTorch and may change a few tags. Heuristics ignore it.",
 )
 
 books_option = click.option(
