@@ -1,10 +1,9 @@
 """Bytes of pages in the styles of twenty years -> text blocks."""
 
-import time
 from contextlib import suppress
 
 import pytest
-from helpers import DATA
+from helpers import DATA, cpu_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -421,10 +420,12 @@ def test_no_word_is_lost_or_glued(paragraphs):
 def seconds(form: str, n: int) -> float:
     """The time of the processor that a page takes: a form n times in a row."""
     data = ("<html><body>" + form * n).encode()
-    began = time.process_time()
-    with suppress(ValueError):
-        read_page(data)
-    return time.process_time() - began
+
+    def read():
+        with suppress(ValueError):
+            read_page(data)
+
+    return cpu_seconds(read)
 
 
 @pytest.mark.parametrize(

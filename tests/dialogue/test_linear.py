@@ -1,8 +1,7 @@
 """Blocks made to take long: time grows with the length of a block, whatever its marks are."""
 
-import time
-
 import pytest
+from helpers import cpu_seconds
 
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.dialogues import decode_dialogues
@@ -34,15 +33,16 @@ def work(texts: list[str]) -> float:
     """The seconds that a book of these paragraphs takes."""
     blocks = tuple(Block(n, 1, BlockKind.PARAGRAPH, text) for n, text in enumerate(texts))
     book = Book("7", "", "", "en", blocks, (), "")
-    start = time.process_time()
-    spans = split_book(book, typography_from_names(NAMES)).spans
-    tags = repair_tags(Tag.I_OTHER if span.is_utterance else Tag.O for span in spans)
-    tagged = tuple(map(TaggedSpan, spans, tags))
-    for dialogue in decode_dialogues(TaggedBook("7", tagged)):
-        assert all(isinstance(turn.text, str) for turn in dialogue.turns)
-    seconds = time.process_time() - start
-    assert "".join(span.text for span in spans) == "".join(texts)
-    return seconds
+
+    def split_and_decode():
+        spans = split_book(book, typography_from_names(NAMES)).spans
+        tags = repair_tags(Tag.I_OTHER if span.is_utterance else Tag.O for span in spans)
+        tagged = tuple(map(TaggedSpan, spans, tags))
+        for dialogue in decode_dialogues(TaggedBook("7", tagged)):
+            assert all(isinstance(turn.text, str) for turn in dialogue.turns)
+        assert "".join(span.text for span in spans) == "".join(texts)
+
+    return cpu_seconds(split_and_decode)
 
 
 @pytest.mark.parametrize("name", BLOCKS)
