@@ -7,6 +7,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -121,20 +122,25 @@ _ANSWER = frozenset(
     "agreed answer answered answers assented echoed objected rejoined replied replies responded "
     "retorted returned".split()
 )
+# Titles, and the nouns that narration uses like them.
 _MEN = (
-    "mr sir lord master uncle father king prince count duke brother captain colonel major "
-    "general lieutenant sergeant sheriff judge doctor dr squire parson vicar curate priest "
-    "baronet earl monsieur signor señor don man boy gentleman fellow lad son husband nephew "
+    "mr sir lord master uncle father king prince count duke brother captain colonel major general "
+    "lieutenant sergeant sheriff judge squire parson vicar curate earl monsieur signor señor don "
     "grandfather papa"
 )
 _WOMEN = (
     "mrs miss lady mistress aunt mother queen princess madame sister madam mademoiselle señora "
-    "countess duchess baroness governess housekeeper nurse maid woman girl daughter wife niece "
-    "widow grandmother mamma"
+    "countess duchess baroness grandmother mamma"
 )
-_TITLES: dict[str, str] = {word: "m" for word in _MEN.split()} | {
-    word: "f" for word in _WOMEN.split()
-}
+_MALE_NOUNS = "doctor dr priest baronet man boy gentleman fellow lad son husband nephew"
+_FEMALE_NOUNS = "governess housekeeper nurse maid woman girl daughter wife niece widow"
+
+
+def _with_genders(men: str, women: str, both: str = "") -> dict[str, str]:
+    genders = {"m": men, "f": women, "": both}
+    return {word: gender for gender, words in genders.items() for word in words.split()}
+
+
 _ATTRIBUTION = AttributionWords(
     say=_ANSWER
     | frozenset(
@@ -158,13 +164,279 @@ _ATTRIBUTION = AttributionWords(
     personal={"he": "m", "his": "m", "him": "m", "she": "f", "her": "f", "hers": "f"},
     reflexive={"himself": "m", "herself": "f"},
     narrator=frozenset(("i", "my", "me")),
-    titles=_TITLES,
+    titles=_with_genders(f"{_MEN} {_MALE_NOUNS}", f"{_WOMEN} {_FEMALE_NOUNS}"),
     no_nouns=frozenset("to at in with as and of who from again had was then".split()),
     adverb_endings=("ly",),
     possessive_endings=("'s", "’s"),
     determiners="[Tt]he|[Hh]is|[Hh]er|[Mm]y|[Aa]n?|[Oo]ur",
     abbreviations=("Mr", "Mrs", "Messrs", "Dr", "St", "Mme", "Mlle", "M"),
     sentence_abbreviations=("Mr", "Mrs", "Dr", "St"),
+)
+
+# The titles that stand before a name or for it. They are more than `AttributionWords` has.
+_TITLES = _with_genders(
+    f"{_MEN} "
+    "baron messrs grandpa dad daddy comte viscount marquis archdeacon bishop dean cardinal abbé "
+    "friar emperor sire herr inspector constable corporal admiral commodore alderman senator "
+    "deacon pa archduke sahib serjeant superintendent rector rabbi chancellor marshal milord "
+    "monseigneur mister chevalier don padre doge sultan caliph pasha laird dominie bailie prefect "
+    "tsar czar kaiser brigadier lordship earl pope",
+    f"{_WOMEN} "
+    "señorita signora mme mlle ma mama mom mum granny grandma ms marchioness viscountess empress "
+    "dame frau fräulein auntie aunty nurse milady ladyship prioress abbess duenna matron czarina "
+    "missis missus signorina ma’am",
+    "dr doctor professor prof rev reverend hon honourable president cousin capt col gen chief "
+    "commander lieut sergt sgt serjt supt comrade citizen majesty highness excellency "
+    "governor mayor chairman provost principal secretary dairyman farmer m big dear "
+    "dearest good great honest little old poor sweet young",
+)
+_QUALITIES = frozenset("big dear dearest good great honest little old poor sweet young".split())
+_FEMALE_NAMES = (
+    "abigail ada adela adelaide adele adeline adèle agatha agnes alexandra alice alicia alisa "
+    "alison althea amelia amy anastasia angela angelica angelina angelique ann anna annabel anne "
+    "anne-marie annette antoinette antonia arabella audrey augusta aurora barbara beatrice becky "
+    "belinda belle bertha bessie beth betty biddy blanche bridget caddy camilla carmen caroline "
+    "cassandra catherine cathy cecilia cecily celia charity charlotte christina christine clara "
+    "clarissa claudia clemency clementina clotilde constance constantia cora cordelia cornelia "
+    "cynthia daisy deborah diana dinah dolly dora dorothea dorothy drusilla edith effie eileen "
+    "elaine eleanor elena eliza elizabeth ella ellen elsa elsie elspeth emily emma emmeline "
+    "estella estelle esther ethel etta eugenia eunice eva evangeline eve eveline evelyn fanny "
+    "felicia fleur flora florence frances frieda gabrielle georgiana georgina geraldine gertrude "
+    "gladys gloria grace greta griselda gwendolen hannah harriet hattie helen helena henrietta "
+    "hepzibah hermia hester hetty hilda honor honora hortense ida imogen irene iris isabel "
+    "isabella ivy jane janet janie jean jemima jennie jenny jessica jessie joan joanna josephine "
+    "josie joyce judith judy julia juliana juliet kate katerina katharine katherine kathleen katie "
+    "katy kitty laura lavinia leah lena leonora leontine letitia lettice letty lilian lilith lily "
+    "lina lisa lise lizaveta lizzie lizzy lois lola loretta lottie louisa louise lucia lucie "
+    "lucilla lucille lucinda lucretia lucy lydia mabel madeleine madeline madge magdalen maggie "
+    "margaret margery marguerite maria marian marianne marie marietta marilla marion marjorie "
+    "martha mary masha mathilde matilda maud maude may meg melissa mercy mildred millicent milly "
+    "mina minna minnie miranda miriam moll molly mona monica muriel myra nan nancy naomi natalie "
+    "natasha nell nellie nelly netta nora norah octavia olga olive olivia ophelia pamela patience "
+    "patty paula paulina pauline pearl peggy penelope phoebe phyllis polly priscilla prudence "
+    "rachel rebecca rhoda roberta rosa rosalba rosalie rosalind rosamond rosanna rose rosemary "
+    "rosetta rosy rowena ruby ruth sabina sally sarah selina sibyl sibylla sonia sophia sophie "
+    "sophy stella sue susan susanna susannah susie sylvia tabitha tamara tatyana teresa tess "
+    "theodora theresa thomasin thérèse tilly trixie ursula valentina valentine vanessa varvara "
+    "vera veronica victoria viola violet virginia vivian vivien wendy wilhelmina winifred yvonne "
+    "zoe zélie"
+)
+_MALE_NAMES = (
+    "aaron abel abner abraham adam adolphus adrian alan albert alec alexander alexis alfred "
+    "algernon alistair allan allen alphonse alyosha ambrose amos andre andrew angus anselm anthony "
+    "antoine anton antonio antony archibald archie arnold arthur asa aubrey august augustus "
+    "barnaby bartholomew basil becket ben benedict benjamin bernard bertie bertram bill billy bob "
+    "bobby boris brian bruce caleb cedric charles charley charlie christian christopher clarence "
+    "claude clement clifford clive colin conrad cornelius cuthbert cyril cyrus daniel dave david "
+    "denis dennis derek dick dmitri dmitry donald douglas duncan ebenezer ed eddie edgar edmund "
+    "edward edwin eli elias elijah eliot emil ephraim eric ernest eugene eustace evan ezekiel ezra "
+    "felix ferdinand fergus fletcher francis francois frank franklin fred freddy frederic "
+    "frederick fritz gabriel gareth geoffrey george gerald gerard gideon gil gilbert giles godfrey "
+    "graham gregory gus guy harold harry harvey hector henri henry herbert herman hiram horace "
+    "horatio howard hubert huck huckleberry hugh hugo humphrey humphry ian ignatius isaac isaiah "
+    "ivan jack jacob jacques jake james jasper jean-baptiste jeff jeffrey jem jeremiah jeremy "
+    "jerome jerry jim jimmy joe joel johann john johnny jonah jonas jonathan joseph joshua josiah "
+    "jude jules julian julius justin karl kenneth konrad lambert lancelot laurence lawrence leo "
+    "leon leonard leopold lewis lionel louis lucas lucian lucien ludwig luke luther malcolm marcus "
+    "mark marmaduke martin matt matthew maurice max maximilian merlin michael miles mortimer moses "
+    "nathan nathaniel ned neil nicholas nick nigel nikolai noah noel norman oliver orlando oscar "
+    "osmond oswald otto owen pat patrick paul percival percy pete peter phileas philip philippe "
+    "phineas pierre pitt porfiry quentin ralph randolph raoul rawdon raymond reginald reuben rex "
+    "richard robert robin roderick rodion rodney roger roland rollo ronald rory rudolf rudolph "
+    "rufus rupert sam sammy samson samuel sancho saul sebastian septimus seth sidney siegfried "
+    "silas simeon simon solomon stanley stephen steve stuart sydney ted teddy terence thaddeus "
+    "theodore theophilus thomas tim timothy titus tobias toby tom tommy tony tristram ulysses "
+    "uriah valentin victor vincent vladimir walter wilbur wilfred wilfrid will william willie "
+    "willy winston zachary"
+)
+# A given name and the short names for it.
+_SHORT_NAMES = (
+    "elizabeth lizzy lizzie eliza beth betty betsy betsey bess bessie bessy bet libby elsie lise lisbeth; "
+    "margaret maggie meg peggy madge greta daisy margot marge margery; katharine kate katie kitty "
+    "kit kathy catherine cathy katherine; william bill billy will willie willy; robert bob bobby "
+    "rob robbie robin; richard dick dicky dickie rick richie; thomas tom tommy; james jim jimmy "
+    "jem jamie jimmie; john jack johnny jock johnnie; joseph joe joey; edward ned ted teddy ed "
+    "eddie eddy neddy; charles charlie charley; henry harry hal hank; frederick fred freddy "
+    "freddie; francis frank; frances fanny fannie; mary molly polly may moll mollie; martha patty "
+    "matty; ann anne annie nan nancy anna nannie; susan sue susy susie sukey; sarah sally sal "
+    "sallie; dorothy dolly dora dot dodo; theodore theo; alexander alec alick sandy sasha; "
+    "alexandra sasha; samuel sam sammy; benjamin ben benny; daniel dan danny; david davy dave; "
+    "michael mike mick mickey; nicholas nick; anthony tony; andrew andy; arthur art; albert bert "
+    "bertie al; bertram bertie; herbert bert bertie; augustus gus gussie; philip phil pip; peter "
+    "pete; stephen steve stevie; george georgie; harriet hatty hattie; helen nell nellie nelly "
+    "nelly; eleanor nell nellie nelly ellen nora; isabella bella bell isabel belle; caroline "
+    "carrie lina caddy; charlotte lottie lotty; emily em emmy; emma em emmy; georgiana georgy; "
+    "amelia emmy milly; mildred milly; matilda tilly matty; henrietta hetty etta; hester hetty; "
+    "esther hetty; lucy lu; louisa lou louie; louis lou louie lewis; lydia liddy; jane jenny janey "
+    "janet jennie; janet jenny; jennifer jenny; julia juliet jule; barbara bab babs bobbie; "
+    "roberta bobbie bobby; rosamond rosy rose; rebecca becky; rachel rae; penelope pen penny; "
+    "phyllis phil; patrick pat paddy; patricia pat patty; theresa tess tessie terry; josephine jo "
+    "josie; joanna jo; geoffrey jeff; gerald gerry jerry; jeremiah jerry; timothy tim; tobias "
+    "toby; walter wat wally walt; lawrence larry laurie; laurence larry laurie; leonard len lenny; "
+    "lancelot lance; maurice morry; matthew matt mat; nathaniel nat; oliver noll; reginald reggie "
+    "rex; ronald ron ronnie; rudolph rudy; silvester sil; solomon sol; vincent vince; virginia "
+    "ginny; victoria vicky; winifred winnie; abigail abby; agnes aggie nessie; angelina angie; "
+    "antoinette nettie; beatrice bee trix trixie; christopher kit chris; christina chris tina; "
+    "clementina clem; constance connie; cornelia nelia; deborah debby; edith edie; euphemia effie; "
+    "florence flo flossie florrie; gertrude gertie trudy; gregory greg; gwendolen gwen; hannah "
+    "nan; hilda hildy; honora nora norah; hugh hughie; ignatius nace; jacob jake jack; jonathan "
+    "jon; judith judy; katerina katya kitty; kenneth ken; lavinia vinny; leopold leo; letitia "
+    "letty; lillian lily lil; madeline maddy; magdalen maggie; maximilian max; millicent milly; "
+    "miriam mim; nathan nate; olivia livy; percival percy; philippa pip; ralph rafe; raymond ray; "
+    "roderick rod; roger hodge; rosalind ros; samantha sam; sebastian seb; stanley stan; susannah "
+    "sukey susy; sybil sib; tabitha tabby; ursula ursie; valentine val; zachary zack; antony tony; "
+    "huckleberry huck; mahala hally; jemima mima; marmaduke duke; augustine austin gus; ezekiel "
+    "zeke; elijah lije; ebenezer eben; barnabas barney; bernard barney; bartholomew bart batt; "
+    "josiah joe; cassandra cass cassy; clarissa clara; dominick nick; guinevere gwen; hezekiah "
+    "hezzy; humphrey numps; marguerite margot; meredith merry; obadiah obed; phoebe feeb; prudence "
+    "prue; theodora dora theo; thomasin tamsin; wilhelmina mina minna; zebulon zeb; cedric ceddie"
+)
+
+
+def _nicknames(lines: str) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for line in lines.split(";"):
+        name, *short = line.split()
+        for word in short:
+            found.setdefault(word, set()).add(name)
+    return {short: frozenset(names) for short, names in found.items()}
+
+
+_PEOPLE = PeopleWords(
+    titles=_TITLES,
+    title_spellings={
+        "capt": "captain",
+        "col": "colonel",
+        "dr": "doctor",
+        "gen": "general",
+        "hon": "honourable",
+        "lieut": "lieutenant",
+        "mlle": "mademoiselle",
+        "mme": "madame",
+        "mister": "mr",
+        "missis": "mrs",
+        "missus": "mrs",
+        "prof": "professor",
+        "rev": "reverend",
+        "serjeant": "sergeant",
+        "serjt": "sergeant",
+        "sergt": "sergeant",
+        "sgt": "sergeant",
+        "supt": "superintendent",
+    },
+    qualities=_QUALITIES,
+    address=frozenset(
+        "mr mrs miss ms sir madam master mistress lord lady m messrs hon honourable reverend "
+        "madame ma’am monsieur mademoiselle milord milady monseigneur sire lordship ladyship "
+        "majesty highness excellency brother sister comrade citizen sahib cousin "
+        "secretary farmer don dame signor signora signorina señor señora señorita".split()
+    ),
+    wives=frozenset(("mrs", "madame", "mme")),
+    daughters=frozenset(("miss", "mademoiselle", "mlle")),
+    surname_titles=frozenset(
+        "mr mrs miss madame mme mademoiselle mlle monsieur m doctor dr lady lord".split()
+    ),
+    female_names=frozenset(_FEMALE_NAMES.split()),
+    male_names=frozenset(_MALE_NAMES.split()),
+    nicknames=_nicknames(_SHORT_NAMES),
+    surname_endings={
+        **dict.fromkeys(("ovna", "evna", "ovana"), "f"),
+        **dict.fromkeys(("ovitch", "evitch", "ovich", "evich"), "m"),
+    },
+    no_names=frozenset(
+        "a ah alas america american an and april august ay aye bible book but chapter christ "
+        "christian christmas come dear death december devil easter eh england english europe ever "
+        "fate february for france french friday gentlemen german god good goodness ha hallo he "
+        "heaven heavens hello her here his how hullo hush i i'd i'll i'm i've if indian irish it "
+        "italian january jesus july june ladies london look lord madam march may monday mr mrs my "
+        "nature never no nonsense nor not november now o october oh or our paris part pooh "
+        "providence russian saturday scotch september she sir so spanish sunday that the their "
+        "then there they this thursday tuesday very volume we wednesday well what when where who "
+        "why yes yet you your".split()
+    ),
+    saints=frozenset(("St.", "Saint")),
+    particles="de la|de|la|le|du|des|von|van|der|di|del|da",
+    of_place="of the|of",
+    abbreviations="Mrs?|Ms|Dr|St|Messrs|Mme|Mlle|Prof|Capt|Col|Gen|Rev|Hon|Lieut|Serjt|Sergt|Sgt|"
+    "Supt",
+    clitics="ll|re|ve|em|un",
+    acts="had|was|could|would|did|looked|turned|went|came|took|sat|stood|rose|felt|thought|knew|saw|"
+    "made|gave|got|ran|began|shook|smiled|laughed|nodded|[a-z]+ed",
+    before_place="in|at|into|near|through|towards?|across|around|from|for|reach|reached|leave|left|"
+    "visit|via|outside|inside|beyond|of the|the",
+    before_vocative="[Dd]ear|[Oo]h|O|[Ww]ell|[Yy]es|[Nn]o|[Mm]y|[Oo]ld|[Pp]oor|[Ww]hy|[Aa]h|[Yy]ou",
+    nouns=_with_genders(
+        "admiral archdeacon attorney bachelor baker baron barrister bishop blacksmith bloke "
+        "boatswain boy bridegroom brother butcher butler cabman captain cardinal carpenter "
+        "chairman chap clergyman coachman colonel constable corporal count curate dean detective "
+        "driver duke earl emperor farmer father fellow ferryman fisherman footman friar gamekeeper "
+        "gaoler gardener general gentleman grandfather grocer groom horseman host huntsman husband "
+        "innkeeper inspector jailer judge king knight lad lawyer lieutenant lord magistrate major "
+        "man marquis master mate mayor miller monk nephew officer parson pilot pirate policeman "
+        "porter postman priest prince rector sailor schoolmaster sentry sergeant shepherd skipper "
+        "smith soldier solicitor son squire steward tailor uncle vicar waiter watchman widower "
+        "abbé prefect baronet",
+        "abbess actress aunt baroness bride cook countess dame damsel daughter duchess gipsy girl "
+        "governess grandmother heroine hostess housekeeper lady landlady lass maid maiden matron "
+        "mistress mother niece nun nurse princess prioress queen sister spinster waitress widow "
+        "wife witch woman",
+        "accountant actor agent ambassador apparition apprentice artist author baby bandit banker "
+        "beauty beggar broker burglar captive chemist chief chieftain child children clerk "
+        "companion conductor consul coroner courier cousin creature dancer dealer doctor dwarf "
+        "editor engineer fairy fireman foreman friend ghost giant governor guard guest gypsy heir "
+        "herald hero hunter indian individual infant invalid journalist juror keeper laborer "
+        "labourer landlord lover magician men merchant messenger miner minister musician negro "
+        "neighbor neighbour operator page painter patient peasant peddler pedlar person "
+        "philosopher physician poet president prisoner professor pupil rascal reporter rider "
+        "robber rogue savage scholar scientist scoundrel scout secretary senator sentinel servant "
+        "shopkeeper shopman singer slave sorcerer speaker spectre spokesman stationmaster stranger "
+        "student surgeon sweetheart teacher tenant thief trader tramp trooper tutor urchin villain "
+        "visitor voice warder warrior weaver witness wizard women workman youngster youth other "
+        "others first second third youngest eldest younger elder crowd people",
+    ),
+    kin_nouns=frozenset(
+        "aunt brother cousin daughter father grandfather grandmother husband lady lord "
+        "master mistress mother nephew niece parent sister son uncle wife".split()
+    ),
+    general_nouns=frozenset(
+        "baby beauty boy boys chap child children companion creature elder fellow "
+        "friend gentleman girl girls guest hero heroine individual infant lad lady "
+        "lass lover maiden man men other others patient person prisoner rascal rogue "
+        "speaker stranger villain visitor voice woman women youngster youth".split()
+    ),
+    titles_of_nouns={
+        **{
+            word: frozenset((word,))
+            for word in (
+                "abbé admiral archdeacon aunt baron baroness bishop captain cardinal colonel "
+                "constable count countess curate dean doctor duchess duke earl father general "
+                "grandmother inspector judge king lieutenant lord major marquis mother nurse "
+                "parson president prince princess professor queen sergeant squire superintendent "
+                "uncle vicar"
+            ).split()
+        },
+        "baronet": frozenset(("sir",)),
+        "detective": frozenset(("inspector", "sergeant")),
+        "earl": frozenset(("earl", "lord")),
+        "grandmother": frozenset(("grandmother", "granny")),
+        "highness": frozenset(("prince", "princess", "duke", "duchess", "archduke")),
+        "ladyship": frozenset(("lady", "countess", "marchioness", "duchess")),
+        "lordship": frozenset(("lord", "earl", "marquis", "viscount")),
+        "majesty": frozenset(("king", "queen", "emperor", "empress")),
+        "marquis": frozenset(("marquis", "lord")),
+        "physician": frozenset(("doctor",)),
+        "priest": frozenset(("father",)),
+        "surgeon": frozenset(("doctor",)),
+    },
+    calls_man="sir|father|papa|uncle|grandfather|my boy|my lad|old man|old boy|old fellow|old chap|"
+    "my son|my lord|monsieur|monseigneur|your honou?r|master|mister|signor|señor|brother|captain|"
+    "colonel|major|general",
+    calls_woman="ma[’']?am|madam|madame|miss|mother|mamma|mama|aunt|auntie|my girl|my lady|"
+    "mademoiselle|ma|mum|mummy|grandmother|my daughter|sister|missis|missus|signora|señora|"
+    "signorina|milady|young lady",
+    towards="to|towards?|at|upon|on|asked|told|addressed|addressing|answered|begged|interrupted|"
+    "assured|warned|facing|reminded|informed|bade|ordered|thanked|entreated",
+    numbered=frozenset("first second third fourth fifth other elder younger".split()),
 )
 
 LANGUAGE = Language(
@@ -177,4 +449,5 @@ LANGUAGE = Language(
     apostrophes=_APOSTROPHES,
     speech=_SPEECH,
     attribution=_ATTRIBUTION,
+    people=_PEOPLE,
 )

@@ -215,6 +215,76 @@ class AttributionWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleWords:
+    """The words by which a book names its people.
+
+    All words are in small letters, titles without a full stop. A gender is "m", "f", or "" for
+    both. A pattern is matched to text as it is printed; case counts.
+
+    Args:
+        titles: words that stand before a name or for it ("Captain"), with the gender of each.
+        title_spellings: short spellings of a title: "capt" -> "captain".
+        qualities: those of `titles` that say no rank and may be left out ("Old Mr. Otway").
+        address: those of `titles` by which speech calls people whom narration names otherwise
+            ("Sir", "Your Lordship"). Alone, they are no name of a person.
+        wives: those of `titles` that a woman has by the name of her husband.
+        daughters: those of `titles` that a woman has by the name of her father.
+        surname_titles: those of `titles` that stand before a surname as a rule.
+        female_names: given names of women.
+        male_names: given names of men.
+        nicknames: short names with the given names that each stands for.
+        surname_endings: endings of names that tell a gender ("ovna"), with the gender of each.
+        no_names: words that are written with a capital and name no person.
+        saints: words that are one name with the word after them ("St. John"). Case counts.
+        particles: pattern of the small words inside a name ("de la").
+        of_place: pattern of the small words between a title and a place ("Duke *of* Wellington").
+        abbreviations: pattern of the titles before a full stop.
+        clitics: pattern of what an apostrophe joins to a name and is no part of it. The ending of
+            the possessive is in `AttributionWords`.
+        acts: pattern of the words that may follow a person as a subject.
+        before_place: pattern of the words after which a name is that of a place, as a rule.
+        before_vocative: pattern of the words before a name in speech by which a person is called.
+        nouns: nouns for people, with the gender of each.
+        kin_nouns: those of `nouns` that name a person as another one's ("his wife").
+        general_nouns: those of `nouns` that may mean anybody ("the man", "the other").
+        titles_of_nouns: the titles that the bearer of a noun or of a title has: "baronet" -> "sir".
+        calls_man: pattern of the words by which speech calls a man. Case does not count.
+        calls_woman: pattern of the words by which speech calls a woman. Case does not count.
+        towards: pattern of the words before a person to whom somebody speaks.
+        numbered: words that tell two people of one noun apart ("the second man").
+    """
+
+    titles: Mapping[str, str] = field(default_factory=dict)
+    title_spellings: Mapping[str, str] = field(default_factory=dict)
+    qualities: frozenset[str] = frozenset()
+    address: frozenset[str] = frozenset()
+    wives: frozenset[str] = frozenset()
+    daughters: frozenset[str] = frozenset()
+    surname_titles: frozenset[str] = frozenset()
+    female_names: frozenset[str] = frozenset()
+    male_names: frozenset[str] = frozenset()
+    nicknames: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    surname_endings: Mapping[str, str] = field(default_factory=dict)
+    no_names: frozenset[str] = frozenset()
+    saints: frozenset[str] = frozenset()
+    particles: str = ""
+    of_place: str = ""
+    abbreviations: str = ""
+    clitics: str = ""
+    acts: str = ""
+    before_place: str = ""
+    before_vocative: str = ""
+    nouns: Mapping[str, str] = field(default_factory=dict)
+    kin_nouns: frozenset[str] = frozenset()
+    general_nouns: frozenset[str] = frozenset()
+    titles_of_nouns: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    calls_man: str = ""
+    calls_woman: str = ""
+    towards: str = ""
+    numbered: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """Everything that the package knows about one language.
 
@@ -237,3 +307,4 @@ class Language:
     apostrophes: Apostrophes = Apostrophes()
     speech: SpeechWords = SpeechWords()
     attribution: AttributionWords = AttributionWords()
+    people: PeopleWords = PeopleWords()

@@ -1,0 +1,57 @@
+"""The words for people of all languages together, since a file may declare the wrong language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from miner.languages.registry import LANGUAGES, any_of
+
+
+def _merged(tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {word: value for table in tables for word, value in table.items()}
+
+
+_PEOPLE = tuple(language.people for language in LANGUAGES.values())
+_ATTRIBUTION = tuple(language.attribution for language in LANGUAGES.values())
+
+TITLES = _merged(words.titles for words in _PEOPLE)
+TITLE_SPELLINGS = _merged(words.title_spellings for words in _PEOPLE)
+QUALITIES = frozenset().union(*(words.qualities for words in _PEOPLE))
+ADDRESS = frozenset().union(*(words.address for words in _PEOPLE))
+WIVES = frozenset().union(*(words.wives for words in _PEOPLE))
+DAUGHTERS = frozenset().union(*(words.daughters for words in _PEOPLE))
+SURNAME_TITLES = frozenset().union(*(words.surname_titles for words in _PEOPLE))
+FEMALE_NAMES = frozenset().union(*(words.female_names for words in _PEOPLE))
+MALE_NAMES = frozenset().union(*(words.male_names for words in _PEOPLE))
+NICKNAMES = {short: names for words in _PEOPLE for short, names in words.nicknames.items()}
+SURNAME_ENDINGS = _merged(words.surname_endings for words in _PEOPLE)
+NO_NAMES = frozenset().union(*(words.no_names for words in _PEOPLE))
+SAINTS = frozenset().union(*(words.saints for words in _PEOPLE))
+TITLES_OF_NOUNS = {
+    noun: titles for words in _PEOPLE for noun, titles in words.titles_of_nouns.items()
+}
+
+PARTICLES = any_of(lambda language: language.people.particles)
+OF_PLACE = any_of(lambda language: language.people.of_place)
+ABBREVIATIONS = any_of(lambda language: language.people.abbreviations)
+CLITICS = any_of(lambda language: language.people.clitics)
+ACTS = any_of(lambda language: language.people.acts)
+BEFORE_PLACE = any_of(lambda language: language.people.before_place)
+BEFORE_VOCATIVE = any_of(lambda language: language.people.before_vocative)
+
+SAY = frozenset().union(*(words.say for words in _ATTRIBUTION))
+# Every language has these; most list no words in `AttributionWords`.
+_SAY = re.compile(any_of(lambda language: language.conventions.attribution_verbs))
+GENDERED = _merged((*(w.personal for w in _ATTRIBUTION), *(w.reflexive for w in _ATTRIBUTION)))
+
+
+def is_say(word: str) -> bool:
+    """Whether a word in small letters is a verb of saying."""
+    return word in SAY or bool(_SAY.fullmatch(word))
+
+
+_ENDS = "".join(
+    rf"(?<!\b{re.escape(short)}\.)" for w in _ATTRIBUTION for short in w.sentence_abbreviations
+)
+SENTENCE_END = re.compile(rf"(?<=[.!?;]){_ENDS}\s")
