@@ -72,7 +72,9 @@ class Uses:
         """Whether the uses are those of a person."""
         if self.titled or self.says >= 2:
             return True
-        sure = 2 * self.says + self.called + 0.5 * self.acts + 0.3 * self.owns - 0.7 * self.placed
+        does = self.says + self.acts + self.owns
+        called = self.called if does else 0.3 * self.called  # "Hist!" and "Farewell!" do nothing
+        sure = 2 * self.says + called + 0.5 * self.acts + 0.3 * self.owns - 0.7 * self.placed
         return sure >= 1 and not self.is_place
 
 
@@ -124,9 +126,7 @@ class Evidence:
         return "m" if he > times * she + 1 else "f" if she > times * he + 1 else ""
 
     def _plain(self, form: Form) -> Form:
-        if form in self._kept or not form.titles:
-            return form
-        return form._replace(titles=tuple(t for t in form.titles if t not in QUALITIES))
+        return form if form in self._kept else form.plain
 
     def _count_use(self, name: Name, text: str) -> None:
         uses = self.uses[key_of(name.form)]

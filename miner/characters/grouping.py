@@ -20,11 +20,13 @@ from miner.characters.words import (
     FEMALE_NAMES,
     MALE_NAMES,
     NICKNAMES,
+    NO_NAMES,
     SURNAME_ENDINGS,
     SURNAME_TITLES,
     TITLES,
     TITLES_OF_NOUNS,
     WIVES,
+    gender_of_titles,
 )
 
 # Two forms that stand in one clause so often are two people: at least this often, and at least this
@@ -33,12 +35,15 @@ _BESIDE, _BESIDE_SHARE = 3, 0.015
 # Narration uses both "Mr. Wilcox" and "Charles" so often: the name without a given name is another.
 _SEPARATE = 6
 _WIFE = 3
+# A short name is that of a person who is named by other names at least this share of its times.
+_SHORT_SHARE = 0.04
 # A given name may be a shorter one with this many letters at least and so many more.
 _STEM, _LONGER = 4, 6
 # A title alone is that of the person who has it so many times more often than any other bearer.
 _MAIN_BEARER = 5
 _ALONE = 3  # a title without a name is a person if it stands so often
 _LADIES = frozenset(title for title in SURNAME_TITLES if TITLES[title] == "f")
+_BORN_LADIES = _LADIES - WIVES - DAUGHTERS
 
 
 @dataclass(slots=True, eq=False)
@@ -94,15 +99,6 @@ def all_bearers(bearers: Mapping[str, Counter[Person]], title: str) -> Counter[P
     for other in others:
         found.update(bearers.get(other, {}))
     return found
-
-
-def gender_of_titles(titles: Iterable[str]) -> str:
-    """Returns the gender that titles tell, or ""."""
-    titles = list(titles)
-    if any(title in WIVES for title in titles):
-        return "f"  # "Mrs. Captain Otway"
-    genders = {TITLES.get(title, "") for title in titles} - {""}
-    return genders.pop() if len(genders) == 1 else ""
 
 
 def gender_of_words(words: tuple[str, ...]) -> str:
@@ -167,7 +163,16 @@ class _Grouping:
         near = [self._by_ends[key, words[-1]] for key in _sought(words[0])]
         near.append(self._by_part[frozenset(words)])
         near += [self._by_full[part] for part in _parts(words)]
-        person = next((person for people in near for person in people if person.fits(gender)), None)
+        is_wife = bool(WIVES & set(form.titles))
+        person = next(
+            (
+                person
+                for people in near
+                for person in people
+                if person.fits(gender) and self._may_share(person, gender, is_wife)
+            ),
+            None,
+        )
         if person is None:
             person = self._found(form, gender)
             for key in _told(words[0]):
@@ -176,9 +181,17 @@ class _Grouping:
                 _add_one(self._by_part[part], person)
             _add_one(self._by_full[frozenset(words)], person)
         self._join(person, form)
-        if not WIVES & set(form.titles):
+        if not is_wife:
             self._name_first(person, words[0])
         self._name_last(person, words[-1])
+
+    @staticmethod
+    def _may_share(person: Person, gender: str, is_wife: bool) -> bool:
+        """Whether a full name and a person may be of one: "Mrs. Bute Crawley" is named by Bute."""
+        if is_wife:
+            return person.gender == "f"
+        are_wives = all(WIVES & set(form.titles) for form in person.forms)
+        return gender == "f" or not are_wives
 
     def _add_titled(self, form: Form) -> None:
         (word,), title, gender = form.words, form.titles[-1], self._gender(form)
@@ -214,7 +227,12 @@ class _Grouping:
         ]
         first = [person for person in fit if word in person.first]
         last = [person for person in fit if word in person.last and word not in person.first]
-        short = [person for person in fit if word not in person.first and word not in person.last]
+        least = _SHORT_SHARE * self._evidence.counts[form]
+        short = [
+            person
+            for person in fit
+            if word not in person.first and word not in person.last and person.count >= least
+        ]
         if first:
             person = max(first, key=lambda person: person.count)
         elif last:
@@ -275,6 +293,10 @@ class _Grouping:
         titles = {
             form.titles[-1] for form in person.forms if form.titles and form.words[-1] == word
         }
+        if title in WIVES and person.gender != "f":
+            return True
+        if title in _BORN_LADIES and any(DAUGHTERS & set(form.titles) for form in person.forms):
+            return True  # "Lady Jane" was never Miss Jane
         if gender == "f":
             return title in _LADIES and bool(titles & (_LADIES - {title}))
         return word not in person.first and bool(titles & _LADIES)
@@ -377,7 +399,7 @@ def _stems(lower: str) -> list[str]:
 
 
 def _is_stem(lower: str) -> bool:
-    is_known = lower in FEMALE_NAMES or lower in MALE_NAMES or lower in NICKNAMES
+    is_known = any(lower in known for known in (FEMALE_NAMES, MALE_NAMES, NICKNAMES, NO_NAMES))
     return len(lower) >= _STEM and not is_known
 
 

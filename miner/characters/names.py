@@ -73,6 +73,12 @@ class Form(NamedTuple):
     titles: tuple[str, ...]
     words: tuple[str, ...]
 
+    @property
+    def plain(self) -> Form:
+        """The form without the titles that say no rank: "Poor Jane" is "Jane"."""
+        titles = tuple(title for title in self.titles if title not in QUALITIES)
+        return self if titles == self.titles else Form(titles, self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
@@ -106,10 +112,12 @@ class _Run(NamedTuple):
 
 
 def find_names(paragraphs: Sequence[Paragraph]) -> tuple[Name, ...]:
-    """Returns the names of a book in reading order."""
+    """Returns the names of a book in reading order. Headings have none."""
     small: Counter[str] = Counter()
     runs: list[_Run] = []
     for number, paragraph in enumerate(paragraphs):
+        if paragraph.is_heading:  # every word may have a capital
+            continue
         small.update(_SMALL_WORD.findall(paragraph.text))
         runs.extend(_find_runs(number, paragraph.text))
     words = _Words(runs, small)
@@ -129,16 +137,19 @@ def parse_form(text: str) -> Form:
     """
     titles: list[str] = []
     words: list[str] = []
+    has_particle = False
     for token in text.replace("'", "’").split():
         word = token.strip(',;:()“”"')
         title = spelt_out(word)
         if title in TITLES and not words:
             titles.append(title)
+        elif titles and not words and _PARTICLE.fullmatch(word):
+            has_particle = True  # "Madame la Comtesse"
         elif words and words[-1] in SAINTS:
             words[-1] += f" {word}"
         elif word:
             words.append(word)
-    return _form(titles, words)
+    return _form(titles, words, has_particle)
 
 
 def spelt_out(word: str) -> str:
@@ -147,8 +158,8 @@ def spelt_out(word: str) -> str:
     return TITLE_SPELLINGS.get(title, title)
 
 
-def _form(titles: list[str], words: list[str]) -> Form:
-    if len(titles) > 1 and not words and titles[0] in SURNAME_TITLES:
+def _form(titles: list[str], words: list[str], has_particle: bool) -> Form:
+    if len(titles) > 1 and not words and titles[0] in SURNAME_TITLES and not has_particle:
         words = [titles.pop().capitalize()]  # "Mr. King"
     if words and _OF_PLACE.fullmatch(words[0]):
         words = [" ".join(words)]  # "of Wellington": it is no name without the title
@@ -195,7 +206,9 @@ class _Words:
                 words.pop()
             tokens = titles + words
             form = _form(
-                [spelt_out(token.word) for token in titles], [token.word for token in words]
+                [spelt_out(token.word) for token in titles],
+                [token.word for token in words],
+                has_particle=len(titles) > 1 and titles[-1].start - titles[-2].end > 1,
             )
             if (words or self._stands_alone(titles, run)) and len(tokens) <= _LONGEST:
                 found.append((tokens[0].start, tokens[-1].end, form))
@@ -219,7 +232,7 @@ class _Words:
                 words[-1] = _Token(f"{words[-1].word} {word}", words[-1].start, token.end)
             elif _PARTICLE.fullmatch(word):
                 if words:
-                    words.append(token)
+                    words.extend(_Token(part, token.start, token.end) for part in word.split())
             elif _OF_PLACE.fullmatch(word):
                 if words or not titles:
                     close()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from miner.dialogue.spans import Span
+from miner.books.book import BlockKind
+from miner.dialogue.spans import BookSpans
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,8 @@ class Paragraph:
         chapter: the number of the chapter.
         text: the text as printed, all its spans joined.
         utterances: (start, end) of each utterance in the text, in order.
-        spans: the position of each utterance in the list of spans that the paragraphs came from.
+        spans: the position of each utterance in the spans of the book.
+        is_heading: whether it is a heading.
     """
 
     index: int
@@ -26,6 +27,7 @@ class Paragraph:
     text: str
     utterances: tuple[tuple[int, int], ...]
     spans: tuple[int, ...]
+    is_heading: bool = False
 
     @property
     def narration(self) -> str:
@@ -39,14 +41,14 @@ class Paragraph:
         return "".join([*parts, self.text[at:]])
 
 
-def join_spans(spans: Iterable[Span]) -> tuple[Paragraph, ...]:
-    """Returns the paragraphs of spans in reading order.
+def join_spans(book_spans: BookSpans) -> tuple[Paragraph, ...]:
+    """Returns the paragraphs of a book in reading order.
 
-    Spans may be missing, as long as those of one paragraph join without a gap. Places count from
-    the first span of the paragraph.
+    Paragraphs may be missing from the spans. Places count from the first span of a paragraph.
     """
+    headings = {block.index for block in book_spans.book.blocks if block.kind is BlockKind.HEADING}
     found: list[Paragraph] = []
-    for index, group in groupby(enumerate(spans), key=lambda item: item[1].paragraph):
+    for index, group in groupby(enumerate(book_spans.spans), key=lambda item: item[1].paragraph):
         items = list(group)
         first = items[0][1]
         said = [(number, span) for number, span in items if span.is_utterance]
@@ -57,6 +59,7 @@ def join_spans(spans: Iterable[Span]) -> tuple[Paragraph, ...]:
                 "".join(span.text for _, span in items),
                 tuple((span.start - first.start, span.end - first.start) for _, span in said),
                 tuple(number for number, _ in said),
+                index in headings,
             )
         )
     return tuple(found)

@@ -32,6 +32,7 @@ TITLES_OF_NOUNS = {
     noun: titles for words in _PEOPLE for noun, titles in words.titles_of_nouns.items()
 }
 
+ARTICLES = any_of(lambda language: language.attribution.determiners)
 PARTICLES = any_of(lambda language: language.people.particles)
 OF_PLACE = any_of(lambda language: language.people.of_place)
 ABBREVIATIONS = any_of(lambda language: language.people.abbreviations)
@@ -55,3 +56,12 @@ _ENDS = "".join(
     rf"(?<!\b{re.escape(short)}\.)" for w in _ATTRIBUTION for short in w.sentence_abbreviations
 )
 SENTENCE_END = re.compile(rf"(?<=[.!?;]){_ENDS}\s")
+
+
+def gender_of_titles(titles: Iterable[str]) -> str:
+    """Returns the gender that titles tell, or ""."""
+    titles = list(titles)
+    if any(title in WIVES for title in titles):
+        return "f"  # "Mrs. Captain Otway"
+    genders = {TITLES.get(title, "") for title in titles} - {""}
+    return genders.pop() if len(genders) == 1 else ""

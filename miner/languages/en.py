@@ -186,9 +186,9 @@ _TITLES = _with_genders(
     "dame frau fräulein auntie aunty nurse milady ladyship prioress abbess duenna matron czarina "
     "missis missus signorina ma’am",
     "dr doctor professor prof rev reverend hon honourable president cousin capt col gen chief "
-    "commander lieut sergt sgt serjt supt comrade citizen majesty highness excellency "
-    "governor mayor chairman provost principal secretary dairyman farmer m big dear "
-    "dearest good great honest little old poor sweet young",
+    "commander lieut sergt sgt serjt supt comrade citizen majesty highness excellency governor "
+    "mayor chairman provost principal secretary dairyman farmer m big dear dearest good great "
+    "honest little old poor sweet young",
 )
 _QUALITIES = frozenset("big dear dearest good great honest little old poor sweet young".split())
 _FEMALE_NAMES = (
@@ -224,42 +224,43 @@ _FEMALE_NAMES = (
 _MALE_NAMES = (
     "aaron abel abner abraham adam adolphus adrian alan albert alec alexander alexis alfred "
     "algernon alistair allan allen alphonse alyosha ambrose amos andre andrew angus anselm anthony "
-    "antoine anton antonio antony archibald archie arnold arthur asa aubrey august augustus "
+    "antoine anton antonio antony archibald archie armand arnold arthur asa aubrey august augustus "
     "barnaby bartholomew basil becket ben benedict benjamin bernard bertie bertram bill billy bob "
     "bobby boris brian bruce caleb cedric charles charley charlie christian christopher clarence "
     "claude clement clifford clive colin conrad cornelius cuthbert cyril cyrus daniel dave david "
-    "denis dennis derek dick dmitri dmitry donald douglas duncan ebenezer ed eddie edgar edmund "
-    "edward edwin eli elias elijah eliot emil ephraim eric ernest eugene eustace evan ezekiel ezra "
-    "felix ferdinand fergus fletcher francis francois frank franklin fred freddy frederic "
-    "frederick fritz gabriel gareth geoffrey george gerald gerard gideon gil gilbert giles godfrey "
-    "graham gregory gus guy harold harry harvey hector henri henry herbert herman hiram horace "
-    "horatio howard hubert huck huckleberry hugh hugo humphrey humphry ian ignatius isaac isaiah "
-    "ivan jack jacob jacques jake james jasper jean-baptiste jeff jeffrey jem jeremiah jeremy "
-    "jerome jerry jim jimmy joe joel johann john johnny jonah jonas jonathan joseph joshua josiah "
-    "jude jules julian julius justin karl kenneth konrad lambert lancelot laurence lawrence leo "
-    "leon leonard leopold lewis lionel louis lucas lucian lucien ludwig luke luther malcolm marcus "
-    "mark marmaduke martin matt matthew maurice max maximilian merlin michael miles mortimer moses "
-    "nathan nathaniel ned neil nicholas nick nigel nikolai noah noel norman oliver orlando oscar "
-    "osmond oswald otto owen pat patrick paul percival percy pete peter phileas philip philippe "
-    "phineas pierre pitt porfiry quentin ralph randolph raoul rawdon raymond reginald reuben rex "
-    "richard robert robin roderick rodion rodney roger roland rollo ronald rory rudolf rudolph "
-    "rufus rupert sam sammy samson samuel sancho saul sebastian septimus seth sidney siegfried "
-    "silas simeon simon solomon stanley stephen steve stuart sydney ted teddy terence thaddeus "
-    "theodore theophilus thomas tim timothy titus tobias toby tom tommy tony tristram ulysses "
-    "uriah valentin victor vincent vladimir walter wilbur wilfred wilfrid will william willie "
-    "willy winston zachary"
+    "denis dennis derek dick didier dmitri dmitry donald douglas duncan ebenezer ed eddie edgar "
+    "edmund edward edwin eli elias elijah eliot emil ephraim eric ernest eugene eustace evan "
+    "ezekiel ezra felix ferdinand fergus fletcher francis francois frank franklin françois fred "
+    "freddy frederic frederick fritz gabriel gareth geoffrey george gerald gerard gideon gil "
+    "gilbert giles godfrey graham gregory gus gustave guy harold harry harvey hector henri henry "
+    "herbert herman hiram horace horatio howard hubert huck huckleberry hugh hugo humphrey humphry "
+    "ian ignatius isaac isaiah ivan jack jacob jacques jake james jasper jean-baptiste jeff "
+    "jeffrey jem jeremiah jeremy jerome jerry jim jimmy joe joel johann john johnny jonah jonas "
+    "jonathan joseph joshua josiah jude jules julian julius justin karl kenneth konrad lambert "
+    "lancelot laurence lawrence leo leon leonard leopold lewis lionel louis lucas lucian lucien "
+    "ludwig luke luther léon malcolm marcus mark marmaduke martin matt matthew maurice max "
+    "maximilian merlin michael miles mortimer moses nathan nathaniel ned neil nicholas nick nigel "
+    "nikolai noah noel norman oliver orlando oscar osmond oswald otto owen pat patrick paul "
+    "percival percy pete peter phileas philip philippe phineas pierre pitt porfiry quentin ralph "
+    "randolph raoul rawdon raymond reginald rené reuben rex richard robert robin roderick rodion "
+    "rodney rodolphe roger roland rollo ronald rory rudolf rudolph rufus rupert sam sammy samson "
+    "samuel sancho saul sebastian septimus seth sidney siegfried silas simeon simon solomon "
+    "stanley stephen steve stuart sydney ted teddy terence thaddeus theodore theophilus thomas tim "
+    "timothy titus tobias toby tom tommy tony tristram ulysses uriah valentin victor vincent "
+    "vladimir walter wilbur wilfred wilfrid will william willie willy winston zachary émile "
+    "étienne"
 )
 # A given name and the short names for it.
 _SHORT_NAMES = (
-    "elizabeth lizzy lizzie eliza beth betty betsy betsey bess bessie bessy bet libby elsie lise lisbeth; "
-    "margaret maggie meg peggy madge greta daisy margot marge margery; katharine kate katie kitty "
-    "kit kathy catherine cathy katherine; william bill billy will willie willy; robert bob bobby "
-    "rob robbie robin; richard dick dicky dickie rick richie; thomas tom tommy; james jim jimmy "
-    "jem jamie jimmie; john jack johnny jock johnnie; joseph joe joey; edward ned ted teddy ed "
-    "eddie eddy neddy; charles charlie charley; henry harry hal hank; frederick fred freddy "
-    "freddie; francis frank; frances fanny fannie; mary molly polly may moll mollie; martha patty "
-    "matty; ann anne annie nan nancy anna nannie; susan sue susy susie sukey; sarah sally sal "
-    "sallie; dorothy dolly dora dot dodo; theodore theo; alexander alec alick sandy sasha; "
+    "elizabeth lizzy lizzie eliza beth betty betsy betsey bess bessie bessy bet libby elsie lise "
+    "lisbeth; margaret maggie meg peggy madge greta daisy margot marge margery; katharine kate "
+    "katie kitty kit kathy catherine cathy katherine; william bill billy will willie willy; robert "
+    "bob bobby rob robbie robin; richard dick dicky dickie rick richie; thomas tom tommy; james "
+    "jim jimmy jem jamie jimmie; john jack johnny jock johnnie; joseph joe joey jos; edward ned "
+    "ted teddy ed eddie eddy neddy; charles charlie charley; henry harry hal hank; frederick fred "
+    "freddy freddie; francis frank; frances fanny fannie; mary molly polly may moll mollie; martha "
+    "patty matty; ann anne annie nan nancy anna nannie; susan sue susy susie sukey; sarah sally "
+    "sal sallie; dorothy dolly dora dot dodo; theodore theo; alexander alec alick sandy sasha; "
     "alexandra sasha; samuel sam sammy; benjamin ben benny; daniel dan danny; david davy dave; "
     "michael mike mick mickey; nicholas nick; anthony tony; andrew andy; arthur art; albert bert "
     "bertie al; bertram bertie; herbert bert bertie; augustus gus gussie; philip phil pip; peter "
@@ -311,6 +312,7 @@ _PEOPLE = PeopleWords(
         "gen": "general",
         "hon": "honourable",
         "lieut": "lieutenant",
+        "m": "monsieur",
         "mlle": "mademoiselle",
         "mme": "madame",
         "mister": "mr",
@@ -331,11 +333,9 @@ _PEOPLE = PeopleWords(
         "majesty highness excellency brother sister comrade citizen sahib cousin "
         "secretary farmer don dame signor signora signorina señor señora señorita".split()
     ),
-    wives=frozenset(("mrs", "madame", "mme")),
-    daughters=frozenset(("miss", "mademoiselle", "mlle")),
-    surname_titles=frozenset(
-        "mr mrs miss madame mme mademoiselle mlle monsieur m doctor dr lady lord".split()
-    ),
+    wives=frozenset(("mrs", "madame")),
+    daughters=frozenset(("miss", "mademoiselle")),
+    surname_titles=frozenset("mr mrs miss madame mademoiselle monsieur doctor lady lord".split()),
     female_names=frozenset(_FEMALE_NAMES.split()),
     male_names=frozenset(_MALE_NAMES.split()),
     nicknames=_nicknames(_SHORT_NAMES),

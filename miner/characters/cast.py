@@ -1,0 +1,214 @@
+"""The people of a book: characters, the names that each goes by, and whom a name means."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from miner.characters.names import Form, Name, parse_form
+from miner.characters.paragraphs import Paragraph
+from miner.characters.words import ARTICLES, gender_of_titles
+
+GENDERS = ("m", "f", "")
+_NO_SLUG = re.compile(r"[^a-z0-9]+")
+_ARTICLE = re.compile(rf"(?:{ARTICLES})\s+")
+
+
+class Kind(StrEnum):
+    """How a character is known."""
+
+    NAMED = "named"
+    NARRATOR = "narrator"  # who tells the story as "I"
+    UNNAMED = "unnamed"  # "the waiter"
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """A person of a book.
+
+    Attributes:
+        id: a short name in small letters that no other character of the book has: "mrs-bennet".
+        name: the name to show, usually the full one.
+        aliases: the names that it goes by as the book prints them, the most frequent first.
+        gender: "m", "f", or "" where the book does not tell.
+        kind: how it is known.
+        n_mentions: how often the book names it.
+    """
+
+    id: str
+    name: str
+    aliases: tuple[str, ...]
+    gender: str = ""
+    kind: Kind = Kind.NAMED
+    n_mentions: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise ValueError("id: found none, expected one")
+        if self.gender not in GENDERS:
+            raise ValueError(f"gender: found {self.gender!r}, expected m, f or nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The characters of a book and what their names mean.
+
+    A character is told by its position in `characters`.
+
+    Attributes:
+        characters: the characters.
+        forms: those whom each form of the book may mean, the likeliest first.
+        nouns: those whom a noun may mean; only a given list has such aliases ("the barber").
+    """
+
+    characters: tuple[Character, ...]
+    forms: Mapping[Form, tuple[int, ...]] = field(repr=False)
+    nouns: Mapping[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
+
+
+def find_mentions(
+    forms: Mapping[Form, tuple[int, ...]], names: Sequence[Name], paragraphs: Sequence[Paragraph]
+) -> tuple[int | None, ...]:
+    """Returns the character whom each name means, as a position in the cast; None for nobody.
+
+    A name that may mean several characters ("the Captain") means the one of them whom the chapter
+    names most by names of its own, or else the likeliest one of the book.
+
+    Args:
+        forms: `Cast.forms`.
+        names: the names of the book.
+        paragraphs: the paragraphs of the book.
+    """
+    own: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    for name in names:
+        meant = forms.get(name.form, ())
+        if len(meant) == 1:
+            own[paragraphs[name.paragraph].chapter][meant[0]] += 1
+    found: list[int | None] = []
+    for name in names:
+        counts = own[paragraphs[name.paragraph].chapter]
+        meant = forms.get(name.form, ())
+        found.append(max(meant, key=lambda position: counts[position], default=None))
+    return tuple(found)
+
+
+def cast_from_characters(characters: Sequence[Character], names: Sequence[Name]) -> Cast:
+    """Returns the cast of a book whose characters are given: by hand, or by another corpus.
+
+    A form of the book means those who have it as an alias. A form that nobody has is looked up
+    without qualities ("Poor Jane"), then without its titles, then with any title, as long as the
+    gender fits. Characters may share an alias if all of them but one have another one of their own,
+    by which a chapter shows whom of them it means. An alias without a capital ("the barber") is a
+    noun.
+
+    Raises:
+        ValueError: as `refuse_unclear` does.
+    """
+    refuse_unclear(characters)
+    counts = Counter(name.form for name in names)
+    by_form: defaultdict[Form, list[int]] = defaultdict(list)
+    by_words: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    nouns: defaultdict[str, list[int]] = defaultdict(list)
+    holders = _holders(characters)
+    # Whoever has no alias of its own is meant where none of the others is at hand.
+    rank: list[tuple[bool, int]] = []
+    for position, character in enumerate(characters):
+        own = [form for form in _forms_of(character) if len(holders[form]) == 1]
+        rank.append((bool(own), -sum(counts[form] for form in _forms_of(character))))
+        for alias in dict.fromkeys((character.name, *character.aliases)):
+            plain = _ARTICLE.sub("", alias.strip(), count=1) or alias
+            if plain == plain.lower():
+                nouns[plain.split()[-1]].append(position)
+                continue
+            form = parse_form(plain)
+            by_form[form].append(position)
+            if form.words:
+                by_words[form.words].append(position)
+    forms: dict[Form, tuple[int, ...]] = {}
+    for form in counts:
+        meant = by_form.get(form)
+        if meant is None:
+            near = by_form.get(form.plain) or by_form.get(Form((), form.words))
+            gender = gender_of_titles(form.titles)
+            meant = [
+                position
+                for position in near or by_words.get(form.words, ())
+                if not gender or characters[position].gender in ("", gender)
+            ]
+        if meant:
+            forms[form] = tuple(sorted(dict.fromkeys(meant), key=lambda position: rank[position]))
+    given = {noun: tuple(dict.fromkeys(positions)) for noun, positions in nouns.items()}
+    return Cast(tuple(characters), forms, given)
+
+
+def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) -> None:
+    """Raises an error if an id is not the only one, or if no alias tells two characters apart.
+
+    Args:
+        characters: the characters of one book.
+        places: the place of each in its file, "file:line"; none where there is no file.
+
+    Raises:
+        ValueError: if two characters have one id, or share an alias and neither has another one of
+            its own; names the place.
+    """
+    where = [f"{place}: " for place in places] or [""] * len(characters)
+    ids: set[str] = set()
+    holders = _holders(characters)
+    unclear: dict[Form, str] = {}
+    for n, character in enumerate(characters):
+        if character.id in ids:
+            raise ValueError(f"{where[n]}found the id {character.id!r} again, expected a new one")
+        ids.add(character.id)
+        forms = _forms_of(character)
+        if any(len(holders[form]) == 1 for form in forms):
+            continue
+        for form in forms:
+            if form in unclear:
+                raise ValueError(
+                    f"{where[n]}found no alias of {character.id!r} that is not of "
+                    f"{unclear[form]!r} or others, expected one of its own"
+                )
+            unclear[form] = character.id
+
+
+def _forms_of(character: Character) -> frozenset[Form]:
+    return frozenset(map(parse_form, (character.name, *character.aliases)))
+
+
+def _holders(characters: Sequence[Character]) -> defaultdict[Form, set[int]]:
+    """Returns the positions of the characters who have each form as an alias."""
+    holders: defaultdict[Form, set[int]] = defaultdict(set)
+    for position, character in enumerate(characters):
+        for form in _forms_of(character):
+            holders[form].add(position)
+    return holders
+
+
+def slug_of(name: str, taken: Container[str] = ()) -> str:
+    """Returns a name as an id: small letters and digits of ASCII with dashes between the words.
+
+    Args:
+        name: the name.
+        taken: ids that are not free; a number tells the id from them.
+
+    >>> slug_of("Mrs. Bennet"), slug_of("Adèle", ["adele"])
+    ('mrs-bennet', 'adele-2')
+    """
+    plain = unicodedata.normalize("NFKD", name.replace("’", "").replace("'", "").lower())
+    slug = _NO_SLUG.sub("-", plain.encode("ascii", "ignore").decode()).strip("-") or "character"
+    free, number = slug, 2
+    while free in taken:
+        free, number = f"{slug}-{number}", number + 1
+    return free
+
+
+def character_of(
+    name: str, aliases: Iterable[str], gender: str = "", taken: Container[str] = ()
+) -> Character:
+    """Returns a character of a given list, which may leave out the name among the aliases."""
+    return Character(slug_of(name, taken), name, tuple(dict.fromkeys((name, *aliases))), gender)
