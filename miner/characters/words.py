@@ -65,3 +65,26 @@ def gender_of_titles(titles: Iterable[str]) -> str:
         return "f"  # "Mrs. Captain Otway"
     genders = {TITLES.get(title, "") for title in titles} - {""}
     return genders.pop() if len(genders) == 1 else ""
+
+
+NOUNS = _merged(words.nouns for words in _PEOPLE)
+KIN_NOUNS = frozenset().union(*(words.kin_nouns for words in _PEOPLE))
+GENERAL_NOUNS = frozenset().union(*(words.general_nouns for words in _PEOPLE))
+NUMBERED = frozenset().union(*(words.numbered for words in _PEOPLE))
+CALLS_MAN = any_of(lambda language: language.people.calls_man)
+CALLS_WOMAN = any_of(lambda language: language.people.calls_woman)
+TOWARDS = any_of(lambda language: language.people.towards)
+DETERMINERS = any_of(lambda language: language.people.determiners)
+INTRODUCING = frozenset().union(*(words.introducing for words in _PEOPLE))
+OWNING = frozenset().union(*(words.owning for words in _PEOPLE))
+OTHERS = frozenset().union(*(words.others for words in _PEOPLE))
+SUBJECTS = _merged(words.subjects for words in _ATTRIBUTION)
+PERSONAL = _merged(words.personal for words in _ATTRIBUTION)
+NARRATOR = frozenset().union(*(words.narrator for words in _ATTRIBUTION))
+GOES_ON = frozenset().union(*(words.continue_verbs for words in _ATTRIBUTION))
+ANSWERS = frozenset().union(*(words.answer_verbs for words in _ATTRIBUTION))
+SAY_WITH_PARTICLE = _merged(words.say_with_particle for words in _ATTRIBUTION)
+NO_NOUNS = frozenset().union(*(words.no_nouns for words in _ATTRIBUTION))
+ADVERB_ENDINGS = tuple(ending for words in _ATTRIBUTION for ending in words.adverb_endings)
+_SHORT = [re.escape(short) for words in _ATTRIBUTION for short in words.abbreviations]
+LEAD_IN_ABBREVIATIONS = rf"\b(?:{'|'.join(_SHORT) or '(?!)'})"

@@ -385,7 +385,7 @@ _PEOPLE = PeopleWords(
         "companion conductor consul coroner courier cousin creature dancer dealer doctor dwarf "
         "editor engineer fairy fireman foreman friend ghost giant governor guard guest gypsy heir "
         "herald hero hunter indian individual infant invalid journalist juror keeper laborer "
-        "labourer landlord lover magician men merchant messenger miner minister musician negro "
+        "labourer latter former lover magician men merchant messenger miner minister musician negro "
         "neighbor neighbour operator page painter patient peasant peddler pedlar person "
         "philosopher physician poet president prisoner professor pupil rascal reporter rider "
         "robber rogue savage scholar scientist scoundrel scout secretary senator sentinel servant "
@@ -437,6 +437,11 @@ _PEOPLE = PeopleWords(
     towards="to|towards?|at|upon|on|asked|told|addressed|addressing|answered|begged|interrupted|"
     "assured|warned|facing|reminded|informed|bade|ordered|thanked|entreated",
     numbered=frozenset("first second third fourth fifth other elder younger".split()),
+    determiners="[Tt]he|[Tt]hat|[Tt]his|[Hh]is|[Hh]er|[Mm]y|[Aa]n?|[Oo]ur|[Tt]heir|[Aa]nother|"
+    "[Oo]ne|[Ss]ome",
+    introducing=frozenset("a an another one some".split()),
+    owning=frozenset("his her my their our".split()),
+    others=frozenset(("other", "latter", "former")),
 )
 
 LANGUAGE = Language(

@@ -252,6 +252,10 @@ class PeopleWords:
         calls_woman: pattern of the words by which speech calls a woman. Case does not count.
         towards: pattern of the words before a person to whom somebody speaks.
         numbered: words that tell two people of one noun apart ("the second man").
+        determiners: pattern of the words that begin a noun phrase for a person. Case counts.
+        introducing: those of `determiners`, in small letters, that introduce somebody new ("a").
+        owning: those of `determiners`, in small letters, that name a person by another ("his").
+        others: those of `nouns` that mean whichever of two people is not the other one.
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -282,6 +286,10 @@ class PeopleWords:
     calls_woman: str = ""
     towards: str = ""
     numbered: frozenset[str] = frozenset()
+    determiners: str = ""
+    introducing: frozenset[str] = frozenset()
+    owning: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,298 @@
+"""A book and its cast -> the people of each chapter, and every place that mentions one of them.
+
+A person of a chapter is a character of the cast, somebody whom a noun names ("the waiter"), the
+narrator ("I"), or an unknown one. A noun is the character who has its title ("the captain" is
+Captain Good) where the chapter, or else the book, has one such character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from miner.characters.cast import Cast, Kind, find_mentions
+from miner.characters.characters import find_characters
+from miner.characters.names import find_names
+from miner.characters.paragraphs import Paragraph, join_spans
+from miner.characters.words import (
+    DETERMINERS,
+    NARRATOR,
+    NOUNS,
+    NUMBERED,
+    PERSONAL,
+    SUBJECTS,
+    TITLES_OF_NOUNS,
+)
+from miner.dialogue.spans import BookSpans
+
+# A title without a name is the character who has it so many times as often as the next one.
+_MAIN_BEARER = 5
+# A narrator is part of the story if this share of the pronouns that are subjects is "I" or "we".
+_FIRST_PERSON = 0.12
+_MODIFIERS = 3  # words between a determiner and its noun, at most
+_NOBODY_AT_HAND = 2  # people of every chapter: the narrator and the unknown one
+
+_LONGEST_FIRST = sorted(NOUNS, key=lambda noun: (-len(noun), noun))
+_NOUN = re.compile(
+    rf"(?<![\w’'-])(?P<determiner>{DETERMINERS})\s+"
+    rf"(?P<modifiers>(?:[a-zà-ÿ-]+\s+){{0,{_MODIFIERS}}}?)"
+    rf"(?P<noun>{'|'.join(map(re.escape, _LONGEST_FIRST)) or '(?!)'})(?![\w-])"
+)
+_PRONOUNS = sorted({*SUBJECTS, *PERSONAL, *NARRATOR})
+_PRONOUN = re.compile(rf"(?<![\w’'-])(?i:{'|'.join(_PRONOUNS) or '(?!)'})(?![\w-])(?!’[dl])")
+
+
+class MentionKind(StrEnum):
+    """How a place mentions a person."""
+
+    NAME = "name"
+    NOUN = "noun"
+    PRONOUN = "pronoun"
+
+
+class Mention(NamedTuple):
+    """A place that mentions a person.
+
+    Attributes:
+        start: the first character in the text of its paragraph.
+        end: the character after the last.
+        kind: how it mentions the person.
+        person: the number of the person in the chapter; None for a pronoun.
+        gender: "m", "f", "t" for they, "i" for the narrator, "" if it is not known.
+        in_speech: whether it stands in an utterance. Nouns and pronouns there are not mentions.
+        may_act: whether it can be a subject; "him" cannot.
+        determiner: the word before a noun, in small letters; "" for other mentions.
+        noun: a noun of which the chapter does not know yet that it is a person; else "".
+    """
+
+    start: int
+    end: int
+    kind: MentionKind
+    person: int | None
+    gender: str
+    in_speech: bool = False
+    may_act: bool = True
+    determiner: str = ""
+    noun: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person of a chapter.
+
+    Attributes:
+        kind: how the person is known; None for the unknown one.
+        character: the position in the cast; None for somebody who is not there.
+        noun: the noun of an unnamed person, after a word that numbers it: "second man".
+        gender: "m", "f", "i" for the narrator, or "".
+    """
+
+    kind: Kind | None
+    character: int | None = None
+    noun: str = ""
+    gender: str = ""
+
+    @property
+    def head(self) -> str:
+        """The noun without the word that numbers it."""
+        return self.noun.rpartition(" ")[2]
+
+
+NARRATOR_NUMBER, UNKNOWN_NUMBER = 0, 1  # of the narrator and the unknown person in every chapter
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterPeople:
+    """A chapter with its people.
+
+    Attributes:
+        number: the number of the chapter.
+        paragraphs: its paragraphs.
+        people: its people: the narrator, the unknown one, and the others as they appear.
+        mentions: the mentions in each paragraph, in order.
+        first_person: whether the narrator is part of the story.
+    """
+
+    number: int
+    paragraphs: tuple[Paragraph, ...]
+    people: tuple[Person, ...]
+    mentions: tuple[tuple[Mention, ...], ...]
+    first_person: bool
+
+
+class _NamedPlace(NamedTuple):
+    start: int
+    end: int
+    character: int
+    in_speech: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BookPeople:
+    """A book with its cast.
+
+    Attributes:
+        paragraphs: the paragraphs of the book.
+        cast: its characters.
+        first_person: whether the narrator is part of the story.
+    """
+
+    paragraphs: tuple[Paragraph, ...]
+    cast: Cast
+    first_person: bool
+    _named: tuple[tuple[_NamedPlace, ...], ...]
+
+    def chapters(self) -> Iterator[ChapterPeople]:
+        """Yields the chapters that hold an utterance, in order."""
+        bearers = _bearers_of_titles(self.cast)
+        positions: defaultdict[int, list[int]] = defaultdict(list)
+        for position, paragraph in enumerate(self.paragraphs):
+            positions[paragraph.chapter].append(position)
+        for number in sorted(positions):
+            if any(self.paragraphs[position].utterances for position in positions[number]):
+                yield self._read_chapter(number, positions[number], bearers)
+
+    def _read_chapter(
+        self, number: int, positions: Sequence[int], bearers: _Bearers
+    ) -> ChapterPeople:
+        people = _PeopleOfChapter(self.cast)
+        named = {place.character for position in positions for place in self._named[position]}
+        found: list[tuple[Mention, ...]] = []
+        for position in positions:
+            narration = self.paragraphs[position].narration
+            mentions = [
+                Mention(
+                    place.start,
+                    place.end,
+                    MentionKind.NAME,
+                    people.number_of(place.character),
+                    self.cast.characters[place.character].gender,
+                    place.in_speech,
+                )
+                for place in self._named[position]
+            ]
+            is_free = _free_places(mentions)
+            for match in _NOUN.finditer(narration):
+                if is_free(*match.span()):
+                    mentions.append(_noun_mention(match, people, bearers, named))
+            is_free = _free_places(mentions)
+            mentions += [m for m in _find_pronouns(narration) if is_free(m.start, m.end)]
+            found.append(tuple(sorted(mentions, key=lambda mention: mention.start)))
+        return ChapterPeople(
+            number,
+            tuple(self.paragraphs[position] for position in positions),
+            tuple(people.people),
+            tuple(found),
+            self.first_person,
+        )
+
+
+def read_people(book_spans: BookSpans, cast: Cast | None = None) -> BookPeople:
+    """Returns a book with its cast.
+
+    Args:
+        book_spans: the book.
+        cast: its characters; they are found if none are given.
+    """
+    paragraphs = join_spans(book_spans)
+    names = find_names(paragraphs)
+    if cast is None:
+        cast = find_characters(paragraphs, names)
+    named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
+    for name, meant in zip(names, find_mentions(cast.forms, names, paragraphs), strict=True):
+        if meant is not None:
+            named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
+    return BookPeople(paragraphs, cast, _tells_of_itself(paragraphs), tuple(map(tuple, named)))
+
+
+_Bearers = dict[str, Counter[int]]  # the characters who have each title, with their mentions
+
+
+def _bearers_of_titles(cast: Cast) -> _Bearers:
+    bearers: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for form, meant in cast.forms.items():
+        if form.words:
+            for title in form.titles:
+                bearers[title][meant[0]] = cast.characters[meant[0]].n_mentions
+    return dict(bearers)
+
+
+class _PeopleOfChapter:
+    """The people of a chapter, numbered as they appear."""
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._numbers: dict[int | str, int] = {}
+        self.people = [Person(Kind.NARRATOR, gender="i"), Person(None)]
+        assert len(self.people) == _NOBODY_AT_HAND
+
+    def number_of(self, key: int | str) -> int:
+        """The number of a character (by its position in the cast), or of a noun."""
+        if key not in self._numbers:
+            self._numbers[key] = len(self.people)
+            if isinstance(key, int):
+                character = self._cast.characters[key]
+                self.people.append(Person(character.kind, key, "", character.gender))
+            else:
+                gender = NOUNS.get(key.rpartition(" ")[2], "")
+                self.people.append(Person(Kind.UNNAMED, None, key, gender))
+        return self._numbers[key]
+
+    def of_noun(
+        self, noun: str, modifiers: Sequence[str], bearers: _Bearers, named: set[int]
+    ) -> int:
+        """The number of the person whom a noun means."""
+        titles = TITLES_OF_NOUNS.get(noun, frozenset())
+        counts = sum((bearers.get(title, Counter()) for title in titles), Counter())
+        here = [character for character in counts if character in named]
+        if len(here) == 1:
+            return self.number_of(here[0])
+        if not here and counts:
+            (main, most), *others = counts.most_common(2)
+            if not others or most > _MAIN_BEARER * others[0][1]:
+                return self.number_of(main)
+        if given := self._cast.nouns.get(noun):
+            return self.number_of(given[0])
+        numbers = [word for word in modifiers if word in NUMBERED]
+        return self.number_of(f"{numbers[0]} {noun}" if numbers else noun)
+
+
+def _noun_mention(
+    match: re.Match[str], people: _PeopleOfChapter, bearers: _Bearers, named: set[int]
+) -> Mention:
+    noun = match["noun"]
+    number = people.of_noun(noun, match["modifiers"].split(), bearers, named)
+    return Mention(
+        *match.span(),
+        MentionKind.NOUN,
+        number,
+        NOUNS[noun],
+        determiner=match["determiner"].lower(),
+    )
+
+
+def _find_pronouns(narration: str) -> Iterator[Mention]:
+    for match in _PRONOUN.finditer(narration):
+        word = match[0].lower()
+        gender = "i" if word in NARRATOR else SUBJECTS.get(word) or PERSONAL[word]
+        person = NARRATOR_NUMBER if gender == "i" else None
+        yield Mention(*match.span(), MentionKind.PRONOUN, person, gender, may_act=word in SUBJECTS)
+
+
+def _free_places(mentions: Sequence[Mention]) -> Callable[[int, int], bool]:
+    """Returns a function that says whether a place touches none of the mentions."""
+    taken = [(mention.start, mention.end) for mention in mentions]
+    return lambda start, end: all(end <= first or start >= after for first, after in taken)
+
+
+def _tells_of_itself(paragraphs: Sequence[Paragraph]) -> bool:
+    """Whether the narrator of a book is part of its story."""
+    counts: Counter[str] = Counter()
+    for paragraph in paragraphs:
+        counts.update(m.gender for m in _find_pronouns(paragraph.narration) if m.may_act)
+    third = counts["m"] + counts["f"]
+    return counts["i"] > _FIRST_PERSON * (third + counts["i"])
