@@ -385,8 +385,8 @@ _PEOPLE = PeopleWords(
         "companion conductor consul coroner courier cousin creature dancer dealer doctor dwarf "
         "editor engineer fairy fireman foreman friend ghost giant governor guard guest gypsy heir "
         "herald hero hunter indian individual infant invalid journalist juror keeper laborer "
-        "labourer latter former lover magician men merchant messenger miner minister musician negro "
-        "neighbor neighbour operator page painter patient peasant peddler pedlar person "
+        "labourer latter former lover magician men merchant messenger miner minister musician "
+        "negro neighbor neighbour operator page painter patient peasant peddler pedlar person "
         "philosopher physician poet president prisoner professor pupil rascal reporter rider "
         "robber rogue savage scholar scientist scoundrel scout secretary senator sentinel servant "
         "shopkeeper shopman singer slave sorcerer speaker spectre spokesman stationmaster stranger "
@@ -442,6 +442,8 @@ _PEOPLE = PeopleWords(
     introducing=frozenset("a an another one some".split()),
     owning=frozenset("his her my their our".split()),
     others=frozenset(("other", "latter", "former")),
+    members="one|another|some|several|both|all|first|second|third|other",
+    place_of_noun="of|with|in|at|from|who|on",
 )
 
 LANGUAGE = Language(

@@ -256,6 +256,8 @@ class PeopleWords:
         introducing: those of `determiners`, in small letters, that introduce somebody new ("a").
         owning: those of `determiners`, in small letters, that name a person by another ("his").
         others: those of `nouns` that mean whichever of two people is not the other one.
+        members: pattern of the words that pick somebody from several ("*one* of the men").
+        place_of_noun: pattern of the words that begin what follows a noun ("the man *at* the door").
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -290,6 +292,8 @@ class PeopleWords:
     introducing: frozenset[str] = frozenset()
     owning: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
+    members: str = ""
+    place_of_noun: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,163 @@
+"""Annotated chapters -> the weights of the network that scores candidates.
+
+The network learns with the annotated history: each utterance knows who really spoke before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from miner.models.speakers.features import MOST_CANDIDATES, Array, CandidateChapter
+from miner.models.speakers.history import History, history_features
+from miner.models.speakers.scorer import N_INPUTS
+
+_WEIGHT_DECAY = 0.01
+_WARM_UP = 100  # steps
+_LAST_RATE = 0.02  # the share of the rate at which the training ends
+UNKNOWN_TARGET = -1  # of an utterance whose speaker the annotator did not know
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerExample:
+    """A chapter with its gold.
+
+    Attributes:
+        chapter: the chapter.
+        targets: the position of the speaker among the candidates of each utterance. It is that of
+            the unknown person where no candidate is the speaker, and -1 where nobody knows.
+    """
+
+    chapter: CandidateChapter
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerTraining:
+    """The options of the training.
+
+    Attributes:
+        first: the size of the first hidden layer.
+        second: the size of the second.
+        epochs: the number of passes over the chapters.
+        batch: utterances in a step.
+        rate: the learning rate; it rises over 100 steps and then falls along a line.
+        dropout: the share of the hidden values that a step leaves out.
+        seed: of the weights, the order and the dropout.
+    """
+
+    first: int = 96
+    second: int = 48
+    epochs: int = 4
+    batch: int = 512
+    rate: float = 2e-3
+    dropout: float = 0.1
+    seed: int = 0
+
+
+class SpeakerNetwork(nn.Module):
+    """The network of `scorer.NetworkScorer` in PyTorch, as it is trained."""
+
+    def __init__(self, options: SpeakerTraining) -> None:
+        super().__init__()
+        self.first = nn.Linear(N_INPUTS, options.first)
+        self.second = nn.Linear(options.first, options.second)
+        self.score = nn.Linear(options.second, 1)
+        self.dropout = nn.Dropout(options.dropout)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Returns the scores of candidates: (..., candidates) of (..., candidates, inputs)."""
+        hidden = self.dropout(torch.relu(self.first(features)))
+        hidden = self.dropout(torch.relu(self.second(hidden)))
+        return self.score(hidden).squeeze(-1)
+
+
+class _Batches:
+    """All utterances whose speaker is known, padded to the most candidates."""
+
+    def __init__(self, examples: Sequence[SpeakerExample]) -> None:
+        n = sum(target >= 0 for example in examples for target in example.targets)
+        self.features = np.zeros((n, MOST_CANDIDATES, N_INPUTS), dtype=np.float16)
+        self.sizes = np.zeros(n, dtype=np.int64)
+        self.targets = np.zeros(n, dtype=np.int64)
+        at = 0
+        for example in examples:
+            for target, rows in zip(example.targets, read_with_gold(example), strict=True):
+                if target >= 0:
+                    self.features[at, : len(rows)] = rows
+                    self.sizes[at], self.targets[at] = len(rows), target
+                    at += 1
+
+    def batch(self, numbers: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Returns features, the mask of the padding, and targets of some utterances."""
+        sizes = torch.from_numpy(self.sizes[numbers])
+        most = int(sizes.max())
+        features = torch.from_numpy(self.features[numbers, :most].astype(np.float32))
+        padded = torch.arange(most)[None] >= sizes[:, None]
+        return features, padded, torch.from_numpy(self.targets[numbers])
+
+
+def read_with_gold(example: SpeakerExample) -> Iterable[Array]:
+    """Yields the inputs of each utterance with the gold history: (candidates, inputs)."""
+    chapter, history = example.chapter, History()
+    utterances = zip(
+        chapter.places, chapter.candidates, chapter.features, example.targets, strict=True
+    )
+    for place, candidates, features, target in utterances:
+        yield np.hstack([features, history_features(history, place, candidates, features)])
+        # The unknown person is the last candidate, which is also what -1 means.
+        history = history.after(candidates[target], place.paragraph)
+
+
+def fit_network(
+    examples: Sequence[SpeakerExample],
+    options: SpeakerTraining,
+    on_epoch: Callable[[int, float], object] | None = None,
+) -> dict[str, Array]:
+    """Returns the weights, by the names that `scorer.NetworkScorer` takes.
+
+    Args:
+        examples: annotated chapters.
+        options: the options.
+        on_epoch: called after each epoch with its number and mean loss.
+
+    Raises:
+        ValueError: if no utterance of the examples has a known speaker.
+    """
+    batches = _Batches(examples)
+    n = len(batches.targets)
+    if not n:
+        raise ValueError("found no utterance with a known speaker, expected some to learn from")
+    torch.manual_seed(options.seed)
+    order = np.random.default_rng(options.seed)
+    network = SpeakerNetwork(options)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=_WEIGHT_DECAY)
+    per_epoch = -(-n // options.batch)
+    n_steps = options.epochs * per_epoch
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer,
+        lambda step: min(1.0, (step + 1) / _WARM_UP) * max(_LAST_RATE, 1 - step / n_steps),
+    )
+    for epoch in range(options.epochs):
+        numbers = order.permutation(n)
+        total = 0.0
+        for first in range(0, n, options.batch):
+            features, padded, targets = batches.batch(numbers[first : first + options.batch])
+            scores = network(features).masked_fill(padded, float("-inf"))
+            loss = nn.functional.cross_entropy(scores, targets)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            total += loss.item() * len(targets)
+        if on_epoch:
+            on_epoch(epoch, total / n)
+    return {
+        name: weight.detach().numpy().astype(np.float32)
+        for name, weight in network.state_dict().items()
+    }
