@@ -165,6 +165,21 @@ class Clues:
     last_but_one: frozenset[int]
     next_but_one: frozenset[int]
 
+    @property
+    def at_hand(self) -> set[int]:
+        """The people who are near enough to speak it."""
+        cued = {mention.person for mention in self.cues if mention and mention.person is not None}
+        return cued.union(
+            self.recent_after,
+            self.own,
+            self.soon,
+            self.last.called,
+            self.last.named,
+            self.next.called,
+            self.next.named,
+            self.last_but_one,
+        )
+
     def cue(self, place: Cue) -> Mention | None:
         """Returns the mention in a place."""
         return self.cues[_NUMBER_OF_CUE[place]]

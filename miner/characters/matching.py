@@ -39,7 +39,6 @@ _AT_HAND, _BY_NAME = 0.8, 0.5  # what it adds if all its utterances have the per
 def match_speakers(
     names: Sequence[str],
     clues: Sequence[Clues],
-    candidates: Sequence[Sequence[int]],
     people: Sequence[Person],
     cast: Cast,
     *,
@@ -51,7 +50,6 @@ def match_speakers(
     Args:
         names: the speaker of each utterance, as it is annotated.
         clues: the clues of each utterance.
-        candidates: the candidates for the speaker of each utterance.
         people: the people of the chapter.
         cast: the cast of the book.
         first_person: whether the narrator is part of the story.
@@ -71,7 +69,7 @@ def match_speakers(
         if first_person and by_self > len(said) - by_self:
             matches.append((_NARRATOR, name, NARRATOR_NUMBER))
             continue
-        at_hand = Counter(person for n in numbers for person in candidates[n])
+        at_hand = Counter(person for n in numbers for person in clues[n].at_hand)
         told = Counter(
             m.person
             for n in numbers

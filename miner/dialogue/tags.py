@@ -49,11 +49,21 @@ CONTINUATION = {
 
 @dataclass(frozen=True, slots=True)
 class TaggedSpan:
-    """A span and its tag. `confidence` is 0..1, or None if the tagger gives none."""
+    """A span and its tag.
+
+    Attributes:
+        span: the span.
+        tag: its tag.
+        confidence: of the tag, 0..1; None if the tagger gives none.
+        speaker: the id of the character who speaks an utterance; None if nobody is known.
+        speaker_confidence: of the speaker, 0..1; None for narration.
+    """
 
     span: Span
     tag: Tag
     confidence: float | None = None
+    speaker: str | None = None
+    speaker_confidence: float | None = None
 
     def __post_init__(self) -> None:
         """Refuses O on an utterance and any other tag on narration."""

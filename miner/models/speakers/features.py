@@ -213,7 +213,7 @@ class _Reader:
         )
         main = [number for number, _ in named.most_common(_MAIN_PEOPLE)]
         seen = self._found.first_seen
-        near = [self._near(clues) for clues in self._found.clues]
+        near = [clues.at_hand for clues in self._found.clues]
         chosen: list[list[int]] = []
         for n, clues in enumerate(self._found.clues):
             at_hand = set().union(*near[max(0, n - _RECENT_UTTERANCES + 1) : n + 1])
@@ -228,20 +228,6 @@ class _Reader:
                 best.append(NARRATOR_NUMBER)
             chosen.append([*best, UNKNOWN_NUMBER])
         return chosen
-
-    def _near(self, clues: Clues) -> set[int]:
-        """The people whom an utterance itself puts at hand."""
-        cued = {mention.person for mention in clues.cues if mention and mention.person is not None}
-        return cued.union(
-            clues.recent_after,
-            clues.own,
-            clues.soon,
-            clues.last.called,
-            clues.last.named,
-            clues.next.called,
-            clues.next.named,
-            clues.last_but_one,
-        )
 
     def _prior(self, clues: Clues, number: int) -> float:
         """How likely a candidate is before anything is compared; only the order counts."""
