@@ -47,6 +47,15 @@ class Quotation:
 
 
 @dataclass(frozen=True, slots=True)
+class PdncCharacter:
+    """A character of a novel. `gender` is "m", "f", or "" if the corpus gives none."""
+
+    name: str
+    aliases: tuple[str, ...]
+    gender: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnnotatedNovel:
     """The text of a novel and its quotations, in the order of the corpus."""
 
@@ -106,6 +115,32 @@ def read_quotations(folder: Path) -> AnnotatedNovel:
     return AnnotatedNovel(text, tuple(quotations))
 
 
+def read_character_list(folder: Path) -> list[PdncCharacter]:
+    """Returns the characters of one novel of the corpus, in its order.
+
+    Args:
+        folder: the folder with `character_info.csv`.
+
+    Raises:
+        ValueError: if a row cannot be read; names the file, the line and the character.
+    """
+    path = folder / "character_info.csv"
+    found: list[PdncCharacter] = []
+    for line, row in _rows(path, ("Main Name", "Aliases", "Gender")):
+        name = row["Main Name"]
+        aliases = _evaluated(row["Aliases"])
+        if not isinstance(aliases, set | list | tuple):
+            raise ValueError(
+                f"{path}:{line}: {name[:60]}: found {row['Aliases'][:60]!r} in Aliases, "
+                "expected a set"
+            )
+        gender = row["Gender"].lower()
+        found.append(
+            PdncCharacter(name, tuple(sorted(map(str, aliases))), gender if gender in "mf" else "")
+        )
+    return found
+
+
 def _decoded(path: Path, encoding: str) -> str:
     try:
         return path.read_bytes().decode(encoding)
@@ -139,13 +174,18 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, s
 
 def _listed(row: dict[str, str], column: str, where: str) -> list[Any]:
     """Returns the list that a cell holds; errors begin with `where`."""
-    try:
-        found = ast.literal_eval(row[column])
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # nested deeply
-        found = None
+    found = _evaluated(row[column])
     if not isinstance(found, list):
         raise ValueError(f"{where}: found {row[column][:60]!r} in {column}, expected a list")
     return found
+
+
+def _evaluated(cell: str) -> Any:  # noqa: ANN401 - whatever the cell holds
+    """Returns the value that a cell holds as Python code; None if it holds none."""
+    try:
+        return ast.literal_eval(cell)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # nested deeply
+        return None
 
 
 def _checked_spans(row: dict[str, str], text: str, where: str) -> tuple[Offsets, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -203,7 +203,14 @@ def read_people(book_spans: BookSpans, cast: Cast | None = None) -> BookPeople:
     if cast is None:
         cast = find_characters(paragraphs, names)
     named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
-    for name, meant in zip(names, find_mentions(cast.forms, names, paragraphs), strict=True):
+    mentioned = find_mentions(cast.forms, names, paragraphs)
+    counts = Counter(mentioned)
+    characters = (
+        replace(character, n_mentions=counts[position])
+        for position, character in enumerate(cast.characters)
+    )
+    cast = replace(cast, characters=tuple(characters))  # a given list does not count them
+    for name, meant in zip(names, mentioned, strict=True):
         if meant is not None:
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
     return BookPeople(paragraphs, cast, _tells_of_itself(paragraphs), tuple(map(tuple, named)))

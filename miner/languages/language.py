@@ -257,7 +257,7 @@ class PeopleWords:
         owning: those of `determiners`, in small letters, that name a person by another ("his").
         others: those of `nouns` that mean whichever of two people is not the other one.
         members: pattern of the words that pick somebody from several ("*one* of the men").
-        place_of_noun: pattern of the words that begin what follows a noun ("the man *at* the door").
+        place_of_noun: pattern of the words that may follow a noun ("the man *at* the door").
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
