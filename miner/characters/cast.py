@@ -15,7 +15,7 @@ from miner.characters.words import ARTICLES, gender_of_titles
 
 GENDERS = ("m", "f", "")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
-_ARTICLE = re.compile(rf"(?:{ARTICLES})\s+")
+_ARTICLE = re.compile(rf"^{ARTICLES}\s+")
 
 
 class Kind(StrEnum):

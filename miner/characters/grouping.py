@@ -35,8 +35,9 @@ _BESIDE, _BESIDE_SHARE = 3, 0.015
 # Narration uses both "Mr. Wilcox" and "Charles" so often: the name without a given name is another.
 _SEPARATE = 6
 _WIFE = 3
-# A short name is that of a person who is named by other names at least this share of its times.
-_SHORT_SHARE = 0.04
+# A given name or a short one is that of a person who is named otherwise at least this share of its
+# times. Else "Otway Hall" would own "Otway".
+_LEAST_SHARE = 0.04
 # A given name may be a shorter one with this many letters at least and so many more.
 _STEM, _LONGER = 4, 6
 # A title alone is that of the person who has it so many times more often than any other bearer.
@@ -160,7 +161,7 @@ class _Grouping:
 
     def _add_full(self, form: Form) -> None:
         words, gender = form.words, self._gender(form)
-        near = [self._by_ends[key, words[-1]] for key in _sought(words[0])]
+        near = [self._by_ends[key, words[-1]] for key in (*_sought(words[0]), *_initials(words[0]))]
         near.append(self._by_part[frozenset(words)])
         near += [self._by_full[part] for part in _parts(words)]
         is_wife = bool(WIVES & set(form.titles))
@@ -175,7 +176,7 @@ class _Grouping:
         )
         if person is None:
             person = self._found(form, gender)
-            for key in _told(words[0]):
+            for key in (*_told(words[0]), *_initials(words[0], told=True)):
                 _add_one(self._by_ends[key, words[-1]], person)
             for part in _parts(words):
                 _add_one(self._by_part[part], person)
@@ -196,10 +197,12 @@ class _Grouping:
     def _add_titled(self, form: Form) -> None:
         (word,), title, gender = form.words, form.titles[-1], self._gender(form)
         beside = self._beside(form)
+        least = _LEAST_SHARE * self._evidence.counts[form]
         fit = [
             person
             for person in self._bearers(word)
             if person.fits(gender)
+            and (word in person.last or self._size(person, form) >= least)
             and not self._clashes(person, title, gender, word)
             and not self._is_separate(person, form)
             and not self._is_beside(person, form, beside)
@@ -219,15 +222,17 @@ class _Grouping:
         (word,) = form.words
         gender = self._evidence.gender(form, 4, 2)
         beside = self._beside(form)
+        least = _LEAST_SHARE * self._evidence.counts[form]
         fit = [
             person
             for person in self._bearers(word)
             if person.fits(gender)
             if word in person.first or not self._is_beside(person, form, beside)
         ]
-        first = [person for person in fit if word in person.first]
+        first = [
+            person for person in fit if word in person.first and self._size(person, form) >= least
+        ]
         last = [person for person in fit if word in person.last and word not in person.first]
-        least = _SHORT_SHARE * self._evidence.counts[form]
         short = [
             person
             for person in fit
@@ -389,6 +394,12 @@ def _sought(word: str) -> list[str]:
     shorter = [stem for stem in _stems(lower) if _is_stem(stem)]
     longer = [f"{lower}-"] if _is_stem(lower) else []
     return [lower, *sorted(NICKNAMES.get(lower, ())), *shorter, *longer]
+
+
+def _initials(word: str, told: bool = False) -> list[str]:
+    """The keys that join "G. Otway" to "George Otway", but not "George" to "Gilbert"."""
+    is_initial = word.endswith(".") and len(word) == 2
+    return [f"{word[0]}. of {'initial' if is_initial == told else 'name'}"]
 
 
 def _stems(lower: str) -> list[str]:
