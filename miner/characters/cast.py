@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 
 from miner.characters.names import Form, Name, parse_form
 from miner.characters.paragraphs import Paragraph
@@ -88,12 +89,25 @@ def find_mentions(
         meant = forms.get(name.form, ())
         if len(meant) == 1:
             own[paragraphs[name.paragraph].chapter][meant[0]] += 1
-    found: list[int | None] = []
-    for name in names:
-        counts = own[paragraphs[name.paragraph].chapter]
-        meant = forms.get(name.form, ())
-        found.append(max(meant, key=lambda position: counts[position], default=None))
-    return tuple(found)
+    ranks = {
+        form: {position: rank for rank, position in enumerate(meant)}
+        for form, meant in forms.items()
+        if meant
+    }
+
+    @cache
+    def meant_in(form: Form, chapter: int) -> int | None:
+        rank, counts = ranks.get(form), own[chapter]
+        if not rank:
+            return None
+        few, many = sorted((rank, counts), key=len)  # a book may have thousands of captains
+        here = (position for position in few if position in many)
+        likeliest = forms[form][0]
+        return max(
+            here, key=lambda position: (counts[position], -rank[position]), default=likeliest
+        )
+
+    return tuple(meant_in(name.form, paragraphs[name.paragraph].chapter) for name in names)
 
 
 def cast_from_characters(characters: Sequence[Character], names: Sequence[Name]) -> Cast:

@@ -194,10 +194,14 @@ class _Words:
             if run.opens and len(words) > 1:
                 self._openings[words[0], words[1]] += 1
         self._is_name = cache(self._decide)
+        self._is_part = cache(self._may_be_part)
 
     def names_of(self, run: _Run) -> list[tuple[int, int, Form]]:
         """The places and forms of the names in a run."""
         found: list[tuple[int, int, Form]] = []
+        tokens = [self._plain(token) for token in run.tokens]
+        if not any(self._is_part(token.word) for token in tokens):
+            return found  # most runs are the first word of a sentence
         titles: list[_Token] = []
         words: list[_Token] = []
 
@@ -215,7 +219,6 @@ class _Words:
             titles.clear()
             words.clear()
 
-        tokens = self._plain(run)
         for n, token in enumerate(tokens):
             following = tokens[n + 1].word if n + 1 < len(tokens) else ""
             word = token.word
@@ -247,18 +250,16 @@ class _Words:
         close()
         return found
 
-    def _plain(self, run: _Run) -> list[_Token]:
-        """The tokens without elided articles, and CAPITALS as the book writes them elsewhere."""
-        found = []
-        for word, start, end in run.tokens:
-            if _ELIDED.match(word) and self._capitals[word[2:]] >= self._capitals[word]:
-                word, start = word[2:], start + 2
-            elif word[:2] in ("D’", "L’"):
-                word = word[0].lower() + word[1:]
-            elif len(word) > 1 and word.isupper() and self._capitals[word.capitalize()]:
-                word = word.capitalize()
-            found.append(_Token(word, start, end))
-        return found
+    def _plain(self, token: _Token) -> _Token:
+        """A token without an elided article; CAPITALS as the book writes the word elsewhere."""
+        word, start, end = token
+        if _ELIDED.match(word) and self._capitals[word[2:]] >= self._capitals[word]:
+            return _Token(word[2:], start + 2, end)
+        if word[:2] in ("D’", "L’"):
+            return _Token(word[0].lower() + word[1:], start, end)
+        if len(word) > 1 and word.isupper() and self._capitals[word.capitalize()]:
+            return _Token(word.capitalize(), start, end)
+        return token
 
     def _decide(self, word: str) -> bool:
         lower = word.lower()
@@ -269,6 +270,9 @@ class _Words:
             enough = _CAPITALS_PER_SMALL_OF_NO_NAME * small
             return inside >= _CAPITALS_OF_NO_NAME and inside > enough
         return not small or (inside >= _CAPITALS and inside >= _CAPITALS_PER_SMALL * small)
+
+    def _may_be_part(self, word: str) -> bool:
+        return spelt_out(word) in TITLES or self._is_name(word)
 
     def _begins_only(self, run: _Run, position: int, token: _Token, following: str) -> bool:
         """Whether a word has its capital because it begins a sentence ("Presently Jane")."""
