@@ -18,6 +18,7 @@ from miner.characters.words import (
     BEFORE_PLACE,
     BEFORE_VOCATIVE,
     GENDERED,
+    GENERATIONS,
     QUALITIES,
     SENTENCE_END,
     is_say,
@@ -180,14 +181,14 @@ def key_of(form: Form) -> tuple[str, ...]:
 
 
 def _kept_qualities(names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> set[Form]:
-    """Returns the forms whose quality is a part of the name.
+    """Returns the forms whose quality tells a son from a father: "Young Jerry".
 
-    It has a capital inside sentences, too, and the name also stands without it.
+    It has a capital inside sentences, too.
     """
     inside = Counter(
         name.form
         for name in names
-        if name.form.words and name.form.titles[:1] and name.form.titles[0] in QUALITIES
+        if name.form.words and name.form.titles[-1:] and name.form.titles[-1] in GENERATIONS
         if not name.in_speech and _is_inside(paragraphs[name.paragraph].text, name.start)
     )
     return {form for form, n in inside.items() if n >= _KEPT_QUALITY}

@@ -18,9 +18,12 @@ from miner.characters.words import (
     ADDRESS,
     DAUGHTERS,
     FEMALE_NAMES,
+    KIN,
     MALE_NAMES,
     NICKNAMES,
     NO_NAMES,
+    NOBLE,
+    QUALITIES,
     SURNAME_ENDINGS,
     SURNAME_TITLES,
     TITLES,
@@ -35,6 +38,9 @@ _BESIDE, _BESIDE_SHARE = 3, 0.015
 # Narration uses both "Mr. Wilcox" and "Charles" so often: the name without a given name is another.
 _SEPARATE = 6
 _WIFE = 3
+# So many pronouns, and so many times as many as of the other gender, tell more than a given name.
+_AGAINST_NAME = 8, 4
+_NOBLE = 0.75  # the share of mentions with a noble title above which nobody uses a short name
 # A given name or a short one is that of a person who is named otherwise at least this share of its
 # times. Else "Otway Hall" would own "Otway".
 _LEAST_SHARE = 0.04
@@ -44,7 +50,7 @@ _STEM, _LONGER = 4, 6
 _MAIN_BEARER = 5
 _ALONE = 3  # a title without a name is a person if it stands so often
 _LADIES = frozenset(title for title in SURNAME_TITLES if TITLES[title] == "f")
-_BORN_LADIES = _LADIES - WIVES - DAUGHTERS
+_NOBLE_LADIES = _LADIES & NOBLE
 
 
 @dataclass(slots=True, eq=False)
@@ -120,6 +126,7 @@ class _Grouping:
         self._of: dict[Form, Person] = {}
         self._by_first: defaultdict[str, list[Person]] = defaultdict(list)
         self._by_last: defaultdict[str, list[Person]] = defaultdict(list)
+        self._by_husband: defaultdict[str, list[Person]] = defaultdict(list)
         self._by_key: defaultdict[str, list[Person]] = defaultdict(list)
         self._by_ends: defaultdict[tuple[str, str], list[Person]] = defaultdict(list)
         self._by_full: defaultdict[frozenset[str], list[Person]] = defaultdict(list)
@@ -182,8 +189,10 @@ class _Grouping:
                 _add_one(self._by_part[part], person)
             _add_one(self._by_full[frozenset(words)], person)
         self._join(person, form)
-        if not is_wife:
+        if not is_wife or gender_of_words(words) == "f":
             self._name_first(person, words[0])
+        else:
+            self._by_husband[words[0]].append(person)
         self._name_last(person, words[-1])
 
     @staticmethod
@@ -196,11 +205,15 @@ class _Grouping:
 
     def _add_titled(self, form: Form) -> None:
         (word,), title, gender = form.words, form.titles[-1], self._gender(form)
+        if title in QUALITIES:  # it tells the person from another one of the name
+            self._join(self._found(form, gender), form)
+            return
         beside = self._beside(form)
         least = _LEAST_SHARE * self._evidence.counts[form]
+        wives = self._by_husband[word] if title in WIVES else []
         fit = [
             person
-            for person in self._bearers(word)
+            for person in dict.fromkeys((*self._bearers(word), *wives))
             if person.fits(gender)
             and (word in person.last or self._size(person, form) >= least)
             and not self._clashes(person, title, gender, word)
@@ -220,7 +233,7 @@ class _Grouping:
 
     def _add_bare(self, form: Form) -> None:
         (word,) = form.words
-        gender = self._evidence.gender(form, 4, 2)
+        gender = self._gender_of_name(form, 4)
         beside = self._beside(form)
         least = _LEAST_SHARE * self._evidence.counts[form]
         fit = [
@@ -237,16 +250,17 @@ class _Grouping:
             person
             for person in fit
             if word not in person.first and word not in person.last and person.count >= least
+            if self._has_short_name(person, form)
         ]
         if first:
-            person = max(first, key=lambda person: person.count)
+            person = max(first, key=lambda person: (self._uses(person, word), person.count))
         elif last:
             person = self._owner_of_bare(last, form, gender)
         else:
             person = max(short, key=lambda person: person.count, default=None)
         is_first = bool(first) or not last
         if person is None:
-            person = self._found(form, gender or gender_of_words(form.words))
+            person = self._found(form, gender)
             is_first = True
         self._join(person, form)
         if is_first:
@@ -284,9 +298,13 @@ class _Grouping:
         return list(dict.fromkeys(person for people in near for person in people))
 
     def _gender(self, form: Form) -> str:
-        if told := gender_of_titles(form.titles):
-            return told
-        return self._evidence.gender(form, 3, 2) or gender_of_words(form.words)
+        return gender_of_titles(form.titles) or self._gender_of_name(form, 3)
+
+    def _gender_of_name(self, form: Form, least: int) -> str:
+        """The gender that pronouns tell, or the given name if they do not clearly contradict it."""
+        known = gender_of_words(form.words)
+        least, times = _AGAINST_NAME if known else (least, 2)
+        return self._evidence.gender(form, least, times) or known
 
     def _gender_of_forms(self, forms: Iterable[Form]) -> str:
         counts = [self._evidence.pronouns[form] for form in forms]
@@ -300,7 +318,7 @@ class _Grouping:
         }
         if title in WIVES and person.gender != "f":
             return True
-        if title in _BORN_LADIES and any(DAUGHTERS & set(form.titles) for form in person.forms):
+        if title in _NOBLE_LADIES and any(DAUGHTERS & set(form.titles) for form in person.forms):
             return True  # "Lady Jane" was never Miss Jane
         if gender == "f":
             return title in _LADIES and bool(titles & (_LADIES - {title}))
@@ -309,6 +327,13 @@ class _Grouping:
     def _is_separate(self, person: Person, form: Form) -> bool:
         """Whether narration uses both the title with the surname and the given name."""
         title, word = form.titles[-1], form.words[0]
+        if title in KIN:  # "Aunt March" is not Mrs. March
+            others = [Form((other,), (word,)) for other in SURNAME_TITLES]
+            named = sum(self._evidence.narrated[other] for other in others if other in person.forms)
+            if word not in person.first and not named:
+                return True
+            if min(named, self._evidence.narrated[form]) >= _SEPARATE:
+                return True
         if title in DAUGHTERS or word in person.first:
             return False
         full = [other for other in person.forms if len(other.words) > 1]
@@ -337,6 +362,19 @@ class _Grouping:
         return n >= _BESIDE and n >= _BESIDE_SHARE * min(
             self._evidence.counts[form], self._size(person, form)
         )
+
+    def _uses(self, person: Person, word: str) -> int:
+        """How often a word stands in the names of a person."""
+        return sum(self._evidence.counts[form] for form in person.forms if word in form.words)
+
+    def _has_short_name(self, person: Person, form: Form) -> bool:
+        """Whether a person may be called by a short name: nobody calls Lady Catherine Kitty."""
+        counts = self._evidence.counts
+        size = self._size(person, form)
+        noble = sum(
+            counts[other] for other in person.forms if other.titles and other.titles[-1] in NOBLE
+        )
+        return size < counts[form] or noble <= _NOBLE * size
 
     def _owner_of_bare(self, people: list[Person], form: Form, gender: str) -> Person | None:
         """The one of several people with a surname whom the surname alone names."""

@@ -222,7 +222,9 @@ class _Words:
         for n, token in enumerate(tokens):
             following = tokens[n + 1].word if n + 1 < len(tokens) else ""
             word = token.word
-            if spelt_out(word) in TITLES:
+            if words and words[-1].word in SAINTS:
+                words[-1] = _Token(f"{words[-1].word} {word}", words[-1].start, token.end)
+            elif spelt_out(word) in TITLES:
                 if words and not following and not word.endswith("."):
                     words.append(token)  # "Mary King"
                     continue
@@ -231,8 +233,6 @@ class _Words:
                 titles.append(token)
             elif word in SAINTS and following and self._is_name(following):
                 words.append(token)
-            elif words and words[-1].word in SAINTS:
-                words[-1] = _Token(f"{words[-1].word} {word}", words[-1].start, token.end)
             elif _PARTICLE.fullmatch(word):
                 if words:
                     words.extend(_Token(part, token.start, token.end) for part in word.split())
@@ -264,6 +264,8 @@ class _Words:
     def _decide(self, word: str) -> bool:
         lower = word.lower()
         if len(word) == 1 or word.endswith(".") or (word.isupper() and len(word) > 3):
+            return False
+        if word[0].islower() and not _ELIDED.match(word):
             return False
         small, inside = self._small[lower], self._inside[word]
         if lower in NO_NAMES:

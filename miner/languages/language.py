@@ -225,8 +225,10 @@ class PeopleWords:
         titles: words that stand before a name or for it ("Captain"), with the gender of each.
         title_spellings: short spellings of a title: "capt" -> "captain".
         qualities: those of `titles` that say no rank and may be left out ("Old Mr. Otway").
+        generations: those of `qualities` that may tell a son from his father ("Young Mr. Otway").
         address: those of `titles` by which speech calls people whom narration names otherwise
             ("Sir", "Your Lordship"). Alone, they are no name of a person.
+        noble: those of `titles` that the nobility has.
         wives: those of `titles` that a woman has by the name of her husband.
         daughters: those of `titles` that a woman has by the name of her father.
         surname_titles: those of `titles` that stand before a surname as a rule.
@@ -257,7 +259,9 @@ class PeopleWords:
     titles: Mapping[str, str] = field(default_factory=dict)
     title_spellings: Mapping[str, str] = field(default_factory=dict)
     qualities: frozenset[str] = frozenset()
+    generations: frozenset[str] = frozenset()
     address: frozenset[str] = frozenset()
+    noble: frozenset[str] = frozenset()
     wives: frozenset[str] = frozenset()
     daughters: frozenset[str] = frozenset()
     surname_titles: frozenset[str] = frozenset()
