@@ -115,14 +115,10 @@ def cast_from_characters(characters: Sequence[Character], names: Sequence[Name])
 
     A form of the book means those who have it as an alias. A form that nobody has is looked up
     without qualities ("Poor Jane"), then without its titles, then with any title, as long as the
-    gender fits. Characters may share an alias if all of them but one have another one of their own,
-    by which a chapter shows whom of them it means. An alias without a capital ("the barber") is a
-    noun.
-
-    Raises:
-        ValueError: as `refuse_unclear` does.
+    gender fits. An alias that several characters share means the one whom the chapter names by
+    other aliases; where it names none, whoever has no other alias, or else the one who is named
+    most in the book. An alias without a capital ("the barber") is a noun.
     """
-    refuse_unclear(characters)
     counts = Counter(name.form for name in names)
     by_form: defaultdict[Form, list[int]] = defaultdict(list)
     by_words: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -162,9 +158,11 @@ def cast_from_characters(characters: Sequence[Character], names: Sequence[Name])
 def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) -> None:
     """Raises an error if an id is not the only one, or if no alias tells two characters apart.
 
+    Characters may share an alias as long as all of them but one have another one of their own.
+
     Args:
         characters: the characters of one book.
-        places: the place of each in its file, "file:line"; none where there is no file.
+        places: the place of each, "file:line"; none where they are from no file.
 
     Raises:
         ValueError: if two characters have one id, or share an alias and neither has another one of
