@@ -71,7 +71,7 @@ class Uses:
     @property
     def is_person(self) -> bool:
         """Whether the uses are those of a person."""
-        if self.titled or self.says >= max(2, 0.05 * self.placed):
+        if self.titled > 0.1 * self.placed or self.says >= max(2, 0.05 * self.placed):
             return True
         does = self.says + self.acts + self.owns
         called = self.called if does else 0.3 * self.called  # "Hist!" and "Farewell!" do nothing

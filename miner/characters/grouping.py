@@ -41,8 +41,8 @@ _WIFE = 3
 # So many pronouns, and so many times as many as of the other gender, tell more than a given name.
 _AGAINST_NAME = 8, 4
 _NOBLE = 0.75  # the share of mentions with a noble title above which nobody uses a short name
-# A given name or a short one is that of a person who is named otherwise at least this share of its
-# times. Else "Otway Hall" would own "Otway".
+# A short name, or a given name that is a surname, too, is that of a person who is named otherwise
+# at least this share of its times. Else "Otway Hall" would own "Otway".
 _LEAST_SHARE = 0.04
 # A given name may be a shorter one with this many letters at least and so many more.
 _STEM, _LONGER = 4, 6
@@ -92,18 +92,28 @@ def bearers_of_titles(people: Iterable[Person], evidence: Evidence) -> dict[str,
     return found
 
 
-def main_bearer(bearers: Mapping[str, Counter[Person]], title: str) -> Person | None:
-    """Returns the person whom a title alone means in every chapter; None where it depends."""
-    found = all_bearers(bearers, title)
+def main_bearer(
+    bearers: Mapping[str, Counter[Person]], title: str, named: bool = False
+) -> Person | None:
+    """Returns the person whom a title alone means in every chapter; None where it depends.
+
+    Args:
+        bearers: what `bearers_of_titles` returns.
+        title: the title.
+        named: whether narration uses it as a name, even if it is a word of address ("my Lady").
+    """
+    found = all_bearers(bearers, title, named)
     counts = [*(count for _, count in found.most_common(2)), 0, 0]
     return found.most_common(1)[0][0] if counts[0] > _MAIN_BEARER * counts[1] else None
 
 
-def all_bearers(bearers: Mapping[str, Counter[Person]], title: str) -> Counter[Person]:
-    """Returns the people who have a title or one that goes with it ("His Lordship")."""
+def all_bearers(
+    bearers: Mapping[str, Counter[Person]], title: str, named: bool = False
+) -> Counter[Person]:
+    """Returns the people who have a title or, for "His Lordship", one that goes with it."""
     found: Counter[Person] = Counter()
     others = TITLES_OF_NOUNS.get(title, frozenset()) if title in ADDRESS else {title}
-    for other in others:
+    for other in {*others, title} if named else others:
         found.update(bearers.get(other, {}))
     return found
 
@@ -146,8 +156,10 @@ class _Grouping:
                 self._add_bare(form)
         bearers = bearers_of_titles(self._people, self._evidence)
         for form in self._forms:
-            if not form.words and not main_bearer(bearers, form.titles[-1]):
-                self._join(self._found(form, gender_of_titles(form.titles)), form)
+            if not form.words:
+                title = form.titles[-1]
+                person = main_bearer(bearers, title, named=title in NOBLE)
+                self._join(person or self._found(form, gender_of_titles(form.titles)), form)
         for person in self._people:
             person.gender = person.gender or self._gender_of_forms(person.forms)
         return sorted(self._people, key=lambda person: -person.count)
@@ -209,7 +221,7 @@ class _Grouping:
             self._join(self._found(form, gender), form)
             return
         beside = self._beside(form)
-        least = _LEAST_SHARE * self._evidence.counts[form]
+        least = self._least(form) if self._by_last[word] else 0
         wives = self._by_husband[word] if title in WIVES else []
         fit = [
             person
@@ -235,7 +247,7 @@ class _Grouping:
         (word,) = form.words
         gender = self._gender_of_name(form, 4)
         beside = self._beside(form)
-        least = _LEAST_SHARE * self._evidence.counts[form]
+        least = self._least(form)
         fit = [
             person
             for person in self._bearers(word)
@@ -362,6 +374,9 @@ class _Grouping:
         return n >= _BESIDE and n >= _BESIDE_SHARE * min(
             self._evidence.counts[form], self._size(person, form)
         )
+
+    def _least(self, form: Form) -> float:
+        return _LEAST_SHARE * self._evidence.counts[form]
 
     def _uses(self, person: Person, word: str) -> int:
         """How often a word stands in the names of a person."""

@@ -129,6 +129,16 @@ def test_a_name_of_two_words_that_hardly_occurs_owns_no_surname():
     assert "Otway" in people_in(*texts)["otway"]
 
 
+def test_a_given_name_may_stand_nearly_always_alone():
+    texts = [*spoken_by("Jude") * 20, "They saw Jude Fawley."]
+    assert people_in(*texts) == {"jude": {"Jude", "Jude Fawley"}}
+
+
+def test_a_town_is_no_person_because_somebody_has_its_name():
+    texts = ["They lived in Brill. Then they left Brill."] * 15
+    assert people_in(*texts, "They saw Monsieur Brill.") == {}
+
+
 def test_young_jerry_is_not_jerry():
     texts = spoken_by("Jerry") * 5 + ["And Young Jerry sat. Then Young Jerry nodded."] * 4
     assert set(people_in(*texts)) == {"jerry", "young-jerry"}
@@ -181,6 +191,8 @@ def test_his_lordship_is_the_lord_and_the_narrator_may_name_somebody_madame():
     found = people_in(*spoken_by("Lord Steyne"), *["“Yes,” said his Lordship."] * 4)
     assert found == {"lord-steyne": {"Lord Steyne", "Lordship"}}
     assert set(people_in(*spoken_by("Madame") * 2)) == {"madame"}
+    found = people_in(*spoken_by("Lady Vane"), *["“Yes,” said my Lady."] * 4)
+    assert found == {"lady-vane": {"Lady Vane", "Lady"}}
 
 
 def test_mother_is_a_person_where_narration_says_so():
