@@ -15,6 +15,7 @@ from miner.characters.names import Form, Name
 from miner.characters.paragraphs import Paragraph
 from miner.characters.words import (
     ACTS,
+    ARTICLES,
     BEFORE_PLACE,
     BEFORE_VOCATIVE,
     GENDERED,
@@ -30,7 +31,7 @@ _SUBJECT = 30  # a name further from the start of its sentence may not be its su
 _KEPT_QUALITY = 5  # narration says "Young Jerry" so often: it is a name, not a mood
 
 _WORD_AFTER = re.compile(r"\s+(?:\w+ly\s+)?([^\W\d_]+)")
-_WORD_BEFORE = re.compile(r"([^\W\d_]+)\s+(?:the\s+)?$")
+_WORD_BEFORE = re.compile(rf"([^\W\d_]+)\s+(?:{ARTICLES}\s+)?$")
 _ACTS = re.compile(rf"\s+{ACTS}\b")
 _PLACE = re.compile(rf"\b{BEFORE_PLACE} $")
 _VOCATIVE = re.compile(rf"(?:^|[,“\"‘'«—!.?]|\b{BEFORE_VOCATIVE})\s*$")

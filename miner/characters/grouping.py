@@ -254,8 +254,12 @@ class _Grouping:
             if person.fits(gender)
             if word in person.first or not self._is_beside(person, form, beside)
         ]
+        is_surname = bool(self._by_last[word])
         first = [
-            person for person in fit if word in person.first and self._size(person, form) >= least
+            person
+            for person in fit
+            if word in person.first
+            if not is_surname or self._size(person, form) >= least
         ]
         last = [person for person in fit if word in person.last and word not in person.first]
         short = [

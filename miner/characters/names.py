@@ -18,6 +18,7 @@ from miner.characters.paragraphs import Paragraph
 from miner.characters.words import (
     ABBREVIATIONS,
     CLITICS,
+    NEVER_NAMES,
     NO_NAMES,
     OF_PLACE,
     PARTICLES,
@@ -266,6 +267,8 @@ class _Words:
         if len(word) == 1 or word.endswith(".") or (word.isupper() and len(word) > 3):
             return False
         if word[0].islower() and not _ELIDED.match(word):
+            return False
+        if lower in NEVER_NAMES:
             return False
         small, inside = self._small[lower], self._inside[word]
         if lower in NO_NAMES:

@@ -351,16 +351,17 @@ _PEOPLE = PeopleWords(
         **dict.fromkeys(("ovitch", "evitch", "ovich", "evich"), "m"),
     },
     no_names=frozenset(
-        "a ah alas america american an and april august ay aye bible book but chapter christ "
+        "a ah alas america american an and april august ay aye bible book but chapter "
         "christian christmas come dear death december devil easter eh england english europe ever "
-        "fate february for france french friday gentlemen german god good goodness ha hallo he "
-        "heaven heavens hello her here his how hullo hush i i'd i'll i'm i've if indian irish it "
-        "italian january jesus july june ladies london look lord madam march may monday mr mrs my "
+        "fate february for france french friday gentlemen german good goodness ha hallo he "
+        "hello her here his how hullo hush i i'd i'll i'm i've if indian irish it "
+        "italian january july june ladies london look lord madam march may monday mr mrs my "
         "nature never no nonsense nor not november now o october oh or our paris part pooh "
-        "providence russian saturday scotch september she sir so spanish sunday that the their "
+        "russian saturday scotch september she sir so spanish sunday that the their "
         "then there they this thursday tuesday very volume we wednesday well what when where who "
         "why yes yet you your".split()
     ),
+    never_names=frozenset("christ god heaven heavens jesus providence".split()),
     saints=frozenset(("St.", "Saint")),
     particles="de la|de|la|le|du|des|von|van|der|di|del|da",
     of_place="of the|of",

@@ -236,7 +236,8 @@ class PeopleWords:
         male_names: given names of men.
         nicknames: short names with the given names that each stands for.
         surname_endings: endings of names that tell a gender ("ovna"), with the gender of each.
-        no_names: words that are written with a capital and name no person.
+        no_names: words that have a capital and name no person, as a rule.
+        never_names: words that name nobody in the story, however often they have a capital.
         saints: words that are one name with the word after them ("St. John"). Case counts.
         particles: pattern of the small words inside a name ("de la").
         of_place: pattern of the small words between a title and a place ("Duke *of* Wellington").
@@ -270,6 +271,7 @@ class PeopleWords:
     nicknames: Mapping[str, frozenset[str]] = field(default_factory=dict)
     surname_endings: Mapping[str, str] = field(default_factory=dict)
     no_names: frozenset[str] = frozenset()
+    never_names: frozenset[str] = frozenset()
     saints: frozenset[str] = frozenset()
     particles: str = ""
     of_place: str = ""
