@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 
 from miner.characters.names import Form, Name, parse_form
 from miner.characters.paragraphs import Paragraph
@@ -15,7 +16,7 @@ from miner.characters.words import ARTICLES, gender_of_titles
 
 GENDERS = ("m", "f", "")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
-_ARTICLE = re.compile(rf"(?:{ARTICLES})\s+")
+_ARTICLE = re.compile(rf"^{ARTICLES}\s+")
 
 
 class Kind(StrEnum):
@@ -88,12 +89,25 @@ def find_mentions(
         meant = forms.get(name.form, ())
         if len(meant) == 1:
             own[paragraphs[name.paragraph].chapter][meant[0]] += 1
-    found: list[int | None] = []
-    for name in names:
-        counts = own[paragraphs[name.paragraph].chapter]
-        meant = forms.get(name.form, ())
-        found.append(max(meant, key=lambda position: counts[position], default=None))
-    return tuple(found)
+    ranks = {
+        form: {position: rank for rank, position in enumerate(meant)}
+        for form, meant in forms.items()
+        if meant
+    }
+
+    @cache
+    def meant_in(form: Form, chapter: int) -> int | None:
+        rank, counts = ranks.get(form), own[chapter]
+        if not rank:
+            return None
+        few, many = sorted((rank, counts), key=len)  # a book may have thousands of captains
+        here = (position for position in few if position in many)
+        likeliest = forms[form][0]
+        return max(
+            here, key=lambda position: (counts[position], -rank[position]), default=likeliest
+        )
+
+    return tuple(meant_in(name.form, paragraphs[name.paragraph].chapter) for name in names)
 
 
 def cast_from_characters(characters: Sequence[Character], names: Sequence[Name]) -> Cast:
@@ -101,14 +115,10 @@ def cast_from_characters(characters: Sequence[Character], names: Sequence[Name])
 
     A form of the book means those who have it as an alias. A form that nobody has is looked up
     without qualities ("Poor Jane"), then without its titles, then with any title, as long as the
-    gender fits. Characters may share an alias if all of them but one have another one of their own,
-    by which a chapter shows whom of them it means. An alias without a capital ("the barber") is a
-    noun.
-
-    Raises:
-        ValueError: as `refuse_unclear` does.
+    gender fits. An alias that several characters share means the one whom the chapter names by
+    other aliases; where it names none, whoever has no other alias, or else the one who is named
+    most in the book. An alias without a capital ("the barber") is a noun.
     """
-    refuse_unclear(characters)
     counts = Counter(name.form for name in names)
     by_form: defaultdict[Form, list[int]] = defaultdict(list)
     by_words: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -148,9 +158,11 @@ def cast_from_characters(characters: Sequence[Character], names: Sequence[Name])
 def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) -> None:
     """Raises an error if an id is not the only one, or if no alias tells two characters apart.
 
+    Characters may share an alias as long as all of them but one have another one of their own.
+
     Args:
         characters: the characters of one book.
-        places: the place of each in its file, "file:line"; none where there is no file.
+        places: the place of each, "file:line"; none where they are from no file.
 
     Raises:
         ValueError: if two characters have one id, or share an alias and neither has another one of

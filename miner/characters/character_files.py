@@ -55,7 +55,9 @@ def write_characters(
         OSError: if the file cannot be written; nothing is left behind.
     """
     rows = (
-        row_from_character(character, n_utterances and n_utterances.get(character.id, 0))
+        row_from_character(
+            character, None if n_utterances is None else n_utterances.get(character.id, 0)
+        )
         for character in characters
     )
     with whole_file(path, force) as file:

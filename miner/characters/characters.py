@@ -16,7 +16,7 @@ from miner.characters.grouping import (
 )
 from miner.characters.names import Form, Name, find_names, parse_form
 from miner.characters.paragraphs import Paragraph
-from miner.characters.words import QUALITIES, SURNAME_TITLES, gender_of_titles
+from miner.characters.words import QUALITIES, gender_of_titles
 
 # A fuller name is the usual one if the book has it at least so often, and at least this share of
 # the times of the form that it has most.
@@ -103,7 +103,7 @@ def _usual_name(counts: Counter[Form]) -> Form:
         n_words = len(form.words) if n >= max(_FULLER, _FULLER_SHARE * most) else 0
         if n_words > 1:
             return n_words, -len(titles), n
-        is_titled = bool(titles and titles[-1] in SURNAME_TITLES and n >= _TITLED_SHARE * most)
+        is_titled = bool(titles) and n >= _TITLED_SHARE * most
         return min(n_words, 1), is_titled, n
 
     return max(counts, key=rank)

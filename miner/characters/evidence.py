@@ -15,9 +15,11 @@ from miner.characters.names import Form, Name
 from miner.characters.paragraphs import Paragraph
 from miner.characters.words import (
     ACTS,
+    ARTICLES,
     BEFORE_PLACE,
     BEFORE_VOCATIVE,
     GENDERED,
+    GENERATIONS,
     QUALITIES,
     SENTENCE_END,
     is_say,
@@ -29,7 +31,7 @@ _SUBJECT = 30  # a name further from the start of its sentence may not be its su
 _KEPT_QUALITY = 5  # narration says "Young Jerry" so often: it is a name, not a mood
 
 _WORD_AFTER = re.compile(r"\s+(?:\w+ly\s+)?([^\W\d_]+)")
-_WORD_BEFORE = re.compile(r"([^\W\d_]+)\s+(?:the\s+)?$")
+_WORD_BEFORE = re.compile(rf"([^\W\d_]+)\s+(?:{ARTICLES}\s+)?$")
 _ACTS = re.compile(rf"\s+{ACTS}\b")
 _PLACE = re.compile(rf"\b{BEFORE_PLACE} $")
 _VOCATIVE = re.compile(rf"(?:^|[,“\"‘'«—!.?]|\b{BEFORE_VOCATIVE})\s*$")
@@ -70,7 +72,7 @@ class Uses:
     @property
     def is_person(self) -> bool:
         """Whether the uses are those of a person."""
-        if self.titled or self.says >= 2:
+        if self.titled > 0.1 * self.placed or self.says >= max(2, 0.05 * self.placed):
             return True
         does = self.says + self.acts + self.owns
         called = self.called if does else 0.3 * self.called  # "Hist!" and "Farewell!" do nothing
@@ -180,14 +182,14 @@ def key_of(form: Form) -> tuple[str, ...]:
 
 
 def _kept_qualities(names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> set[Form]:
-    """Returns the forms whose quality is a part of the name.
+    """Returns the forms whose quality tells a son from a father: "Young Jerry".
 
-    It has a capital inside sentences, too, and the name also stands without it.
+    It has a capital inside sentences, too.
     """
     inside = Counter(
         name.form
         for name in names
-        if name.form.words and name.form.titles[:1] and name.form.titles[0] in QUALITIES
+        if name.form.words and name.form.titles[-1:] and name.form.titles[-1] in GENERATIONS
         if not name.in_speech and _is_inside(paragraphs[name.paragraph].text, name.start)
     )
     return {form for form, n in inside.items() if n >= _KEPT_QUALITY}

@@ -18,9 +18,12 @@ from miner.characters.words import (
     ADDRESS,
     DAUGHTERS,
     FEMALE_NAMES,
+    KIN,
     MALE_NAMES,
     NICKNAMES,
     NO_NAMES,
+    NOBLE,
+    QUALITIES,
     SURNAME_ENDINGS,
     SURNAME_TITLES,
     TITLES,
@@ -35,15 +38,19 @@ _BESIDE, _BESIDE_SHARE = 3, 0.015
 # Narration uses both "Mr. Wilcox" and "Charles" so often: the name without a given name is another.
 _SEPARATE = 6
 _WIFE = 3
-# A short name is that of a person who is named by other names at least this share of its times.
-_SHORT_SHARE = 0.04
+# So many pronouns, and so many times as many as of the other gender, tell more than a given name.
+_AGAINST_NAME = 8, 4
+_NOBLE = 0.75  # the share of mentions with a noble title above which nobody uses a short name
+# A short name, or a given name that is a surname, too, is that of a person who is named otherwise
+# at least this share of its times. Else "Otway Hall" would own "Otway".
+_LEAST_SHARE = 0.04
 # A given name may be a shorter one with this many letters at least and so many more.
 _STEM, _LONGER = 4, 6
 # A title alone is that of the person who has it so many times more often than any other bearer.
 _MAIN_BEARER = 5
 _ALONE = 3  # a title without a name is a person if it stands so often
 _LADIES = frozenset(title for title in SURNAME_TITLES if TITLES[title] == "f")
-_BORN_LADIES = _LADIES - WIVES - DAUGHTERS
+_NOBLE_LADIES = _LADIES & NOBLE
 
 
 @dataclass(slots=True, eq=False)
@@ -85,18 +92,28 @@ def bearers_of_titles(people: Iterable[Person], evidence: Evidence) -> dict[str,
     return found
 
 
-def main_bearer(bearers: Mapping[str, Counter[Person]], title: str) -> Person | None:
-    """Returns the person whom a title alone means in every chapter; None where it depends."""
-    found = all_bearers(bearers, title)
+def main_bearer(
+    bearers: Mapping[str, Counter[Person]], title: str, named: bool = False
+) -> Person | None:
+    """Returns the person whom a title alone means in every chapter; None where it depends.
+
+    Args:
+        bearers: what `bearers_of_titles` returns.
+        title: the title.
+        named: whether narration uses it as a name, even if it is a word of address ("my Lady").
+    """
+    found = all_bearers(bearers, title, named)
     counts = [*(count for _, count in found.most_common(2)), 0, 0]
     return found.most_common(1)[0][0] if counts[0] > _MAIN_BEARER * counts[1] else None
 
 
-def all_bearers(bearers: Mapping[str, Counter[Person]], title: str) -> Counter[Person]:
-    """Returns the people who have a title or one that goes with it ("His Lordship")."""
+def all_bearers(
+    bearers: Mapping[str, Counter[Person]], title: str, named: bool = False
+) -> Counter[Person]:
+    """Returns the people who have a title or, for "His Lordship", one that goes with it."""
     found: Counter[Person] = Counter()
     others = TITLES_OF_NOUNS.get(title, frozenset()) if title in ADDRESS else {title}
-    for other in others:
+    for other in {*others, title} if named else others:
         found.update(bearers.get(other, {}))
     return found
 
@@ -119,6 +136,7 @@ class _Grouping:
         self._of: dict[Form, Person] = {}
         self._by_first: defaultdict[str, list[Person]] = defaultdict(list)
         self._by_last: defaultdict[str, list[Person]] = defaultdict(list)
+        self._by_husband: defaultdict[str, list[Person]] = defaultdict(list)
         self._by_key: defaultdict[str, list[Person]] = defaultdict(list)
         self._by_ends: defaultdict[tuple[str, str], list[Person]] = defaultdict(list)
         self._by_full: defaultdict[frozenset[str], list[Person]] = defaultdict(list)
@@ -138,8 +156,10 @@ class _Grouping:
                 self._add_bare(form)
         bearers = bearers_of_titles(self._people, self._evidence)
         for form in self._forms:
-            if not form.words and not main_bearer(bearers, form.titles[-1]):
-                self._join(self._found(form, gender_of_titles(form.titles)), form)
+            if not form.words:
+                title = form.titles[-1]
+                person = main_bearer(bearers, title, named=title in NOBLE)
+                self._join(person or self._found(form, gender_of_titles(form.titles)), form)
         for person in self._people:
             person.gender = person.gender or self._gender_of_forms(person.forms)
         return sorted(self._people, key=lambda person: -person.count)
@@ -160,7 +180,7 @@ class _Grouping:
 
     def _add_full(self, form: Form) -> None:
         words, gender = form.words, self._gender(form)
-        near = [self._by_ends[key, words[-1]] for key in _sought(words[0])]
+        near = [self._by_ends[key, words[-1]] for key in (*_sought(words[0]), *_initials(words[0]))]
         near.append(self._by_part[frozenset(words)])
         near += [self._by_full[part] for part in _parts(words)]
         is_wife = bool(WIVES & set(form.titles))
@@ -175,14 +195,16 @@ class _Grouping:
         )
         if person is None:
             person = self._found(form, gender)
-            for key in _told(words[0]):
+            for key in (*_told(words[0]), *_initials(words[0], told=True)):
                 _add_one(self._by_ends[key, words[-1]], person)
             for part in _parts(words):
                 _add_one(self._by_part[part], person)
             _add_one(self._by_full[frozenset(words)], person)
         self._join(person, form)
-        if not is_wife:
+        if not is_wife or gender_of_words(words) == "f":
             self._name_first(person, words[0])
+        else:
+            self._by_husband[words[0]].append(person)
         self._name_last(person, words[-1])
 
     @staticmethod
@@ -195,11 +217,17 @@ class _Grouping:
 
     def _add_titled(self, form: Form) -> None:
         (word,), title, gender = form.words, form.titles[-1], self._gender(form)
+        if title in QUALITIES:  # it tells the person from another one of the name
+            self._join(self._found(form, gender), form)
+            return
         beside = self._beside(form)
+        least = self._least(form) if self._by_last[word] else 0
+        wives = self._by_husband[word] if title in WIVES else []
         fit = [
             person
-            for person in self._bearers(word)
+            for person in dict.fromkeys((*self._bearers(word), *wives))
             if person.fits(gender)
+            and (word in person.last or self._size(person, form) >= least)
             and not self._clashes(person, title, gender, word)
             and not self._is_separate(person, form)
             and not self._is_beside(person, form, beside)
@@ -217,31 +245,38 @@ class _Grouping:
 
     def _add_bare(self, form: Form) -> None:
         (word,) = form.words
-        gender = self._evidence.gender(form, 4, 2)
+        gender = self._gender_of_name(form, 4)
         beside = self._beside(form)
+        least = self._least(form)
         fit = [
             person
             for person in self._bearers(word)
             if person.fits(gender)
             if word in person.first or not self._is_beside(person, form, beside)
         ]
-        first = [person for person in fit if word in person.first]
+        is_surname = bool(self._by_last[word])
+        first = [
+            person
+            for person in fit
+            if word in person.first
+            if not is_surname or self._size(person, form) >= least
+        ]
         last = [person for person in fit if word in person.last and word not in person.first]
-        least = _SHORT_SHARE * self._evidence.counts[form]
         short = [
             person
             for person in fit
             if word not in person.first and word not in person.last and person.count >= least
+            if self._has_short_name(person, form)
         ]
         if first:
-            person = max(first, key=lambda person: person.count)
+            person = max(first, key=lambda person: (self._uses(person, word), person.count))
         elif last:
             person = self._owner_of_bare(last, form, gender)
         else:
             person = max(short, key=lambda person: person.count, default=None)
         is_first = bool(first) or not last
         if person is None:
-            person = self._found(form, gender or gender_of_words(form.words))
+            person = self._found(form, gender)
             is_first = True
         self._join(person, form)
         if is_first:
@@ -279,9 +314,13 @@ class _Grouping:
         return list(dict.fromkeys(person for people in near for person in people))
 
     def _gender(self, form: Form) -> str:
-        if told := gender_of_titles(form.titles):
-            return told
-        return self._evidence.gender(form, 3, 2) or gender_of_words(form.words)
+        return gender_of_titles(form.titles) or self._gender_of_name(form, 3)
+
+    def _gender_of_name(self, form: Form, least: int) -> str:
+        """The gender that pronouns tell, or the given name if they do not clearly contradict it."""
+        known = gender_of_words(form.words)
+        least, times = _AGAINST_NAME if known else (least, 2)
+        return self._evidence.gender(form, least, times) or known
 
     def _gender_of_forms(self, forms: Iterable[Form]) -> str:
         counts = [self._evidence.pronouns[form] for form in forms]
@@ -295,7 +334,7 @@ class _Grouping:
         }
         if title in WIVES and person.gender != "f":
             return True
-        if title in _BORN_LADIES and any(DAUGHTERS & set(form.titles) for form in person.forms):
+        if title in _NOBLE_LADIES and any(DAUGHTERS & set(form.titles) for form in person.forms):
             return True  # "Lady Jane" was never Miss Jane
         if gender == "f":
             return title in _LADIES and bool(titles & (_LADIES - {title}))
@@ -304,6 +343,13 @@ class _Grouping:
     def _is_separate(self, person: Person, form: Form) -> bool:
         """Whether narration uses both the title with the surname and the given name."""
         title, word = form.titles[-1], form.words[0]
+        if title in KIN:  # "Aunt March" is not Mrs. March
+            others = [Form((other,), (word,)) for other in SURNAME_TITLES]
+            named = sum(self._evidence.narrated[other] for other in others if other in person.forms)
+            if word not in person.first and not named:
+                return True
+            if min(named, self._evidence.narrated[form]) >= _SEPARATE:
+                return True
         if title in DAUGHTERS or word in person.first:
             return False
         full = [other for other in person.forms if len(other.words) > 1]
@@ -332,6 +378,22 @@ class _Grouping:
         return n >= _BESIDE and n >= _BESIDE_SHARE * min(
             self._evidence.counts[form], self._size(person, form)
         )
+
+    def _least(self, form: Form) -> float:
+        return _LEAST_SHARE * self._evidence.counts[form]
+
+    def _uses(self, person: Person, word: str) -> int:
+        """How often a word stands in the names of a person."""
+        return sum(self._evidence.counts[form] for form in person.forms if word in form.words)
+
+    def _has_short_name(self, person: Person, form: Form) -> bool:
+        """Whether a person may be called by a short name: nobody calls Lady Catherine Kitty."""
+        counts = self._evidence.counts
+        size = self._size(person, form)
+        noble = sum(
+            counts[other] for other in person.forms if other.titles and other.titles[-1] in NOBLE
+        )
+        return size < counts[form] or noble <= _NOBLE * size
 
     def _owner_of_bare(self, people: list[Person], form: Form, gender: str) -> Person | None:
         """The one of several people with a surname whom the surname alone names."""
@@ -389,6 +451,12 @@ def _sought(word: str) -> list[str]:
     shorter = [stem for stem in _stems(lower) if _is_stem(stem)]
     longer = [f"{lower}-"] if _is_stem(lower) else []
     return [lower, *sorted(NICKNAMES.get(lower, ())), *shorter, *longer]
+
+
+def _initials(word: str, told: bool = False) -> list[str]:
+    """The keys that join "G. Otway" to "George Otway", but not "George" to "Gilbert"."""
+    is_initial = word.endswith(".") and len(word) == 2
+    return [f"{word[0]}. of {'initial' if is_initial == told else 'name'}"]
 
 
 def _stems(lower: str) -> list[str]:

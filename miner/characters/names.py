@@ -18,6 +18,7 @@ from miner.characters.paragraphs import Paragraph
 from miner.characters.words import (
     ABBREVIATIONS,
     CLITICS,
+    NEVER_NAMES,
     NO_NAMES,
     OF_PLACE,
     PARTICLES,
@@ -194,10 +195,14 @@ class _Words:
             if run.opens and len(words) > 1:
                 self._openings[words[0], words[1]] += 1
         self._is_name = cache(self._decide)
+        self._is_part = cache(self._may_be_part)
 
     def names_of(self, run: _Run) -> list[tuple[int, int, Form]]:
         """The places and forms of the names in a run."""
         found: list[tuple[int, int, Form]] = []
+        tokens = [self._plain(token) for token in run.tokens]
+        if not any(self._is_part(token.word) for token in tokens):
+            return found  # most runs are the first word of a sentence
         titles: list[_Token] = []
         words: list[_Token] = []
 
@@ -215,11 +220,12 @@ class _Words:
             titles.clear()
             words.clear()
 
-        tokens = self._plain(run)
         for n, token in enumerate(tokens):
             following = tokens[n + 1].word if n + 1 < len(tokens) else ""
             word = token.word
-            if spelt_out(word) in TITLES:
+            if words and words[-1].word in SAINTS:
+                words[-1] = _Token(f"{words[-1].word} {word}", words[-1].start, token.end)
+            elif spelt_out(word) in TITLES:
                 if words and not following and not word.endswith("."):
                     words.append(token)  # "Mary King"
                     continue
@@ -228,8 +234,6 @@ class _Words:
                 titles.append(token)
             elif word in SAINTS and following and self._is_name(following):
                 words.append(token)
-            elif words and words[-1].word in SAINTS:
-                words[-1] = _Token(f"{words[-1].word} {word}", words[-1].start, token.end)
             elif _PARTICLE.fullmatch(word):
                 if words:
                     words.extend(_Token(part, token.start, token.end) for part in word.split())
@@ -247,28 +251,33 @@ class _Words:
         close()
         return found
 
-    def _plain(self, run: _Run) -> list[_Token]:
-        """The tokens without elided articles, and CAPITALS as the book writes them elsewhere."""
-        found = []
-        for word, start, end in run.tokens:
-            if _ELIDED.match(word) and self._capitals[word[2:]] >= self._capitals[word]:
-                word, start = word[2:], start + 2
-            elif word[:2] in ("D’", "L’"):
-                word = word[0].lower() + word[1:]
-            elif len(word) > 1 and word.isupper() and self._capitals[word.capitalize()]:
-                word = word.capitalize()
-            found.append(_Token(word, start, end))
-        return found
+    def _plain(self, token: _Token) -> _Token:
+        """A token without an elided article; CAPITALS as the book writes the word elsewhere."""
+        word, start, end = token
+        if _ELIDED.match(word) and self._capitals[word[2:]] >= self._capitals[word]:
+            return _Token(word[2:], start + 2, end)
+        if word[:2] in ("D’", "L’"):
+            return _Token(word[0].lower() + word[1:], start, end)
+        if len(word) > 1 and word.isupper() and self._capitals[word.capitalize()]:
+            return _Token(word.capitalize(), start, end)
+        return token
 
     def _decide(self, word: str) -> bool:
         lower = word.lower()
         if len(word) == 1 or word.endswith(".") or (word.isupper() and len(word) > 3):
+            return False
+        if word[0].islower() and not _ELIDED.match(word):
+            return False
+        if lower in NEVER_NAMES:
             return False
         small, inside = self._small[lower], self._inside[word]
         if lower in NO_NAMES:
             enough = _CAPITALS_PER_SMALL_OF_NO_NAME * small
             return inside >= _CAPITALS_OF_NO_NAME and inside > enough
         return not small or (inside >= _CAPITALS and inside >= _CAPITALS_PER_SMALL * small)
+
+    def _may_be_part(self, word: str) -> bool:
+        return spelt_out(word) in TITLES or self._is_name(word)
 
     def _begins_only(self, run: _Run, position: int, token: _Token, following: str) -> bool:
         """Whether a word has its capital because it begins a sentence ("Presently Jane")."""

@@ -176,13 +176,15 @@ _ATTRIBUTION = AttributionWords(
 # The titles that stand before a name or for it. They are more than `AttributionWords` has.
 _TITLES = _with_genders(
     f"{_MEN} "
-    "baron messrs grandpa dad daddy comte viscount marquis archdeacon bishop dean cardinal abbé "
-    "friar emperor sire herr inspector constable corporal admiral commodore alderman senator "
-    "deacon pa archduke sahib serjeant superintendent rector rabbi chancellor marshal milord "
+    "baron messrs grandpa dad daddy comte vicomte viscount marquis archdeacon bishop dean "
+    "cardinal abbé friar emperor sire herr inspector constable corporal admiral commodore "
+    "alderman senator deacon pa archduke sahib serjeant superintendent rector rabbi chancellor "
+    "marshal milord "
     "monseigneur mister chevalier don padre doge sultan caliph pasha laird dominie bailie prefect "
     "tsar czar kaiser brigadier lordship earl pope",
     f"{_WOMEN} "
-    "señorita signora mme mlle ma mama mom mum granny grandma ms marchioness viscountess empress "
+    "señorita comtesse vicomtesse marquise signora mme mlle ma mama mom mum granny grandma ms "
+    "marchioness viscountess empress "
     "dame frau fräulein auntie aunty nurse milady ladyship prioress abbess duenna matron czarina "
     "missis missus signorina ma’am",
     "dr doctor professor prof rev reverend hon honourable president cousin capt col gen chief "
@@ -327,11 +329,16 @@ _PEOPLE = PeopleWords(
         "supt": "superintendent",
     },
     qualities=_QUALITIES,
+    generations=frozenset(("old", "young")),
     address=frozenset(
         "mr mrs miss ms sir madam master mistress lord lady m messrs hon honourable reverend "
         "madame ma’am monsieur mademoiselle milord milady monseigneur sire lordship ladyship "
         "majesty highness excellency brother sister comrade citizen sahib cousin "
         "secretary farmer don dame signor signora signorina señor señora señorita".split()
+    ),
+    noble=frozenset(
+        "lady lord sir king queen prince princess duke duchess count countess comte earl baron "
+        "baroness viscount viscountess vicomte marquis marchioness archduke emperor empress".split()
     ),
     wives=frozenset(("mrs", "madame")),
     daughters=frozenset(("miss", "mademoiselle")),
@@ -344,16 +351,17 @@ _PEOPLE = PeopleWords(
         **dict.fromkeys(("ovitch", "evitch", "ovich", "evich"), "m"),
     },
     no_names=frozenset(
-        "a ah alas america american an and april august ay aye bible book but chapter christ "
+        "a ah alas america american an and april august ay aye bible book but chapter "
         "christian christmas come dear death december devil easter eh england english europe ever "
-        "fate february for france french friday gentlemen german god good goodness ha hallo he "
-        "heaven heavens hello her here his how hullo hush i i'd i'll i'm i've if indian irish it "
-        "italian january jesus july june ladies london look lord madam march may monday mr mrs my "
+        "fate february for france french friday gentlemen german good goodness ha hallo he "
+        "hello her here his how hullo hush i i'd i'll i'm i've if indian irish it "
+        "italian january july june ladies london look lord madam march may monday mr mrs my "
         "nature never no nonsense nor not november now o october oh or our paris part pooh "
-        "providence russian saturday scotch september she sir so spanish sunday that the their "
+        "russian saturday scotch september she sir so spanish sunday that the their "
         "then there they this thursday tuesday very volume we wednesday well what when where who "
         "why yes yet you your".split()
     ),
+    never_names=frozenset("christ god heaven heavens jesus providence".split()),
     saints=frozenset(("St.", "Saint")),
     particles="de la|de|la|le|du|des|von|van|der|di|del|da",
     of_place="of the|of",

@@ -225,8 +225,10 @@ class PeopleWords:
         titles: words that stand before a name or for it ("Captain"), with the gender of each.
         title_spellings: short spellings of a title: "capt" -> "captain".
         qualities: those of `titles` that say no rank and may be left out ("Old Mr. Otway").
+        generations: those of `qualities` that may tell a son from his father ("Young Mr. Otway").
         address: those of `titles` by which speech calls people whom narration names otherwise
             ("Sir", "Your Lordship"). Alone, they are no name of a person.
+        noble: those of `titles` that the nobility has.
         wives: those of `titles` that a woman has by the name of her husband.
         daughters: those of `titles` that a woman has by the name of her father.
         surname_titles: those of `titles` that stand before a surname as a rule.
@@ -234,7 +236,8 @@ class PeopleWords:
         male_names: given names of men.
         nicknames: short names with the given names that each stands for.
         surname_endings: endings of names that tell a gender ("ovna"), with the gender of each.
-        no_names: words that are written with a capital and name no person.
+        no_names: words that have a capital and name no person, as a rule.
+        never_names: words that name nobody in the story, however often they have a capital.
         saints: words that are one name with the word after them ("St. John"). Case counts.
         particles: pattern of the small words inside a name ("de la").
         of_place: pattern of the small words between a title and a place ("Duke *of* Wellington").
@@ -263,7 +266,9 @@ class PeopleWords:
     titles: Mapping[str, str] = field(default_factory=dict)
     title_spellings: Mapping[str, str] = field(default_factory=dict)
     qualities: frozenset[str] = frozenset()
+    generations: frozenset[str] = frozenset()
     address: frozenset[str] = frozenset()
+    noble: frozenset[str] = frozenset()
     wives: frozenset[str] = frozenset()
     daughters: frozenset[str] = frozenset()
     surname_titles: frozenset[str] = frozenset()
@@ -272,6 +277,7 @@ class PeopleWords:
     nicknames: Mapping[str, frozenset[str]] = field(default_factory=dict)
     surname_endings: Mapping[str, str] = field(default_factory=dict)
     no_names: frozenset[str] = frozenset()
+    never_names: frozenset[str] = frozenset()
     saints: frozenset[str] = frozenset()
     particles: str = ""
     of_place: str = ""
