@@ -23,6 +23,8 @@ from miner.characters.words import (
     NARRATOR,
     NOUNS,
     NUMBERED,
+    OWNING,
+    PARTS,
     PERSONAL,
     SUBJECTS,
     TITLES_OF_NOUNS,
@@ -37,10 +39,11 @@ _MODIFIERS = 3  # words between a determiner and its noun, at most
 _NOBODY_AT_HAND = 2  # people of every chapter: the narrator and the unknown one
 
 _LONGEST_FIRST = sorted(NOUNS, key=lambda noun: (-len(noun), noun))
+_ANY_NOUN = f"(?:{'|'.join(map(re.escape, _LONGEST_FIRST)) or '(?!)'})"
 _NOUN = re.compile(
     rf"(?<![\w’'-])(?P<determiner>{DETERMINERS})\s+"
     rf"(?P<modifiers>(?:[a-zà-ÿ-]+\s+){{0,{_MODIFIERS}}}?)"
-    rf"(?P<noun>{'|'.join(map(re.escape, _LONGEST_FIRST)) or '(?!)'})(?![\w-])"
+    rf"(?P<noun>{_ANY_NOUN})(?![\w-])(?!\s+{_ANY_NOUN}(?![\w-]))"
 )
 _PRONOUNS = sorted({*SUBJECTS, *PERSONAL, *NARRATOR})
 _PRONOUN = re.compile(rf"(?<![\w’'-])(?i:{'|'.join(_PRONOUNS) or '(?!)'})(?![\w-])(?!’[dl])")
@@ -177,7 +180,8 @@ class BookPeople:
             ]
             is_free = _free_places(mentions)
             for match in _NOUN.finditer(narration):
-                if is_free(*match.span()):
+                is_part = match["noun"] in PARTS and match["determiner"].lower() in OWNING
+                if is_free(*match.span()) and not is_part:
                     mentions.append(_noun_mention(match, people, bearers, named))
             is_free = _free_places(mentions)
             mentions += [m for m in _find_pronouns(narration) if is_free(m.start, m.end)]
@@ -198,7 +202,13 @@ def read_people(book_spans: BookSpans, cast: Cast | None = None) -> BookPeople:
         book_spans: the book.
         cast: its characters; they are found if none are given.
     """
-    paragraphs = join_spans(book_spans)
+    return people_from_paragraphs(join_spans(book_spans), cast)
+
+
+def people_from_paragraphs(
+    paragraphs: tuple[Paragraph, ...], cast: Cast | None = None
+) -> BookPeople:
+    """Returns the book of these paragraphs with its cast, as `read_people` does."""
     names = find_names(paragraphs)
     if cast is None:
         cast = find_characters(paragraphs, names)

@@ -92,6 +92,7 @@ NO_NOUNS = frozenset().union(*(words.no_nouns for words in _ATTRIBUTION))
 ADVERB_ENDINGS = tuple(ending for words in _ATTRIBUTION for ending in words.adverb_endings)
 _SHORT = [re.escape(short) for words in _ATTRIBUTION for short in words.abbreviations]
 LEAD_IN_ABBREVIATIONS = rf"\b(?:{'|'.join(_SHORT) or '(?!)'})"
+PARTS = frozenset().union(*(words.parts for words in _PEOPLE))
 MEMBERS = any_of(lambda language: language.people.members)
 PLACE_OF_NOUN = any_of(lambda language: language.people.place_of_noun)
 OWNING_ENDING = (

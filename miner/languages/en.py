@@ -450,6 +450,7 @@ _PEOPLE = PeopleWords(
     introducing=frozenset("a an another one some".split()),
     owning=frozenset("his her my their our".split()),
     others=frozenset(("other", "latter", "former")),
+    parts=frozenset(("voice",)),
     members="one|another|some|several|both|all|first|second|third|other",
     place_of_noun="of|with|in|at|from|who|on",
 )

@@ -259,6 +259,7 @@ class PeopleWords:
         introducing: those of `determiners`, in small letters, that introduce somebody new ("a").
         owning: those of `determiners`, in small letters, that name a person by another ("his").
         others: those of `nouns` that mean whichever of two people is not the other one.
+        parts: those of `nouns` that mean their owner if they have one ("her voice").
         members: pattern of the words that pick somebody from several ("*one* of the men").
         place_of_noun: pattern of the words that may follow a noun ("the man *at* the door").
     """
@@ -298,6 +299,7 @@ class PeopleWords:
     introducing: frozenset[str] = frozenset()
     owning: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
     members: str = ""
     place_of_noun: str = ""
 
