@@ -63,6 +63,9 @@ class Person:
         first: given names.
         last: surnames.
         count: how often the forms stand in the book.
+        noble: how often they stand with a noble title.
+        expected: how often given names stand alone that are not grouped yet.
+        uses: how often each word stands in the forms.
     """
 
     gender: str
@@ -70,6 +73,9 @@ class Person:
     first: set[str] = field(default_factory=set)
     last: set[str] = field(default_factory=set)
     count: int = 0
+    noble: int = 0
+    expected: int = 0
+    uses: Counter[str] = field(default_factory=Counter)
 
     def fits(self, gender: str) -> bool:
         """Whether somebody of that gender may be this person."""
@@ -269,7 +275,7 @@ class _Grouping:
             if self._has_short_name(person, form)
         ]
         if first:
-            person = max(first, key=lambda person: (self._uses(person, word), person.count))
+            person = max(first, key=lambda person: (person.uses[word], person.count))
         elif last:
             person = self._owner_of_bare(last, form, gender)
         else:
@@ -289,15 +295,23 @@ class _Grouping:
         return person
 
     def _join(self, person: Person, form: Form) -> None:
+        n = self._evidence.counts[form]
         person.forms.append(form)
-        person.count += self._evidence.counts[form]
+        person.count += n
+        person.noble += n * bool(form.titles and form.titles[-1] in NOBLE)
+        person.uses.update(dict.fromkeys(form.words, n))
         person.gender = person.gender or self._gender(form)
         self._of[form] = person
+        if _is_bare(form):
+            for other in self._by_first[form.words[0]]:
+                other.expected -= n
 
     def _name_first(self, person: Person, word: str) -> None:
         if word in person.first:
             return
         person.first.add(word)
+        if (bare := Form((), (word,))) not in self._of:
+            person.expected += self._evidence.counts[bare]
         self._by_first[word].append(person)
         for key in _told(word):
             self._by_key[key].append(person)
@@ -368,7 +382,7 @@ class _Grouping:
         for other, n in self._evidence.beside[form].items():
             if other in self._of:
                 found[self._of[other]] += n
-            elif not other.titles and len(other.words) == 1:
+            elif _is_bare(other):
                 for person in self._by_first[other.words[0]]:
                     found[person] += n
         return found
@@ -382,18 +396,10 @@ class _Grouping:
     def _least(self, form: Form) -> float:
         return _LEAST_SHARE * self._evidence.counts[form]
 
-    def _uses(self, person: Person, word: str) -> int:
-        """How often a word stands in the names of a person."""
-        return sum(self._evidence.counts[form] for form in person.forms if word in form.words)
-
     def _has_short_name(self, person: Person, form: Form) -> bool:
         """Whether a person may be called by a short name: nobody calls Lady Catherine Kitty."""
-        counts = self._evidence.counts
         size = self._size(person, form)
-        noble = sum(
-            counts[other] for other in person.forms if other.titles and other.titles[-1] in NOBLE
-        )
-        return size < counts[form] or noble <= _NOBLE * size
+        return size < self._evidence.counts[form] or person.noble <= _NOBLE * size
 
     def _owner_of_bare(self, people: list[Person], form: Form, gender: str) -> Person | None:
         """The one of several people with a surname whom the surname alone names."""
@@ -407,11 +413,13 @@ class _Grouping:
 
     def _size(self, person: Person, without: Form) -> int:
         """How often a person is named, if the given names alone are this person's."""
-        counts = self._evidence.counts
-        alone = (Form((), (first,)) for first in person.first)
-        return person.count + sum(
-            counts[form] for form in alone if form not in self._of and form != without
-        )
+        is_counted = _is_bare(without) and without not in self._of
+        own = is_counted and without.words[0] in person.first
+        return person.count + person.expected - own * self._evidence.counts[without]
+
+
+def _is_bare(form: Form) -> bool:
+    return not form.titles and len(form.words) == 1
 
 
 def _owner_of_surname(people: list[Person], title: str) -> Person | None:
