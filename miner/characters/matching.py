@@ -67,7 +67,7 @@ def match_speakers(
         said = [m for n in numbers for cue in _SAID if (m := clues[n].cue(cue)) is not None]
         by_self = sum(mention.person == NARRATOR_NUMBER for mention in said)
         if first_person and by_self > len(said) - by_self:
-            matches.append((_NARRATOR, name, NARRATOR_NUMBER))
+            matches.append((_NARRATOR + by_self, name, NARRATOR_NUMBER))
             continue
         at_hand = Counter(person for n in numbers for person in clues[n].at_hand)
         told = Counter(
@@ -87,7 +87,7 @@ def match_speakers(
             if score:
                 matches.append((score, name, number))
         if first_person:
-            matches.append((_LEFT_OVER, name, NARRATOR_NUMBER))
+            matches.append((_LEFT_OVER * len(numbers) / len(names), name, NARRATOR_NUMBER))
     found: dict[str, int] = {}
     taken: set[int] = set()
     for _, name, number in sorted(matches, key=lambda item: (-item[0], *item[1:])):
@@ -106,7 +106,7 @@ class _Wanted:
         if _MEMBER.match(name):
             name = _PLACE.split(name)[0]  # "one of the men at the door"
         self._form = parse_form(name)
-        self._is_named = any(word[:1].isupper() for word in name.split())
+        self._is_named = any(letter.isupper() for letter in name)
         self._words = [word.lower() for word in self._form.words]
         self._gender = gender_of_titles(self._form.titles)
         self._phrase = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", _PLACE.split(name.lower())[0])

@@ -30,6 +30,7 @@ from miner.characters.words import GENERAL_NOUNS, KIN_NOUNS, OTHERS
 MOST_CANDIDATES = 24  # for one utterance; the least likely others are left out
 _RECENT_UTTERANCES = 15  # whose candidates stay at hand
 _MAIN_PEOPLE = 10  # of a chapter, who stay at hand from their first mention on
+_ALWAYS = 4  # of a chapter, who are at hand everywhere in it; some are named late
 _SOON = 3  # paragraphs before its first mention in which a main person may speak already
 _OWN_CUES = 6  # the first cues, which name the speaker itself
 
@@ -217,8 +218,8 @@ class _Reader:
         chosen: list[list[int]] = []
         for n, clues in enumerate(self._found.clues):
             at_hand = set().union(*near[max(0, n - _RECENT_UTTERANCES + 1) : n + 1])
-            for number in main:
-                if number in seen and seen[number] <= clues.paragraph + _SOON:
+            for rank, number in enumerate(main):
+                if rank < _ALWAYS or seen[number] <= clues.paragraph + _SOON:
                     at_hand.add(number)
             at_hand -= {NARRATOR_NUMBER, UNKNOWN_NUMBER}
             prior = {number: self._prior(clues, number) for number in at_hand}

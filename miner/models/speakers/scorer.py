@@ -22,14 +22,13 @@ class NetworkScorer:
         Raises:
             ValueError: if a weight is missing, is too many or has another shape.
         """
-        hidden = [len(weights.get(f"{layer}.bias", ())) for layer in ("first", "second")]
-        expected = weight_shapes(*hidden)
-        found = {name: weight.shape for name, weight in weights.items()}
-        for name in sorted(found.keys() | expected.keys()):
-            if found.get(name) != expected.get(name):
-                raise ValueError(
-                    f"found {name} of shape {found.get(name)}, expected {expected.get(name)}"
-                )
+        for name in sorted(weights.keys() ^ weight_shapes(0, 0).keys()):
+            kind = "a weight" if name in weights else "no"
+            raise ValueError(f"found {kind} {name}, expected those of a network of speakers")
+        expected = weight_shapes(len(weights["first.bias"]), len(weights["second.bias"]))
+        for name, shape in expected.items():
+            if weights[name].shape != shape:
+                raise ValueError(f"found {name} of shape {weights[name].shape}, expected {shape}")
         first = weights["first.weight"].astype(np.float32).T
         self._of_page = np.ascontiguousarray(first[: len(FEATURES)])
         self._of_history = np.ascontiguousarray(first[len(FEATURES) :])
