@@ -34,7 +34,11 @@ def test_a_name_and_its_parts(name):
 
 @pytest.mark.parametrize("name", ["Mr Bell", "Eliza", "the waiter", "Mara and Susan", "?"])
 def test_what_matches_nobody(name):
-    assert not matched([name] * 4, MARA, "“Yes,” said Susan. “No,” said Susan Otway.")
+    assert not matched([name] * 2, "Miss Mara Otway sat. “Yes.” “No.”")
+
+
+def test_whoever_is_said_to_speak_is_meant_by_a_name_that_the_book_does_not_have():
+    assert matched(["Eliza"] * 2, MARA) == {"Eliza": "Mara Otway"}
 
 
 def test_two_names_of_a_chapter_are_two_people():
