@@ -1,0 +1,123 @@
+"""The spans of a book -> the same spans, judged by a model to be speech or not.
+
+The rules of `dialogue.speech` judge first; their answer is a fact among the others. The model
+overrules them where it is surer of the contrary than a threshold. Speech that a dash opens, and
+speech that continues from the paragraph before, is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+
+from miner.dialogue.spans import BookSpans, Span
+from miner.files import reason_of
+from miner.models.speech.features import N_FACTS, Array, read_facts
+
+# The probability from which on the rules are overruled; fitted on dev.
+OVERRULES = 0.5
+_MARKS = "\"'“”‘’«»„‚›‹"
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechJudge:
+    """Judges words in quotation marks.
+
+    Attributes:
+        weights: the weight of each fact for "it is no speech": (N_FACTS,).
+        bias: the bias.
+        overrules: the probability from which on the rules are overruled.
+    """
+
+    weights: Array
+    bias: float
+    overrules: float = OVERRULES
+
+    def probability(self, spans: Sequence[Span], position: int) -> float:
+        """Returns the probability that a span in quotation marks is no speech."""
+        numbers, values = read_facts(spans, position)
+        score = float(self.weights[numbers] @ values) + self.bias
+        return float(1 / (1 + np.exp(-score)))
+
+    def judge(self, book_spans: BookSpans) -> BookSpans:
+        """Returns the book with each span in quotation marks judged."""
+        spans = book_spans.spans
+        judged = [
+            self._judge(spans, position) if _is_judged(span) else span
+            for position, span in enumerate(spans)
+        ]
+        return replace(book_spans, spans=tuple(judged))
+
+    def _judge(self, spans: Sequence[Span], position: int) -> Span:
+        span = spans[position]
+        unsaid = self.probability(spans, position)
+        if span.is_utterance and unsaid > self.overrules:
+            return replace(span, is_utterance=False, quoted=True)
+        if span.quoted and 1 - unsaid > self.overrules:
+            return replace(span, is_utterance=True, quoted=False)
+        return span
+
+
+def _is_judged(span: Span) -> bool:
+    return span.in_marks and not span.continues and span.text.lstrip()[:1] in _MARKS
+
+
+def load_judge(path: Path) -> SpeechJudge:
+    """Returns the judge whose weights are in a file.
+
+    Raises:
+        ValueError: if the file holds no such weights; names it.
+        OSError: if it cannot be read.
+    """
+    try:
+        weights = load_file(path)
+    except SafetensorError as error:
+        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+    shapes = {name: weight.shape for name, weight in weights.items()}
+    if shapes != {"weights": (N_FACTS,), "bias": (1,)}:
+        raise ValueError(
+            f"{path}: found weights of shapes {shapes}, expected weights ({N_FACTS},) and bias (1,)"
+        )
+    return SpeechJudge(weights["weights"].astype(np.float32), float(weights["bias"][0]))
+
+
+def fit_judge(
+    books: Sequence[tuple[BookSpans, Callable[[Span], bool | None]]], strength: float = 0.2
+) -> SpeechJudge:
+    """Returns a judge that learns from annotated books by logistic regression.
+
+    Args:
+        books: each with a function that says whether a span in quotation marks is speech; None
+            where the annotation does not tell.
+        strength: the inverse of the regularization, `C` of scikit-learn.
+
+    Raises:
+        ValueError: if the books do not have both, speech and other quotations.
+    """
+    from scipy.sparse import csr_matrix
+    from sklearn.linear_model import LogisticRegression
+
+    numbers: list[np.ndarray] = []
+    values: list[np.ndarray] = []
+    ends, unsaid = [0], []
+    for book_spans, is_speech in books:
+        for position, span in enumerate(book_spans.spans):
+            said = is_speech(span) if _is_judged(span) else None
+            if said is not None:
+                of_span, weights = read_facts(book_spans.spans, position)
+                numbers.append(of_span)
+                values.append(weights)
+                ends.append(ends[-1] + len(of_span))
+                unsaid.append(not said)
+    if len(set(unsaid)) < 2:
+        raise ValueError("found no speech or no other quotations, expected both to learn from")
+    facts = csr_matrix(
+        (np.concatenate(values), np.concatenate(numbers), ends), shape=(len(unsaid), N_FACTS)
+    )
+    fitted = LogisticRegression(C=strength, max_iter=300).fit(facts, unsaid)
+    return SpeechJudge(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
