@@ -159,9 +159,8 @@ class _Calls:
     def end(self) -> None:
         """Ends the processes. A second Ctrl-C leaves none."""
         with _signals_blocked():
-            for call in self.waiting:
-                if call.future:
-                    call.future.cancel()
+            # It also ends the calls that wait. If they were cancelled before, loky's thread would
+            # fail on them now and then, and print why.
             self._pool.shutdown(kill_workers=True)
 
 
