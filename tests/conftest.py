@@ -20,7 +20,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# The same of a closed terminal under `nohup`.
+# `nohup` starts it with a hangup ignored.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

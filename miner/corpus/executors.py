@@ -159,8 +159,8 @@ class _Calls:
     def end(self) -> None:
         """Ends the processes. A second Ctrl-C leaves none."""
         with _signals_blocked():
-            # It also ends the calls that wait. If they were cancelled before, loky's thread would
-            # fail on them now and then, and print why.
+            # This ends the waiting calls, too. Do not cancel them before: a thread of loky would
+            # now and then fail on a cancelled call and print a traceback.
             self._pool.shutdown(kill_workers=True)
 
 
