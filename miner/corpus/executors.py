@@ -159,9 +159,8 @@ class _Calls:
     def end(self) -> None:
         """Ends the processes. A second Ctrl-C leaves none."""
         with _signals_blocked():
-            for call in self.waiting:
-                if call.future:
-                    call.future.cancel()
+            # This ends the waiting calls, too. Do not cancel them before: a thread of loky would
+            # now and then fail on a cancelled call and print a traceback.
             self._pool.shutdown(kill_workers=True)
 
 
