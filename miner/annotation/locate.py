@@ -117,7 +117,9 @@ def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
     )
     n_others = {chapter: sum(others[n] for n in held) for chapter, held in stands_in.items()}
     spans, fact_of = _cut(book_spans, placed)
-    cut = BookSpans(book_spans.book, spans)
+    judged = {span.chapter for span in spans}
+    elsewhere = tuple(span for span in book_spans.spans if span.chapter not in judged)
+    cut = BookSpans(book_spans.book, spans, elsewhere=elsewhere)
     facts_of_spans = tuple(map(fact_of.get, spans))
     return Located(annotated, cut, facts_of_spans, n_found, n_all, n_others, tuple(lost))
 

@@ -38,6 +38,8 @@ class Character:
         gender: "m", "f", or "" where the book does not tell.
         kind: how it is known.
         n_mentions: how often the book names it.
+        chapter: the chapter of an unnamed person, since the waiter of another chapter is another
+            waiter; None for those of the whole book.
     """
 
     id: str
@@ -46,6 +48,7 @@ class Character:
     gender: str = ""
     kind: Kind = Kind.NAMED
     n_mentions: int = 0
+    chapter: int | None = None
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -69,6 +72,12 @@ class Cast:
     characters: tuple[Character, ...]
     forms: Mapping[Form, tuple[int, ...]] = field(repr=False)
     nouns: Mapping[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def narrator(self) -> int | None:
+        """The character who tells the story; None where a given list does not say who."""
+        kinds = (n for n, one in enumerate(self.characters) if one.kind is Kind.NARRATOR)
+        return next(kinds, None)
 
 
 def find_mentions(
@@ -117,7 +126,8 @@ def cast_from_characters(characters: Sequence[Character], names: Sequence[Name])
     without qualities ("Poor Jane"), then without its titles, then with any title, as long as the
     gender fits. An alias that several characters share means the one whom the chapter names by
     other aliases; where it names none, whoever has no other alias, or else the one who is named
-    most in the book. An alias without a capital ("the barber") is a noun.
+    most in the book. An alias without a capital ("the barber") is a noun. The aliases of an unnamed
+    person of one chapter mean nobody elsewhere, so they are not looked up.
     """
     counts = Counter(name.form for name in names)
     by_form: defaultdict[Form, list[int]] = defaultdict(list)
@@ -129,6 +139,8 @@ def cast_from_characters(characters: Sequence[Character], names: Sequence[Name])
     for position, character in enumerate(characters):
         own = [form for form in _forms_of(character) if len(holders[form]) == 1]
         rank.append((bool(own), -sum(counts[form] for form in _forms_of(character))))
+        if character.chapter is not None:
+            continue
         for alias in dict.fromkeys((character.name, *character.aliases)):
             plain = _ARTICLE.sub("", alias.strip(), count=1) or alias
             if plain == plain.lower():
@@ -189,6 +201,8 @@ def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) 
 
 
 def _forms_of(character: Character) -> frozenset[Form]:
+    if character.chapter is not None:
+        return frozenset()
     return frozenset(map(parse_form, (character.name, *character.aliases)))
 
 

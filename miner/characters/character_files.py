@@ -6,91 +6,90 @@ a row, set the gender, or write a row for somebody who was not found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from reprlib import repr as shown
+from types import MappingProxyType
 from typing import Any
 
 from miner.characters.cast import GENDERS, Character, Kind, refuse_unclear
-from miner.files import decode_text, json_lines, json_rows, whole_file
+from miner.files import decode_text, json_rows
 
+CharacterLists = Mapping[str, tuple[Character, ...]]  # the characters of books, by the book's id
+NO_CHARACTERS: CharacterLists = MappingProxyType({})
 # What a row must have. The other keys are for the reader of the file.
-_KEYS = ("id", "name", "aliases", "gender", "kind")
+_KEYS = ("book", "id", "name", "aliases", "gender", "kind")
 
 
-def row_from_character(character: Character, n_utterances: int | None = None) -> dict[str, Any]:
+def row_from_character(book: str, character: Character, n_utterances: int) -> dict[str, Any]:
     """Returns the row of a character, with its keys in the file's order.
 
     Args:
+        book: the id of the book.
         character: the character.
-        n_utterances: how many utterances it speaks, or None where that is not known.
+        n_utterances: how many utterances it speaks.
     """
     return {
+        "book": book,
         "id": character.id,
         "name": character.name,
         "aliases": list(character.aliases),
         "gender": character.gender,
         "kind": character.kind.value,
+        "chapter": character.chapter,
         "mentions": character.n_mentions,
         "utterances": n_utterances,
     }
 
 
-def write_characters(
-    path: Path,
-    characters: Sequence[Character],
-    n_utterances: Mapping[str, int] | None = None,
-    force: bool = False,
-) -> None:
-    """Writes the characters of a book.
-
-    Args:
-        path: the file.
-        characters: the characters, in order.
-        n_utterances: how many utterances each speaks, by id; None where that is not known.
-        force: whether a file that exists is replaced.
-
-    Raises:
-        ValueError: if the file exists and `force` is False.
-        OSError: if the file cannot be written; nothing is left behind.
-    """
-    rows = (
-        row_from_character(
-            character, None if n_utterances is None else n_utterances.get(character.id, 0)
-        )
-        for character in characters
+def character_from_row(row: Mapping[str, Any]) -> Character:
+    """Returns the character of a row that `row_from_character` made."""
+    return Character(
+        row["id"],
+        row["name"],
+        tuple(row["aliases"]),
+        row["gender"],
+        Kind(row["kind"]),
+        row["mentions"],
+        row["chapter"],
     )
-    with whole_file(path, force) as file:
-        file.write(json_lines(rows))
 
 
-def read_characters(path: Path | str) -> tuple[Character, ...]:
-    """Returns the characters of a file that `write_characters` wrote and a person may have changed.
+def read_characters(path: Path | str) -> CharacterLists:
+    """Returns the characters of each book of a file that a person may have changed.
 
     Mentions and utterances are not read, since they are counted again. Aliases that a row repeats
     are read once.
 
     Raises:
         ValueError: if a line is not a JSON object, a key is missing, a value has the wrong type,
-            two rows have one id, or a row has no alias of its own; names the file and the line.
+            two rows of a book have one id, a row has no alias of its own, or a book has two
+            narrators; names the file and the line.
         OSError: if the file cannot be read.
     """
     path = Path(path)
-    characters: list[Character] = []
-    places: list[str] = []
+    characters: defaultdict[str, list[Character]] = defaultdict(list)
+    places: defaultdict[str, list[str]] = defaultdict(list)
     for where, row in json_rows(path, decode_text(path.read_bytes(), path)):
-        characters.append(_character(row, where))
-        places.append(where)
-    refuse_unclear(characters, places)
-    return tuple(characters)
+        book, character = _character(row, where)
+        if character.kind is Kind.NARRATOR and any(
+            one.kind is Kind.NARRATOR for one in characters[book]
+        ):
+            raise ValueError(f"{where}: found another narrator of {book}, expected one")
+        characters[book].append(character)
+        places[book].append(where)
+    for book, of_book in characters.items():
+        refuse_unclear(of_book, places[book])
+    return {book: tuple(of_book) for book, of_book in characters.items()}
 
 
-def _character(row: Mapping[str, Any], where: str) -> Character:
-    """Returns the character of a row; errors begin with `where`."""
+def _character(row: Mapping[str, Any], where: str) -> tuple[str, Character]:
+    """Returns the book and the character of a row; errors begin with `where`."""
     missing = [key for key in _KEYS if key not in row]
     if missing:
         raise ValueError(f"{where}: found no {', '.join(missing)}, expected {', '.join(_KEYS)}")
-    for key in ("id", "name"):
+    for key in ("book", "id", "name"):
         if not isinstance(row[key], str) or not row[key].strip():
             raise ValueError(f"{where}: found {shown(row[key])} as {key}, expected text")
     aliases = row["aliases"]
@@ -109,6 +108,14 @@ def _character(row: Mapping[str, Any], where: str) -> Character:
         raise ValueError(
             f"{where}: found kind {shown(row['kind'])}, expected one of {expected}"
         ) from error
-    return Character(
-        row["id"].strip(), row["name"], tuple(dict.fromkeys(aliases)), row["gender"], kind
+    chapter = row.get("chapter")
+    if chapter is not None and (type(chapter) is not int or chapter < 0):
+        raise ValueError(f"{where}: found chapter {shown(chapter)}, expected a number, or null")
+    return row["book"], Character(
+        row["id"].strip(),
+        row["name"],
+        tuple(dict.fromkeys(aliases)),
+        row["gender"],
+        kind,
+        chapter=chapter,
     )

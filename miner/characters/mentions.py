@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from miner.characters.cast import Cast, Kind, find_mentions
+from miner.characters.cast import Cast, Character, Kind, cast_from_characters, find_mentions
 from miner.characters.characters import find_characters
 from miner.characters.names import find_names
 from miner.characters.paragraphs import Paragraph, join_spans
@@ -150,13 +150,13 @@ class BookPeople:
     _named: tuple[tuple[_NamedPlace, ...], ...]
 
     def chapters(self) -> Iterator[ChapterPeople]:
-        """Yields the chapters that hold an utterance, in order."""
+        """Yields the chapters that hold an utterance to be tagged, in order."""
         bearers = _bearers_of_titles(self.cast)
         positions: defaultdict[int, list[int]] = defaultdict(list)
         for position, paragraph in enumerate(self.paragraphs):
             positions[paragraph.chapter].append(position)
         for number in sorted(positions):
-            if any(self.paragraphs[position].utterances for position in positions[number]):
+            if any(self.paragraphs[position].spans for position in positions[number]):
                 yield self._read_chapter(number, positions[number], bearers)
 
     def _read_chapter(
@@ -195,31 +195,33 @@ class BookPeople:
         )
 
 
-def read_people(book_spans: BookSpans, cast: Cast | None = None) -> BookPeople:
+def read_people(book_spans: BookSpans, characters: Sequence[Character] | None = None) -> BookPeople:
     """Returns a book with its cast.
 
     Args:
         book_spans: the book.
-        cast: its characters; they are found if none are given.
+        characters: those of the book; they are found if none are given.
     """
-    return people_from_paragraphs(join_spans(book_spans), cast)
+    return people_from_paragraphs(join_spans(book_spans), characters)
 
 
 def people_from_paragraphs(
-    paragraphs: tuple[Paragraph, ...], cast: Cast | None = None
+    paragraphs: tuple[Paragraph, ...], characters: Sequence[Character] | None = None
 ) -> BookPeople:
     """Returns the book of these paragraphs with its cast, as `read_people` does."""
     names = find_names(paragraphs)
-    if cast is None:
+    if characters is None:
         cast = find_characters(paragraphs, names)
+    else:
+        cast = cast_from_characters(characters, names)
     named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
     mentioned = find_mentions(cast.forms, names, paragraphs)
     counts = Counter(mentioned)
-    characters = (
+    counted = (
         replace(character, n_mentions=counts[position])
         for position, character in enumerate(cast.characters)
     )
-    cast = replace(cast, characters=tuple(characters))  # a given list does not count them
+    cast = replace(cast, characters=tuple(counted))  # a given list does not count them
     for name, meant in zip(names, mentioned, strict=True):
         if meant is not None:
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
@@ -244,7 +246,9 @@ class _PeopleOfChapter:
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
         self._numbers: dict[int | str, int] = {}
-        self.people = [Person(Kind.NARRATOR, gender="i"), Person(None)]
+        if cast.narrator is not None:
+            self._numbers[cast.narrator] = NARRATOR_NUMBER
+        self.people = [Person(Kind.NARRATOR, cast.narrator, gender="i"), Person(None)]
         assert len(self.people) == _NOBODY_AT_HAND
 
     def number_of(self, key: int | str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from miner.books.book import BlockKind
@@ -18,7 +18,8 @@ class Paragraph:
         chapter: the number of the chapter.
         text: the text as printed, all its spans joined.
         utterances: (start, end) of each utterance in the text, in order.
-        spans: the position of each utterance in the spans of the book.
+        spans: the position of each utterance in the spans of the book; none of them in a chapter
+            that is not to be tagged.
         is_heading: whether it is a heading.
     """
 
@@ -44,8 +45,15 @@ class Paragraph:
 def join_spans(book_spans: BookSpans) -> tuple[Paragraph, ...]:
     """Returns the paragraphs of a book in reading order.
 
-    Paragraphs may be missing from the spans. Places count from the first span of a paragraph.
+    Those of other chapters (`BookSpans.elsewhere`) come last, without positions of their
+    utterances. Paragraphs may be missing. Places count from the first span of a paragraph.
     """
+    elsewhere = replace(book_spans, spans=book_spans.elsewhere)
+    others = (replace(paragraph, spans=()) for paragraph in _join(elsewhere))
+    return (*_join(book_spans), *others)
+
+
+def _join(book_spans: BookSpans) -> list[Paragraph]:
     headings = {block.index for block in book_spans.book.blocks if block.kind is BlockKind.HEADING}
     found: list[Paragraph] = []
     for index, group in groupby(enumerate(book_spans.spans), key=lambda item: item[1].paragraph):
@@ -62,4 +70,4 @@ def join_spans(book_spans: BookSpans) -> tuple[Paragraph, ...]:
                 index in headings,
             )
         )
-    return tuple(found)
+    return found

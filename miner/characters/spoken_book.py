@@ -2,41 +2,63 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Protocol, overload
 
-from miner.characters.cast import Cast, Character
+from miner.characters.cast import Character
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TaggedSpan
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenBook:
-    """A book whose utterances have speakers.
+@dataclass(frozen=True)
+class SpokenBook(Sequence[TaggedSpan]):
+    """The tagged spans of a book, with the speaker of each utterance, and its characters.
 
     Attributes:
-        spans: the tagged spans, each utterance with its speaker.
-        characters: those of the cast, then the unnamed people and the narrator who speak.
-        n_utterances: the number of utterances of each character, by id.
+        spans: the tagged spans.
+        characters: the named characters, then the unnamed people and the narrator who speak.
     """
 
     spans: tuple[TaggedSpan, ...]
-    characters: tuple[Character, ...]
-    n_utterances: Mapping[str, int]
+    characters: tuple[Character, ...] = ()
+
+    @cached_property
+    def n_utterances(self) -> Mapping[str, int]:
+        """The number of utterances of each character who speaks, by id."""
+        speakers = (item.speaker for item in self.spans)
+        return Counter(speaker for speaker in speakers if speaker is not None)
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @overload
+    def __getitem__(self, index: int) -> TaggedSpan: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TaggedSpan]: ...
+    def __getitem__(self, index: int | slice) -> TaggedSpan | Sequence[TaggedSpan]:
+        return self.spans[index]
 
 
 class Attributor(Protocol):
     """Finds the speakers of a book."""
 
     def attribute(
-        self, book_spans: BookSpans, tagged: Sequence[TaggedSpan], cast: Cast | None = None
+        self,
+        book_spans: BookSpans,
+        tagged: Sequence[TaggedSpan],
+        characters: Sequence[Character] | None = None,
+        *,
+        revise: bool = True,
     ) -> SpokenBook:
         """Returns the speakers of a book.
 
         Args:
             book_spans: the book.
             tagged: its spans with their tags.
-            cast: its characters; they are found if none are given.
+            characters: those of the book; they are found if none are given.
+            revise: whether the tags are changed to agree with the speakers.
         """
         ...

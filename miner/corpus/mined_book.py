@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from miner.characters.cast import Character
+from miner.characters.character_files import character_from_row
 from miner.corpus.options import MiningOptions
 from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagged_from_rows
 from miner.dialogue.dialogues import Dialogue, Pair, decode_dialogues, span_pairs, turn_pairs
@@ -87,13 +89,18 @@ class MinedBook:
         return self.options.filter(decode_dialogues(self.tagged)).kept
 
     @cached_property
+    def characters(self) -> tuple[Character, ...]:
+        """The named characters, those with the most mentions first; then others who speak."""
+        return tuple(map(character_from_row, self.rows("characters")))
+
+    @cached_property
     def pairs(self) -> tuple[Pair, ...]:
         """Each turn with the next turn of its dialogue, in reading order."""
         pairs_of = span_pairs if self.options.pairs_by_span else turn_pairs
         return tuple(pair for dialogue in self.dialogues for pair in pairs_of(dialogue))
 
     def rows(self, kind: str = "pairs") -> list[Row]:
-        """The rows of "spans", "dialogues" or "pairs", as the files have them.
+        """The rows of "spans", "dialogues", "pairs" or "characters", as the files have them.
 
         Raises:
             ValueError: if there is no such kind.

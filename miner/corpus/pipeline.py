@@ -12,6 +12,8 @@ from typing import Any
 
 from miner.books.book_file import read_book_file
 from miner.books.sources import SAMPLE, Source
+from miner.characters.character_files import NO_CHARACTERS, CharacterLists, read_characters
+from miner.characters.spoken_book import SpokenBook
 from miner.corpus.filters import BookFilter, find_reason
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions, describe
@@ -25,6 +27,7 @@ from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger, TwoStepTagger
 from miner.files import json_lines, printable
 from miner.models.load import AUTO, FLOAT32, choose_tagger, load_tagger, tagger_signature
 from miner.models.routing import route_in_order
+from miner.models.speakers.attributor import attribute_speakers
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ def mine(
     min_turns: int = MIN_TURNS,
     min_confidence: float = 0.0,
     dtype: str = FLOAT32,
+    characters: str | Path | None = None,
 ) -> MinedBook:
     """Mines the conversations of one book.
 
@@ -85,12 +89,16 @@ def mine(
         min_turns: leave out dialogues of fewer turns.
         min_confidence: leave out pairs of lower confidence, 0 to 1, and divide the dialogue there.
         dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
+        characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the book has;
+            without it, or where it lacks the book, they are found.
 
     Raises:
-        ValueError: if there is no such book or tagger, or the book has no dialogues; in one line.
+        ValueError: if there is no such book, tagger or list, or the book has no dialogues; in one
+            line.
         TypeError: if an argument is of another type; says what was expected.
     """
-    loaded, name = open_tagger(tagger, dtype, min_confidence)
+    lists = NO_CHARACTERS if characters is None else read_characters(characters)
+    loaded, name = open_tagger(tagger, dtype, min_confidence, lists)
     options = MiningOptions(
         name,
         names_of_marks(quotes),
@@ -98,6 +106,7 @@ def mine(
         min_turns=min_turns,
         min_confidence=min_confidence,
         dtype=dtype,
+        characters=lists,
     )
     result = mine_source(find_source(source, books, mirror), loaded, options)
     if isinstance(result, SetAside):
@@ -106,7 +115,10 @@ def mine(
 
 
 def open_tagger(
-    tagger: str | Path | Tagger, dtype: str, min_confidence: float = 0.0
+    tagger: str | Path | Tagger,
+    dtype: str,
+    min_confidence: float = 0.0,
+    characters: CharacterLists = NO_CHARACTERS,
 ) -> tuple[Tagger, str]:
     """A tagger, and the name that `MiningOptions` has for it.
 
@@ -114,7 +126,7 @@ def open_tagger(
         ValueError: as `load_tagger` does, and if its tags have no confidence but one is asked for.
         TypeError: if it is neither a name nor a tagger.
     """
-    loaded, name = _load_or_take(tagger, dtype)
+    loaded, name = _load_or_take(tagger, dtype, characters)
     if min_confidence and not getattr(loaded, "gives_confidence", True):
         raise ValueError(
             f"found a least confidence of {min_confidence} for the tagger {name}, whose tags have "
@@ -123,9 +135,11 @@ def open_tagger(
     return loaded, name
 
 
-def _load_or_take(tagger: str | Path | Tagger, dtype: str) -> tuple[Tagger, str]:
+def _load_or_take(
+    tagger: str | Path | Tagger, dtype: str, characters: CharacterLists
+) -> tuple[Tagger, str]:
     if isinstance(tagger, str | Path):
-        return load_tagger(tagger, dtype), str(tagger)
+        return load_tagger(tagger, dtype, characters), str(tagger)
     if isinstance(tagger, type) or not callable(getattr(tagger, "tag", None)):
         raise TypeError(
             f"found {tagger!r} as a tagger, "
@@ -261,12 +275,19 @@ def _decode(
             `options` set a least confidence and the tags have none.
         TypeError: if the tagger gave something other than tagged spans.
     """
-    tagged = TaggedBook(book_spans.book.id, _checked(tags, len(book_spans.spans)), options.tagger)
+    checked = _checked(tags, len(book_spans.spans))
+    # A checkpoint has attributed its tags itself, because it revises them.
+    spoken = (
+        tags
+        if isinstance(tags, SpokenBook)
+        else attribute_speakers(book_spans, checked, options.characters, revise=False)
+    )
+    tagged = TaggedBook(book_spans.book.id, spoken.spans, options.tagger)
     filtered = options.filter(decode_dialogues(tagged))
-    rows = rows_of_book(tagged, filtered.kept, options.pairs_by_span)
+    rows = rows_of_book(tagged, filtered.kept, spoken, options.pairs_by_span)
     confidences = tuple(item.confidence for item in tagged.spans)
     return MinedBook(
-        _entry(source, book_spans, filtered, options),
+        _entry(source, book_spans, filtered, spoken, options),
         {kind: json_lines(of_kind) for kind, of_kind in rows.items()},
         () if all(confidence is None for confidence in confidences) else confidences,
         options,
@@ -311,7 +332,11 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _entry(
-    source: Source, book_spans: BookSpans, filtered: FilteredDialogues, options: MiningOptions
+    source: Source,
+    book_spans: BookSpans,
+    filtered: FilteredDialogues,
+    spoken: SpokenBook,
+    options: MiningOptions,
 ) -> dict[str, Any]:
     """What the run record says of a book."""
     assert source.path is not None
@@ -344,6 +369,11 @@ def _entry(
             "dialogues": len(filtered.kept),
             "turns": sum(len(dialogue.turns) for dialogue in filtered.kept),
             "pairs": sum(len(dialogue.turns) - 1 for dialogue in paired),
+            "characters": len(spoken.characters),
+            "speakers": len(spoken.n_utterances),
+            "utterances_without_speaker": sum(
+                item.speaker is None for item in spoken if item.span.is_utterance
+            ),
         },
         "filtered": dict(filtered.drops),
         "warnings": list(book.warnings),

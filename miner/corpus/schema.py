@@ -12,20 +12,26 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from miner.characters.character_files import row_from_character
+from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.dialogues import Dialogue, Turn, split_into_spans, turn_pairs
 from miner.dialogue.spans import Span
-from miner.dialogue.tag_files import row_from_span
+from miner.dialogue.tag_files import rounded, row_from_span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = dict[str, Any]
-KINDS = ("spans", "dialogues", "pairs")
+SPEAKER = ("speaker", "speaker_name", "speaker_confidence", "addressees")  # of a turn
+KINDS = ("spans", "dialogues", "pairs", "characters")
 
 
 def rows_of_book(
-    tagged: TaggedBook, found: Sequence[Dialogue], pairs_by_span: bool = False
+    tagged: TaggedBook,
+    found: Sequence[Dialogue],
+    spoken: SpokenBook,
+    pairs_by_span: bool = False,
 ) -> dict[str, Iterable[Row]]:
     """The rows of each kind of `KINDS`.
 
@@ -36,30 +42,41 @@ def rows_of_book(
       before it, including the narration inside the turn.
     - pairs: one row per turn and next turn, with the narration between the two and inside the
       second. `confidence` is None where the tagger gives none.
+    - characters: one row per character, as `characters.character_files` reads them.
+
+    Speakers and addressees are ids of characters. A speaker is None where nobody is known.
 
     Args:
         tagged: the book that the dialogues were decoded from.
         found: its dialogues, filtered or not.
+        spoken: the same book with its characters.
         pairs_by_span: pair spans, as MCN does, instead of turns.
     """
     narration = _Narration(tagged)
-    rows = [_dialogue_row(dialogue, narration) for dialogue in found]
+    names = {character.id: character.name for character in spoken.characters}
+    rows = [_dialogue_row(dialogue, narration, names) for dialogue in found]
     paired, rows_of_paired = found, rows
     if pairs_by_span:
         paired = [split_into_spans(dialogue) for dialogue in found]
-        rows_of_paired = [_dialogue_row(dialogue, narration) for dialogue in paired]
+        rows_of_paired = [_dialogue_row(dialogue, narration, names) for dialogue in paired]
     return {
-        "spans": _span_rows(tagged, found),
+        "spans": _span_rows(tagged, found, names),
         "dialogues": rows,
         "pairs": (
             pair
             for dialogue, row in zip(paired, rows_of_paired, strict=True)
             for pair in _pair_rows(dialogue, row)
         ),
+        "characters": [
+            row_from_character(tagged.book, character, spoken.n_utterances.get(character.id, 0))
+            for character in spoken.characters
+        ],
     }
 
 
-def _span_rows(tagged: TaggedBook, found: Sequence[Dialogue]) -> Iterator[Row]:
+def _span_rows(
+    tagged: TaggedBook, found: Sequence[Dialogue], names: Mapping[str, str]
+) -> Iterator[Row]:
     places: dict[tuple[int, int], tuple[int, int, int]] = {}
     for dialogue in found:
         for number, turn in enumerate(dialogue.turns):
@@ -67,6 +84,7 @@ def _span_rows(tagged: TaggedBook, found: Sequence[Dialogue]) -> Iterator[Row]:
                 places[span.paragraph, span.index] = (dialogue.index, dialogue.part, number)
     for item in tagged.spans:
         row = row_from_span(tagged.book, item)
+        row["speaker_name"] = None if item.speaker is None else names[item.speaker]
         place = places.get((item.span.paragraph, item.span.index), (None, None, None))
         row["dialogue"], row["part"], row["turn"] = place
         yield row
@@ -85,17 +103,26 @@ def _pair_rows(dialogue: Dialogue, row: Row) -> Iterator[Row]:
             "response": response["text"],
             "narration": response["narration"],
             "confidence": pair.confidence,
+            **{
+                f"{side}_{key}": turn[key]
+                for side, turn in (("context", context), ("response", response))
+                for key in SPEAKER
+            },
             "context_spans": context["spans"],
             "response_spans": response["spans"],
         }
 
 
-def _dialogue_row(dialogue: Dialogue, narration: _Narration) -> Row:
+def _dialogue_row(dialogue: Dialogue, narration: _Narration, names: Mapping[str, str]) -> Row:
     turns = dialogue.turns
     made = [
         {
             "text": turn.text,
             "narration": narration.up_to(turn, turns[number - 1] if number else None),
+            "speaker": turn.speaker,
+            "speaker_name": None if turn.speaker is None else names[turn.speaker],
+            "speaker_confidence": rounded(turn.speaker_confidence),
+            "addressees": list(turn.addressees),
             "spans": _places(turn.spans),
         }
         for number, turn in enumerate(turns)
@@ -108,6 +135,7 @@ def _dialogue_row(dialogue: Dialogue, narration: _Narration) -> Row:
         "paragraph": turns[0].spans[0].paragraph,
         "n_turns": len(made),
         "n_words": sum(len(turn["text"].split()) for turn in made),
+        "participants": list(dialogue.participants),
         "turns": made,
     }
 
@@ -176,7 +204,8 @@ def tagged_from_rows(
             row["continues"],
         )
         confidence = confidences[number] if confidences else None
-        spans.append(TaggedSpan(span, Tag(row["tag"]), confidence))
+        speaker = row["speaker"], row["speaker_confidence"], tuple(row["called"])
+        spans.append(TaggedSpan(span, Tag(row["tag"]), confidence, *speaker))
     return TaggedBook(book, tuple(spans), source)
 
 
@@ -186,21 +215,45 @@ def arrow_schemas() -> Mapping[str, pa.Schema]:
 
     text, number, flag = pa.string(), pa.int32(), pa.bool_()
     place = pa.struct([(name, number) for name in ("chapter", "paragraph", "span", "start", "end")])
-    turn = pa.struct([("text", text), ("narration", text), ("spans", pa.list_(place))])
+    speaker = dict(zip(SPEAKER, (text, text, pa.float32(), pa.list_(text)), strict=True))
+    turn = [("text", text), ("narration", text), *speaker.items(), ("spans", pa.list_(place))]
     spans = [("book", text)]
     spans += [(name, number) for name in ("chapter", "paragraph", "span", "start", "end")]
     spans += [("kind", text), ("text", text), ("tag", text), ("confidence", pa.float32())]
-    spans += [("quoted", flag), ("continues", flag)]
+    spans += [("quoted", flag), ("continues", flag), ("speaker", text)]
+    spans += [("speaker_confidence", pa.float32()), ("called", pa.list_(text))]
+    spans += [("speaker_name", text)]
     spans += [("dialogue", number), ("part", number), ("turn", number)]
     head = [("book", text), ("dialogue", number), ("part", number)]
     head += [("chapter", number), ("paragraph", number)]
     pairs = [*head, ("context", text), ("response", text), ("narration", text)]
     pairs += [("confidence", pa.float32())]
+    for side in ("context", "response"):
+        pairs += [(f"{side}_{name}", kind) for name, kind in speaker.items()]
     pairs += [("context_spans", pa.list_(place)), ("response_spans", pa.list_(place))]
     return {
         "spans": pa.schema(spans),
         "dialogues": pa.schema(
-            [*head, ("n_turns", number), ("n_words", number), ("turns", pa.list_(turn))]
+            [
+                *head,
+                ("n_turns", number),
+                ("n_words", number),
+                ("participants", pa.list_(text)),
+                ("turns", pa.list_(pa.struct(turn))),
+            ]
         ),
         "pairs": pa.schema(pairs),
+        "characters": pa.schema(
+            [
+                ("book", text),
+                ("id", text),
+                ("name", text),
+                ("aliases", pa.list_(text)),
+                ("gender", text),
+                ("kind", text),
+                ("chapter", number),
+                ("mentions", number),
+                ("utterances", number),
+            ]
+        ),
     }

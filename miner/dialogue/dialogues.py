@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -25,6 +26,7 @@ _CLOSERS = {
 }
 _CLOSING = re.compile(r"""(?:[”»"]|(?<=[^\w\s])[’'])$""")
 _DASHES = "—–―-"
+_TWO = 2  # participants, of whom each speaks to the other
 # What may stand between the end of a sentence of narration and the speech after it.
 _AFTER_STOP = _DASHES + " \n\t)]_*"
 _ENDS_SENTENCE = (".", "!", "?", ":")
@@ -41,11 +43,19 @@ class Turn:
         confidences: the confidence of each span's tag and, last, of the tag after the turn, which
             decides that the turn ends. Empty if the tagger gives no confidence.
         between: the narration before each span but the first; empty where it is not known.
+        speaker: the id of the character who speaks; None if nobody is known.
+        speaker_confidence: the mean confidence of its spans in the speaker, 0..1; None if nobody is
+            known.
+        addressees: the ids of the characters whom it calls by name; where it calls nobody and two
+            people talk, the other one.
     """
 
     spans: tuple[Span, ...]
     confidences: tuple[float, ...] = ()
     between: tuple[str, ...] = ()
+    speaker: str | None = None
+    speaker_confidence: float | None = None
+    addressees: tuple[str, ...] = ()
 
     @property
     def quoted_text(self) -> str:
@@ -82,6 +92,12 @@ class Dialogue:
     index: int
     turns: tuple[Turn, ...]
     part: int = 0
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """The ids of the speakers, as they begin to speak."""
+        speakers = (turn.speaker for turn in self.turns)
+        return tuple(dict.fromkeys(speaker for speaker in speakers if speaker is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +205,45 @@ def decode_dialogues(tagged: TaggedBook) -> list[Dialogue]:
             tuple(item.span for item in items),
             known if len(known) == len(sure) else (),
             tuple(narration),
+            *_speaker_of(items),
+            tuple(dict.fromkeys(called for item in items for called in item.called)),
         )
         if items[0].tag is Tag.B_START:
             found.append([])
         found[-1].append(turn)
-    return [Dialogue(tagged.book, index, tuple(turns)) for index, turns in enumerate(found)]
+    return [
+        _address(Dialogue(tagged.book, index, tuple(turns))) for index, turns in enumerate(found)
+    ]
+
+
+def _speaker_of(items: Sequence[TaggedSpan]) -> tuple[str | None, float | None]:
+    """Returns the speaker of most characters of a turn, and the confidence in the speaker."""
+    lengths: Counter[str | None] = Counter()
+    for item in items:
+        lengths[item.speaker] += len(item.span.text)
+    (speaker, _), *_ = lengths.most_common(1)
+    sure = [
+        item.speaker_confidence
+        for item in items
+        if item.speaker == speaker and item.speaker_confidence is not None
+    ]
+    return speaker, math.fsum(sure) / len(sure) if sure else None
+
+
+def _address(dialogue: Dialogue) -> Dialogue:
+    """Returns the dialogue of two people with the other one as the addressee of each turn."""
+    participants = dialogue.participants
+    if len(participants) != _TWO:
+        return dialogue
+    first, second = participants
+    other: dict[str | None, str] = {first: second, second: first}
+    turns = (
+        turn
+        if turn.addressees or turn.speaker is None
+        else replace(turn, addressees=(other[turn.speaker],))
+        for turn in dialogue.turns
+    )
+    return replace(dialogue, turns=tuple(turns))
 
 
 def _turns(
@@ -248,7 +298,14 @@ def span_pairs(dialogue: Dialogue) -> list[Pair]:
 def split_into_spans(dialogue: Dialogue) -> Dialogue:
     """Returns the dialogue with each span as a turn of its own."""
     turns = tuple(
-        Turn((span,), turn.confidences[number : number + 2])
+        Turn(
+            (span,),
+            turn.confidences[number : number + 2],
+            (),
+            turn.speaker,
+            turn.speaker_confidence,
+            turn.addressees,
+        )
         for turn in dialogue.turns
         for number, span in enumerate(turn.spans)
     )

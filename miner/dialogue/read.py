@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from miner.books.book import Book, parse_book
 from miner.dialogue.spans import BookSpans, split_book
+from miner.dialogue.speech_judge import judge_of
 from miner.dialogue.typography import (
     find_foreign_language,
     infer_typography,
@@ -27,7 +28,12 @@ _SPEAKER_ALONE = re.compile(rf"({_NAME})[.:,]?(?:\s*[(\[][^)\]]{{0,200}}[)\]][.:
 
 
 def parse_spans(
-    data: bytes, book_id: str, quotes: Sequence[str] = (), *, thoughts: bool = False
+    data: bytes,
+    book_id: str,
+    quotes: Sequence[str] = (),
+    *,
+    thoughts: bool = False,
+    judged: bool = True,
 ) -> BookSpans:
     """Returns the spans of a book file, in reading order.
 
@@ -36,7 +42,10 @@ def parse_spans(
         book_id: the id of the book in everything made from it.
         quotes: the names of the marks that open speech. If empty they are inferred from the text,
             and a play or a book in a language without a file in `miner/languages` is refused.
-        thoughts: whether thoughts in quotation marks count as utterances; see `split_book`.
+        thoughts: whether thoughts in quotation marks count as utterances; see `split_book`. If they
+            do, nothing is judged.
+        judged: whether the judge of the language, if it has one, overrules the rules of what is
+            speech.
 
     Raises:
         ValueError: if the file cannot be parsed, is a play, is in a language without a file, or
@@ -52,6 +61,9 @@ def parse_spans(
     if quotes:
         typography = typography_from_names(quotes, typography.language)
     book_spans = split_book(book, typography, thoughts=thoughts)
+    judge = judge_of(book_spans.language) if judged and not thoughts else None
+    if judge is not None:
+        book_spans = judge.judge(book_spans)
     if not any(span.is_utterance for span in book_spans.spans):
         raise ValueError(_why_no_dialogue(book))
     if not quotes and _is_play(book):

@@ -61,12 +61,17 @@ class Span:
 class BookSpans:
     """A book and all spans of its story, narration included, in reading order.
 
-    `typography` is how the book marks speech, or None if the spans were not made from it.
+    Attributes:
+        book: the book.
+        spans: its spans, or those of the chapters to be tagged.
+        typography: how the book marks speech, or None if the spans were not made from it.
+        elsewhere: the spans of its other chapters, which tell who its people are.
     """
 
     book: Book
     spans: tuple[Span, ...]
     typography: Typography | None = None
+    elsewhere: tuple[Span, ...] = ()
 
     @property
     def language(self) -> str:

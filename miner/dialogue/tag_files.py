@@ -86,10 +86,9 @@ def read_tag_file(path: Path | str, repair: bool = False) -> TagFile:
 def row_from_span(book: str, tagged: TaggedSpan) -> dict[str, Any]:
     """Returns the row of a span, with its keys in the file's order.
 
-    `confidence` is rounded to 4 digits, or None.
+    A confidence is rounded to 4 digits, or None.
     """
     span = tagged.span
-    confidence = None if tagged.confidence is None else round(float(tagged.confidence), 4)
     return {
         "book": book,
         "chapter": span.chapter,
@@ -100,10 +99,18 @@ def row_from_span(book: str, tagged: TaggedSpan) -> dict[str, Any]:
         "kind": "utterance" if span.is_utterance else "narration",
         "text": span.text,
         "tag": tagged.tag.value,
-        "confidence": confidence,
+        "confidence": rounded(tagged.confidence),
         "quoted": span.quoted,
         "continues": span.continues,
+        "speaker": tagged.speaker,
+        "speaker_confidence": rounded(tagged.speaker_confidence),
+        "called": list(tagged.called),
     }
+
+
+def rounded(confidence: float | None) -> float | None:
+    """Returns a confidence as the files have it: with 4 digits, or None."""
+    return None if confidence is None else round(float(confidence), 4)
 
 
 def tag_from_name(name: object, where: str) -> Tag:
@@ -166,16 +173,26 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
             f"{where}: found {len(row['text'])} characters of text, "
             f"expected {row['end'] - row['start']}, from start to end"
         )
-    confidence = row["confidence"]
-    if confidence is not None and not (type(confidence) in (int, float) and 0 <= confidence <= 1):
-        raise ValueError(f"{where}: found confidence {shown(confidence)}, expected 0 to 1, or null")
+    for key in ("confidence", "speaker_confidence"):
+        sure = row.get(key)
+        if sure is not None and not (type(sure) in (int, float) and 0 <= sure <= 1):
+            name = key.replace("_", " ")
+            raise ValueError(f"{where}: found {name} {shown(sure)}, expected 0 to 1, or null")
+    speaker = row.get("speaker")
+    if speaker is not None and (not isinstance(speaker, str) or not speaker):
+        raise ValueError(f"{where}: found speaker {shown(speaker)}, expected an id, or null")
+    called = row.get("called", [])
+    if not isinstance(called, list) or not all(isinstance(one, str) and one for one in called):
+        raise ValueError(f"{where}: found called {shown(called)}, expected a list of ids")
     chapter, paragraph, index, start, end = (row[key] for key in _NUMBERS)
     is_utterance = row["kind"] == _KINDS[0]
     flags = is_utterance, row["quoted"], row["continues"]
     span = Span(chapter, paragraph, index, start, end, row["text"], *flags)
     tag = tag_from_name(row["tag"], where)
     try:
-        return row["book"], TaggedSpan(span, tag, confidence)
+        return row["book"], TaggedSpan(
+            span, tag, row["confidence"], speaker, row.get("speaker_confidence"), tuple(called)
+        )
     except ValueError as error:  # it knows the span, but not the file
         raise ValueError(f"{where}: {error}") from error
 

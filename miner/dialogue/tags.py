@@ -56,7 +56,8 @@ class TaggedSpan:
         tag: its tag.
         confidence: of the tag, 0..1; None if the tagger gives none.
         speaker: the id of the character who speaks an utterance; None if nobody is known.
-        speaker_confidence: of the speaker, 0..1; None for narration.
+        speaker_confidence: of the speaker, 0..1; None if nobody is known.
+        called: the ids of the characters whom an utterance calls by name.
     """
 
     span: Span
@@ -64,15 +65,21 @@ class TaggedSpan:
     confidence: float | None = None
     speaker: str | None = None
     speaker_confidence: float | None = None
+    called: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses O on an utterance and any other tag on narration."""
+        """Refuses O on an utterance, any other tag on narration, and narration with a speaker."""
         if self.span.is_utterance == (self.tag is Tag.O):
             kind = "utterance" if self.span.is_utterance else "narration"
             raise ValueError(
                 f"paragraph {self.span.paragraph}, span {self.span.index}: "
                 f"found {self.tag} on {kind}, expected "
                 + ("one of the other four tags" if self.span.is_utterance else "O")
+            )
+        if self.speaker is not None and not self.span.is_utterance:
+            raise ValueError(
+                f"paragraph {self.span.paragraph}, span {self.span.index}: "
+                f"found the speaker {self.speaker!r} on narration, expected none"
             )
 
 

@@ -23,9 +23,7 @@ from miner.annotation.pdnc import (
     read_character_list,
     read_quotations,
 )
-from miner.characters.cast import Cast, Kind, cast_from_characters, character_of
-from miner.characters.names import find_names
-from miner.characters.paragraphs import join_spans
+from miner.characters.cast import Character, Kind, character_of
 from miner.characters.spoken_book import Attributor, SpokenBook
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
@@ -98,14 +96,14 @@ def score_speakers(
     listed = read_character_list(novel.folder)
     # Thoughts in quotation marks count as quotations, because the corpus counts them.
     book_spans = parse_spans(data, novel.gutenberg_id, thoughts=True)
-    cast = _given_cast(listed, book_spans) if given else None
-    spoken = attributor.attribute(book_spans, tagger.tag(book_spans), cast)
+    characters = _given_characters(listed) if given else None
+    spoken = attributor.attribute(book_spans, tagger.tag(book_spans), characters)
     said = _speakers_of_quotations(book_spans, spoken, annotated.text, annotated.quotations)
     numbers = _numbers_of_names(listed)
     gold = [numbers.get(quotation.speaker) for quotation in annotated.quotations]
     if given:
-        assert cast is not None
-        stands_for = {character.id: n for n, character in enumerate(cast.characters)}
+        assert characters is not None
+        stands_for = {character.id: n for n, character in enumerate(characters)}
     else:
         stands_for = match_characters(spoken, listed)
     stands_for |= _narrator(spoken, said, gold)
@@ -119,14 +117,14 @@ def score_speakers(
     return SpeakerScore(novel.title, novel.gutenberg_id, dict(right), dict(counts))
 
 
-def _given_cast(listed: Sequence[PdncCharacter], book_spans: BookSpans) -> Cast:
-    characters = []
+def _given_characters(listed: Sequence[PdncCharacter]) -> list[Character]:
+    characters: list[Character] = []
     taken: set[str] = set()
     for item in listed:
         character = character_of(item.name, item.aliases, item.gender, taken)
         taken.add(character.id)
         characters.append(character)
-    return cast_from_characters(characters, find_names(join_spans(book_spans)))
+    return characters
 
 
 def _numbers_of_names(listed: Sequence[PdncCharacter]) -> dict[str, int]:

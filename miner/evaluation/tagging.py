@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from miner.annotation.editions import Edition
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
@@ -17,11 +19,12 @@ def tag_gold_spans(edition: Edition, tagger: Tagger, name: str = "") -> TaggedBo
 def tag_found_spans(edition: Edition, tagger: Tagger, name: str = "") -> TaggedBook:
     """Tags the spans that the miner finds in the annotated chapters; `name` is their source.
 
-    The other chapters are left out: they are not judged, and no tag depends on another chapter.
+    The other chapters are not judged, and so not tagged.
     """
-    judged = {span.chapter for span in edition.located.book_spans.spans}
+    located = edition.located.book_spans
+    judged = {span.chapter for span in located.spans}
     spans = tuple(span for span in edition.book_spans.spans if span.chapter in judged)
-    tagged = tagger.tag(BookSpans(edition.book_spans.book, spans))
+    tagged = tagger.tag(replace(located, spans=spans))
     return TaggedBook(edition.annotated.card.book, tuple(tagged), name)
 
 

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from miner.characters.character_files import NO_CHARACTERS, CharacterLists
+from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint
 from miner.models.routing import route_in_order
+from miner.models.speakers.attributor import attribute_speakers
 
 if TYPE_CHECKING:
     from miner.models.tagger.features import Chapter
@@ -86,7 +89,7 @@ class StoredTags:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointTagger:
-    """A trained tagger, by the folder of its checkpoint.
+    """A trained tagger, by the folder of its checkpoint, and the speakers that agree with its tags.
 
     It loads the weights on first use, so it is small enough to send to another process. It
     implements `TwoStepTagger`.
@@ -94,6 +97,7 @@ class CheckpointTagger:
 
     path: Path
     dtype: str = FLOAT32
+    characters: CharacterLists = field(default_factory=dict)
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -108,9 +112,12 @@ class CheckpointTagger:
         """
         return _load_model(self.path, self.dtype, _file_states(self.path))
 
-    def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
-        """One tagged span per span of the book."""
-        return self.load().tag(book_spans)
+    def tag(self, book_spans: BookSpans) -> SpokenBook:
+        """One tagged span per span of the book, each utterance with its speaker."""
+        return self._with_speakers(book_spans, self.load().tag(book_spans))
+
+    def _with_speakers(self, book_spans: BookSpans, tagged: Sequence[TaggedSpan]) -> SpokenBook:
+        return attribute_speakers(book_spans, tagged, self.characters, revise=True)
 
     def prepare(self, book_spans: BookSpans) -> tuple[Chapter, ...]:
         """The chapters as the model reads them. This needs no weights."""
@@ -122,11 +129,12 @@ class CheckpointTagger:
         self,
         books: Iterable[tuple[BookSpans, tuple[Chapter, ...]]],
         on_words: Callable[[int], None] | None = None,
-    ) -> Iterator[list[TaggedSpan]]:
-        """The tagged spans of each book."""
+    ) -> Iterator[SpokenBook]:
+        """The tagged spans of each book, each utterance with its speaker."""
         tagger = self.load()
         for book_spans, chapters in books:
-            yield tagger.tag_chapters(book_spans, chapters, on_words)
+            tagged = tagger.tag_chapters(book_spans, chapters, on_words)
+            yield self._with_speakers(book_spans, tagged)
 
 
 class _Routed(NamedTuple):
@@ -144,6 +152,7 @@ class AutoTagger:
     """
 
     dtype: str = FLOAT32
+    characters: CharacterLists = field(default_factory=dict)
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -185,7 +194,7 @@ class AutoTagger:
     def _tagger_of(self, language: str) -> Tagger:
         name = choose_tagger(AUTO, language)
         if language in SHIPPED:
-            return CheckpointTagger(Path(name), self.dtype)
+            return CheckpointTagger(Path(name), self.dtype, self.characters)
         return load_tagger(name)
 
 
@@ -238,7 +247,9 @@ def find_registered_taggers() -> dict[str, EntryPoint]:
     return {item.name: item for item in sorted(found, key=lambda item: item.name)}
 
 
-def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
+def load_tagger(
+    name: str | Path, dtype: str = FLOAT32, characters: CharacterLists = NO_CHARACTERS
+) -> Tagger:
     """The tagger of a name, or the one that reads the file or the checkpoint of a path.
 
     Example:
@@ -250,6 +261,8 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
             Lines) or of a checkpoint of `train.py`.
         dtype: "float32" or "bfloat16", in which the encoder of a checkpoint computes. bfloat16 is
             faster on some processors and may change a few tags. Other taggers ignore it.
+        characters: those of books whose lists are given, with which the tags of a checkpoint agree.
+            Other taggers ignore them.
 
     Raises:
         ValueError: if the name is neither known nor a path, if the tagger does not take the text
@@ -260,7 +273,7 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
     name = str(name)
     if name == AUTO:
         load_checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
-        return AutoTagger(dtype)
+        return AutoTagger(dtype, dict(characters))
     plain, colon, argument = name.partition(":")
     if entry := find_registered_taggers().get(plain):
         factory = entry.load()
@@ -271,7 +284,7 @@ def load_tagger(name: str | Path, dtype: str = FLOAT32) -> Tagger:
     path = Path(name)
     if is_checkpoint(path):
         load_checkpoint_tagger(name, dtype)
-        return CheckpointTagger(path, dtype)
+        return CheckpointTagger(path, dtype, dict(characters))
     if not os.path.isfile(path):  # False, too, where no path can be so long
         known = ", ".join((AUTO, *find_registered_taggers()))
         raise ValueError(

@@ -9,21 +9,18 @@ follow the speakers.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from miner.characters.cast import Cast, Character, Kind, slug_of
+from miner.characters.cast import Character, Kind, slug_of
+from miner.characters.character_files import NO_CHARACTERS, CharacterLists
 from miner.characters.clues import find_clues
-from miner.characters.mentions import (
-    BookPeople,
-    Person,
-    read_people,
-)
+from miner.characters.mentions import BookPeople, Person, read_people
 from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import CONTINUATION, Tag, TaggedSpan
@@ -32,9 +29,9 @@ from miner.models.speakers.decoding import decode_speakers
 from miner.models.speakers.features import read_candidates
 from miner.models.speakers.scorer import NetworkScorer
 
-TAG_SHARE = 1.5  # the weight of the tagger's odds; fitted on dev
-_SUREST = 0.999  # a tagger without confidence is taken to be so sure
-_SHIPPED = Path(__file__).parent / "weights" / "en.safetensors"
+TAG_SHARE = 2.0  # the weight of the tagger's odds; fitted on dev
+_SUREST = 0.999  # no tag counts for more than one of this confidence
+WEIGHTS = Path(__file__).parent / "weights"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,39 +41,91 @@ class SpeakerAttributor:
     scorer: NetworkScorer
 
     def attribute(
-        self, book_spans: BookSpans, tagged: Sequence[TaggedSpan], cast: Cast | None = None
+        self,
+        book_spans: BookSpans,
+        tagged: Sequence[TaggedSpan],
+        characters: Sequence[Character] | None = None,
+        *,
+        revise: bool = True,
     ) -> SpokenBook:
-        """Returns the speakers of a book.
-
-        Args:
-            book_spans: the book.
-            tagged: its spans with their tags.
-            cast: its characters; they are found if none are given.
-        """
-        book = read_people(book_spans, cast)
-        listed = _Characters(book)
+        """Returns the speakers of a book; see `characters.spoken_book.Attributor`."""
+        book = read_people(book_spans, characters)
+        listed = _Characters(book, characters or ())
         continuing = {n for n, span in enumerate(book_spans.spans) if span.continues}
         spans = list(tagged)
         for chapter in book.chapters():
-            candidates = read_candidates(find_clues(chapter), book, continuing)
+            clues = find_clues(chapter)
+            candidates = read_candidates(clues, book, continuing)
             odds = [_odds_of_going_on(tagged[place]) for place in candidates.spans]
             decoded = decode_speakers(candidates, self.scorer, odds)
-            ids = [
-                listed.id_of(candidates.people[number], chapter.number)
-                for number in decoded.speakers
-            ]
+            id_of = partial(listed.id_of, candidates.people, chapter.number)
             before: tuple[Tag, str | None] | None = None
-            for place, speaker, sure in zip(candidates.spans, ids, decoded.confidence, strict=True):
-                tag = _agreeing_tag(spans[place].tag, speaker, before)
+            utterances = zip(
+                candidates.spans, clues.clues, decoded.speakers, decoded.confidence, strict=True
+            )
+            for place, clue, number, sure in utterances:
+                speaker = id_of(number)
+                called = sorted(filter(None, map(id_of, clue.calls.called - {number})))
+                tag = spans[place].tag
+                if revise:
+                    tag = _agreeing_tag(tag, speaker, before)
                 spans[place] = replace(
-                    spans[place], tag=tag, speaker=speaker, speaker_confidence=sure
+                    spans[place],
+                    tag=tag,
+                    speaker=speaker,
+                    speaker_confidence=None if speaker is None else sure,
+                    called=tuple(called),
                 )
                 before = tag, speaker
-                listed.count(speaker)
-        return SpokenBook(tuple(spans), listed.characters(), listed.n_utterances)
+        return SpokenBook(tuple(spans), listed.characters())
 
 
-def load_attributor(path: Path = _SHIPPED) -> SpeakerAttributor:
+def attribute_speakers(
+    book_spans: BookSpans,
+    tagged: Sequence[TaggedSpan],
+    characters: CharacterLists = NO_CHARACTERS,
+    *,
+    revise: bool,
+) -> SpokenBook:
+    """Returns the speakers of a book by the attributor of its language.
+
+    A book in a language without one has no speakers. Speakers that are there already are kept.
+
+    Args:
+        book_spans: the book.
+        tagged: its spans with their tags.
+        characters: the lists that are given, by the id of the book.
+        revise: whether the tags are changed to agree with the speakers.
+    """
+    given = characters.get(book_spans.book.id)
+    attributor = attributor_of(book_spans.language)
+    if any(item.speaker is not None for item in tagged):
+        return SpokenBook(tuple(tagged), _characters_of(tagged, given or ()))
+    if attributor is None:
+        return SpokenBook(tuple(tagged), given or ())
+    return attributor.attribute(book_spans, tagged, given, revise=revise)
+
+
+def _characters_of(
+    tagged: Sequence[TaggedSpan], given: Sequence[Character]
+) -> tuple[Character, ...]:
+    """Returns the characters of speakers of whom no more than the id may be known."""
+    known = {character.id: character for character in given}
+    for item in tagged:
+        for found in (item.speaker, *item.called):
+            if found is not None and found not in known:
+                known[found] = Character(found, found, (found,))
+    return tuple(known.values())
+
+
+@cache
+def attributor_of(language: str) -> SpeakerAttributor | None:
+    """Returns the attributor of a language that comes with the package; None if there is none."""
+    path = WEIGHTS / f"{language}.safetensors"
+    return load_attributor(path) if path.is_file() else None
+
+
+def load_attributor(path: Path) -> SpeakerAttributor:
     """Returns the attributor whose weights are in a file.
 
     Raises:
@@ -90,35 +139,38 @@ def load_attributor(path: Path = _SHIPPED) -> SpeakerAttributor:
 
 
 class _Characters:
-    """The characters of a book: its cast, and whoever else speaks."""
+    """The characters of a book: its cast, and whoever else speaks or is called."""
 
-    def __init__(self, book: BookPeople) -> None:
+    def __init__(self, book: BookPeople, given: Sequence[Character]) -> None:
         self._cast = book.cast.characters
-        self._others: dict[tuple[str, int], Character] = {}
+        # A given list has the unnamed people of an earlier run, perhaps under better names.
+        self._given = {
+            (alias, one.chapter): one
+            for one in given
+            if one.chapter is not None
+            for alias in one.aliases
+        }
+        self._others: dict[tuple[str, int | None], Character] = {}
         self._taken = {character.id for character in self._cast}
-        self.n_utterances: Counter[str] = Counter()
 
-    def id_of(self, person: Person, chapter: int) -> str | None:
+    def id_of(self, people: Sequence[Person], chapter: int, number: int) -> str | None:
         """The id of a person of a chapter; None for the unknown one."""
+        person = people[number]
         if person.kind is None:
             return None
         if person.character is not None:
             return self._cast[person.character].id
         # The waiter of another chapter is another waiter; the narrator is the same.
-        key = (person.noun, chapter if person.noun else 0)
+        key = (person.noun, chapter if person.noun else None)
+        if known := self._given.get(key):
+            return known.id
         if key not in self._others:
             name = person.noun or Kind.NARRATOR.value
             slug = slug_of(f"{name}-{chapter}" if person.noun else name, self._taken)
             self._taken.add(slug)
             gender = person.gender if person.gender in ("m", "f") else ""
-            kind = person.kind
-            self._others[key] = Character(slug, name, (name,), gender, kind)
+            self._others[key] = Character(slug, name, (name,), gender, person.kind, chapter=key[1])
         return self._others[key].id
-
-    def count(self, speaker: str | None) -> None:
-        """Counts an utterance."""
-        if speaker is not None:
-            self.n_utterances[speaker] += 1
 
     def characters(self) -> tuple[Character, ...]:
         """All characters: the cast, then the others as they appear."""
@@ -126,10 +178,13 @@ class _Characters:
 
 
 def _odds_of_going_on(tagged: TaggedSpan) -> float:
-    """Returns the weighted log-odds that the last speaker goes on, as the tag has them."""
-    if tagged.tag is Tag.B_START:
+    """Returns the weighted log-odds that the last speaker goes on, as the tag has them.
+
+    A tag without confidence says nothing.
+    """
+    if tagged.tag is Tag.B_START or tagged.confidence is None:
         return 0.0  # a new conversation may begin with anybody
-    sure = min(_SUREST, max(0.5, _SUREST if tagged.confidence is None else tagged.confidence))
+    sure = min(_SUREST, max(0.5, tagged.confidence))
     odds = TAG_SHARE * math.log(sure / (1 - sure))
     return odds if tagged.tag in (Tag.I_START, Tag.I_OTHER) else -odds
 

@@ -1,14 +1,16 @@
 """The spans of a book -> the same spans, judged by a model to be speech or not.
 
-The rules of `dialogue.speech` judge first; their answer is a fact among the others. The model
-overrules them where it is surer of the contrary than a threshold. Speech that a dash opens, and
-speech that continues from the paragraph before, is left as it is.
+The model is a logistic regression over the words around, which `models.speech_training` fits. The
+rules of `dialogue.speech` judge first; their answer is a fact among the others. The model overrules
+them where it is surer of the contrary than a threshold. Speech that a dash opens, and speech that
+continues from the paragraph before, is left as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +18,12 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from miner.dialogue.spans import BookSpans, Span
+from miner.dialogue.speech_facts import N_FACTS, Array, read_facts
 from miner.files import reason_of
-from miner.models.speech.features import N_FACTS, Array, read_facts
 
 # The probability from which on the rules are overruled; fitted on dev.
 OVERRULES = 0.5
+WEIGHTS = Path(__file__).parent / "weights"
 _MARKS = "\"'“”‘’«»„‚›‹"
 
 
@@ -48,7 +51,7 @@ class SpeechJudge:
         """Returns the book with each span in quotation marks judged."""
         spans = book_spans.spans
         judged = [
-            self._judge(spans, position) if _is_judged(span) else span
+            self._judge(spans, position) if is_judged(span) else span
             for position, span in enumerate(spans)
         ]
         return replace(book_spans, spans=tuple(judged))
@@ -63,8 +66,16 @@ class SpeechJudge:
         return span
 
 
-def _is_judged(span: Span) -> bool:
+def is_judged(span: Span) -> bool:
+    """Whether the model judges a span: words that quotation marks of their own open."""
     return span.in_marks and not span.continues and span.text.lstrip()[:1] in _MARKS
+
+
+@cache
+def judge_of(language: str) -> SpeechJudge | None:
+    """Returns the judge of a language that comes with the package; None where there is none."""
+    path = WEIGHTS / f"{language}.safetensors"
+    return load_judge(path) if path.is_file() else None
 
 
 def load_judge(path: Path) -> SpeechJudge:
@@ -84,40 +95,3 @@ def load_judge(path: Path) -> SpeechJudge:
             f"{path}: found weights of shapes {shapes}, expected weights ({N_FACTS},) and bias (1,)"
         )
     return SpeechJudge(weights["weights"].astype(np.float32), float(weights["bias"][0]))
-
-
-def fit_judge(
-    books: Sequence[tuple[BookSpans, Callable[[Span], bool | None]]], strength: float = 0.2
-) -> SpeechJudge:
-    """Returns a judge that learns from annotated books by logistic regression.
-
-    Args:
-        books: each with a function that says whether a span in quotation marks is speech; None
-            where the annotation does not tell.
-        strength: the inverse of the regularization, `C` of scikit-learn.
-
-    Raises:
-        ValueError: if the books do not have both, speech and other quotations.
-    """
-    from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
-
-    numbers: list[np.ndarray] = []
-    values: list[np.ndarray] = []
-    ends, unsaid = [0], []
-    for book_spans, is_speech in books:
-        for position, span in enumerate(book_spans.spans):
-            said = is_speech(span) if _is_judged(span) else None
-            if said is not None:
-                of_span, weights = read_facts(book_spans.spans, position)
-                numbers.append(of_span)
-                values.append(weights)
-                ends.append(ends[-1] + len(of_span))
-                unsaid.append(not said)
-    if len(set(unsaid)) < 2:
-        raise ValueError("found no speech or no other quotations, expected both to learn from")
-    facts = csr_matrix(
-        (np.concatenate(values), np.concatenate(numbers), ends), shape=(len(unsaid), N_FACTS)
-    )
-    fitted = LogisticRegression(C=strength, max_iter=300).fit(facts, unsaid)
-    return SpeechJudge(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
