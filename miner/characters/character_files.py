@@ -10,14 +10,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from reprlib import repr as shown
-from types import MappingProxyType
 from typing import Any
 
 from miner.characters.cast import GENDERS, Character, Kind, refuse_unclear
 from miner.files import decode_text, json_rows
 
 CharacterLists = Mapping[str, tuple[Character, ...]]  # the characters of books, by the book's id
-NO_CHARACTERS: CharacterLists = MappingProxyType({})
+NO_CHARACTERS: CharacterLists = {}
 # What a row must have. The other keys are for the reader of the file.
 _KEYS = ("book", "id", "name", "aliases", "gender", "kind")
 
