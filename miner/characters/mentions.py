@@ -225,7 +225,9 @@ def people_from_paragraphs(
     for name, meant in zip(names, mentioned, strict=True):
         if meant is not None:
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
-    return BookPeople(paragraphs, cast, _tells_of_itself(paragraphs), tuple(map(tuple, named)))
+    # A given narrator may speak even where "I" is rare.
+    first_person = cast.narrator is not None or _tells_of_itself(paragraphs)
+    return BookPeople(paragraphs, cast, first_person, tuple(map(tuple, named)))
 
 
 _Bearers = dict[str, Counter[int]]  # the characters who have each title, with their mentions
