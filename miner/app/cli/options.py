@@ -116,7 +116,7 @@ characters_option = click.option(
     "--characters",
     type=PATH,
     metavar="FILE",
-    help="The characters of the books (a characters.jsonl, perhaps corrected) instead of found ones.",
+    help="The characters of the books: a characters.jsonl, perhaps corrected by hand.",
 )
 
 quotes_option = click.option(

@@ -115,8 +115,8 @@ def _characters_of(
 
     Args:
         tagged: its spans.
-        known: its characters. Of a speaker who is not among them no more than the id is known. Those
-            of one chapter, and a narrator without a name, are left out if they do not speak.
+        known: its characters. Of a speaker who is not among them only the id is known. Unnamed
+            people, and the narrator, are left out where they do not speak.
     """
     speaking = dict.fromkeys(id for item in tagged for id in (item.speaker, *item.called) if id)
     kept = {one.id: one for one in known if one.id in speaking or one.kind is Kind.NAMED}
