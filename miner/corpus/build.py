@@ -125,7 +125,8 @@ def mine_corpus(
     Raises:
         ValueError: if the tagger does not exist, or is a heuristic and `min_confidence` is given;
             if `characters` has none of the books; if `out` exists, or an interrupted run of it, and
-            neither `force` nor `resume` was given; or, at the first book, if the interrupted run had other options.
+            neither `force` nor `resume` was given; or, at the first book, if the interrupted run
+            had other options.
         TypeError: if an argument is of another type; says what was expected.
         OSError: if `characters` cannot be read, or `out` cannot be written.
     """
