@@ -213,7 +213,9 @@ def people_from_paragraphs(
     if characters is None:
         cast = find_characters(paragraphs, names)
     else:
-        cast = cast_from_characters(characters, names)
+        # A corrected list says of a shared alias who has it, but not who is likelier.
+        found = find_characters(paragraphs, names)
+        cast = cast_from_characters(characters, names, found)
     named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
     mentioned = find_mentions(cast.forms, names, paragraphs)
     counts = Counter(mentioned)
