@@ -37,7 +37,9 @@ _CLAUSE = rf"(?:{LEAD_IN_ABBREVIATIONS}\.|[^,.;:!?—–])"
 _AFTER = re.compile(rf"\s*[—–-]*\s*({_CLAUSE}{{2,80}})")
 _LEADS_IN = (",", ":", "—", "–", "-")
 _BEFORE = re.compile(rf"({_CLAUSE}{{2,90}})[{''.join(_LEADS_IN)}]+$")
-_NOUN_AFTER = re.compile(rf"\s*[—–-]*\s*(?:{DETERMINERS})\s+((?:[^\W\d_A-Z][^\W\d_]*\s*){{1,3}})")
+_NOUN_AFTER = re.compile(
+    rf"\s*[—–-]*\s*(?:{DETERMINERS})\s+((?:[^\W\d_A-Z][^\W\d_]*\s*){{1,3}}|[^\W\d_]+)"
+)
 _NO_SUBJECT = re.compile(r"\b(?:to|at|of|with|by|from|upon|on|for|towards?|saw|heard|and)\s+$")
 _TOWARDS = re.compile(rf"\b(?:{TOWARDS})\s+(?:(?:{DETERMINERS}|poor|old|young|little|dear)\s+)*$")
 _BEFORE_CALL = re.compile(rf"(?:^|[,.!?;:—“”‘’\"'\s-])(?:{BEFORE_VOCATIVE})\s*$")
@@ -126,7 +128,7 @@ def _find_speaker(
 
 def _unknown_noun(match: re.Match[str]) -> Mention | None:
     last: re.Match[str] | None = None
-    for word in _WORD.finditer(match[1]):
+    for word in _WORD.finditer(match[1].lower()):
         if word[0] in SAY or word[0] in NO_NOUNS or word[0].endswith(ADVERB_ENDINGS):
             break
         last = word

@@ -32,7 +32,8 @@ _SAID = (Cue.SAYS_AFTER, Cue.SAYS_BEFORE, Cue.SAYS_BESIDE)
 # How sure a match is; of two matches the surer one wins.
 _WHOLE, _SAME_WORDS, _FIRST_WORD, _SOME_WORDS, _SHORT_NAME, _TITLE = 4.0, 3.0, 2.6, 2.0, 1.4, 0.9
 _NOUN, _NUMBERED_NOUN = 2.0, 3.0
-_NARRATOR, _SAID_TO_SPEAK, _LEFT_OVER = 9.0, 0.6, 0.1
+_NARRATOR, _LEFT_OVER = 9.0, 0.1
+_TOLD, _OFTEN_TOLD = 5.5, 2  # if all the verbs of saying beside its words name the person
 _AT_HAND, _BY_NAME = 0.8, 0.5  # what it adds if all its utterances have the person at hand, or said
 
 
@@ -82,8 +83,8 @@ def match_speakers(
             if score:
                 score += _AT_HAND * at_hand[number] / len(numbers)
                 score += _BY_NAME * told[number] / len(numbers)
-            elif person.kind and told[number] >= 2 and told[number] > 0.4 * len(numbers):
-                score = _SAID_TO_SPEAK
+            if person.kind and told[number] >= _OFTEN_TOLD:
+                score = max(score, _TOLD * told[number] / told.total())
             if score:
                 matches.append((score, name, number))
         if first_person:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from miner.characters.cast import Cast, Character, Kind, cast_from_characters, find_mentions
 from miner.characters.characters import find_characters
-from miner.characters.names import find_names
+from miner.characters.names import Name, find_names
 from miner.characters.paragraphs import Paragraph, join_spans
 from miner.characters.words import (
     DETERMINERS,
@@ -35,6 +35,7 @@ from miner.dialogue.spans import BookSpans
 
 # A title without a name is the character who has it so many times as often as the next one.
 _MAIN_BEARER = 5
+_OFTEN = 0.03  # the share of a character's mentions with a title from which on it is its title
 # A narrator is part of the story if this share of the pronouns that are subjects is "I" or "we".
 _FIRST_PERSON = 0.12
 _MODIFIERS = 3  # words between a determiner and its noun, at most
@@ -138,6 +139,9 @@ def mentions_between(mentions: Sequence[Mention], start: int, end: int) -> Seque
 _start_of = attrgetter("start")
 
 
+_Bearers = dict[str, Counter[int]]  # the characters who have each title, with their mentions
+
+
 class _NamedPlace(NamedTuple):
     start: int
     end: int
@@ -159,20 +163,18 @@ class BookPeople:
     cast: Cast
     first_person: bool
     _named: tuple[tuple[_NamedPlace, ...], ...]
+    _bearers: _Bearers
 
     def chapters(self) -> Iterator[ChapterPeople]:
         """Yields the chapters that hold an utterance to be tagged, in order."""
-        bearers = _bearers_of_titles(self.cast)
         positions: defaultdict[int, list[int]] = defaultdict(list)
         for position, paragraph in enumerate(self.paragraphs):
             positions[paragraph.chapter].append(position)
         for number in sorted(positions):
             if any(self.paragraphs[position].spans for position in positions[number]):
-                yield self._read_chapter(number, positions[number], bearers)
+                yield self._read_chapter(number, positions[number])
 
-    def _read_chapter(
-        self, number: int, positions: Sequence[int], bearers: _Bearers
-    ) -> ChapterPeople:
+    def _read_chapter(self, number: int, positions: Sequence[int]) -> ChapterPeople:
         people = _PeopleOfChapter(self.cast)
         named = {place.character for position in positions for place in self._named[position]}
         found: list[tuple[Mention, ...]] = []
@@ -193,7 +195,7 @@ class BookPeople:
             for match in _NOUN.finditer(narration):
                 is_part = match["noun"] in PARTS and match["determiner"].lower() in OWNING
                 if is_free(*match.span()) and not is_part:
-                    mentions.append(_noun_mention(match, people, bearers, named))
+                    mentions.append(_noun_mention(match, people, self._bearers, named))
             is_free = _free_places(mentions)
             mentions += [m for m in _find_pronouns(narration) if is_free(m.start, m.end)]
             found.append(tuple(sorted(mentions, key=lambda mention: mention.start)))
@@ -240,19 +242,29 @@ def people_from_paragraphs(
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
     # A given narrator may speak even where "I" is rare.
     first_person = cast.narrator is not None or _tells_of_itself(paragraphs)
-    return BookPeople(paragraphs, cast, first_person, tuple(map(tuple, named)))
+    bearers = _bearers_of_titles(cast, names, mentioned)
+    return BookPeople(paragraphs, cast, first_person, tuple(map(tuple, named)), bearers)
 
 
-_Bearers = dict[str, Counter[int]]  # the characters who have each title, with their mentions
-
-
-def _bearers_of_titles(cast: Cast) -> _Bearers:
-    bearers: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    for form, meant in cast.forms.items():
-        if form.words:
-            for title in form.titles:
-                bearers[title][meant[0]] = cast.characters[meant[0]].n_mentions
-    return dict(bearers)
+def _bearers_of_titles(
+    cast: Cast, names: Sequence[Name], mentioned: Sequence[int | None]
+) -> _Bearers:
+    """Returns the characters whom the book often names with each title."""
+    titled: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for name, meant in zip(names, mentioned, strict=True):
+        if meant is not None and name.form.words:
+            for title in name.form.titles:
+                titled[title][meant] += 1
+    return {
+        title: Counter(
+            {
+                meant: cast.characters[meant].n_mentions
+                for meant, n in counts.items()
+                if n >= _OFTEN * cast.characters[meant].n_mentions
+            }
+        )
+        for title, counts in titled.items()
+    }
 
 
 class _PeopleOfChapter:

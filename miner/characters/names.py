@@ -225,7 +225,7 @@ class _Words:
             word = token.word
             if words and words[-1].word in SAINTS:
                 words[-1] = _Token(f"{words[-1].word} {word}", words[-1].start, token.end)
-            elif spelt_out(word) in TITLES:
+            elif spelt_out(word) in TITLES and (following or not self._is_surname(word)):
                 if words and not following and not word.endswith("."):
                     words.append(token)  # "Mary King"
                     continue
@@ -246,10 +246,22 @@ class _Words:
                 close()
             elif self._is_name(word) or self._is_initial(word, bool(titles or words), following):
                 words.append(token)
+            elif self._is_surname(word):
+                words.append(token)
             else:
                 close()
         close()
         return found
+
+    def _is_surname(self, word: str) -> bool:
+        """Whether a quality is a name in this book: "Captain Good"."""
+        lower = word.lower()
+        return lower in QUALITIES and self._has_capital(lower, word)
+
+    def _has_capital(self, lower: str, word: str) -> bool:
+        """Whether a word that names nobody elsewhere has a capital often enough in this book."""
+        inside, enough = self._inside[word], _CAPITALS_PER_SMALL_OF_NO_NAME * self._small[lower]
+        return inside >= _CAPITALS_OF_NO_NAME and inside > enough
 
     def _plain(self, token: _Token) -> _Token:
         """A token without an elided article; CAPITALS as the book writes the word elsewhere."""
@@ -272,8 +284,7 @@ class _Words:
             return False
         small, inside = self._small[lower], self._inside[word]
         if lower in NO_NAMES:
-            enough = _CAPITALS_PER_SMALL_OF_NO_NAME * small
-            return inside >= _CAPITALS_OF_NO_NAME and inside > enough
+            return self._has_capital(lower, word)
         return not small or (inside >= _CAPITALS and inside >= _CAPITALS_PER_SMALL * small)
 
     def _may_be_part(self, word: str) -> bool:

@@ -39,11 +39,14 @@ class Decoded(NamedTuple):
 
     Attributes:
         speakers: the number of the speaker of each utterance in the chapter.
-        confidence: the probability of each speaker, given those before it.
+        confidence: the probability of each speaker over all histories that were followed, so an
+            unsure speaker makes those who are inferred from it unsure.
+        goes_on: the probability that the last speaker goes on, over the same histories.
     """
 
     speakers: tuple[int, ...]
     confidence: tuple[float, ...]
+    goes_on: tuple[float, ...]
 
 
 class _Step(NamedTuple):
@@ -51,6 +54,7 @@ class _Step(NamedTuple):
 
     speaker: int
     confidence: float
+    goes_on: float
     before: _Step | None
 
 
@@ -61,13 +65,17 @@ class _Path(NamedTuple):
 
 
 def _decoded(path: _Path) -> Decoded:
-    steps: list[tuple[int, float]] = []
+    steps: list[_Step] = []
     step = path.last
     while step is not None:
-        steps.append((step.speaker, step.confidence))
+        steps.append(step)
         step = step.before
     steps.reverse()
-    return Decoded(tuple(speaker for speaker, _ in steps), tuple(sure for _, sure in steps))
+    return Decoded(
+        tuple(step.speaker for step in steps),
+        tuple(step.confidence for step in steps),
+        tuple(step.goes_on for step in steps),
+    )
 
 
 def decode_speakers(
@@ -106,15 +114,28 @@ def decode_speakers(
             for choice in np.argsort(-row, kind="stable")[:beam]
         ]
         found.sort(key=lambda item: (-item[0], item[1:]))
+        scores_found = [score for score, *_ in found]
+        shares = _shares(scores_found, [candidates[item[2]] for item in found])
+        last = [candidates[choice] == paths[number].history.last for _, number, choice in found]
+        goes_on = _shares(scores_found, last).get(True, 0.0)
         kept: dict[tuple[int, int, int], _Path] = {}
         for score, number, choice in found:
             path, speaker = paths[number], candidates[choice]
             after = path.history.after(speaker, place.paragraph)
             if after.key in kept:
                 continue
-            sure = math.exp(logs[number, choice])
-            kept[after.key] = _Path(score, after, _Step(speaker, sure, path.last))
+            step = _Step(speaker, shares[speaker], goes_on, path.last)
+            kept[after.key] = _Path(score, after, step)
             if len(kept) == beam:
                 break
         paths = list(kept.values())
     return _decoded(paths[0])
+
+
+def _shares(scores: Sequence[float], answers: Sequence[int]) -> dict[int, float]:
+    """Returns the probability of each answer, from the scores of the histories that give it."""
+    shares: dict[int, float] = {}
+    for score, answer in zip(scores, answers, strict=True):
+        shares[answer] = shares.get(answer, 0.0) + math.exp(score - scores[0])
+    total = sum(shares.values())
+    return {answer: share / total for answer, share in shares.items()}
