@@ -32,15 +32,8 @@ def sample(tmp_path_factory):
 
 
 def test_the_pairs_of_the_sample(sample):
-    files = [
-        "README.md",
-        "characters.jsonl",
-        "dialogues.jsonl",
-        "pairs.jsonl",
-        "run.json",
-        "spans.jsonl",
-    ]
-    assert sorted(path.name for path in sample.iterdir()) == files
+    files = [*(f"{kind}.jsonl" for kind in KINDS), "README.md", "run.json"]
+    assert sorted(path.name for path in sample.iterdir()) == sorted(files)
     pairs = rows(sample, "pairs")
     assert (pairs[0]["context"], pairs[0]["response"], pairs[0]["narration"]) == (
         "Letter for you, Mr. Tarrant, and a brown one.",
@@ -200,8 +193,8 @@ def test_pairs_by_span_pair_the_spans_of_a_turn(tmp_path, sample):
 def test_quotes_overrule_what_was_inferred(tmp_path):
     page = tmp_path / "page.html"
     text = (DATA / "single_curly.html").read_text(encoding="utf-8")
-    said = "<p>“Come in,” said Ann.</p><p>“No,” said Tom. “I must go.”</p></body>"
-    page.write_text(text.replace("</body>", said), encoding="utf-8")
+    said = "<p>“Come in,” said Ann.</p><p>“No,” said Tom. “I must go.”</p>"
+    page.write_text(text.replace("<p>‘", f"{said}<p>‘", 1), encoding="utf-8")
     inferred = mined(tmp_path / "a", page)
     given = mined(tmp_path / "b", page, "--quotes", "double-curly")
     assert record(inferred)["books"][0]["typography"]["marks"] == ["single-curly"]

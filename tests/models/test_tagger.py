@@ -341,7 +341,7 @@ def test_a_broken_checkpoint_is_one_line_of_the_command(copy, tmp_path):
 
 
 def test_a_checkpoint_that_has_changed_is_loaded_again(tmp_path):
-    path = str(save_checkpoint(tmp_path / "again", seed=1))
+    path = save_checkpoint(tmp_path / "again", seed=1)
     before = load_tagger(path).tag(sample())
     save_checkpoint(tmp_path / "again", seed=2)
     after = load_tagger(path).tag(sample())
