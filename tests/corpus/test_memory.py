@@ -125,31 +125,6 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-# The same for the people of a book: who speaks is looked for in the text around each utterance.
-SPOKEN = {
-    "one paragraph": "“Yes,” said Mara to Tobin. ",
-    "names in one speech": "“Mara, Tobin and the man. ",
-    "names in one paragraph": "Mara and Tobin saw the man. ",
-    "paragraphs": "</p><p>“Yes, Mara,” said Tobin.",
-    "narration": "</p><p>Mara saw the man.",
-}
-
-
-@pytest.mark.parametrize("name", SPOKEN)
-def test_the_time_of_speakers_is_in_proportion_to_the_length(tmp_path, name):
-    path = tmp_path / "long.html"
-
-    def mined(n):
-        text = f"“Yes,” said Mara. {SPOKEN[name] * n}"
-        path.write_text(f"<html lang='en'><body><p>{text}</p>")
-        result = mine_source(Source("long", "long", path), GapTagger(), MiningOptions("gap"))
-        assert isinstance(result, MinedBook) and result.entry["counts"]["characters"]
-
-    mined(1)
-    once, four_times = cpu_seconds(lambda: mined(500)), cpu_seconds(lambda: mined(2_000))
-    assert four_times < 8 * once
-
-
 def test_time_and_memory_are_in_proportion_to_the_length(tmp_path, name):
     form, most = FORMS[name]
     path = tmp_path / "long.html"
