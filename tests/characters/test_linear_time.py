@@ -27,4 +27,4 @@ def test_the_time_of_clues_is_in_proportion_to_the_length(name):
         return cpu_seconds(read)
 
     seconds(1)
-    assert seconds(1200) < 9 * seconds(300)
+    assert seconds(1600) < 6 * seconds(400)
