@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 from click.testing import CliRunner
 
 from miner.app.cli.main import main
@@ -29,6 +30,15 @@ def mined(tmp_path, *words):
 
 def rows(out, kind):
     return [json.loads(line) for line in (out / f"{kind}.jsonl").read_bytes().splitlines()]
+
+
+def in_float32(value):
+    """Rows, with each fraction as Parquet holds it."""
+    if isinstance(value, dict):
+        return {key: in_float32(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [in_float32(part) for part in value]
+    return float(np.float32(value)) if isinstance(value, float) else value
 
 
 def record(out):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from corpus_helpers import rows
+from corpus_helpers import in_float32, rows
 from helpers import DATA, ROOT, SAMPLE
 
 import miner
@@ -77,7 +77,7 @@ def test_texts_of_the_api_are_those_of_the_files(tmp_path, options):
     book = miner.mine("sample", tagger="gap", **options)
     (again,) = miner.mine_corpus("sample", out, tagger="gap", **options)
     assert again == book
-    for kind in ("spans", "dialogues", "pairs"):
+    for kind in ("spans", "dialogues", "pairs", "characters"):
         assert book.rows(kind) == rows(out, kind) != []
     pairs = book.rows()
     assert [pair.context.text for pair in book.pairs] == [row["context"] for row in pairs]
@@ -108,9 +108,9 @@ def test_tables_and_data_sets(book):
     assert len(table) == len(book.pairs) and table.context[0] == book.pairs[0].context.text
     assert list(book.to_pandas("spans").columns) == list(book.rows("spans")[0])
     data = book.to_dataset("dialogues")
-    assert (
-        len(data) == len(book.dialogues) and data[0]["turns"] == book.rows("dialogues")[0]["turns"]
-    )
+    first = in_float32(book.rows("dialogues")[0])
+    assert len(data) == len(book.dialogues) and data[0]["turns"] == first["turns"]
+    assert list(book.to_pandas("characters").name) == [one.name for one in book.characters]
     with pytest.raises(ValueError, match="found rows of 'turns', expected spans, dialogues, pairs"):
         book.to_pandas("turns")
 

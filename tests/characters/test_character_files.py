@@ -1,6 +1,7 @@
 """characters.jsonl: round trips, corrections by hand, what is refused and where."""
 
 import json
+import pickle
 
 import pytest
 from characters_helpers import paragraphs_of
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 from miner.characters.cast import Character, Kind, cast_from_characters, find_mentions
 from miner.characters.character_files import (
+    character_from_row,
+    open_characters,
     read_characters,
     row_from_character,
-    write_characters,
 )
 from miner.characters.characters import find_characters
 from miner.characters.names import find_names
@@ -20,7 +22,14 @@ TEXTS = (
     "“Yes,” said Mara. “No,” said Tobin. Then Miss Mara Otway sat.",
     "“Sit, Tobin,” said Mr. Bell. “Well, Bell,” said Mr. Bell.",
 ) * 3
-ROW = {"id": "mara", "name": "Mara", "aliases": ["Mara"], "gender": "f", "kind": "named"}
+ROW = {
+    "book": "7",
+    "id": "mara",
+    "name": "Mara",
+    "aliases": ["Mara"],
+    "gender": "f",
+    "kind": "named",
+}
 
 
 def file_of(folder, *rows):
@@ -31,27 +40,27 @@ def file_of(folder, *rows):
 
 def test_a_row_has_the_keys_of_the_file_in_their_order():
     character = Character("mara", "Mara", ("Mara", "Miss Otway"), "f", n_mentions=7)
-    assert list(row_from_character(character, 3).items()) == [
+    row = row_from_character("7", character, 3)
+    assert list(row.items()) == [
+        ("book", "7"),
         ("id", "mara"),
         ("name", "Mara"),
         ("aliases", ["Mara", "Miss Otway"]),
         ("gender", "f"),
         ("kind", "named"),
+        ("chapter", None),
         ("mentions", 7),
         ("utterances", 3),
     ]
+    assert character_from_row(row) == character
 
 
 def test_what_is_found_is_written_read_and_means_the_same(tmp_path):
     paragraphs = paragraphs_of(*TEXTS)
     names = find_names(paragraphs)
     found = find_characters(paragraphs, names)
-    path = tmp_path / "characters.jsonl"
-    write_characters(path, found.characters, {"miss-mara-otway": 3})
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [row["utterances"] for row in rows if row["id"] == "miss-mara-otway"] == [3]
-    assert {row["utterances"] for row in rows if row["id"] != "miss-mara-otway"} == {0}
-    read = read_characters(path)
+    path = file_of(tmp_path, *(row_from_character("7", one, 0) for one in found.characters))
+    read = read_characters(path)["7"]
     assert [(one.id, one.aliases) for one in read] == [
         (one.id, one.aliases) for one in found.characters
     ]
@@ -59,21 +68,51 @@ def test_what_is_found_is_written_read_and_means_the_same(tmp_path):
     assert find_mentions(again.forms, names, paragraphs) == find_mentions(
         found.forms, names, paragraphs
     )
-    with pytest.raises(ValueError, match="exists already"):
-        write_characters(path, found.characters)
-    write_characters(path, [], force=True)
-    assert read_characters(path) == ()
 
 
 def test_corrections_by_hand_count(tmp_path):
     path = file_of(
         tmp_path,
         {**ROW, "aliases": ["Mara", "Bell", "Mara"], "gender": ""},
-        {"id": "i", "name": "I", "aliases": [], "gender": "m", "kind": "narrator"},
+        {**ROW, "id": "i", "name": "I", "aliases": [], "gender": "m", "kind": "narrator"},
+        {**ROW, "id": "boy", "name": "Jem", "aliases": ["boy"], "kind": "unnamed", "chapter": 2},
+        {**ROW, "book": "8"},
     )
-    mara, narrator = read_characters(path)
+    lists = read_characters(path)
+    mara, narrator, boy = lists["7"]
     assert mara == Character("mara", "Mara", ("Mara", "Bell"))
     assert (narrator.kind, narrator.gender) == (Kind.NARRATOR, "m")
+    assert (boy.kind, boy.chapter) == (Kind.UNNAMED, 2)
+    assert lists["8"] == (Character("mara", "Mara", ("Mara",), "f"),)
+
+
+def test_a_list_travels_by_its_path_and_is_read_again_when_it_has_changed(tmp_path):
+    path = file_of(tmp_path, ROW)
+    file = open_characters(path)
+    assert dict(file) == read_characters(path) and len(pickle.dumps(file)) < 500
+    assert pickle.loads(pickle.dumps(file)) == file
+    signature = file.signature
+    file_of(tmp_path, {**ROW, "name": "Mara Otway"})
+    assert [one.name for one in file["7"]] == ["Mara Otway"] and file.signature != signature
+    assert signature.startswith("characters.jsonl@") and len(signature) == len(path.name) + 9
+    file_of(tmp_path, {**ROW, "id": ""})
+    with pytest.raises(ValueError, match="found '' as id"):
+        open_characters(path)
+
+
+def test_a_list_of_none_of_the_books_is_refused(tmp_path):
+    rows = [{**ROW, "book": str(n)} for n in range(7)]
+    file = open_characters(file_of(tmp_path, *rows))
+    file.refuse_others(["6", "7"])
+    file.refuse_others([])
+    with pytest.raises(ValueError) as error:
+        file.refuse_others(["7", "8", "7"])
+    assert str(error.value) == (
+        f"{file.path}: found characters of 0, 1, 2, 3, 4, ..., expected characters of 7, 8"
+    )
+    file_of(tmp_path)
+    with pytest.raises(ValueError, match="found characters of no book, expected characters of 7$"):
+        file.refuse_others(["7"])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +125,10 @@ def test_corrections_by_hand_count(tmp_path):
         ({**ROW, "gender": "F"}, "found gender 'F', expected m, f or an empty text"),
         ({**ROW, "kind": "dog"}, "found kind 'dog', expected one of named, narrator, unnamed"),
         ({**ROW, "kind": []}, r"found kind \[\], expected one of named"),
-        ({"id": "mara"}, "found no name, aliases, gender, kind, expected id, name"),
+        ({"id": "mara"}, "found no book, name, aliases, gender, kind, expected book, id, name"),
+        ({**ROW, "book": 7}, "found 7 as book, expected text"),
+        ({**ROW, "chapter": -1}, "found chapter -1, expected a number, or null"),
+        ({**ROW, "chapter": "2"}, "found chapter '2', expected a number, or null"),
         (ROW, "found the id 'mara' again, expected a new one"),
         (
             {**ROW, "id": "nan"},
@@ -100,6 +142,14 @@ def test_a_bad_row_is_refused_with_its_place(tmp_path, row, message):
         read_characters(path)
 
 
+def test_a_book_has_one_narrator(tmp_path):
+    row = {**ROW, "kind": "narrator"}
+    other = {**row, "id": "nan", "aliases": ["Nan"], "name": "Nan"}
+    path = file_of(tmp_path, row, {**other, "book": "8"}, other)
+    with pytest.raises(ValueError, match=f"^{path}:3: found another narrator of 7, expected one$"):
+        read_characters(path)
+
+
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1).filter(
     lambda text: text.strip()
 )
@@ -110,5 +160,5 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_siz
 def test_any_name_is_read_as_it_was_written(tmp_path_factory, name, aliases, gender):
     path = tmp_path_factory.mktemp("characters") / "characters.jsonl"
     character = Character("one", name, tuple(aliases), gender)
-    write_characters(path, [character])
-    assert read_characters(path) == (character,)
+    path.write_text(json.dumps(row_from_character("7", character, 0)), encoding="utf-8")
+    assert read_characters(path) == {"7": (character,)}

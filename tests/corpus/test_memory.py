@@ -119,8 +119,8 @@ FORMS = {
     "one-line paragraphs": ("<p>“Yes,” he said.</p>\n", 6_000),
     "headings": ("<h2>Part I</h2>\n", 4_000),
     "headings with speech": ("<h2>Part I</h2><p>“One.”</p>\n", 7_000),
-    "straight marks": ('"', 600),
-    "openers": ("“", 600),
+    "straight marks": ('"', 800),
+    "openers": ("“", 800),
 }
 
 

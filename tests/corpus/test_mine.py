@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from corpus_helpers import bytes_of, mined, record, rows, run
+from corpus_helpers import bytes_of, in_float32, mined, record, rows, run
 from helpers import DATA, SAMPLE, ordinary_user
 
 import miner
@@ -32,8 +32,8 @@ def sample(tmp_path_factory):
 
 
 def test_the_pairs_of_the_sample(sample):
-    files = ["README.md", "dialogues.jsonl", "pairs.jsonl", "run.json", "spans.jsonl"]
-    assert sorted(path.name for path in sample.iterdir()) == files
+    files = [*(f"{kind}.jsonl" for kind in KINDS), "README.md", "run.json"]
+    assert sorted(path.name for path in sample.iterdir()) == sorted(files)
     pairs = rows(sample, "pairs")
     assert (pairs[0]["context"], pairs[0]["response"], pairs[0]["narration"]) == (
         "Letter for you, Mr. Tarrant, and a brown one.",
@@ -125,7 +125,7 @@ def test_parquet_holds_the_rows_of_jsonl(tmp_path, sample):
     assert run("sample", "--format", "parquet", "-o", again, "--workers", 2).exit_code == 0
     assert bytes_of(out) == bytes_of(again)
     for kind in KINDS:
-        expected = rows(sample, kind)
+        expected = in_float32(rows(sample, kind))
         assert pq.read_table(out / f"{kind}.parquet").to_pylist() == expected != []
 
 
@@ -191,7 +191,10 @@ def test_pairs_by_span_pair_the_spans_of_a_turn(tmp_path, sample):
 
 
 def test_quotes_overrule_what_was_inferred(tmp_path):
-    page = DATA / "single_curly.html"
+    page = tmp_path / "page.html"
+    text = (DATA / "single_curly.html").read_text(encoding="utf-8")
+    said = "<p>“Come in,” said Ann.</p><p>“No,” said Tom. “I must go.”</p>"
+    page.write_text(text.replace("<p>‘", f"{said}<p>‘", 1), encoding="utf-8")
     inferred = mined(tmp_path / "a", page)
     given = mined(tmp_path / "b", page, "--quotes", "double-curly")
     assert record(inferred)["books"][0]["typography"]["marks"] == ["single-curly"]
@@ -219,6 +222,7 @@ def test_the_run_record_says_what_was_done(sample):
         "min_confidence": 0.0,
         "format": "jsonl",
         "dtype": "float32",
+        "characters": None,
     }
     (book,) = run["books"]
     digest = subprocess.run(["sha256sum", SAMPLE], capture_output=True, text=True, check=True)
@@ -235,8 +239,15 @@ def test_the_run_record_says_what_was_done(sample):
         "dialogues": len(dialogues),
         "turns": sum(row["n_turns"] for row in dialogues),
         "pairs": len(rows(sample, "pairs")),
+        "characters": len(rows(sample, "characters")),
+        "speakers": sum(
+            row["kind"] != "unnamed" and row["utterances"] > 0 for row in rows(sample, "characters")
+        ),
+        "utterances_without_speaker": sum(
+            row["kind"] == "utterance" and row["speaker"] is None for row in spans
+        ),
     }
-    assert min(book["counts"].values()) > 0
+    assert min(n for name, n in book["counts"].items() if "without" not in name) > 0
     assert book["dropped_words"]["licence"] > 100
     assert run["totals"] == {"books": 1, "words": book["words"], **book["counts"]}
     assert book["chapters"] == 5

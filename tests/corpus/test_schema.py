@@ -5,40 +5,52 @@ from dataclasses import replace
 import pytest
 from helpers import NAMES
 
-from miner.corpus.schema import KINDS, arrow_schemas, rows_of_book, tagged_from_rows
+from miner.characters.cast import Character, Kind
+from miner.characters.character_files import character_from_row
+from miner.characters.spoken_book import SpokenBook
+from miner.corpus.schema import KINDS, SPEAKER, arrow_schemas, rows_of_book, tagged_from_rows
 from miner.dialogue.dialogues import Turn, decode_dialogues
 from miner.dialogue.filters import filter_dialogues
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
-PAGE = [  # letter of the tag, paragraph, text
-    ("O", 0, "CHAPTER I"),
-    ("S", 1, "“Is the lamp lit?”"),
-    ("O", 1, " asked Mara."),
-    ("O", 2, "She waited."),
-    ("R", 3, "“It was,”"),
-    ("O", 3, " said Tobin, "),
-    ("r", 3, "“until the oil ran out.”"),
-    ("R", 4, "“Then fill it.”"),
-    ("O", 5, "The oil was gone."),
-    ("S", 6, "“Good night!”"),
+PAGE = [  # letter of the tag, paragraph, text, speaker
+    ("O", 0, "CHAPTER I", None),
+    ("S", 1, "“Is the lamp lit?”", "mara"),
+    ("O", 1, " asked Mara.", None),
+    ("O", 2, "She waited.", None),
+    ("R", 3, "“It was,”", "tobin"),
+    ("O", 3, " said Tobin, ", None),
+    ("r", 3, "“until the oil ran out.”", "tobin"),
+    ("R", 4, "“Then fill it.”", "mara"),
+    ("O", 5, "The oil was gone.", None),
+    ("S", 6, "“Good night!”", None),
 ]
+CHARACTERS = (
+    Character("mara", "Mara Otway", ("Mara", "Mara Otway"), "f", n_mentions=2),
+    Character("tobin", "Tobin", ("Tobin",), "m", n_mentions=1),
+    Character("boy-1", "boy", ("boy",), "m", Kind.UNNAMED, chapter=1),
+)
 
 
 def page():
     spans, ends = [], {}
-    for letter, paragraph, text in PAGE:
+    for letter, paragraph, text, speaker in PAGE:
         index, start = ends.get(paragraph, (0, 0))
         ends[paragraph] = (index + 1, start + len(text))
         is_said = letter != "O"
         span = Span(1, paragraph, index, start, start + len(text), text, is_said)
-        spans.append(TaggedSpan(span, NAMES[letter], 0.25 if is_said else None))
+        sure = 0.5 if speaker else None
+        called = ("tobin",) if "fill" in text else ()
+        tagged = TaggedSpan(span, NAMES[letter], 0.25 if is_said else None, speaker, sure, called)
+        spans.append(tagged)
     return TaggedBook("7", tuple(spans))
 
 
 def made(found=None, by_span=False):
     book = page()
-    rows = rows_of_book(book, decode_dialogues(book) if found is None else found, by_span)
+    found = decode_dialogues(book) if found is None else found
+    rows = rows_of_book(book, found, SpokenBook(book.spans, CHARACTERS), by_span)
     return {kind: list(rows[kind]) for kind in KINDS}
 
 
@@ -57,6 +69,10 @@ def test_columns_of_a_span():
         ("confidence", 0.25),
         ("quoted", False),
         ("continues", False),
+        ("speaker", "tobin"),
+        ("speaker_confidence", 0.5),
+        ("called", []),
+        ("speaker_name", "Tobin"),
         ("dialogue", 0),
         ("part", 0),
         ("turn", 1),
@@ -72,6 +88,48 @@ def test_turns_carry_the_narration_since_the_turn_before():
     ]
     assert (first["n_turns"], first["n_words"], first["paragraph"]) == (3, 14, 1)
     assert (second["dialogue"], second["n_turns"], second["chapter"]) == (1, 1, 1)
+
+
+def test_turns_have_speakers_and_dialogues_participants():
+    first, second = made()["dialogues"]
+    assert [[turn[key] for key in SPEAKER] for turn in first["turns"]] == [
+        ["mara", "Mara Otway", 0.5, ["tobin"]],
+        ["tobin", "Tobin", 0.5, ["mara"]],
+        ["mara", "Mara Otway", 0.5, ["tobin"]],
+    ]
+    assert first["participants"] == ["mara", "tobin"]
+    (turn,) = second["turns"]
+    assert [turn[key] for key in SPEAKER] == [None, None, None, []]
+    assert second["participants"] == []
+
+
+@pytest.mark.parametrize("by_span", [False, True])
+def test_pairs_have_the_speakers_of_both_sides(by_span):
+    rows = made(by_span=by_span)["pairs"]
+    last = [[rows[-1][f"{side}_{key}"] for key in SPEAKER] for side in ("context", "response")]
+    assert last == [
+        ["tobin", "Tobin", 0.5, ["mara"]],
+        ["mara", "Mara Otway", 0.5, ["tobin"]],
+    ]
+
+
+def test_a_row_for_each_character_who_speaks_or_not():
+    rows = made()["characters"]
+    assert [(row["id"], row["utterances"]) for row in rows] == [
+        *[("mara", 2), ("tobin", 2), ("boy-1", 0)],
+    ]
+    assert list(rows[2].items()) == [
+        ("book", "7"),
+        ("id", "boy-1"),
+        ("name", "boy"),
+        ("aliases", ["boy"]),
+        ("gender", "m"),
+        ("kind", "unnamed"),
+        ("chapter", 1),
+        ("mentions", 0),
+        ("utterances", 0),
+    ]
+    assert tuple(map(character_from_row, rows)) == CHARACTERS
 
 
 def test_pairs_are_of_neighbours_in_one_dialogue():
@@ -104,7 +162,7 @@ def test_the_rows_of_spans_lead_back_to_the_tagged_book(has_confidence):
     if not has_confidence:
         book = replace(book, spans=tuple(replace(item, confidence=None) for item in book.spans))
     confidences = [item.confidence for item in book.spans] if has_confidence else []
-    rows = rows_of_book(book, [])["spans"]
+    rows = rows_of_book(book, [], SpokenBook(book.spans, CHARACTERS))["spans"]
     assert tagged_from_rows("7", rows, confidences, book.source) == book
 
 

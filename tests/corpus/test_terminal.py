@@ -27,10 +27,12 @@ def test_the_table_of_many_books_ends_with_their_sum(many, tmp_path):
     totals = record(tmp_path / "out")["totals"]
     assert lines[33][:4] == ["all", "33", "books", f"{totals['words']:,}"]
     assert lines[34] == ["tagged", "by", "gap", "(33", "books)"]
+    n_known = totals["utterances"] - totals["utterances_without_speaker"]
+    assert lines[35][:6] == [*"found the speakers of".split(), f"{n_known:,}", "of"]
     n_left_out = sum(sum(book["filtered"].values()) for book in record(tmp_path / "out")["books"])
-    assert lines[35][:2] == ["left", "out"] and n_left_out > 0
-    assert sum(int(word) for word in lines[35] if word.isdecimal()) == n_left_out
-    assert lines[36][0] == "wrote"
+    assert lines[36][:2] == ["left", "out"] and n_left_out > 0
+    assert sum(int(word) for word in lines[36] if word.isdecimal()) == n_left_out
+    assert lines[37][0] == "wrote"
 
 
 def test_a_title_in_brackets_is_shown_as_it_is(tmp_path):
@@ -44,7 +46,7 @@ def test_a_title_in_brackets_is_shown_as_it_is(tmp_path):
     assert "[red]7  A [bold]Question[/i] of :cat: Marmalade" in done.stdout
 
 
-@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("columns", [80, 100, pytest.param(125, marks=pytest.mark.slow)])
 def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
     page = (DATA / "no_boilerplate.html").read_text(encoding="utf-8")
     long = tmp_path / "long.html"
@@ -54,7 +56,8 @@ def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
     table = [line for line in lines if line.startswith(("book", "sample", "long", "all"))]
     assert len(table) == 4
     assert all(len(line) <= columns for line in table)
-    assert table[0].split()[-1] == ("marks" if columns == 120 else "pairs")
+    assert table[0].split()[-1] == ("marks" if columns == 125 else "pairs")
+    assert ("speakers" in table[0]) == (columns > 80)
     assert "…  " in table[2] and len(table[2].split()) > 6
     assert "The Lock-Keeper’s Winter" in table[1] and "A Question of of" in table[2]
     assert any("3/3 books" in line and "words" in line for line in lines)

@@ -7,7 +7,7 @@ import signal
 
 import pyarrow.parquet as pq
 import pytest
-from corpus_helpers import bytes_of, counted, record, run, shards_of, started
+from corpus_helpers import bytes_of, counted, mined, record, run, shards_of, started
 from helpers import DATA, SAMPLE, interrupted_after
 from loopback import answer
 
@@ -408,3 +408,9 @@ def test_parquet_has_a_row_group_for_each_book(tmp_path):
     out = tmp_path / "out"
     assert run(*FEW, "-q", "-o", out, "--format", "parquet").exit_code == 1
     assert pq.ParquetFile(out / "pairs.parquet").num_row_groups == 2
+
+
+def test_the_card_names_the_characters_and_says_how_far_to_trust_speakers(tmp_path):
+    card = (mined(tmp_path, DATA / "dash.htm") / "README.md").read_text(encoding="utf-8")
+    assert "config_name: characters\n    data_files: characters.jsonl\n" in card
+    assert "`characters` the people" in card and "tests/benchmarks/README.md" in card

@@ -17,7 +17,9 @@ def make_spans() -> list[TaggedSpan]:
         TaggedSpan(Span(1, 0, 0, 0, 12, "“Is it you?”", True), Tag.B_START, 0.123456),
         TaggedSpan(Span(1, 0, 1, 12, 22, " he said. ", False), Tag.O, None),
         TaggedSpan(Span(1, 0, 2, 22, 30, "“Speak.”", True), Tag.I_START, 1.0),
-        TaggedSpan(Span(1, 1, 0, 0, 8, "“It is.”", True), Tag.B_OTHER, 0.5),
+        TaggedSpan(
+            Span(1, 1, 0, 0, 8, "“It is.”", True), Tag.B_OTHER, 0.5, "ann", 0.75, ("bo", "cy")
+        ),
         TaggedSpan(Span(2, 2, 0, 0, 9, "“No\u2028exit”", False, True), Tag.O, 0.25),
     ]
 
@@ -47,6 +49,14 @@ def test_a_row_has_the_keys_of_the_file_in_their_order():
         ("confidence", 0.1235),
         ("quoted", False),
         ("continues", False),
+        ("speaker", None),
+        ("speaker_confidence", None),
+        ("called", []),
+    ]
+    assert list(rows_of()[3].items())[-3:] == [
+        ("speaker", "ann"),
+        ("speaker_confidence", 0.75),
+        ("called", ["bo", "cy"]),
     ]
     assert rows_of()[1]["kind"] == "narration"
     assert rows_of()[1]["confidence"] is None
@@ -62,6 +72,17 @@ def test_tags_come_back_as_they_were_written(tmp_path):
     assert (
         books[0].source.startswith("two.jsonl@") and len(books[0].source) == len("two.jsonl@") + 8
     )
+
+
+def test_a_file_from_before_speakers_has_none(tmp_path):
+    rows = rows_of()
+    for row in rows:
+        del row["speaker"], row["speaker_confidence"], row["called"]
+    (book,) = read_tag_file(write_rows(tmp_path / "old.jsonl", rows)).books
+    assert [item.tag for item in book.spans] == [item.tag for item in make_spans()]
+    assert {(item.speaker, item.speaker_confidence, item.called) for item in book.spans} == {
+        (None, None, ())
+    }
 
 
 def test_books_may_be_interleaved(tmp_path):
@@ -95,6 +116,14 @@ def test_books_may_be_interleaved(tmp_path):
         (0, {"end": 13}, ":1: found 12 characters of text, expected 13, from start to end"),
         (0, {"confidence": 1.5}, ":1: found confidence 1.5, expected 0 to 1, or null"),
         (0, {"confidence": float("nan")}, ":1: found confidence nan, expected 0 to 1, or null"),
+        (3, {"speaker": 7}, ":4: found speaker 7, expected an id, or null"),
+        (3, {"speaker": ""}, ":4: found speaker '', expected an id, or null"),
+        (3, {"speaker_confidence": -1}, ":4: found speaker confidence -1, expected 0 to 1, or nu"),
+        (3, {"speaker_confidence": "1"}, ":4: found speaker confidence '1', expected 0 to 1, or"),
+        (3, {"called": "bo"}, ":4: found called 'bo', expected a list of ids"),
+        (3, {"called": ["bo", None]}, ":4: found called ['bo', None], expected a list of ids"),
+        (3, {"called": [""]}, ":4: found called [''], expected a list of ids"),
+        (1, {"speaker": "ann"}, ":2: paragraph 0, span 1: found the speaker 'ann' on narration, "),
         (2, {"start": 0, "end": 8}, ":3: found paragraph 0, start 0 after paragraph 0, start 12"),
     ],
 )

@@ -15,6 +15,7 @@ from miner.models.load import AutoTagger, CheckpointTagger, load_tagger
 
 COLUMNS = ["book", "chapter", "paragraph", "span", "start", "end"]
 COLUMNS += ["kind", "text", "tag", "confidence", "quoted", "continues"]
+COLUMNS += ["speaker", "speaker_confidence", "called"]
 
 SPANS = parse_spans(SAMPLE.read_bytes(), "sample")
 

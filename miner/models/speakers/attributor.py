@@ -49,6 +49,8 @@ class SpeakerAttributor:
         revise: bool = True,
     ) -> SpokenBook:
         """Returns the speakers of a book; see `characters.spoken_book.Attributor`."""
+        # A file of tags may have other utterances than the book.
+        book_spans = replace(book_spans, spans=tuple(item.span for item in tagged))
         book = read_people(book_spans, characters)
         listed = _Characters(book, characters or ())
         continuing = {n for n, span in enumerate(book_spans.spans) if span.continues}
@@ -151,7 +153,7 @@ class _Characters:
     def __init__(self, book: BookPeople, given: Sequence[Character]) -> None:
         self._cast = book.cast.characters
         # A given list has the unnamed people of an earlier run, perhaps under better names.
-        self._given = {
+        self._given: dict[tuple[str, int | None], Character] = {
             (alias, one.chapter): one
             for one in given
             if one.chapter is not None
