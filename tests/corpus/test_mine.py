@@ -207,8 +207,9 @@ def test_quotes_overrule_what_was_inferred(tmp_path):
 def test_the_run_record_says_what_was_done(sample):
     run = record(sample)
     assert list(run) == [
-        *("miner", "python", "libraries", "options", "totals", "books", "set_aside"),
+        *("miner", "python", "libraries", "options", "totals", "books", "set_aside", "files"),
     ]
+    assert list(run["files"]) == [f"{kind}.jsonl" for kind in KINDS]
     assert run["miner"] == miner.__version__
     assert run["options"] == {
         "tagger": "gap",
