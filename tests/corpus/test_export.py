@@ -323,7 +323,8 @@ def test_roles_alternate_and_turns_of_one_speaker_are_one_message(tmp_path):
         turn("Five.", None, 7),
         turn("Six.", "ann", 8),
     ]
-    (row,) = json_rows(written(tmp_path, "chat", book_of("1", turns)) / "chat.jsonl")
+    folder = written(tmp_path, "chat", book_of("1", turns, turns[2:4], turns[:2][::-1]))
+    row, alone, swapped = json_rows(folder / "chat.jsonl")
     assert [tuple(message.values()) for message in row["messages"]] == [
         ("user", "One.", "Ann", "ann"),
         ("assistant", "Two.\nThree.", "Bo", "bo"),
@@ -336,6 +337,8 @@ def test_roles_alternate_and_turns_of_one_speaker_are_one_message(tmp_path):
         {"id": "ann", "name": "Ann", "gender": "f", "aliases": ["Ann", ODD]},
         {"id": "bo", "name": "Bo", "gender": "", "aliases": ["Bo", ODD]},
     ]
+    assert alone["personas"] == row["personas"][1:]
+    assert swapped["personas"] == row["personas"][::-1]
     del row["messages"], row["personas"]
     assert row == {"book": "1", "dialogue": 0, "part": 0, "chapter": 2, "paragraph": 3}
 
