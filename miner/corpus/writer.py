@@ -239,9 +239,9 @@ def _card(contents: Mapping[str, str]) -> str:
     described = "".join(f"- `{name}`: {about}\n" for name, about in contents.items())
     return (
         f"---\nconfigs:\n{configs}---\n\n"
-        "Conversations mined from novels. A program guessed who speaks: trust speakers no further\n"
-        "than tests/benchmarks/README.md of conversation-miner measures it, and the more the higher\n"
-        f"`speaker_confidence` is.\n\n{described}"
+        "Conversations mined from novels. A program guessed who speaks: trust speakers no\n"
+        "further than tests/benchmarks/README.md of conversation-miner measures it, and the more\n"
+        f"the higher `speaker_confidence` is.\n\n{described}"
         f"- `{RUN_RECORD}`: from which files, by which options, and what was left out\n"
     )
 
