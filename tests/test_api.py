@@ -219,9 +219,9 @@ MISTAKES = {
     ),
     "dtype": (lambda: miner.mine("sample", dtype="half"), ValueError, "found dtype 'half', expect"),
     "a format": (
-        lambda: miner.mine_corpus("sample", format="csv"),
+        lambda: miner.mine_corpus("sample", format="xml"),
         ValueError,
-        "format 'csv', exp",
+        "format 'xml', exp",
     ),
     "sources": (lambda: miner.mine_corpus(None), TypeError, "found NoneType as sources, expected"),
     "bytes as sources": (lambda: miner.mine_corpus(b"1"), TypeError, "found bytes as sources"),

@@ -106,7 +106,7 @@ def mine_corpus(
         characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the books
             have. Without it they are found, and so are those of a book that it lacks, with a
             warning.
-        format: of the files, "jsonl" or "parquet".
+        format: of the files: "jsonl", "parquet", "csv", "convokit" or "chat".
         filters: one or several; a book that one refuses is set aside, see `corpus.filters`.
         workers: processes that read books. Heuristics tag in them, too. A checkpoint tags in this
             process, one book after the other, while one process or more read ahead.

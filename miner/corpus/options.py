@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from miner.characters.character_files import CharacterFile
-from miner.corpus.export import find_row_writer
+from miner.corpus.export import find_format
 from miner.dialogue.dialogues import Dialogue
 from miner.dialogue.filters import MIN_TURNS, FilteredDialogues, filter_dialogues
 from miner.models.load import AUTO, FLOAT32
@@ -27,7 +27,7 @@ class MiningOptions:
         max_utterance_words: words of the longest turn that is kept; None for no limit.
         min_turns: turns of the shortest dialogue that is kept.
         min_confidence: least confidence, 0 to 1, of a pair that is kept.
-        format: the format of the files, one of `export.format_names`.
+        format: the format of the files, one of `export.describe_formats`.
         dtype: in which a checkpoint computes, "float32" or "bfloat16".
         characters: the characters of books whose lists are given; None if they are found.
 
@@ -53,7 +53,7 @@ class MiningOptions:
             if not isinstance(value, Real) and (value is not None or name != "max_utterance_words"):
                 raise TypeError(f"found {name} {value!r}, expected a number")
         self.filter(())
-        find_row_writer(self.format)
+        find_format(self.format)
 
     def filter(self, found: Iterable[Dialogue]) -> FilteredDialogues:
         """The dialogues that are kept, and how many turns, pairs and dialogues are not."""

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 SPEAKER = ("speaker", "speaker_name", "speaker_confidence", "addressees")  # of a turn
-KINDS = ("spans", "dialogues", "pairs", "characters")
+KINDS = {
+    "spans": "every utterance and every piece of narration, in order, tagged",
+    "dialogues": "conversations with their turns and the narration around them",
+    "pairs": "a turn and the next turn of the same conversation",
+    "characters": "the people of each book, with the names that they go by",
+}
 
 
 def rows_of_book(

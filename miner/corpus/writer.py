@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -17,8 +17,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from miner.corpus.export import find_row_writer, format_names
-from miner.corpus.schema import KINDS
+from miner.corpus.export import BookRows, describe_formats, find_format
 from miner.corpus.shards import ShardFolder
 from miner.files import (
     CARD,
@@ -35,6 +34,7 @@ _HEAD = "head.json"
 _LOCK = "lock"
 _SHARDS = "shards"
 _OUTPUT = "output"  # the files, until they are complete
+_DEFAULT = "pairs"  # what `datasets.load_dataset` loads, if a format has it
 
 
 class OutputFolder:
@@ -143,32 +143,32 @@ class OutputFolder:
 
         Args:
             names: of the shards, in the order of the output.
-            format: of the files, one of `export.format_names`.
-            record: of the run.
+            format: of the files, one of `export.describe_formats`.
+            record: of the run; the names of the files are added.
         """
-        write_rows = find_row_writer(format)
+        contents, write_books = find_format(format)
         output = self._work / _OUTPUT
         with writing(self._path):
             shutil.rmtree(output, ignore_errors=True)
             output.mkdir()
-            for kind in KINDS:
-                write_rows(output / f"{kind}.{format}", kind, self._rows(names, kind))
+            write_books(output, self._books(names))
+            whole = {**record, "files": dict(contents)}
             (output / RUN_RECORD).write_text(
-                json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+                json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            (output / CARD).write_text(_card(format), encoding="utf-8")
+            (output / CARD).write_text(_card(contents), encoding="utf-8")
             files = sorted(path.name for path in output.iterdir())
             for file in files:
                 os.chmod(output / file, 0o666 & ~umask())
             if self._exists:
-                self._replace_files(files, format)
+                self._replace_files(files)
             else:
                 os.rename(output, self._path)
             self.discard()
         return [self._path / file for file in files]
 
-    def _rows(self, names: Sequence[str], kind: str) -> Iterator[bytes]:
-        """The rows of each book, as JSON Lines."""
+    def _books(self, names: Sequence[str]) -> Iterator[BookRows]:
+        """The rows of each book that was not set aside."""
         for name in names:
             shard = self.shards.find(name)
             if shard is None:
@@ -176,17 +176,18 @@ class OutputFolder:
                     f"{self.shards.path / name}: not there or not as it was written, "
                     "expected the finished book; --resume mines it again"
                 )
-            yield shard.rows.get(kind, b"")
+            if shard.rows:
+                yield shard.rows
 
-    def _replace_files(self, files: Sequence[str], format: str) -> None:
-        """Moves the files into a folder that exists. No file of another format is left there."""
-        # The record comes first: with it, a run that is killed in between can be resumed.
+    def _replace_files(self, files: Sequence[str]) -> None:
+        """Moves the files into a folder that exists. Nothing of an earlier run is left there."""
+        # The files of another format go while the earlier record still names the format. Then the
+        # new record comes first: with it, a run that is killed in between can be resumed.
+        for name in _files_of_run(self._path):
+            if name not in files:
+                (self._path / name).unlink(missing_ok=True)
         for file in sorted(files, key=lambda name: name != RUN_RECORD):
             os.replace(self._work / _OUTPUT / file, self._path / file)
-        for kind in KINDS:
-            for other in format_names():
-                if other != format:
-                    (self._path / f"{kind}.{other}").unlink(missing_ok=True)
 
     def discard(self) -> None:
         """Empties the working folder, except for the lock."""
@@ -222,28 +223,47 @@ class OutputFolder:
         self._closing.__exit__(kind, error, trace)
 
 
-def _card(format: str) -> str:
-    """A dataset card by which `datasets.load_dataset(folder, kind)` finds the file of a kind."""
+def _card(contents: Mapping[str, str]) -> str:
+    """A dataset card: what each file holds, and where `datasets.load_dataset` finds rows.
+
+    Args:
+        contents: the names of the files, each with what is in it.
+    """
+    rows = {Path(name).stem: name for name in contents if not name.endswith(".json")}
+    default = _DEFAULT if _DEFAULT in rows else next(iter(rows), "")
     configs = "".join(
-        f"  - config_name: {kind}\n    data_files: {kind}.{format}\n"
-        + ("    default: true\n" if kind == "pairs" else "")
-        for kind in KINDS
+        f"  - config_name: {config}\n    data_files: {name}\n"
+        + ("    default: true\n" if config == default else "")
+        for config, name in rows.items()
     )
+    described = "".join(f"- `{name}`: {about}\n" for name, about in contents.items())
     return (
         f"---\nconfigs:\n{configs}---\n\n"
-        "Conversations mined from novels. `spans` is the ordered stream of utterances and\n"
-        "narration, `dialogues` the conversations with their turns, `pairs` a turn and its\n"
-        "answer, `characters` the people of each book with their names. A program guessed who\n"
-        "speaks: trust speakers no further than tests/benchmarks/README.md of conversation-miner\n"
-        "measures it, and the more the higher `speaker_confidence` is.\n"
-        f"`{RUN_RECORD}` says from which files, by which options, and what was left out.\n"
+        "Conversations mined from novels. A program guessed who speaks: trust speakers no\n"
+        "further than tests/benchmarks/README.md of conversation-miner measures it, and the more\n"
+        f"the higher `speaker_confidence` is.\n\n{described}"
+        f"- `{RUN_RECORD}`: from which files, by which options, and what was left out\n"
     )
 
 
 def _is_output(folder: Path) -> bool:
     """Whether the folder holds the record of an earlier run."""
+    return "miner" in _read_record(folder)
+
+
+def _files_of_run(folder: Path) -> Iterable[str]:
+    """The names of the files that the earlier run in a folder may have written."""
+    options = _read_record(folder).get("options")
+    format = options.get("format") if isinstance(options, dict) else None
+    if not isinstance(format, str) or format not in describe_formats():
+        return ()
+    return find_format(format).files
+
+
+def _read_record(folder: Path) -> dict[str, Any]:
+    """The record of the earlier run in a folder; empty if there is none."""
     try:
         record = json.loads((folder / RUN_RECORD).read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(record, dict) and "miner" in record
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}

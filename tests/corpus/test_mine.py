@@ -161,6 +161,34 @@ def test_datasets_opens_the_output_as_it_is(tmp_path, sample):
         assert (n_rows, columns, book) == (len(expected), list(expected[0]), "sample")
 
 
+LOAD_DEFAULT = """
+import sys
+from datasets import load_dataset
+for folder in sys.argv[1:]:
+    rows = load_dataset(folder)["train"]
+    print(len(rows), *rows.column_names[-2:])
+"""
+
+
+@pytest.mark.slow
+def test_datasets_opens_the_rows_of_the_other_formats(tmp_path, sample):
+    folders = []
+    for format in ("csv", "convokit", "chat"):
+        (tmp_path / format).mkdir()
+        folders.append(mined(tmp_path / format, "sample", "--format", format))
+    env = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
+    loaded = subprocess.run(
+        [sys.executable, "-c", LOAD_DEFAULT, *folders], env=env, capture_output=True, text=True
+    )
+    assert loaded.returncode == 0, loaded.stderr
+    dialogues = rows(sample, "dialogues")
+    assert loaded.stdout.splitlines() == [
+        f"{len(rows(sample, 'pairs'))} context_spans response_spans",
+        f"{sum(row['n_turns'] for row in dialogues)} vectors timestamp",
+        f"{len(dialogues)} messages personas",
+    ]
+
+
 def test_long_turns_and_short_dialogues_are_left_out_and_counted(tmp_path, sample):
     (tmp_path / "all").mkdir()
     every = mined(tmp_path / "all", "sample", "--min-turns", "1")
@@ -210,8 +238,9 @@ def test_quotes_overrule_what_was_inferred(tmp_path):
 def test_the_run_record_says_what_was_done(sample):
     run = record(sample)
     assert list(run) == [
-        *("miner", "python", "libraries", "options", "totals", "books", "set_aside"),
+        *("miner", "python", "libraries", "options", "totals", "books", "set_aside", "files"),
     ]
+    assert list(run["files"]) == [f"{kind}.jsonl" for kind in KINDS]
     assert run["miner"] == miner.__version__
     assert run["options"] == {
         "tagger": "gap",

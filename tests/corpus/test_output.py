@@ -1,13 +1,16 @@
 """The output of `miner mine` is there whole or not at all, and what was there before is safe."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from miner.app.cli.main import main
+from miner.corpus.export import describe_formats, find_format
 from miner.corpus.schema import KINDS
+from miner.corpus.writer import OutputFolder
 
 EXISTS = "exists already, expected a new name (or --force to replace it)"
 
@@ -34,18 +37,68 @@ def test_force_replaces_all_of_an_earlier_run_and_nothing_else(tmp_path):
     assert mine(out) == (0, "")
     (out / "notes.txt").write_text("mine")
     (out / "other.jsonl").write_text("mine, too")
+    (out / "index.json").write_text("mine, and of a name that a format has")
     before = state(out)
     assert mine(out, "--force", "--tagger", "gap:9") == (0, "")
     after = state(out)
     assert json.loads(after["run.json"])["options"]["tagger"] == "gap:9"
     assert after["pairs.jsonl"] != before["pairs.jsonl"]
+    theirs = {"notes.txt", "other.jsonl", "index.json"}
     assert mine(out, "--force", "--format", "parquet") == (0, "")
-    kinds = [f"{kind}.parquet" for kind in KINDS]
-    assert sorted(state(out)) == sorted(
-        ["README.md", "run.json", "notes.txt", "other.jsonl", *kinds]
-    )
-    assert state(out)["notes.txt"] == b"mine"
+    files = {f"{kind}.parquet" for kind in KINDS}
+    assert set(state(out)) == {"README.md", "run.json", *theirs, *files}
+    assert {name: state(out)[name] for name in theirs} == {name: before[name] for name in theirs}
     assert b"pairs.parquet" in state(out)["README.md"]
+
+
+def write(out, format):
+    """An output without any book."""
+    with OutputFolder(out, force=True) as folder:
+        folder.finish([], format, {"miner": "0", "options": {"format": format}})
+
+
+def test_force_leaves_no_file_of_the_format_that_was_there(tmp_path):
+    out = tmp_path / "out"
+    for format in ("convokit", "chat", "csv", "convokit", "jsonl", "parquet", "csv", "jsonl"):
+        write(out, format)
+        files = find_format(format).files
+        assert set(state(out)) == {"README.md", "run.json", *files}
+        assert all(f"- `{name}`: {about}\n" in card(out) for name, about in files.items())
+        assert json.loads(state(out)["run.json"])["files"] == files
+
+
+def test_the_card_names_the_files_that_hold_rows(tmp_path):
+    loaded = {}
+    for format in describe_formats():
+        write(tmp_path / format, format)
+        names = re.findall(
+            r"config_name: (.*)\n +data_files: (.*)\n( +default: true)?", card(tmp_path / format)
+        )
+        loaded[format] = [name + "!" * bool(default) for _, name, default in names]
+        assert all(config == name.partition(".")[0] for config, name, _ in names)
+    assert loaded == {
+        "chat": ["chat.jsonl!"],
+        "convokit": ["utterances.jsonl!"],
+        "csv": ["spans.csv", "turns.csv", "pairs.csv!", "characters.csv"],
+        "jsonl": ["spans.jsonl", "dialogues.jsonl", "pairs.jsonl!", "characters.jsonl"],
+        "parquet": [
+            *("spans.parquet", "dialogues.parquet", "pairs.parquet!", "characters.parquet")
+        ],
+    }
+
+
+def card(out):
+    return (out / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "options", [None, [], {}, {"format": ["csv"]}, {"format": "../csv"}, {"format": "xml"}]
+)
+def test_force_removes_nothing_of_a_run_of_an_unknown_format(tmp_path, options):
+    (tmp_path / "run.json").write_text(json.dumps({"miner": "9", "options": options}))
+    (tmp_path / "pairs.csv").write_text("kept")
+    write(tmp_path, "jsonl")
+    assert state(tmp_path)["pairs.csv"] == b"kept" and "pairs.jsonl" in state(tmp_path)
 
 
 def test_force_does_not_touch_a_folder_of_something_else(tmp_path):
@@ -54,8 +107,10 @@ def test_force_does_not_touch_a_folder_of_something_else(tmp_path):
     assert (code, len(error.splitlines())) == (1, 1)
     assert "no run.json of an earlier run" in error
     assert state(tmp_path) == {"README.md": b"# My work"}
-    (tmp_path / "run.json").write_text('{"epochs": 3}')
-    assert mine(tmp_path, "--force")[0] == 1
+    for record in ('{"epochs": 3}', "[" * 100_000, "7" * 5_000, "[]"):
+        (tmp_path / "run.json").write_text(record)
+        code, error = mine(tmp_path, "--force")
+        assert (code, len(error.splitlines())) == (1, 1)
 
 
 @pytest.mark.parametrize(

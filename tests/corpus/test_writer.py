@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -11,6 +12,7 @@ from corpus_helpers import bytes_of, counted, mined, record, run, shards_of, sta
 from helpers import DATA, SAMPLE, interrupted_after
 from loopback import answer
 
+import miner
 import miner.corpus.pipeline
 from miner.books.sources import Source
 from miner.corpus.pipeline import SetAside
@@ -260,7 +262,7 @@ def test_downloaded_books_are_kept_and_failed_downloads_tried_again(tmp_path, mo
     assert site.paths == ["/11.html", "/12.html", "/13.html", "/12.html", "/12.html"]
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "convokit"])
 def test_a_disk_that_is_full_at_the_end_costs_no_book(tmp_path, monkeypatch, format):
     whole, out = tmp_path / "whole", tmp_path / "out"
     words = ("-q", "--format", format)
@@ -346,6 +348,51 @@ def test_a_run_that_was_killed_between_two_files_is_resumed(tmp_path, monkeypatc
     assert run(*FEW, "-q", "-o", out, "--resume").exit_code == 1
     assert run(*FEW, "-q", "-o", tmp_path / "whole").exit_code == 1
     assert bytes_of(out) == bytes_of(tmp_path / "whole")
+
+
+@pytest.fixture(scope="module")
+def dash():
+    return miner.mine(FEW[0], tagger="gap")
+
+
+@pytest.mark.parametrize("n", [0, 3, 5, 6, 10])  # it removes five files, then moves six
+def test_a_run_that_was_killed_while_it_replaced_another_format_is_resumed(
+    tmp_path, monkeypatch, dash, n
+):
+    out, whole = tmp_path / "out", tmp_path / "whole"
+
+    def write(out, format, **options):
+        with OutputFolder(out, **options) as folder:
+            folder.shards.add("a.shard", dash)
+            folder.finish(["a.shard"], format, {"miner": "0", "options": {"format": format}})
+
+    write(out, "convokit")
+    write(whole, "jsonl")
+    with monkeypatch.context() as context:
+        kill_at_file(context, n, out)
+        with pytest.raises(KeyboardInterrupt):
+            write(out, "jsonl", force=True)
+    assert (out / "out.partial").is_dir() and (out / "run.json").is_file()
+    write(out, "jsonl", resume=True)
+    assert bytes_of(out) == bytes_of(whole)
+
+
+def kill_at_file(context, n, out):
+    """A Ctrl-C after n files of the folder were removed or replaced."""
+    left = [n]
+
+    def killing(work, path_of):
+        def some(*args, **options):
+            if Path(path_of(args)).parent == out:
+                if not left[0]:
+                    raise KeyboardInterrupt
+                left[0] -= 1
+            return work(*args, **options)
+
+        return some
+
+    context.setattr(Path, "unlink", killing(Path.unlink, lambda args: args[0]))
+    context.setattr("os.replace", killing(os.replace, lambda args: args[1]))
 
 
 def bytes_of_files(out):

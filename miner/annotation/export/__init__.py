@@ -7,13 +7,12 @@ module's docstring describes it. The module has one function, `write_editions`; 
 
 from __future__ import annotations
 
-import ast
+import sys
 from collections.abc import Iterable
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Protocol
+
+from miner.formats import describe_modules, find_module
 
 if TYPE_CHECKING:
     from miner.annotation.editions import Edition
@@ -37,14 +36,8 @@ class WriteEditions(Protocol):
 
 
 def describe_formats() -> dict[str, str]:
-    """Returns the names of all formats, in alphabetical order, each with its description.
-
-    The modules are read and not imported, so that the help of a command appears quickly.
-    """
-    return {
-        name: _docstring(module).partition("\n")[0].rstrip(".")
-        for name, module in sorted(_modules().items())
-    }
+    """Returns the names of all formats, in alphabetical order, each with its description."""
+    return describe_modules(sys.modules[__name__])
 
 
 def find_writer(name: str) -> WriteEditions:
@@ -53,22 +46,4 @@ def find_writer(name: str) -> WriteEditions:
     Raises:
         ValueError: if there is no format with that name.
     """
-    modules = _modules()
-    if name not in modules:
-        raise ValueError(f"found format {name!r}, expected {', '.join(sorted(modules))}")
-    return import_module(modules[name]).write_editions
-
-
-def _modules() -> dict[str, str]:
-    """Returns the modules of the formats by the formats' names."""
-    return {
-        module.name.replace("_", ""): f"{__name__}.{module.name}"
-        for module in iter_modules(__path__)
-    }
-
-
-def _docstring(module: str) -> str:
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        return ""
-    return ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+    return find_module(sys.modules[__name__], name).write_editions

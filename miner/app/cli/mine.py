@@ -28,8 +28,10 @@ from miner.app.cli.terminal import (
     show_json,
     show_warnings,
 )
-from miner.corpus.export import format_names
+from miner.corpus.export import describe_formats
 from miner.files import one_line
+
+_FORMATS = describe_formats()
 
 
 @click.command("mine")
@@ -41,10 +43,12 @@ from miner.files import one_line
 @characters_option
 @click.option(
     "--format",
-    type=click.Choice(format_names()),
+    type=click.Choice(list(_FORMATS)),
     default="jsonl",
     show_default=True,
-    help="Format of the files.",
+    help="Format of the files. "
+    + "; ".join(f"{name}: {description}" for name, description in _FORMATS.items())
+    + ".",
 )
 @click.option(
     "--pairs",

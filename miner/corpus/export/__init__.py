@@ -1,43 +1,60 @@
-"""Rows of books -> files, one module a format.
+"""Rows of books -> the files of a folder. Each module is one format.
 
-A module of this folder is a format. Its name is the name of the format and the suffix of the files.
-It has one function, `write_rows`; see `WriteRows`.
+The name of a format is the name of its module, and the first line of the module's docstring
+describes it. The module has `FILES` and one function, `write_books`; see `Format`. A new module
+here is a new format of `miner mine`.
 """
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Iterable
-from importlib import import_module
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from miner.formats import describe_modules, find_module
+
+BookRows = Mapping[str, bytes]  # all rows of a book, by kind (`schema.KINDS`), as JSON Lines
 
 
-class WriteRows(Protocol):
+class WriteBooks(Protocol):
     """The function of a format."""
 
-    def __call__(self, path: Path, kind: str, books: Iterable[bytes]) -> None:
-        """Writes all rows of a kind to the file `path`.
+    def __call__(self, folder: Path, books: Iterable[BookRows]) -> None:
+        """Writes all files of a format.
 
         Args:
-            path: a new file.
-            kind: one of `schema.KINDS`.
-            books: the rows of each book, as JSON Lines. A book may have none.
+            folder: an empty folder.
+            books: the rows of each book. They are read one book at a time, and only once, so that
+                writing takes the memory of one book.
         """
         ...
 
 
-def format_names() -> list[str]:
-    """The names of all formats, in alphabetical order."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+class Format(NamedTuple):
+    """A format.
+
+    Attributes:
+        files: the names of the files, each with what is in it. `write_books` writes all of them,
+            even if there are no books. A file that ends in .json holds one object, every other
+            file holds rows.
+        write_books: writes them.
+    """
+
+    files: Mapping[str, str]
+    write_books: WriteBooks
 
 
-def find_row_writer(name: str) -> WriteRows:
-    """The function that writes a format.
+def describe_formats() -> dict[str, str]:
+    """Returns the names of all formats, in alphabetical order, each with its description."""
+    return describe_modules(sys.modules[__name__])
+
+
+def find_format(name: str) -> Format:
+    """Returns a format.
 
     Raises:
-        ValueError: if there is no format of that name.
+        ValueError: if there is no format with that name.
     """
-    if name not in format_names():
-        raise ValueError(f"found format {name!r}, expected {' or '.join(format_names())}")
-    return import_module(f"{__name__}.{name}").write_rows
+    module = find_module(sys.modules[__name__], name)
+    return Format(module.FILES, module.write_books)

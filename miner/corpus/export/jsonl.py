@@ -1,13 +1,23 @@
-"""JSON Lines: one row a line."""
+"""JSON Lines, a row a line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
+from miner.corpus.export import BookRows
+from miner.corpus.schema import KINDS
 
-def write_rows(path: Path, kind: str, books: Iterable[bytes]) -> None:
+FILES = {f"{kind}.jsonl": about for kind, about in KINDS.items()}
+
+
+def write_books(folder: Path, books: Iterable[BookRows]) -> None:
     """Writes the rows of all books, one after the other."""
-    with path.open("wb") as file:
-        for rows in books:
-            file.write(rows)
+    with ExitStack() as opened:
+        files = {
+            kind: opened.enter_context((folder / f"{kind}.jsonl").open("wb")) for kind in KINDS
+        }
+        for book in books:
+            for kind, file in files.items():
+                file.write(book[kind])

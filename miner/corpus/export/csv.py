@@ -1,0 +1,62 @@
+"""CSV tables, with a row a turn in place of a row a dialogue.
+
+The files are UTF-8, as RFC 4180 has it, with a line of column names. A list is JSON, because a name
+or an id may hold any separator: `["hester", "ned-orchard"]`. A flag is `true` or `false`, and what
+is unknown is empty.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from miner.corpus.export import BookRows
+from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines
+
+_TURNS = "turns"
+_TABLES = {
+    "spans": KINDS["spans"],
+    _TURNS: "the turns of the dialogues, with the narration around them",
+    "pairs": KINDS["pairs"],
+    "characters": KINDS["characters"],
+}
+_PLACE = ("book", "dialogue", "part", "turn", "chapter", "paragraph")  # of a turn
+
+FILES = {f"{name}.csv": about for name, about in _TABLES.items()}
+
+
+def write_books(folder: Path, books: Iterable[BookRows]) -> None:
+    """Writes the columns of `schema.arrow_schemas`; a turn has its place and its own columns."""
+    schemas = arrow_schemas()
+    columns = {name: schemas[name].names for name in _TABLES if name != _TURNS}
+    turn = schemas["dialogues"].field("turns").type.value_type
+    columns[_TURNS] = [*_PLACE, *(field.name for field in turn)]
+    with ExitStack() as opened:
+        writers: dict[str, csv.DictWriter[str]] = {}
+        for name in _TABLES:
+            path = folder / f"{name}.csv"
+            file = opened.enter_context(path.open("w", encoding="utf-8", newline=""))
+            writers[name] = csv.DictWriter(file, columns[name])
+            writers[name].writeheader()
+        for book in books:
+            for name, writer in writers.items():
+                rows = _turn_rows(book) if name == _TURNS else rows_from_lines(book[name])
+                for row in rows:
+                    writer.writerow({key: _cell(value) for key, value in row.items()})
+
+
+def _turn_rows(book: BookRows) -> Iterator[Row]:
+    for dialogue in rows_from_lines(book["dialogues"]):
+        for number, turn in enumerate(dialogue["turns"]):
+            place = {key: dialogue[key] for key in ("book", "dialogue", "part")}
+            place |= {key: turn["spans"][0][key] for key in ("chapter", "paragraph")}
+            yield {**place, "turn": number, **turn}
+
+
+def _cell(value: Any) -> str | int | float | None:  # noqa: ANN401 - any value of a row
+    return orjson.dumps(value).decode() if isinstance(value, bool | list) else value
