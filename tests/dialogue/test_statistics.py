@@ -85,7 +85,7 @@ def test_words_of_speakers_by_chapter():
     said = [
         (1, "ann", "“One two,”"),
         (1, None, "“No one knows.”"),
-        (2, "bob", "—A, b, c."),
+        (2, "bob", "—A, b, c, d."),
         (3, "ann", "“Three”"),
         (3, "ann", "“four"),
     ]
@@ -95,6 +95,6 @@ def test_words_of_speakers_by_chapter():
     ]
     spans.append(TaggedSpan(Span(3, 9, 0, 0, 9, "said Ann.", False), Tag.O))
     found = count_words_of_speakers(spans)
-    assert found == {"ann": {1: 2, 3: 2}, "bob": {2: 3}, None: {1: 3}}
+    assert found == {"ann": {1: 2, 3: 2}, "bob": {2: 4}, None: {1: 3}}
     assert list(found) == ["ann", "bob", None]  # who says most is first
     assert count_words_of_speakers([]) == {}

@@ -28,6 +28,8 @@ _WIDE, _HIGH = 0.56, 1.25  # of a letter, in font sizes
 _MARGIN = 0.09  # of the side, for circles and labels at the edge
 _APART = 38.0  # points between two circles
 _ROUNDS = 200  # of moving circles apart
+_TRIES = 12  # layouts, of which the clearest is drawn
+_POINTS = 12  # of an arrow, at which circles are looked for
 _ROW = 0.27  # inches of height for each speaker
 
 _Place = tuple[float, float]
@@ -67,7 +69,7 @@ def plot_network(
         for one, other in permutations(drawn, 2)
         if network.has_edge(one, other)
     }
-    places = _lay_out(weights, radii, seed, size)
+    places = _find_clear_layout(weights, radii, seed, size)
     _draw_arrows(axes, weights, places, radii)
     for id, place in places.items():
         axes.scatter(*place, s=(2 * radii[id]) ** 2, color=COLOURS[0], edgecolor="white", zorder=2)
@@ -88,6 +90,38 @@ def plot_network(
         )
     axes.text(size / 2, 0, _describe(network, drawn), fontsize=SMALL, ha="center")
     return figure
+
+
+def _find_clear_layout(
+    weights: Mapping[tuple[str, str], int], radii: Mapping[str, float], seed: int, size: float
+) -> dict[str, _Place]:
+    """The layout of several in which the fewest words pass behind a circle on their way."""
+    seeds = range(seed * _TRIES, (seed + 1) * _TRIES)
+    layouts = [_lay_out(weights, radii, one, size) for one in seeds]
+    return min(layouts, key=lambda places: _count_hidden_words(weights, places, radii))
+
+
+def _count_hidden_words(
+    weights: Mapping[tuple[str, str], int],
+    places: Mapping[str, _Place],
+    radii: Mapping[str, float],
+) -> int:
+    """The words of all arrows, counted at each point of an arrow that is behind another circle."""
+    hidden = 0
+    for (one, other), weight in weights.items():
+        (a, b), (c, d) = places[one], places[other]
+        # The curve of matplotlib's arc3 is a parabola with this point as its control.
+        bent = (a + c) / 2 + _BEND * (d - b), (b + d) / 2 - _BEND * (c - a)
+        for n in range(1, _POINTS):
+            t = n / _POINTS
+            x = (1 - t) ** 2 * a + 2 * t * (1 - t) * bent[0] + t**2 * c
+            y = (1 - t) ** 2 * b + 2 * t * (1 - t) * bent[1] + t**2 * d
+            hidden += weight * sum(
+                hypot(x - places[id][0], y - places[id][1]) < radius
+                for id, radius in radii.items()
+                if id not in (one, other)
+            )
+    return hidden
 
 
 def _lay_out(
