@@ -70,11 +70,12 @@ def test_who_is_left_out_is_said():
 
 
 def test_circles_and_labels_are_apart_and_inside():
-    """Also where all talk to all, which pulls them together."""
+    """Also where four talk much with each other, which pulls them together."""
     names = [f"person {n}" for n in range(16)]
-    words = {name: 2000 // (n + 1) for n, name in enumerate(names)}
-    everybody = [(one, other, 50) for one in names for other in names if one != other]
-    figure = plot_network(network_of(words, everybody), "A crowd")
+    words = {name: 20_000 if n < 4 else 200 // n for n, name in enumerate(names)}
+    friends = [(one, other, 5_000) for one in names[:4] for other in names[:4] if one != other]
+    others = [(name, names[n % 4], 5) for n, name in enumerate(names[4:])]
+    figure = plot_network(network_of(words, [*friends, *others]), "Friends")
     placed = [(place, area**0.5 / 2) for place, area in circles(figure)]
     for (one, radius), (other, reach) in combinations(placed, 2):
         assert dist(one, other) > radius + reach + 10
@@ -86,6 +87,24 @@ def test_circles_and_labels_are_apart_and_inside():
     assert not [True for one, other in combinations(boxes, 2) if one.overlaps(other)]
     inside = [text for text in axes.texts if to_hex(text.get_color()) == "#ffffff"]
     assert 0 < len(inside) < 16  # a label is in its circle where that has room
+
+
+def test_no_arrow_of_many_words_passes_behind_a_third_circle():
+    """It would seem to lead there."""
+    names = [f"p{n}" for n in range(10)]
+    words = {name: 1000 - n for n, name in enumerate(names)}
+    hub = [(name, "p0", 100) for name in names[1:]]
+    ring = [(f"p{n}", f"p{n % 9 + 1}", 100) for n in range(1, 10)]
+    chords = [("p1", "p5", 100), ("p3", "p7", 100)]
+    figure = plot_network(network_of(words, [*hub, *ring, *chords]), "A ring")
+    placed = [(place, area**0.5 / 2) for place, area in circles(figure)]
+    figure.draw_without_rendering()
+    hidden = 0
+    for arrow in arrows(figure):
+        (line,) = arrow.get_path().to_polygons(closed_only=False)[:1]
+        ends = sorted(placed, key=lambda item: min(dist(item[0], line[0]), dist(item[0], line[-1])))
+        hidden += any(dist(place, point) < radius for place, radius in ends[2:] for point in line)
+    assert hidden == 0
 
 
 def test_one_person_and_nobody_are_drawn():
