@@ -11,8 +11,9 @@ from helpers import NAMES
 from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet import NameNeeded, Sheet
-from miner.app.annotator.sheet_file import SheetFile
+from miner.app.annotator.sheet_file import NOTHING_TAGGED, SheetFile
 from miner.books.book import parse_book
+from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import split_book
 from miner.dialogue.tags import TaggedSpan
 from miner.dialogue.typography import infer_typography
@@ -64,18 +65,29 @@ AFTER = ("“Yes,” said Tom. “There she is.”", "“Then come.”")
 BOOK = story(BEFORE, FERRY, AFTER)
 
 
-def tagged_as(letters, book=BOOK, chapter=2, confidences=None):
-    """The book with these tags in one chapter, and those of the gap heuristic in the others."""
-    left, given = iter(letters), iter(confidences or ())
-    return [
-        TaggedSpan(item.span, NAMES[next(left)], next(given, None))
-        if item.span.chapter == chapter and item.span.is_utterance
-        else item
-        for item in load_tagger("gap").tag(book)
-    ]
+def tagged_as(letters, book=BOOK, chapter=2, confidences=None, speakers=(), characters=()):
+    """The book with these tags in one chapter, and those of the gap heuristic in the others.
+
+    The speakers are ids of characters, "" where nobody is known.
+    """
+    left, given, names = iter(letters), iter(confidences or ()), iter(speakers)
+    return SpokenBook(
+        tuple(
+            TaggedSpan(
+                item.span,
+                NAMES[next(left)],
+                next(given, None),
+                speaker=next(names, None) or None,
+            )
+            if item.span.chapter == chapter and item.span.is_utterance
+            else item
+            for item in load_tagger("gap").tag(book)
+        ),
+        tuple(characters),
+    )
 
 
-def opened(path, chapter=2, tagged=(), book=BOOK):
+def opened(path, chapter=2, tagged=NOTHING_TAGGED, book=BOOK):
     """A chapter of the file under annotation."""
     return SheetFile(path, book, chapter, tagged)
 
@@ -181,7 +193,7 @@ class Browser:
 
 
 @contextmanager
-def serving(path, chapter=2, tagged=(), book=BOOK):
+def serving(path, chapter=2, tagged=NOTHING_TAGGED, book=BOOK):
     """A running server of a book that opens at a chapter, and a browser that asks it."""
     server = AnnotationServer(BookSheets(path, book, tagged), chapter=chapter)
     thread = threading.Thread(target=server.run)

@@ -20,7 +20,11 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 NO_MIRROR = "none"  # is refused at once, so nothing is downloaded
-OF_REAL_BOOKS = ("2-train-and-compare", "3-dialogue-in-fiction")  # as they are saved
+OF_REAL_BOOKS = (
+    "2-train-and-compare",
+    "3-dialogue-in-fiction",
+    "4-who-speaks",
+)  # as they are saved
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 _PYTHONPATH = list(filter(None, [os.environ.get("PYTHONPATH")]))  # after this checkout
 # What is kept of a notebook's metadata: no versions, no widget states, nothing of a machine.

@@ -11,7 +11,7 @@ from helpers import BOOKS, needs_books, read_file
 from IPython.core.inputtransformer2 import TransformerManager
 from notebook_runs import NO_MIRROR, OF_REAL_BOOKS, PATHS, books_of, executed, run_cells
 
-NAMES = ("1-mine-a-book", "2-train-and-compare", "3-dialogue-in-fiction")
+NAMES = ("1-mine-a-book", "2-train-and-compare", "3-dialogue-in-fiction", "4-who-speaks")
 LARGEST = 300_000  # bytes
 # What a machine, a person or a moment would leave behind.
 PRIVATE = re.compile(r"/(?:home|Users|root|tmp|var|work|private)/|[A-Z]:\\\\|\d\d:\d\d:\d\d")
@@ -67,7 +67,7 @@ def test_these_are_the_notebooks():
     assert tuple(path.stem for path in PATHS) == NAMES
 
 
-@pytest.mark.parametrize("name", [NAMES[0], NAMES[2]])
+@pytest.mark.parametrize("name", [NAMES[0], *NAMES[2:]])
 def test_without_books_its_code_runs_on_the_sample_and_says_so(name, monkeypatch, tmp_path, capsys):
     monkeypatch.delenv("MINER_BOOKS", raising=False)
     monkeypatch.setenv("MINER_CACHE", str(tmp_path))

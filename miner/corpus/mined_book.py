@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from miner.characters.cast import Character
 from miner.characters.character_files import character_from_row
+from miner.corpus.network import build_network
 from miner.corpus.options import MiningOptions
 from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagged_from_rows
 from miner.dialogue.dialogues import Dialogue, Pair, decode_dialogues, span_pairs, turn_pairs
@@ -18,6 +19,7 @@ from miner.extras import import_extra
 
 if TYPE_CHECKING:
     import datasets
+    import networkx
     import pandas
 
 
@@ -98,6 +100,16 @@ class MinedBook:
         """Each turn with the next turn of its dialogue, in reading order."""
         pairs_of = span_pairs if self.options.pairs_by_span else turn_pairs
         return tuple(pair for dialogue in self.dialogues for pair in pairs_of(dialogue))
+
+    def network(self) -> networkx.DiGraph[str]:
+        """Who talks to whom: characters, and the words and turns that each says to another.
+
+        `corpus.network.build_network` tells what the nodes, the edges and the graph have.
+
+        Raises:
+            ImportError: if networkx is not installed.
+        """
+        return build_network(self.characters, self.tagged.spans, self.dialogues)
 
     def rows(self, kind: str = "pairs") -> list[Row]:
         """The rows of "spans", "dialogues", "pairs" or "characters", as the files have them.

@@ -564,6 +564,17 @@ def test_headings_and_titles_stay_text_on_the_list(path):
     assert evil.encode() not in answer.body
 
 
+def test_the_command_guesses_who_speaks(tmp_path):
+    """By name, even with a tagger that finds no speakers itself."""
+    path = tmp_path / "sample.jsonl"
+    with command("--chapter", 1, "-o", path, "--tagger", "gap", "--no-open") as (_, browser):
+        known = browser.state()["characters"]
+        assert "Mrs. Pockett" in known
+        now = browser.edit("accept", 1).json  # the first is no speech
+        (speaker,) = now["speakers"]
+        assert speaker in known and now["characters"] == [name for name in known if name != speaker]
+
+
 def test_a_guessed_letter_is_never_saved_unasked(path):
     """The server asks for the name; the letter is saved only if the annotator sends it."""
     with serving(path, tagged=tagged_as("SsRRRSRSRr")) as browser:

@@ -3,6 +3,7 @@
 import json
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from annotation_helpers import read_rows
@@ -12,6 +13,9 @@ from helpers import ANNOTATIONS, SAMPLE
 from miner.annotation.derivation import derive_tags
 from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
+from miner.app.annotator.sheet_file import NOTHING_TAGGED
+from miner.characters.cast import Character
+from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import TaggedSpan
 from miner.models.load import load_tagger
@@ -35,7 +39,7 @@ IN_SIGHT = """() => {
 class Server:
     """A server of the first chapter of the sample, which can stop and restart at the same port."""
 
-    def __init__(self, path, tagged=()):
+    def __init__(self, path, tagged=NOTHING_TAGGED):
         self.path, self.tagged = path, tagged
         self.port, self.token = 0, None
         self.start()
@@ -60,7 +64,7 @@ def path(tmp_path):
 
 
 @contextmanager
-def serving(path, tagged=()):
+def serving(path, tagged=NOTHING_TAGGED):
     server = Server(path, tagged)
     try:
         yield server
@@ -76,7 +80,7 @@ def server(path):
 
 @pytest.fixture
 def guessing(path):
-    with serving(path, load_tagger("gap").tag(BOOK)) as server:
+    with serving(path, SpokenBook(tuple(load_tagger("gap").tag(BOOK)))) as server:
         yield server
 
 
@@ -260,9 +264,10 @@ def test_keys_typed_before_a_question_opens_decide_nothing(server, browser, path
 
 def test_a_question_for_a_name_can_be_answered_in_several_ways(guessing, browser, path):
     page = browser(guessing.url)
-    assert page.locator("#chapter .mark").first.get_attribute("data-label") == "guess: 1 A?"
+    assert page.locator("#chapter .mark").nth(1).get_attribute("data-label") == "guess: 1 A?"
+    press(page, "j")  # the first is no speech
     press(page, "a")
-    assert text(page, "#naming-label") == "1: Who speaks?" and path.read_bytes() == b""
+    assert text(page, "#naming-label") == "2: Who speaks?" and path.read_bytes() == b""
     press(page, "Escape")
     assert not page.locator("#naming").is_visible() and path.read_bytes() == b""
     assert page.evaluate("document.activeElement.closest('.here') !== null")
@@ -271,7 +276,8 @@ def test_a_question_for_a_name_can_be_answered_in_several_ways(guessing, browser
     assert text(page, "#notice") == "Type a name first."
     page.keyboard.type("  Josiah   Tarrant ")
     press(page, "Enter")
-    assert status(page) == "1: Josiah Tarrant, conversation 1, B-START"
+    assert status(page) == "2: Josiah Tarrant, conversation 1, B-START"
+    press(page, "j")  # the third goes on with the second
     press(page, "a")
     press(page, "1", "Enter")  # the number of a known speaker
     press(page, "n")
@@ -281,7 +287,7 @@ def test_a_question_for_a_name_can_be_answered_in_several_ways(guessing, browser
     press(page, "n")
     page.locator("#naming").get_by_role("button", name="Unknown").click()
     press(page, "n")
-    page.locator("#chapter .mark").nth(3).click()  # another place: the question is dropped
+    page.locator("#chapter .mark").nth(5).click()  # another place: the question is dropped
     assert not page.locator("#naming").is_visible()
     press(page, "R")
     assert page.locator("#naming-input").input_value() == "A"
@@ -310,12 +316,13 @@ def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
     page = browser(guessing.url)
     guesses = page.locator("#chapter .guess")
     assert guesses.count() == 38 and path.read_bytes() == b""
-    first = guesses.first
-    assert first.evaluate("e => getComputedStyle(e).borderBottomStyle") == "dashed"
-    mark = first.locator(".mark")
-    assert mark.get_attribute("data-label") == "guess: 1 A?"
-    assert mark.get_attribute("aria-label") == "1: guess: A?, conversation 1, B-START"
-    lettered(page, "a")
+    marks = guesses.locator(".mark")
+    assert marks.nth(0).get_attribute("data-label") == "guess: not speech"
+    spoken = guesses.nth(1)
+    assert spoken.evaluate("e => getComputedStyle(e).borderBottomStyle") == "dashed"
+    assert marks.nth(1).get_attribute("data-label") == "guess: 1 A?"
+    assert marks.nth(1).get_attribute("aria-label") == "2: guess: A?, conversation 1, B-START"
+    press(page, "a")
     assert text(page, "#progress-text") == "1 of 38 decided" and guesses.count() == 37
     lettered(page, *["a"] * 37)
     assert guesses.count() == 0 and status(page).endswith("All spans are decided.")
@@ -327,17 +334,39 @@ def test_guesses_are_marked_until_they_are_accepted(guessing, browser, path):
     assert "expected a guess to accept" in text(page, "#notice")
 
 
+def test_a_guessed_character_is_shown_suggested_and_saved(path, browser):
+    tagged = (
+        replace(item, speaker="hester" if item.span.text.startswith("“Letter") else None)
+        for item in load_tagger("gap").tag(BOOK)
+    )
+    cast = tuple(Character(name.lower(), name, ()) for name in ("Hester", "Ned"))
+    with serving(path, SpokenBook(tuple(tagged), cast)) as server:
+        page = browser(server.url)
+        marks = page.locator("#chapter .mark")
+        labels = marks.evaluate_all("marks => marks.map(mark => mark.dataset.label)")
+        assert labels[1] == "guess: 1 Hester" and any(label.endswith(" A?") for label in labels)
+        press(page, "j")  # the first is no speech
+        press(page, "n")
+        assert page.locator("#naming-input").input_value() == "Hester"
+        options = page.locator("#naming-names option")
+        assert options.evaluate_all("all => all.map(one => one.value)") == ["Hester", "Ned"]
+        page.keyboard.press("Escape")
+        press(page, "a")  # nobody asks for a name
+        assert text(page, "#progress-text") == "1 of 38 decided"
+    assert [row.speaker for row in read_rows(path, "sample")] == ["Hester"]
+
+
 def test_the_least_confident_guess_comes_first(path, browser):
     tagged = load_tagger("gap").tag(BOOK)
     said = [item.span for item in tagged if item.span.chapter == 1 and item.span.is_utterance]
     confidences = {said[20]: 0.2, said[3]: 0.4}
-    tagged = [
+    tagged = (
         TaggedSpan(
             item.span, item.tag, confidences.get(item.span, 0.9) if item.span in said else None
         )
         for item in tagged
-    ]
-    with serving(path, tagged) as server:
+    )
+    with serving(path, SpokenBook(tuple(tagged))) as server:
         page = browser(server.url)
         assert said[20].text.strip() == page.locator("#now-text").text_content()
         assert text(page, "#now-fact").endswith("confidence 0.20")

@@ -1,6 +1,7 @@
 """A chapter under annotation: the actions, the guesses, and the rows to save."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from annotation_helpers import read_rows
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from miner.annotation.annotations import row_from_annotation
 from miner.annotation.derivation import derive_tags
 from miner.annotation.fingerprints import fingerprint
-from miner.app.annotator.guesses import find_guesses
+from miner.app.annotator.guesses import find_guesses, find_names
 from miner.app.annotator.sheet import ACTIONS, NameNeeded, apply_action
+from miner.app.annotator.sheet_file import NOTHING_TAGGED
+from miner.characters.cast import Character, Kind
 from miner.dialogue.tags import Tag, repair_tags
 from miner.files import json_line
 
@@ -27,7 +30,7 @@ def do(sheet, action, place=None, *more):
         return apply_action(sheet, action, place, needed.letter, conversation)
 
 
-def blank(tmp_path_factory, tagged=()):
+def blank(tmp_path_factory, tagged=NOTHING_TAGGED):
     path = tmp_path_factory.mktemp("sheet") / "7.jsonl"
     return opened(path, tagged=tagged).current().sheet
 
@@ -197,6 +200,93 @@ def test_guesses_follow_what_is_decided(tmp_path_factory):
     assert shown(do(do(named, "accept", 4), "clear", 4)) == shown(named)
 
 
+RUTH = Character("ruth", "Ruth Amory", ("Ruth", "Miss Amory", "Amory"), "f")
+TOM = Character("tom", "Tom", ("Tom", "Amory"), "m")
+BOY = Character("boy-2", "boy", ("boy",), "m", Kind.UNNAMED, chapter=2)
+OTHER_BOY = Character("boy-1", "boy", ("boy",), "m", Kind.UNNAMED, chapter=1)
+CAST = [RUTH, TOM, BOY, OTHER_BOY]
+SPOKEN = ["ruth", "ruth", "tom", "ruth", "tom", "tom", "boy-2", "ruth", "", ""]
+
+
+def by_name(speakers=SPOKEN, characters=CAST, letters="SsRRRSRSRr"):
+    """The tags of a tagger that says who speaks, too."""
+    return tagged_as(letters, speakers=speakers, characters=characters)
+
+
+def test_a_guess_has_the_name_of_the_character(tmp_path_factory):
+    sheet = blank(tmp_path_factory, by_name())
+    assert shown(sheet) == [
+        *("Ruth Amory1?", "Ruth Amory1?", "Tom1?", "Ruth Amory1?", "Tom1?", "0?", "Tom2?"),
+        *("boy2?", "Ruth Amory3?", "A3?", "A3?"),
+    ]
+    for place in range(9):
+        sheet = apply_action(sheet, "accept", place)  # no name is needed
+    assert sheet.speakers == ["Ruth Amory", "Tom", "boy"]
+    with pytest.raises(NameNeeded):
+        apply_action(sheet, "accept", 9)
+
+
+def test_a_guess_goes_by_the_name_that_the_annotator_gave(tmp_path_factory):
+    sheet = blank(tmp_path_factory, by_name())
+    for name, wanted in (("Miss Amory", "Miss Amory"), ("Ruth", "Ruth"), ("Eva", "Ruth Amory")):
+        assert shown(do(sheet, "speaker", 0, name))[3] == f"{wanted}1?"
+    # Two have this name, so it does not say who is meant.
+    assert shown(do(sheet, "speaker", 0, "Amory"))[2:4] == ["Tom1?", "Ruth Amory1?"]
+    renamed = do(do(sheet, "accept", 0), "rename", 0, "Ruth")
+    assert shown(renamed)[:4] == ["Ruth1", "Ruth1?", "Tom1?", "Ruth1?"]
+
+
+def test_a_decision_counts_for_more_than_a_guessed_character(tmp_path_factory):
+    sheet = blank(tmp_path_factory, by_name())
+    begun = do(sheet, "new", 0, "Eva")
+    assert shown(begun)[:4] == ["Eva1", "Eva1?", "Tom1?", "Ruth Amory1?"]  # one turn, one speaker
+    swapped = do(do(sheet, "accept", 1), "speaker", 2, "Ruth Amory")
+    # Ruth said that, so somebody else answers, and Tom's guess stays.
+    assert shown(swapped)[2:5] == ["Ruth Amory1", "A1?", "Tom1?"]
+    both = do(sheet, "speaker", 3, "Tom")
+    assert shown(both)[2:5] == ["Tom1?", "Tom1", "Ruth Amory1?"]
+
+
+def test_other_without_another_speaker_is_the_guessed_character(tmp_path_factory):
+    sheet = blank(tmp_path_factory, by_name())
+    begun = do(sheet, "new", 2, "Tom")
+    assert shown(apply_action(begun, "other", 3))[2:4] == ["Tom2", "Ruth Amory2"]
+    begun = do(sheet, "new", 3, "Eva")
+    assert shown(apply_action(begun, "other", 4))[4] == "Tom2"
+    begun = do(sheet, "new", 3, "Tom")
+    with pytest.raises(NameNeeded) as needed:  # Tom is guessed, and he has spoken
+        apply_action(begun, "other", 4)
+    assert needed.value.letter == "A"
+
+
+def test_who_says_most_of_a_turn_says_what_has_no_speaker(tmp_path_factory):
+    sheet = blank(tmp_path_factory, by_name(["", "ruth", *SPOKEN[2:]]))
+    assert shown(sheet)[:3] == ["Ruth Amory1?", "Ruth Amory1?", "Tom1?"]
+
+
+def test_no_two_speakers_of_a_chapter_have_one_name(tmp_path_factory):
+    """Letters that name a character are used, and names that two characters have say nothing."""
+    twins = [replace(RUTH, name="A"), replace(TOM, aliases=("boy",)), BOY]
+    sheet = blank(tmp_path_factory, by_name(characters=twins))
+    assert shown(sheet)[:3] == ["A1?", "A1?", "Tom1?"]
+    assert shown(sheet)[6:] == ["Tom2?", "B2?", "A3?", "C3?", "C3?"]
+    with pytest.raises(NameNeeded) as needed:
+        apply_action(sheet, "new", 3)
+    assert needed.value.letter == "B"
+
+
+def test_a_name_that_no_annotation_may_have_is_not_guessed():
+    names = ("A\u200bB", "word " * 30, " Ruth\nAmory ")
+    assert find_names([Character("ruth", "x" * 101, names)], 2) == {"ruth": ("Ruth Amory",)}
+    assert find_names([Character("ruth", "x" * 101, ())], 2) == {}
+
+
+def test_suggested_names_are_of_characters_whom_nobody_has_named(tmp_path):
+    file = opened(tmp_path / "7.jsonl", tagged=by_name())
+    assert file.suggest_names(file.current().sheet) == ["Ruth Amory", "Tom", "boy"]
+    assert file.suggest_names(edit(file, "new", 0, "Miss Amory")) == ["Tom", "boy"]
+
+
 def test_a_guess_follows_later_decisions_in_its_conversation(tmp_path):
     """As after a restart, when spans with low confidence were decided first."""
     path = tmp_path / "7.jsonl"
@@ -229,8 +319,7 @@ def test_the_tags_shown_include_guesses(tmp_path_factory):
 
 
 def test_the_first_utterance_of_a_chapter_begins_a_conversation():
-    tagged = [item for item in tagged_as("RrRSsSsRRr")]
-    found = list(find_guesses(tagged, 2).values())
+    found = list(find_guesses(tagged_as("RrRSsSsRRr"), 2).values())
     assert [(guess.dialogue, guess.turn) for guess in found if guess.tag is not Tag.O] == [
         *((0, 0), (0, 0), (0, 1), (1, 0), (1, 0), (2, 0), (2, 0), (2, 1), (2, 2), (2, 2))
     ]
@@ -289,7 +378,7 @@ def taking(action, place, speaker, conversation):
 @settings(max_examples=15, deadline=None)
 @given(steps=st.lists(any_step, max_size=30))
 def test_any_actions_leave_a_valid_file_and_can_be_undone(tmp_path_factory, letters, steps):
-    tagged = tagged_as(letters) if letters else ()
+    tagged = tagged_as(letters) if letters else NOTHING_TAGGED
     first = sheet = blank(tmp_path_factory, tagged)
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     for step in steps:

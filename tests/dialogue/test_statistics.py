@@ -6,8 +6,15 @@ import pytest
 from encoders import sample, told
 from helpers import book
 
-from miner.dialogue.statistics import Lengths, measure_course, measure_dialogues, measure_talk
-from miner.dialogue.tags import TaggedBook
+from miner.dialogue.spans import Span
+from miner.dialogue.statistics import (
+    Lengths,
+    count_words_of_speakers,
+    measure_course,
+    measure_dialogues,
+    measure_talk,
+)
+from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
 
 def test_lengths_are_turns_of_every_conversation_of_all_books():
@@ -72,3 +79,22 @@ def test_the_course_of_the_sample_has_its_share_of_talk():
 def test_a_part_without_words_has_no_share():
     first, second = measure_course(told(["Snow."]), 2)
     assert math.isnan(first) and second == 0
+
+
+def test_words_of_speakers_by_chapter():
+    said = [
+        (1, "ann", "“One two,”"),
+        (1, None, "“No one knows.”"),
+        (2, "bob", "—A, b, c, d."),
+        (3, "ann", "“Three”"),
+        (3, "ann", "“four"),
+    ]
+    spans = [
+        TaggedSpan(Span(chapter, n, 0, 0, len(text), text, True), Tag.B_START, speaker=speaker)
+        for n, (chapter, speaker, text) in enumerate(said)
+    ]
+    spans.append(TaggedSpan(Span(3, 9, 0, 0, 9, "said Ann.", False), Tag.O))
+    found = count_words_of_speakers(spans)
+    assert found == {"ann": {1: 2, 3: 2}, "bob": {2: 4}, None: {1: 3}}
+    assert list(found) == ["ann", "bob", None]  # who says most is first
+    assert count_words_of_speakers([]) == {}

@@ -11,9 +11,14 @@ from typing import TypeVar
 
 from miner.annotation.annotations import Annotation, parse_annotations
 from miner.app.annotator.placement import place_rows
-from miner.app.annotator.sheet_file import SheetFile, prepare_file, refuse_no_file
+from miner.app.annotator.sheet_file import (
+    NOTHING_TAGGED,
+    SheetFile,
+    prepare_file,
+    refuse_no_file,
+)
+from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import TaggedSpan
 from miner.files import decode_text
 
 _Item = TypeVar("_Item", Span, Annotation)
@@ -67,15 +72,15 @@ class BookSheets:
     Args:
         path: the file of annotations.
         book_spans: the book, as the miner splits it.
-        tagged: the spans of the book with a tagger's tags, for guesses; empty without a tagger.
+        spoken: the spans of the book with a tagger's tags, for guesses; empty without a tagger.
     """
 
     def __init__(
-        self, path: Path, book_spans: BookSpans, tagged: Sequence[TaggedSpan] = ()
+        self, path: Path, book_spans: BookSpans, spoken: SpokenBook = NOTHING_TAGGED
     ) -> None:
         self.path = path
         self.book_spans = book_spans
-        self._tagged = tagged
+        self._spoken = spoken
         self._opened: dict[int, SheetFile] = {}
         self._threads = Lock()
 
@@ -88,7 +93,7 @@ class BookSheets:
         """Returns the sheet file of a chapter, the same one each time; errors as in `SheetFile`."""
         with self._threads:
             if chapter not in self._opened:
-                self._opened[chapter] = SheetFile(self.path, self.book_spans, chapter, self._tagged)
+                self._opened[chapter] = SheetFile(self.path, self.book_spans, chapter, self._spoken)
             return self._opened[chapter]
 
     def prepare(self) -> None:

@@ -1,20 +1,25 @@
 """A tagger's tags -> guesses at the speaker and conversation of each quoted span of a chapter.
 
-Tags say where conversations and turns begin, but not who speaks. The speaker and conversation of a
-guess therefore depend on the decisions around it, and are computed again after each decision.
+The tags say where conversations and turns begin. Some taggers also say which character speaks. The
+facts of a guess depend on the decisions around it, too, and are computed again after each decision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, product
 from string import ascii_uppercase
 
 from miner.annotation.annotations import UNKNOWN, Annotation
 from miner.annotation.derivation import renumber_conversations
+from miner.characters.cast import Character
+from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import Span
-from miner.dialogue.tags import Tag, TaggedSpan
+from miner.dialogue.tags import Tag
+
+MAX_NAME = 100  # characters; a longer name would be text of the book
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +31,15 @@ class Guess:
         dialogue: number of the predicted dialogue in the chapter, from 0; -1 if `tag` is O.
         turn: number of the turn in that dialogue, from 0; -1 if `tag` is O.
         confidence: of the tag, 0 to 1, or None if the tagger gives none.
+        names: of the character who speaks: the one to show, then others that nobody else has.
+            Empty if nobody is known.
     """
 
     tag: Tag
     dialogue: int
     turn: int
     confidence: float | None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +69,23 @@ class Entry:
         return self.row if self.is_decided else self.guessed
 
 
-def find_guesses(tagged: Iterable[TaggedSpan], chapter: int) -> dict[tuple[int, int, int], Guess]:
+def find_guesses(spoken: SpokenBook, chapter: int) -> dict[tuple[int, int, int], Guess]:
     """Reads the guesses for a chapter from tagged spans.
 
+    Where the speaker of a span is not known, it is the one who says most of its turn.
+
     Args:
-        tagged: spans of the book or of the chapter, narration included.
+        spoken: the tagged spans of the book or of the chapter, narration included.
         chapter: number of the chapter.
 
     Returns:
         The guesses by paragraph, start and end.
     """
     found: dict[tuple[int, int, int], Guess] = {}
+    speakers: dict[tuple[int, int, int], str | None] = {}
+    said: dict[tuple[int, int], Counter[str]] = {}
     dialogue, turn = -1, 0
-    for item in tagged:
+    for item in spoken:
         span = item.span
         if span.chapter != chapter:
             continue
@@ -87,7 +99,41 @@ def find_guesses(tagged: Iterable[TaggedSpan], chapter: int) -> dict[tuple[int, 
         elif item.tag is Tag.B_OTHER:
             turn += 1
         found[place] = Guess(item.tag, dialogue, turn, item.confidence)
+        speakers[place] = item.speaker
+        of_turn = said.setdefault((dialogue, turn), Counter())
+        if item.speaker is not None:
+            of_turn[item.speaker] += len(span.text)
+    names = find_names(spoken.characters, chapter)
+    for place, speaker in speakers.items():
+        guess = found[place]
+        most = said[guess.dialogue, guess.turn].most_common(1)
+        speaker = speaker or next((known for known, _ in most), None)
+        found[place] = replace(guess, names=names.get(speaker or "", ()))
     return found
+
+
+def find_names(characters: Iterable[Character], chapter: int) -> dict[str, tuple[str, ...]]:
+    """Returns the names of the characters whom a chapter may have, by the character's id.
+
+    The name to show is first. No two characters have a name in common: a name that several have is
+    left out, and so is a character without another one. Names that no annotation may have, since
+    they are too long or not printable, are left out, too.
+    """
+    named = {
+        one.id: tuple(dict.fromkeys(" ".join(name.split()) for name in (one.name, *one.aliases)))
+        for one in characters
+        if one.chapter in (None, chapter)
+    }
+    holders = Counter(name for names in named.values() for name in names)
+    found = {
+        id: tuple(
+            name
+            for name in names
+            if holders[name] == 1 and 0 < len(name) <= MAX_NAME and name.isprintable()
+        )
+        for id, names in named.items()
+    }
+    return {id: names for id, names in found.items() if names}
 
 
 def pick_unused_letter(taken: Collection[str]) -> str:
@@ -114,14 +160,30 @@ def find_other_speaker(spoken: Sequence[str]) -> str:
     )
 
 
+def name_of_guess(guess: Guess, named: Container[str]) -> str:
+    """Returns the name of the guessed character; "" if none is guessed.
+
+    Args:
+        guess: the guess.
+        named: the names that the annotator has given. If one of them is the character's, it is that
+            one.
+    """
+    return next((name for name in guess.names if name in named), next(iter(guess.names), ""))
+
+
 def resolve_guesses(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Computes the facts of all guesses and numbers the conversations in the order they begin.
 
     A guessed span joins the conversation of the decided spans that are in the same predicted
     dialogue: first of those before it, else of those after it if that conversation has not begun
-    by then. Otherwise it gets a new conversation. Within a predicted turn the speaker stays the
-    same; at the next turn the other speaker of the conversation answers, or an unused letter if no
-    other speaker is known.
+    by then. Otherwise it gets a new conversation.
+
+    A guessed character goes by the name that the annotator has given it, if that is one of its
+    names, or else by its own. Where no character is guessed, the speaker stays the same within a
+    predicted turn; at the next turn the other speaker of the conversation answers, or an unused
+    letter if no other speaker is known. A decision counts for more than a guess: the rest of a turn
+    has the speaker whom the annotator chose for its beginning, and where the annotator has put a
+    guessed speaker into the turn before, somebody else answers.
     """
     entries = tuple(entries)
     resolver = _Resolver(entries)
@@ -139,10 +201,17 @@ def resolve_guesses(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 @dataclass(slots=True)
 class _SpokenSoFar:
-    """The speakers of a conversation so far, with the predicted dialogue and turn of the last."""
+    """The speakers of a conversation so far, with what was guessed of the last.
+
+    Attributes:
+        spoken: the speakers.
+        last: the guess for the last of them, decided or not; None if there was none.
+        is_decided: whether the last of them is decided.
+    """
 
     spoken: list[str] = field(default_factory=list)
-    last: tuple[int, int] | None = None
+    last: Guess | None = None
+    is_decided: bool = False
 
 
 class _Resolver:
@@ -155,7 +224,10 @@ class _Resolver:
         self.talks: dict[int, _SpokenSoFar] = {}
         self.number_of: dict[int, int] = {}  # predicted dialogue -> conversation
         rows = [entry.row for entry in entries if entry.is_decided]
-        self.taken = {row.speaker for row in rows}
+        self.named = {row.speaker for row in rows}
+        self.taken = self.named | {
+            name for entry in entries if entry.guess for name in entry.guess.names
+        }
         self.begun = {entry.row.conversation for entry in entries if entry.starts_conversation}
         self.newest = max((row.conversation for row in rows), default=0)
         self.decided: dict[int, list[tuple[int, int, Annotation]]] = {}
@@ -179,9 +251,9 @@ class _Resolver:
             talk = self.talks.setdefault(fact.conversation, _SpokenSoFar())
             if entry.span is not None:  # the place of a lost row is unknown
                 talk.spoken.append(fact.speaker)
-                talk.last = None
+                talk.last, talk.is_decided = None, entry.is_decided
                 if guess is not None and guess.dialogue >= 0:
-                    talk.last = guess.dialogue, guess.turn
+                    talk.last = guess
                     self.number_of[guess.dialogue] = fact.conversation
         return fact
 
@@ -205,8 +277,16 @@ class _Resolver:
         guess: Guess,
         later: Iterable[tuple[int, int, Annotation]],
     ) -> str:
-        if talk.last == (guess.dialogue, guess.turn):
-            return talk.spoken[-1]
+        last, name = talk.last, name_of_guess(guess, self.named)
+        if last is not None and (last.dialogue, last.turn) == (guess.dialogue, guess.turn):
+            if not name or last.names == guess.names:
+                return talk.spoken[-1]
+        # The tag says that somebody else speaks, and the annotator who spoke before.
+        elif guess.tag is Tag.B_OTHER and talk.is_decided and name == talk.spoken[-1]:
+            if last is None or last.names != guess.names:
+                name = ""
+        if name:
+            return name
         if other := find_other_speaker(talk.spoken):
             return other
         taken = (UNKNOWN, *talk.spoken[-1:])

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from miner.annotation.annotations import UNKNOWN, Annotation
 from miner.annotation.derivation import derive_tags, renumber_conversations
 from miner.app.annotator.guesses import (
+    MAX_NAME,
     Entry,
     find_other_speaker,
+    name_of_guess,
     pick_unused_letter,
     resolve_guesses,
 )
 from miner.dialogue.tags import Tag
-
-_MAX_NAME = 100  # characters; a longer name would be text of the book
 
 Entries = tuple[Entry, ...]
 
@@ -106,7 +106,7 @@ class Sheet:
     def keep_speaker(self, place: int, speaker: str | None = None) -> Sheet:
         """The previous speaker continues in the same conversation.
 
-        A name is needed only if that speaker is a guess without a name.
+        A name is needed only if that speaker is a guess whom nobody has named.
         """
         before = self._previous_utterance(place, "same")
         if speaker is None:
@@ -120,8 +120,9 @@ class Sheet:
     def change_speaker(self, place: int, speaker: str | None = None) -> Sheet:
         """Another speaker answers in the conversation of the previous utterance.
 
-        Without a name, it is the last one in that conversation who is not the previous speaker. A
-        name is needed if nobody else has spoken in it.
+        Without a name, it is the last one in that conversation who is not the previous speaker. If
+        nobody else has spoken in it, it is the character who is guessed at the place. A name is
+        needed if that one is the previous speaker, or if none is guessed.
         """
         before = self._previous_utterance(place, "other")
         if speaker is not None and (name := _clean_name(speaker)) == before.speaker != UNKNOWN:
@@ -190,7 +191,7 @@ class Sheet:
         return self._decide(place, "", 0)
 
     def accept_guess(self, place: int, speaker: str | None = None) -> Sheet:
-        """The guess is right. A name is needed if its speaker has none yet."""
+        """The guess is right. A name is needed if its speaker is nobody known."""
         entry = self._entry(place)
         if entry.guessed is None:
             found = "a decided span" if entry.is_decided else "no guess"
@@ -254,16 +255,27 @@ class Sheet:
             return self._decide(place, _clean_name(speaker), conversation)
         facts = self._facts(place)
         spoken = [fact.speaker for fact in facts if fact.conversation == conversation]
-        name = find_other_speaker(spoken) or self._unused_letter(place)
+        name = find_other_speaker(spoken) or self._guessed_name(place)
+        if not name or name in spoken[-1:]:
+            name = self._unused_letter(place)
         return self._decide(place, self._known_name(place, name), conversation)
 
     def _is_known(self, speaker: str) -> bool:
         """Whether the annotator has named this speaker, or said that the text does not."""
         return speaker == UNKNOWN or speaker in self.speakers
 
+    def _guessed_name(self, place: int) -> str:
+        """The name of the character who is guessed to speak; "" if none is."""
+        guess = self._entry(place).guess
+        return name_of_guess(guess, self.speakers) if guess is not None else ""
+
     def _known_name(self, place: int, speaker: str) -> str:
-        """The name itself if the annotator gave it. A guessed letter is never saved unasked."""
-        if not self._is_known(speaker):
+        """The name itself if the annotator gave it or a character has it.
+
+        A guessed letter is never saved unasked.
+        """
+        guesses = (entry.guess for entry in self.spans if entry.guess is not None)
+        if not self._is_known(speaker) and not any(speaker in guess.names for guess in guesses):
             raise NameNeeded(place, speaker)
         return speaker
 
@@ -274,7 +286,8 @@ class Sheet:
         """
         entry = self._entry(place)
         taken = {item.row.speaker for item in self.entries if item is not entry}
-        return pick_unused_letter(taken | {fact.speaker for fact in self._facts(place)})
+        names = {name for item in self.spans if item.guess for name in item.guess.names}
+        return pick_unused_letter(taken | names | {fact.speaker for fact in self._facts(place)})
 
     def _decide(
         self, place: int, speaker: str, conversation: int, starts_conversation: bool = False
@@ -363,9 +376,8 @@ def _clean_name(text: str) -> str:
         raise ValueError(
             f"found no name, expected one, or {UNKNOWN} if the text does not tell who speaks"
         )
-    if len(name) > _MAX_NAME or not name.isprintable():
+    if len(name) > MAX_NAME or not name.isprintable():
         raise ValueError(
-            f"found {name[:_MAX_NAME]!r} as a name, "
-            f"expected at most {_MAX_NAME} printable characters"
+            f"found {name[:MAX_NAME]!r} as a name, expected at most {MAX_NAME} printable characters"
         )
     return name

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,13 +18,14 @@ from filelock import FileLock
 
 from miner.annotation.annotations import Annotation, parse_annotations, row_from_annotation
 from miner.annotation.fingerprints import fingerprint
-from miner.app.annotator.guesses import Entry, find_guesses, resolve_guesses
+from miner.app.annotator.guesses import Entry, find_guesses, find_names, resolve_guesses
 from miner.app.annotator.placement import Placement, place_rows
 from miner.app.annotator.sheet import Sheet, apply_action
+from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
-from miner.dialogue.tags import TaggedSpan
 from miner.files import decode_text, json_line, remove_unfinished, whole_file
 
+NOTHING_TAGGED = SpokenBook(())
 _LOCK_TIMEOUT = 10  # seconds to wait while another process writes the file
 _BOM = b"\xef\xbb\xbf"
 _OTHER_KINDS = (
@@ -114,7 +115,7 @@ class SheetFile:
         path: the file. Its rows of this chapter are loaded; rows of other chapters are kept.
         book_spans: the book, as the miner splits it.
         chapter: the number of the chapter.
-        tagged: the spans of the book with a tagger's tags, for guesses; empty without a tagger.
+        spoken: the spans of the book with a tagger's tags, for guesses; empty without a tagger.
 
     Raises:
         ValueError: if the chapter has no quoted span; if the file does not hold annotations, or is
@@ -127,7 +128,7 @@ class SheetFile:
         path: Path,
         book_spans: BookSpans,
         chapter: int,
-        tagged: Iterable[TaggedSpan] = (),
+        spoken: SpokenBook = NOTHING_TAGGED,
     ) -> None:
         # Resolved, so that a link stays a link and its target is replaced.
         self.path = path.resolve()
@@ -135,10 +136,15 @@ class SheetFile:
         self.chapter = chapter
         self._shown_path = path
         self._spans = chapter_in_marks(book_spans, chapter)
-        self._guesses = find_guesses(tagged, chapter)
+        self._guesses = find_guesses(spoken, chapter)
+        self._names = tuple(find_names(spoken.characters, chapter).values())
         self._threads = Lock()
         prepare_file(self.path)
         self._version = self._read(self.path.read_bytes())
+
+    def suggest_names(self, sheet: Sheet) -> list[str]:
+        """Returns the names of characters whom the chapter may have, and nobody has named yet."""
+        return [names[0] for names in self._names if not set(names).intersection(sheet.speakers)]
 
     def current(self) -> Version:
         """Returns the newest version, read again if the file changed; errors as on opening."""

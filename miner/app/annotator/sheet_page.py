@@ -27,7 +27,8 @@ def build_state(
 
     - `revision`: of the file; an edit must repeat it.
     - `book`, `title`, `chapter`, `can_undo`; `speakers`, names in the order in which they first
-      speak; `progress`, the number of spans `decided` and of `all`.
+      speak; `characters`, the names of others in the book, from a tagger; `progress`, the number
+      of spans `decided` and of `all`.
     - `spans`: for each place its `place`, `paragraph`, `start`, `end` and `text`; its `status`
       ("undecided", "guess" or "decided"); `speaker`, `conversation` (0 if it is not an utterance)
       and `tag`, all None if it is undecided; `sure`, the confidence of the guess, 0 to 1 or None;
@@ -56,6 +57,7 @@ def build_state(
         "title": book.title,
         "chapter": sheet_file.chapter,
         "speakers": sheet.speakers,
+        "characters": sheet_file.suggest_names(sheet),
         "progress": {"decided": sheet.n_decided, "all": len(spans)},
         "can_undo": bool(sheet.history),
         "conversations": _list_conversations(sheet.spans),

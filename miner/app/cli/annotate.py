@@ -75,16 +75,19 @@ def command(
     import_extra("flask", "annotate")
     from miner.app.annotator.book_sheets import BookSheets
     from miner.app.annotator.server import AnnotationServer
-    from miner.app.annotator.sheet_file import refuse_no_file
+    from miner.app.annotator.sheet_file import NOTHING_TAGGED, refuse_no_file
     from miner.corpus.reading import read_spans
     from miner.models.load import load_tagger
+    from miner.models.speakers.attributor import attribute_speakers
 
     refuse_no_file(out)
     loaded = load_tagger(tagger, dtype=dtype) if tagger else None
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
-    tagged = loaded.tag(book_spans) if loaded else ()
+    spoken = NOTHING_TAGGED
+    if loaded:
+        spoken = attribute_speakers(book_spans, loaded.tag(book_spans), revise=False)
     show_warnings(book_spans.book.id, book_spans.book.warnings)
-    sheets = BookSheets(out, book_spans, tagged)
+    sheets = BookSheets(out, book_spans, spoken)
     server = AnnotationServer(sheets, port, chapter)
     if chapter is not None:
         for lost in sheets.open(chapter).current().sheet.lost:

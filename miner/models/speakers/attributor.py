@@ -100,6 +100,8 @@ def attribute_speakers(
         characters: the lists that are given, by the id of the book.
         revise: whether the tags are changed to agree with the speakers.
     """
+    if isinstance(tagged, SpokenBook):
+        return tagged
     given = characters.get(book_spans.book.id)
     attributor = attributor_of(book_spans.language)
     if attributor is None:

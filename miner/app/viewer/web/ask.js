@@ -15,14 +15,15 @@ const QUESTIONS = {
 function openNaming({ values, name, goesOn, letter = "", value = "", hint = "" }) {
   naming.wanted = { values, name, goesOn };
   naming.asked += 1;
-  const { speakers } = edit.state;
+  const { speakers, characters } = edit.state;
   const isRename = values.action === "rename";
   $("naming-label").textContent =
     `${values.place + 1}: ${QUESTIONS[values.action] ?? "Who speaks?"}`;
   $("naming-hint").textContent =
     hint || (speakers.length ? "A name, or the number of a speaker in the list." : "");
   $("naming-hint").hidden = !$("naming-hint").textContent;
-  $("naming-names").replaceChildren(...speakers.map((known) => make("option", { value: known })));
+  const names = [...speakers, ...characters];
+  $("naming-names").replaceChildren(...names.map((known) => make("option", { value: known })));
   $("naming-letter").textContent = `No name yet: “${letter}”`;
   $("naming-letter").dataset.letter = letter;
   $("naming-letter").hidden = !letter;
@@ -33,6 +34,14 @@ function openNaming({ values, name, goesOn, letter = "", value = "", hint = "" }
   $("naming-input").focus({ preventScroll: true });
   $("naming-input").select();
   requestAnimationFrame(bringIntoSight);
+}
+
+/** Asks for a name that the server needs. Who is guessed to begin a conversation is filled in. */
+function askForName(wanted, letter) {
+  const span = spanAt(wanted.values.place);
+  const isGuessed = span.status === "guess" && span.speaker !== "?" && !isUnnamed(span);
+  const value = wanted.values.action === "new" && isGuessed ? span.speaker : "";
+  openNaming({ ...wanted, letter, value });
 }
 
 /** Closes the question without an answer; the focus goes back to the text. */

@@ -11,7 +11,8 @@ function nameOf(speaker) {
 
 /** Whether the speaker of a guess is a letter so far, which the annotator did not choose. */
 function isUnnamed({ status, speaker }) {
-  return status === "guess" && speaker !== "?" && !edit.state.speakers.includes(speaker);
+  const { speakers, characters } = edit.state;
+  return status === "guess" && speaker !== "?" && ![...speakers, ...characters].includes(speaker);
 }
 
 /** The facts of a span in words: "Emma, conversation 2, B-OTHER". */

@@ -136,7 +136,7 @@ async function save(values, name, goesOn) {
     const wish = { ...values, revision: edit.state.revision };
     const answer = await ask("POST", `${location.pathname}/edit`, wish);
     showSaving(false);
-    if (answer.values.needs_name) openNaming({ ...wanted, letter: answer.values.letter });
+    if (answer.values.needs_name) askForName(wanted, answer.values.letter);
     else if (answer.status === 200) saved(answer.values, wanted);
     else if (answer.status === 409) showTrouble({ is: "stale", unsaved });
     else if (answer.status === 400) notice(refusal(answer.values.error));
