@@ -42,12 +42,9 @@ function rowOfConversation(number) {
 
 /** The turns of a conversation, one a line, with their speakers if the layer names them. */
 function linesOfConversation(number) {
-  const row = rowOfConversation(number);
-  return row.turns.map((turn) => {
-    const [{ paragraph, start, end }] = turn.spans;
-    const item = view.chapter.layers[view.layer].byKey.get(keyOf([paragraph, start, end]));
+  return rowOfConversation(number).turns.map((turn) => {
     const text = turn.text.replace(/\s+/g, " ");
-    return item?.speaker && item.speaker !== "?" ? `${item.speaker}: ${text}` : text;
+    return turn.speaker_name ? `${turn.speaker_name}: ${text}` : text;
   });
 }
 
