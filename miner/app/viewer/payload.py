@@ -22,12 +22,13 @@ from miner.app.viewer.layers import (
 from miner.app.viewer.numbering import NumberedChapter, NumberedConversation, NumberedUtterance
 from miner.books.book import Block, BlockKind
 from miner.books.page import count_words
-from miner.corpus.schema import Row
+from miner.corpus.schema import SPEAKER, Row
 from miner.evaluation.matching import place_of
 from miner.evaluation.pair_errors import CAUSES
 from miner.version import __version__
 
 SPAN_COLUMNS = ("chapter", "paragraph", "span", "start", "end")  # of a span in a dialogue's row
+TURN_COLUMNS = ("text", "narration", *SPEAKER, "spans")  # of a turn in it
 _DIGITS = 3  # of a confidence or a score; the page shows no more
 
 
@@ -76,6 +77,7 @@ def build_book_payload(book: LayeredBook) -> dict[str, Any]:
         "lost": book.n_lost,
         "chapters": chapters,
         "span_columns": SPAN_COLUMNS,
+        "turn_columns": TURN_COLUMNS,
         "version": __version__,
     }
 
@@ -86,8 +88,8 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
     - `blocks` has the columns index, kind and text.
     - `layers` has one item per layer, None if the layer lacks the chapter: the values of
       `build_layer_payload`; `scores` against the gold, None for the gold and without gold; and
-      `dialogues`, the rows of those that begin in the chapter, with each span as a list of values
-      in the order of `SPAN_COLUMNS`.
+      `dialogues`, the rows of those that begin in the chapter, with each turn and each span as a
+      list of values in the order of `TURN_COLUMNS` and `SPAN_COLUMNS`.
     - `disagreements` has, for each pair of layers ("0-1"), rows of paragraph, start, end and the
       role that each layer gives.
 
@@ -150,11 +152,11 @@ def _member_payload(member: CastMember, colour: int) -> dict[str, Any]:
 
 
 def _packed(row: Row) -> Row:
-    """The row of a dialogue with its spans as lists, which take a third of the space."""
-    turns = [
-        turn | {"spans": [[span[name] for name in SPAN_COLUMNS] for span in turn["spans"]]}
-        for turn in row["turns"]
-    ]
+    """The row of a dialogue with its turns and spans as lists, which take less space."""
+    turns = []
+    for turn in row["turns"]:
+        spans = [[span[name] for name in SPAN_COLUMNS] for span in turn["spans"]]
+        turns.append([(turn | {"spans": spans})[name] for name in TURN_COLUMNS])
     return row | {"turns": turns}
 
 

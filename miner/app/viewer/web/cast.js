@@ -379,7 +379,7 @@ function startCast() {
   moreKeys.push(
     ["w", "cast: who speaks", openCast],
     ["i", "about the speaker of this utterance", openCardHere],
-    ["o", "dim all others than this speaker, or nobody", chooseSpeakerHere],
+    ["o", "dim all but this speaker; again, nobody", chooseSpeakerHere],
     ["f", "next utterance of the chosen speakers, or of this one", () => walkChosen(true)],
     ["F", "previous utterance of these speakers", () => walkChosen(false)],
   );

@@ -34,9 +34,11 @@ function rowOfConversation(number) {
   const chapter = book.layers[view.layer].begins[dialogue];
   const data = chapter === view.chapter.number ? view.chapter : loadChapter(chapter);
   const row = data.layers[view.layer].dialogues.find((item) => item.dialogue === dialogue);
-  const columns = book.span_columns;
-  const named = (values) => Object.fromEntries(columns.map((name, n) => [name, values[n]]));
-  const turns = row.turns.map((turn) => ({ ...turn, spans: turn.spans.map(named) }));
+  const named = (columns, values) =>
+    Object.fromEntries(columns.map((name, n) => [name, values[n]]));
+  const turns = row.turns.map((values) => named(book.turn_columns, values));
+  for (const turn of turns)
+    turn.spans = turn.spans.map((values) => named(book.span_columns, values));
   return { ...row, turns };
 }
 
