@@ -394,7 +394,7 @@ def test_the_slider_says_why_it_is_off(page):
     ("selector", "words"),
     [
         ("#chapter .mark", "Conversation 1, turn 1, begins a conversation"),
-        ("#chapter .utterance.even", "orange"),
+        ("#chapter .utterance.even", "dotted line: an even turn"),
         ("#chapter .number", "bracket"),
         ("#chapter .segment", "Bracket: conversation 1"),
         ("#chapter .quoted", "not tagged as speech"),

@@ -142,12 +142,11 @@ def build_layers(
         raise ValueError(f"found {len(names)} layers, expected 1 to {MAX_LAYERS}")
     book = book_spans.book
     if annotations is None:
-        plain = (_speak(book_spans, tagger.tag(book_spans), characters) for _, tagger in taggers)
-        layers = [
-            _layer(book.id, name, spoken)
-            for (name, _), spoken in zip(taggers, plain, strict=True)
-        ]
-        return LayeredBook(book, tuple(layers))
+        plain = (
+            _layer(book.id, name, _speak(book_spans, tagger.tag(book_spans), characters))
+            for name, tagger in taggers
+        )
+        return LayeredBook(book, tuple(plain))
     located = locate(_find_annotated_book(annotations, book.id), book_spans)
     refuse_losses(located)
     gold = _with_names(located)

@@ -46,7 +46,7 @@ class Mode:
 _SHARED = ("render.js", "panel.js", "view.js", "walk.js")
 _READING = (
     *("tell.js", "address.js", "copy.js", "sure.js", "fold.js", "find.js", "signs.js"),
-    "cast.js",
+    *("person.js", "lit.js", "cast.js"),
 )
 _EDITING = ("server.js", "dress.js", "edit.js", "ask.js", "desk.js")
 _STYLES = ("view.css", "text.css", "panel.css")
