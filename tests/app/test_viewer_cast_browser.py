@@ -56,7 +56,7 @@ def press(page, *keys):
 def test_the_first_span_of_a_turn_has_the_name_of_its_speaker(page):
     named = page.evaluate(
         """() => [...document.querySelectorAll("#chapter .who")].map((who) => {
-          const item = utteranceAt(who.dataset.key);
+          const item = utteranceAt(who.closest("[data-key]").dataset.key);
           return [who.dataset.label, item.person.name, item.says];
         })"""
     )

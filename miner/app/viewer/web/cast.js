@@ -100,10 +100,10 @@ function startCast() {
     showLit();
   });
   $("chapter").addEventListener("click", ({ target }) => {
-    const name = target.closest(".who");
-    if (!name) return;
-    focusPlace(name.dataset.key, { scroll: false });
-    openCard(utteranceAt(name.dataset.key));
+    if (!target.closest(".who")) return;
+    const { key } = target.closest("[data-key]").dataset;
+    focusPlace(key, { scroll: false });
+    openCard(utteranceAt(key));
   });
   moreKeys.push(
     ["w", "cast: who speaks", openCast],

@@ -61,7 +61,7 @@ function confidenceOf({ speaker_confidence: sure }) {
 
 /** The title of a name beside a turn. */
 function titleOfName(sign) {
-  const item = utteranceAt(sign.dataset.key);
+  const item = utteranceAt(sign.closest("[data-key]").dataset.key);
   const { person } = item;
   const parts = [person.name, othersOf(person), natureOf(person), confidenceOf(item)];
   return parts.filter(Boolean).join("; ");
@@ -107,7 +107,8 @@ function openCard(item) {
     make("div", { class: "actions" }, only, ...steps),
   );
   card.showPopover();
-  const name = $("chapter").querySelector(`.who[data-key="${item.key}"]`) ?? markOf(item.key);
+  const mark = markOf(item.key);
+  const name = mark.parentElement.querySelector(".who") ?? mark;
   const [at, size] = [name.getBoundingClientRect(), card.getBoundingClientRect()];
   const below = at.bottom + ROOM / 2;
   const isBelow = below + size.height + ROOM < innerHeight;

@@ -284,14 +284,14 @@ function withMark(mark, text, name = null) {
 }
 
 /** The button with the name of who speaks; the name is not part of the text of the book. */
-function renderName({ person, key }) {
+function renderName({ person }) {
   return make("button", {
     type: "button",
     class: "who",
     tabindex: "-1",
     "aria-label": `About ${person.name}`,
     "aria-haspopup": "dialog",
-    data: { key, label: person.name },
+    data: { label: person.name },
   });
 }
 
