@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from miner.characters.mentions import Mention, MentionKind
+from miner.characters.mentions import Mention, MentionKind, mentions_between
 from miner.characters.paragraphs import Paragraph
 from miner.characters.words import (
     ADVERB_ENDINGS,
@@ -91,7 +91,7 @@ def _find_leading(text: str, start: int, end: int, mentions: Sequence[Mention]) 
     end = start + len(text[start:end].rstrip())
     if not text[start:end].endswith(_LEADS_IN):
         return None
-    match = _BEFORE.search(text[:end], max(start, end - _REACH))
+    match = _BEFORE.search(text, max(start, end - _REACH), end)
     return match and _find_speaker(text, *match.span(1), mentions, is_after=False)
 
 
@@ -107,7 +107,8 @@ def _find_speaker(
     if verb is None or (is_after and verb > _VERB_WITHIN):
         return None
     said, said_end = words[verb].span()
-    inside = [m for m in mentions if start <= m.start < end and not m.in_speech and m.may_act]
+    near = mentions_between(mentions, start, end)
+    inside = [mention for mention in near if not mention.in_speech and mention.may_act]
     earlier = [mention for mention in inside if mention.end <= said]
     later = [mention for mention in inside if mention.start >= said_end]
     if later and not earlier and _count_words(text, said_end, later[0].start) <= _SUBJECT_WITHIN:
@@ -156,12 +157,8 @@ def find_subject(text: str, start: int, end: int, mentions: Sequence[Mention]) -
         last = word.end()
         if number > _FIRST_WORDS:
             break
-    for mention in mentions:
-        if mention.start >= last:
-            break
-        if mention.start >= start and not mention.in_speech:
-            return mention
-    return None
+    near = mentions_between(mentions, start, last)
+    return next((mention for mention in near if not mention.in_speech), None)
 
 
 def find_last_subject(
@@ -177,10 +174,8 @@ def find_last_subject(
 
 def find_addressee(text: str, start: int, end: int, mentions: Sequence[Mention]) -> Mention | None:
     """Returns the first mention in narration to whom something is said: "to Emma"."""
-    for mention in mentions:
-        if mention.start >= end:
-            break
-        if mention.start >= start and not mention.in_speech:
+    for mention in mentions_between(mentions, start, end):
+        if not mention.in_speech:
             before = text[max(start, mention.start - _BEFORE_NAME) : mention.start]
             if mention.kind is MentionKind.NOUN:
                 before = before.rstrip() + " "
@@ -202,8 +197,8 @@ def find_called(
     """
     called: set[int] = set()
     named: set[int] = set()
-    for mention in mentions:
-        if not start <= mention.start < end or mention.kind is not MentionKind.NAME:
+    for mention in mentions_between(mentions, start, end):
+        if mention.kind is not MentionKind.NAME:
             continue
         before = text[max(start, mention.start - 12) : mention.start].rstrip()
         after = text[mention.end : mention.end + 2].lstrip()

@@ -119,7 +119,9 @@ def find_mentions(
     return tuple(meant_in(name.form, paragraphs[name.paragraph].chapter) for name in names)
 
 
-def cast_from_characters(characters: Sequence[Character], names: Sequence[Name]) -> Cast:
+def cast_from_characters(
+    characters: Sequence[Character], names: Sequence[Name], found: Cast | None = None
+) -> Cast:
     """Returns the cast of a book whose characters are given: by hand, or by another corpus.
 
     A form of the book means those who have it as an alias. A form that nobody has is looked up
@@ -128,6 +130,12 @@ def cast_from_characters(characters: Sequence[Character], names: Sequence[Name])
     other aliases; where it names none, whoever has no other alias, or else the one who is named
     most in the book. An alias without a capital ("the barber") is a noun. The aliases of an unnamed
     person of one chapter mean nobody elsewhere, so they are not looked up.
+
+    Args:
+        characters: the characters.
+        names: the names of the book.
+        found: the cast that was found in the book. Where the list has an alias that it shares among
+            the same characters, they are meant as they were.
     """
     counts = Counter(name.form for name in names)
     by_form: defaultdict[Form, list[int]] = defaultdict(list)
@@ -163,8 +171,26 @@ def cast_from_characters(characters: Sequence[Character], names: Sequence[Name])
             ]
         if meant:
             forms[form] = tuple(sorted(dict.fromkeys(meant), key=lambda position: rank[position]))
+    if found is not None:
+        forms |= _shared_as_before(found, characters, holders)
     given = {noun: tuple(dict.fromkeys(positions)) for noun, positions in nouns.items()}
     return Cast(tuple(characters), forms, given)
+
+
+def _shared_as_before(
+    found: Cast, characters: Sequence[Character], holders: Mapping[Form, set[int]]
+) -> dict[Form, tuple[int, ...]]:
+    """Returns whom the forms may mean that a found cast and a given list share in the same way."""
+    position = {character.id: n for n, character in enumerate(characters)}
+    listed = _holders(found.characters)
+    kept: dict[Form, tuple[int, ...]] = {}
+    for form, meant in found.forms.items():
+        ids = [found.characters[n].id for n in meant]
+        if len(ids) > 1 and all(id in position for id in ids):
+            was = {found.characters[n].id for n in listed.get(form, ())}
+            if was == {characters[n].id for n in holders.get(form, ())}:
+                kept[form] = tuple(position[id] for id in ids)
+    return kept
 
 
 def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) -> None:

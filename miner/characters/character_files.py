@@ -6,19 +6,87 @@ a row, set the gender, or write a row for somebody who was not found.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
 from miner.characters.cast import GENDERS, Character, Kind, refuse_unclear
-from miner.files import decode_text, json_rows
+from miner.files import decode_text, file_signature, json_rows, printable, sha256_of
 
+_SHOWN = 5  # books that a message names
 CharacterLists = Mapping[str, tuple[Character, ...]]  # the characters of books, by the book's id
 NO_CHARACTERS: CharacterLists = {}
 # What a row must have. The other keys are for the reader of the file.
 _KEYS = ("book", "id", "name", "aliases", "gender", "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterFile(Mapping[str, tuple[Character, ...]]):
+    """The characters of the books of a file.
+
+    It reads the file when it is asked, and again when the file has changed. So it is small enough
+    to send to another process.
+    """
+
+    path: Path
+
+    def __getitem__(self, book: str) -> tuple[Character, ...]:
+        return self._lists[book]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lists)
+
+    def __len__(self) -> int:
+        return len(self._lists)
+
+    @property
+    def signature(self) -> str:
+        """The name of the file and the start of its digest."""
+        return file_signature(self.path, sha256_of(self.path.read_bytes()))
+
+    def refuse_others(self, books: Iterable[str]) -> None:
+        """Raises an error if the file has the characters of none of the books.
+
+        Raises:
+            ValueError: names the file and the books that it has.
+        """
+        wanted = tuple(dict.fromkeys(books))
+        if wanted and not any(book in self for book in wanted):
+            held, expected = (
+                ", ".join([*map(printable, names[:_SHOWN]), *["..."] * (len(names) > _SHOWN)])
+                for names in (tuple(self), wanted)
+            )
+            raise ValueError(
+                f"{printable(self.path)}: found characters of {held or 'no book'}, "
+                f"expected characters of {expected}"
+            )
+
+    @property
+    def _lists(self) -> CharacterLists:
+        state = os.stat(self.path)
+        return _read_again(self.path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=1)
+def _read_again(path: Path, _changed: int, _size: int) -> CharacterLists:
+    return read_characters(path)
+
+
+def open_characters(path: Path | str) -> CharacterFile:
+    """Returns the characters of a file, which is read once, so that a bad one is refused at once.
+
+    Raises:
+        ValueError: as `read_characters` does.
+        OSError: if the file cannot be read.
+    """
+    file = CharacterFile(Path(path))
+    len(file)
+    return file
 
 
 def row_from_character(book: str, character: Character, n_utterances: int) -> dict[str, Any]:

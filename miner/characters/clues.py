@@ -24,7 +24,13 @@ from miner.characters.attributions import (
     find_subject,
 )
 from miner.characters.cast import Kind
-from miner.characters.mentions import ChapterPeople, Mention, MentionKind, Person
+from miner.characters.mentions import (
+    ChapterPeople,
+    Mention,
+    MentionKind,
+    Person,
+    mentions_between,
+)
 from miner.characters.paragraphs import Paragraph
 from miner.characters.words import (
     ANSWERS,
@@ -294,6 +300,10 @@ class _Reader:
         self._mentions = chapter.mentions
         self._attributions = attributions
         self.spoken = sorted(attributions)
+        self._attributed = {  # the utterances of each paragraph that are attributed
+            position: [n for n, item in enumerate(items) if item.nearest]
+            for position, items in attributions.items()
+        }
         self._told = [
             (position, mention.start, mention.person)
             for position, mentions in enumerate(chapter.mentions)
@@ -340,10 +350,8 @@ class _Reader:
                 cues[Cue.ACTS_AFTER] = find_subject(text, acting, following, mentions)
                 names = [
                     mention
-                    for mention in mentions
-                    if acting <= mention.start < following
-                    and not mention.in_speech
-                    and mention.kind is MentionKind.NAME
+                    for mention in mentions_between(mentions, acting, following)
+                    if not mention.in_speech and mention.kind is MentionKind.NAME
                 ]
                 cues[Cue.NAMED_AFTER] = names[-1] if names else None
             said = before[-_NEAR:] + (text[end : end + _NEAR] if attribution.nearest else "")
@@ -407,11 +415,12 @@ class _Reader:
 
     def _beside(self, position: int, number: int) -> Mention | None:
         """The nearest attribution of another utterance of the paragraph."""
-        attributions = self._attributions[position]
-        others = sorted(
-            (n for n in range(len(attributions)) if n != number), key=lambda n: abs(n - number)
-        )
-        return next((found for n in others if (found := attributions[n].nearest)), None)
+        attributed = self._attributed[position]
+        at = bisect_left(attributed, number)
+        before = attributed[at - 1 : at] if at else []
+        after = [n for n in attributed[at : at + 2] if n != number][:1]
+        nearest = min([*before, *after], key=lambda n: abs(n - number), default=None)
+        return None if nearest is None else self._attributions[position][nearest].nearest
 
     def _first_attribution(self, position: int) -> Mention | None:
         return next((found for a in self._attributions[position] if (found := a.nearest)), None)

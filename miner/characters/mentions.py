@@ -8,10 +8,12 @@ Captain Good) where the chapter, or else the book, has one such character.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import NamedTuple
 
 from miner.characters.cast import Cast, Character, Kind, cast_from_characters, find_mentions
@@ -127,6 +129,15 @@ class ChapterPeople:
     first_person: bool
 
 
+def mentions_between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
+    """Returns the mentions of a paragraph, which are in order, that begin in a stretch of it."""
+    first = bisect_left(mentions, start, key=_start_of)
+    return mentions[first : bisect_left(mentions, end, first, key=_start_of)]
+
+
+_start_of = attrgetter("start")
+
+
 class _NamedPlace(NamedTuple):
     start: int
     end: int
@@ -213,7 +224,9 @@ def people_from_paragraphs(
     if characters is None:
         cast = find_characters(paragraphs, names)
     else:
-        cast = cast_from_characters(characters, names)
+        # A corrected list says of a shared alias who has it, but not who is likelier.
+        found = find_characters(paragraphs, names)
+        cast = cast_from_characters(characters, names, found)
     named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
     mentioned = find_mentions(cast.forms, names, paragraphs)
     counts = Counter(mentioned)
@@ -225,7 +238,9 @@ def people_from_paragraphs(
     for name, meant in zip(names, mentioned, strict=True):
         if meant is not None:
             named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
-    return BookPeople(paragraphs, cast, _tells_of_itself(paragraphs), tuple(map(tuple, named)))
+    # A given narrator may speak even where "I" is rare.
+    first_person = cast.narrator is not None or _tells_of_itself(paragraphs)
+    return BookPeople(paragraphs, cast, first_person, tuple(map(tuple, named)))
 
 
 _Bearers = dict[str, Counter[int]]  # the characters who have each title, with their mentions
@@ -306,8 +321,13 @@ def _find_pronouns(narration: str) -> Iterator[Mention]:
 
 def _free_places(mentions: Sequence[Mention]) -> Callable[[int, int], bool]:
     """Returns a function that says whether a place touches none of the mentions."""
-    taken = [(mention.start, mention.end) for mention in mentions]
-    return lambda start, end: all(end <= first or start >= after for first, after in taken)
+    taken = sorted((mention.start, mention.end) for mention in mentions)
+
+    def is_free(start: int, end: int) -> bool:
+        before = bisect_left(taken, (end,))
+        return not before or taken[before - 1][1] <= start
+
+    return is_free
 
 
 def _tells_of_itself(paragraphs: Sequence[Paragraph]) -> bool:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from miner.books.catalog import number_from_title
 from miner.books.sources import Missing, Source, find_sources
+from miner.characters.character_files import open_characters
 from miner.corpus.executors import Executor, LocalExecutor, Lost
 from miner.corpus.filters import BookFilter, list_filters
 from miner.corpus.mined_book import MinedBook
@@ -59,6 +60,7 @@ def mine_corpus(
     min_turns: int = MIN_TURNS,
     min_confidence: float = 0.0,
     dtype: str = FLOAT32,
+    characters: str | Path | None = None,
     format: str = "jsonl",
     filters: BookFilter | Iterable[BookFilter] = (),
     workers: int = 1,
@@ -88,7 +90,8 @@ def mine_corpus(
     Args:
         sources: one or several of: Gutenberg number, title, HTML file, folder of such files,
             pattern ("books/*.htm"), "sample".
-        out: folder for `spans`, `dialogues`, `pairs` and run.json; None to write nothing.
+        out: folder for `spans`, `dialogues`, `pairs`, `characters` and run.json; None to write
+            nothing.
         tagger: "auto", a registered tagger ("gap", "gap:300"), the path of a tags file or of a
             checkpoint, or any object with a method `tag` (see `miner.Tagger`). The record names an
             object by its `repr`, so that should tell its options.
@@ -100,6 +103,9 @@ def mine_corpus(
         min_turns: leave out dialogues of fewer turns.
         min_confidence: leave out pairs of lower confidence, 0 to 1, and divide the dialogue there.
         dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
+        characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the books
+            have. Without it they are found, and so are those of a book that it lacks, with a
+            warning.
         format: of the files, "jsonl" or "parquet".
         filters: one or several; a book that one refuses is set aside, see `corpus.filters`.
         workers: processes that read books. Heuristics tag in them, too. A checkpoint tags in this
@@ -118,16 +124,18 @@ def mine_corpus(
 
     Raises:
         ValueError: if the tagger does not exist, or is a heuristic and `min_confidence` is given;
-            if `out` exists, or an interrupted run of it, and neither `force` nor `resume` was
-            given; or, at the first book, if the interrupted run had other options.
+            if `characters` has none of the books; if `out` exists, or an interrupted run of it, and
+            neither `force` nor `resume` was given; or, at the first book, if the interrupted run
+            had other options.
         TypeError: if an argument is of another type; says what was expected.
-        OSError: if `out` cannot be written.
+        OSError: if `characters` cannot be read, or `out` cannot be written.
     """
     if not isinstance(workers, int):
         raise TypeError(f"found workers {workers!r}, expected a whole number")
     if workers < 1:
         raise ValueError(f"found workers {workers}, expected at least 1")
-    loaded, name = open_tagger(tagger, dtype, min_confidence)
+    given = None if characters is None else open_characters(characters)
+    loaded, name = open_tagger(tagger, dtype, min_confidence, given)
     options = MiningOptions(
         name,
         names_of_marks(quotes),
@@ -137,12 +145,15 @@ def mine_corpus(
         min_confidence,
         format,
         dtype,
+        given,
     )
     found, missing = find_sources(
         map(word_of, _listed(sources)),
         Path(books) if books else None,
         number_from_title=number_from_title,
     )
+    if given is not None:
+        given.refuse_others(source.id for source in found)
     chosen = list_filters(filters)
     head = _head(options, chosen, loaded)
     folder = None
@@ -198,7 +209,7 @@ class CorpusRun:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Sums over the books so far: books, words, utterances, dialogues, turns, pairs."""
+        """Sums over the books so far: books, words, utterances, dialogues, speakers and more."""
         return _sum_counts(self.entries)
 
     def finish(self) -> Self:
@@ -312,7 +323,7 @@ def _describe_entry(entry: Mapping[str, Any]) -> str:
 
 
 def _sum_counts(entries: list[dict[str, Any]]) -> dict[str, int]:
-    """Sums over books: books, words, utterances, dialogues, turns, pairs."""
+    """Sums over books: books, words, utterances, dialogues, speakers and more."""
     counts = Counter[str]()
     for entry in entries:
         counts.update(entry["counts"])
@@ -490,11 +501,16 @@ def _head(
 
     It holds no time and no path, so equal runs have equal records.
     """
+    given = options.characters
+    signatures = {
+        "tagger": tagger_signature(options.tagger),
+        "characters": None if given is None else given.signature,
+    }
     head = {
         "miner": __version__,
         "python": platform.python_version(),
         "libraries": _library_versions(tagger),
-        "options": asdict(replace(options, tagger=tagger_signature(options.tagger))),
+        "options": asdict(options) | signatures,
     }
     return head | ({"filters": [describe(item) for item in filters]} if filters else {})
 

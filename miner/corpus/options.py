@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from miner.characters.character_files import CharacterLists
+from miner.characters.character_files import CharacterFile
 from miner.corpus.export import find_row_writer
 from miner.dialogue.dialogues import Dialogue
 from miner.dialogue.filters import MIN_TURNS, FilteredDialogues, filter_dialogues
@@ -29,7 +29,7 @@ class MiningOptions:
         min_confidence: least confidence, 0 to 1, of a pair that is kept.
         format: the format of the files, one of `export.format_names`.
         dtype: in which a checkpoint computes, "float32" or "bfloat16".
-        characters: the characters of books whose lists are given.
+        characters: the characters of books whose lists are given; None if they are found.
 
     Raises:
         ValueError: if a value is out of its range.
@@ -44,7 +44,7 @@ class MiningOptions:
     min_confidence: float = 0.0
     format: str = "jsonl"
     dtype: str = FLOAT32
-    characters: CharacterLists = field(default_factory=dict)
+    characters: CharacterFile | None = None
 
     def __post_init__(self) -> None:
         """Refuses what would fail at every single book."""

@@ -6,13 +6,14 @@ import gc
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from miner.books.book_file import read_book_file
 from miner.books.sources import SAMPLE, Source
-from miner.characters.character_files import NO_CHARACTERS, CharacterLists, read_characters
+from miner.characters.cast import Kind
+from miner.characters.character_files import NO_CHARACTERS, CharacterFile, open_characters
 from miner.characters.spoken_book import SpokenBook
 from miner.corpus.filters import BookFilter, find_reason
 from miner.corpus.mined_book import MinedBook
@@ -25,7 +26,15 @@ from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger, TwoStepTagger
 from miner.files import json_lines, printable
-from miner.models.load import AUTO, FLOAT32, choose_tagger, load_tagger, tagger_signature
+from miner.models.load import (
+    AUTO,
+    FLOAT32,
+    AutoTagger,
+    CheckpointTagger,
+    choose_tagger,
+    load_tagger,
+    tagger_signature,
+)
 from miner.models.routing import route_in_order
 from miner.models.speakers.attributor import attribute_speakers
 
@@ -90,15 +99,16 @@ def mine(
         min_confidence: leave out pairs of lower confidence, 0 to 1, and divide the dialogue there.
         dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
         characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the book has;
-            without it, or where it lacks the book, they are found.
+            without it they are found.
 
     Raises:
-        ValueError: if there is no such book, tagger or list, or the book has no dialogues; in one
-            line.
+        ValueError: if there is no such book or tagger, the book has no dialogues, or `characters`
+            lacks the book; in one line.
         TypeError: if an argument is of another type; says what was expected.
+        OSError: if `characters` cannot be read.
     """
-    lists = NO_CHARACTERS if characters is None else read_characters(characters)
-    loaded, name = open_tagger(tagger, dtype, min_confidence, lists)
+    given = None if characters is None else open_characters(characters)
+    loaded, name = open_tagger(tagger, dtype, min_confidence, given)
     options = MiningOptions(
         name,
         names_of_marks(quotes),
@@ -106,9 +116,12 @@ def mine(
         min_turns=min_turns,
         min_confidence=min_confidence,
         dtype=dtype,
-        characters=lists,
+        characters=given,
     )
-    result = mine_source(find_source(source, books, mirror), loaded, options)
+    found = find_source(source, books, mirror)
+    if given is not None:
+        given.refuse_others([found.id])
+    result = mine_source(found, loaded, options)
     if isinstance(result, SetAside):
         raise ValueError(f"{result.name}: {result.why}")
     return result
@@ -118,7 +131,7 @@ def open_tagger(
     tagger: str | Path | Tagger,
     dtype: str,
     min_confidence: float = 0.0,
-    characters: CharacterLists = NO_CHARACTERS,
+    characters: CharacterFile | None = None,
 ) -> tuple[Tagger, str]:
     """A tagger, and the name that `MiningOptions` has for it.
 
@@ -136,15 +149,18 @@ def open_tagger(
 
 
 def _load_or_take(
-    tagger: str | Path | Tagger, dtype: str, characters: CharacterLists
+    tagger: str | Path | Tagger, dtype: str, characters: CharacterFile | None
 ) -> tuple[Tagger, str]:
     if isinstance(tagger, str | Path):
-        return load_tagger(tagger, dtype, characters), str(tagger)
+        lists = NO_CHARACTERS if characters is None else characters
+        return load_tagger(tagger, dtype, lists), str(tagger)
     if isinstance(tagger, type) or not callable(getattr(tagger, "tag", None)):
         raise TypeError(
             f"found {tagger!r} as a tagger, "
             "expected a name, a path or an object with a method `tag`"
         )
+    if characters is not None and isinstance(tagger, AutoTagger | CheckpointTagger):
+        return replace(tagger, characters=characters), describe(tagger)
     return tagger, describe(tagger)
 
 
@@ -276,11 +292,12 @@ def _decode(
         TypeError: if the tagger gave something other than tagged spans.
     """
     checked = _checked(tags, len(book_spans.spans))
+    lists = NO_CHARACTERS if options.characters is None else options.characters
     # A checkpoint has attributed its tags itself, because it revises them.
     spoken = (
         tags
         if isinstance(tags, SpokenBook)
-        else attribute_speakers(book_spans, checked, options.characters, revise=False)
+        else attribute_speakers(book_spans, checked, lists, revise=False)
     )
     tagged = TaggedBook(book_spans.book.id, spoken.spans, options.tagger)
     filtered = options.filter(decode_dialogues(tagged))
@@ -370,11 +387,22 @@ def _entry(
             "turns": sum(len(dialogue.turns) for dialogue in filtered.kept),
             "pairs": sum(len(dialogue.turns) - 1 for dialogue in paired),
             "characters": len(spoken.characters),
-            "speakers": len(spoken.n_utterances),
+            "speakers": sum(
+                one.kind is not Kind.UNNAMED and one.id in spoken.n_utterances
+                for one in spoken.characters
+            ),
             "utterances_without_speaker": sum(
                 item.speaker is None for item in spoken if item.span.is_utterance
             ),
         },
         "filtered": dict(filtered.drops),
-        "warnings": list(book.warnings),
+        "warnings": [*book.warnings, *_warnings_of_characters(source.id, spoken, options)],
     }
+
+
+def _warnings_of_characters(book: str, spoken: SpokenBook, options: MiningOptions) -> Iterator[str]:
+    """Yields a warning if a file of characters is given and lacks the book."""
+    given = options.characters
+    if given is not None and book not in given:
+        found = ": they were found" if spoken.characters else ""
+        yield f"no characters of this book in {printable(given.path.name)}{found}"

@@ -233,7 +233,10 @@ def _card(format: str) -> str:
         f"---\nconfigs:\n{configs}---\n\n"
         "Conversations mined from novels. `spans` is the ordered stream of utterances and\n"
         "narration, `dialogues` the conversations with their turns, `pairs` a turn and its\n"
-        f"answer. `{RUN_RECORD}` says from which files, by which options, and what was left out.\n"
+        "answer, `characters` the people of each book with their names. A program guessed who\n"
+        "speaks: trust speakers no further than tests/benchmarks/README.md of conversation-miner\n"
+        "measures it, and the more the higher `speaker_confidence` is.\n"
+        f"`{RUN_RECORD}` says from which files, by which options, and what was left out.\n"
     )
 
 

@@ -97,7 +97,7 @@ class CheckpointTagger:
 
     path: Path
     dtype: str = FLOAT32
-    characters: CharacterLists = field(default_factory=dict)
+    characters: CharacterLists = field(default_factory=dict, repr=False)
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class AutoTagger:
     """
 
     dtype: str = FLOAT32
-    characters: CharacterLists = field(default_factory=dict)
+    characters: CharacterLists = field(default_factory=dict, repr=False)
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -273,7 +273,7 @@ def load_tagger(
     name = str(name)
     if name == AUTO:
         load_checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
-        return AutoTagger(dtype, dict(characters))
+        return AutoTagger(dtype, characters)
     plain, colon, argument = name.partition(":")
     if entry := find_registered_taggers().get(plain):
         factory = entry.load()
@@ -284,7 +284,7 @@ def load_tagger(
     path = Path(name)
     if is_checkpoint(path):
         load_checkpoint_tagger(name, dtype)
-        return CheckpointTagger(path, dtype, dict(characters))
+        return CheckpointTagger(path, dtype, characters)
     if not os.path.isfile(path):  # False, too, where no path can be so long
         known = ", ".join((AUTO, *find_registered_taggers()))
         raise ValueError(

@@ -10,6 +10,7 @@ from miner.app.cli.options import (
     PATH,
     STDOUT,
     books_option,
+    characters_option,
     dtype_option,
     force_option,
     json_option,
@@ -37,12 +38,13 @@ from miner.files import one_line
 @tagger_option
 @dtype_option
 @quotes_option
+@characters_option
 @click.option(
     "--format",
     type=click.Choice(format_names()),
     default="jsonl",
     show_default=True,
-    help="Format of the three files.",
+    help="Format of the files.",
 )
 @click.option(
     "--pairs",
@@ -102,6 +104,7 @@ def command(
     tagger: str,
     dtype: str,
     quotes: tuple[str, ...],
+    characters: Path | None,
     format: str,
     pairs: str,
     max_utterance_words: int | None,
@@ -122,6 +125,7 @@ def command(
     spans       every utterance and every piece of narration, in order, tagged
     dialogues   conversations with their turns and the narration around them
     pairs       a turn and the next turn of the same conversation
+    characters  the people with their names; correct them, then mine with --characters
     run.json    versions, options, sources with digests, counts, what was left out and why
 
     Open them with datasets.load_dataset(OUT, "pairs"). A book that cannot be mined is set aside
@@ -150,6 +154,7 @@ def command(
             mirror=mirror,
             quotes=quotes,
             dtype=dtype,
+            characters=characters,
             pairs_by_span=pairs == "span",
             max_utterance_words=max_utterance_words,
             min_turns=min_turns,
@@ -162,7 +167,12 @@ def command(
         ) as run,
     ):
         run.finish()
-    from miner.app.tables.mining import describe_left_out, describe_taggers, tabulate_run
+    from miner.app.tables.mining import (
+        describe_left_out,
+        describe_speakers,
+        describe_taggers,
+        tabulate_run,
+    )
 
     if as_json:
         record = {"totals": run.totals, "files": [str(path) for path in run.paths]}
@@ -171,6 +181,8 @@ def command(
     elif not quiet and run.entries:
         show(tabulate_run(run, open_console().width))
         click.echo(f"tagged by {describe_taggers(run)}")
+        if speakers := describe_speakers(run):
+            click.echo(f"found the speakers of {speakers}")
         if left_out := describe_left_out(run):
             click.echo(f"left out {left_out}")
         click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")

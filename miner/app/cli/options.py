@@ -120,6 +120,13 @@ def _split_names(ctx: click.Context, option: click.Parameter, value: str | None)
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
 
 
+characters_option = click.option(
+    "--characters",
+    type=PATH,
+    metavar="FILE",
+    help="The characters of the books: a characters.jsonl, perhaps corrected by hand.",
+)
+
 quotes_option = click.option(
     "--quotes",
     callback=_split_names,

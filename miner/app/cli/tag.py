@@ -9,6 +9,7 @@ import click
 from miner.app.cli.options import (
     STDOUT,
     books_option,
+    characters_option,
     dtype_option,
     force_option,
     mirror_option,
@@ -24,6 +25,7 @@ from miner.app.cli.terminal import show_warnings
 @tagger_option
 @dtype_option
 @quotes_option
+@characters_option
 @out_option("File for the tags (JSON Lines). Without it, or with -, they are printed.")
 @books_option
 @mirror_option
@@ -33,6 +35,7 @@ def command(
     tagger: str,
     dtype: str,
     quotes: tuple[str, ...],
+    characters: Path | None,
     out: Path | None,
     books: Path | None,
     mirror: str | None,
@@ -48,6 +51,7 @@ def command(
     miner tag sample -o sample.tags
     miner mine sample --tagger sample.tags -o mined   after correcting the file
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from miner.characters.character_files import NO_CHARACTERS, open_characters
     from miner.corpus.reading import read_spans
     from miner.dialogue.tag_files import row_from_span
     from miner.files import json_line, refuse_existing, whole_file
@@ -57,11 +61,17 @@ def command(
         out = None
     if out:
         refuse_existing(out, force)
-    loaded = load_tagger(tagger, dtype=dtype)
+    given = None if characters is None else open_characters(characters)
+    loaded = load_tagger(tagger, dtype, NO_CHARACTERS if given is None else given)
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     id = book_spans.book.id
+    if given is not None:
+        given.refuse_others([id])
     show_warnings(id, book_spans.book.warnings)
-    rows = [json_line(row_from_span(id, item)) for item in loaded.tag(book_spans)]
+    tagged = loaded.tag(book_spans)
+    if given is not None and all(item.speaker is None for item in tagged):
+        show_warnings(id, [f"the tagger {tagger} names no speakers: --characters changed nothing"])
+    rows = [json_line(row_from_span(id, item)) for item in tagged]
     if out is None:
         click.echo(b"".join(rows), nl=False)
     else:

@@ -89,7 +89,8 @@ def attribute_speakers(
 ) -> SpokenBook:
     """Returns the speakers of a book by the attributor of its language.
 
-    A book in a language without one has no speakers. Speakers that are there already are kept.
+    A book in a language without one has no speakers. Speakers that are there already are kept; the
+    attributor tells no more of them than their names.
 
     Args:
         book_spans: the book.
@@ -99,23 +100,29 @@ def attribute_speakers(
     """
     given = characters.get(book_spans.book.id)
     attributor = attributor_of(book_spans.language)
-    if any(item.speaker is not None for item in tagged):
-        return SpokenBook(tuple(tagged), _characters_of(tagged, given or ()))
     if attributor is None:
-        return SpokenBook(tuple(tagged), given or ())
-    return attributor.attribute(book_spans, tagged, given, revise=revise)
+        return SpokenBook(tuple(tagged), _characters_of(tagged, given or ()))
+    spoken = attributor.attribute(book_spans, tagged, given, revise=revise)
+    if any(item.speaker is not None for item in tagged):
+        return SpokenBook(tuple(tagged), _characters_of(tagged, spoken.characters))
+    return spoken
 
 
 def _characters_of(
-    tagged: Sequence[TaggedSpan], given: Sequence[Character]
+    tagged: Sequence[TaggedSpan], known: Sequence[Character]
 ) -> tuple[Character, ...]:
-    """Returns the characters of speakers of whom no more than the id may be known."""
-    known = {character.id: character for character in given}
-    for item in tagged:
-        for found in (item.speaker, *item.called):
-            if found is not None and found not in known:
-                known[found] = Character(found, found, (found,))
-    return tuple(known.values())
+    """Returns the characters of a book whose speakers are there already.
+
+    Args:
+        tagged: its spans.
+        known: its characters. Of a speaker who is not among them only the id is known. Unnamed
+            people, and the narrator, are left out where they do not speak.
+    """
+    speaking = dict.fromkeys(id for item in tagged for id in (item.speaker, *item.called) if id)
+    kept = {one.id: one for one in known if one.id in speaking or one.kind is Kind.NAMED}
+    for id in speaking:
+        kept.setdefault(id, Character(id, id, (id,)))
+    return tuple(kept.values())
 
 
 @cache

@@ -46,10 +46,28 @@ class Decoded(NamedTuple):
     confidence: tuple[float, ...]
 
 
+class _Step(NamedTuple):
+    """A speaker, and the step before it, so that paths share what they have in common."""
+
+    speaker: int
+    confidence: float
+    before: _Step | None
+
+
 class _Path(NamedTuple):
     score: float
     history: History
-    decoded: Decoded
+    last: _Step | None
+
+
+def _decoded(path: _Path) -> Decoded:
+    steps: list[tuple[int, float]] = []
+    step = path.last
+    while step is not None:
+        steps.append((step.speaker, step.confidence))
+        step = step.before
+    steps.reverse()
+    return Decoded(tuple(speaker for speaker, _ in steps), tuple(sure for _, sure in steps))
 
 
 def decode_speakers(
@@ -67,7 +85,7 @@ def decode_speakers(
         beam: the number of histories that are followed at once. Of histories with the same last
             three speakers only the most probable one is followed.
     """
-    paths = [_Path(0.0, History(), Decoded((), ()))]
+    paths = [_Path(0.0, History(), None)]
     utterances = zip(
         scorer.read(chapter), chapter.places, chapter.candidates, chapter.features, strict=True
     )
@@ -95,9 +113,8 @@ def decode_speakers(
             if after.key in kept:
                 continue
             sure = math.exp(logs[number, choice])
-            decoded = Decoded((*path.decoded.speakers, speaker), (*path.decoded.confidence, sure))
-            kept[after.key] = _Path(score, after, decoded)
+            kept[after.key] = _Path(score, after, _Step(speaker, sure, path.last))
             if len(kept) == beam:
                 break
         paths = list(kept.values())
-    return paths[0].decoded
+    return _decoded(paths[0])

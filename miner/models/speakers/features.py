@@ -208,8 +208,8 @@ class _Reader:
         named = Counter(
             {
                 number: self._of_chapter[number]
-                for number, person in enumerate(self._people)
-                if person.character is not None
+                for number in range(len(self._people))
+                if self._is_told_by_name(number)
             }
         )
         main = [number for number, _ in named.most_common(_MAIN_PEOPLE)]
@@ -261,9 +261,13 @@ class _Reader:
             number
             for number in clues.recent
             if self._people[number].gender == gender
-            or (not self._people[number].gender and self._people[number].character is not None)
+            or (not self._people[number].gender and self._is_told_by_name(number))
         ]
         return {number: rank for rank, number in enumerate(fitting)}
+
+    def _is_told_by_name(self, number: int) -> bool:
+        """Whether a person is a character, other than the narrator, who may have names, too."""
+        return self._people[number].character is not None and number != NARRATOR_NUMBER
 
     def _compare(
         self, mention: Mention, number: int, clues: Clues, ranks: dict[str, dict[int, int]]
@@ -273,7 +277,7 @@ class _Reader:
         if mention.person is not None:
             if mention.person == number:
                 return (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-            if mention.kind is not MentionKind.NOUN or person.character is None:
+            if mention.kind is not MentionKind.NOUN or not self._is_told_by_name(number):
                 return (0.0, 1.0, 0.0, 0.0, 1.0, 0.0)
             # The noun may mean a character whose title or kinship the book does not tell.
             known = bool(mention.gender and person.gender)
