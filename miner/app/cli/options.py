@@ -107,14 +107,6 @@ mirror_option = click.option(
     "(or {path}/{id} for classic mirrors).",
 )
 
-characters_option = click.option(
-    "--characters",
-    type=PATH,
-    metavar="FILE",
-    help="A characters.jsonl, perhaps corrected by hand. The books in it have its characters; "
-    "those of other books are found.",
-)
-
 
 def _split_names(ctx: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
