@@ -5,6 +5,8 @@ from importlib.resources import files
 
 import pytest
 
+from miner.app.viewer.casts import N_COLOURS
+
 STYLES = {
     path.name: path.read_text(encoding="utf-8")
     for path in files("miner.app.viewer").joinpath("web").iterdir()
@@ -12,20 +14,23 @@ STYLES = {
 }
 CSS = "\n".join(STYLES.values())
 THEMES = ("light", "dark")
+SPEAKERS = [f"by-{n}" for n in range(N_COLOURS + 1)]  # those of the rest, and of who speaks most
+SPEAKER_TINTS = [f"{name}-tint" for name in SPEAKERS]
 # Each colour of text, and the backgrounds on which it stands; "paper~ink" is the former with 7% of
 # the latter, as under the mouse.
 TEXT_ON = {
-    "ink": ("paper", "desk", "odd-tint", "even-tint", "desk~ink", "paper~ink"),
+    "ink": ("paper", "desk", "odd-tint", "even-tint", "desk~ink", "paper~ink", *SPEAKER_TINTS),
     "narration": ("paper",),
     "quiet": ("paper", "desk", "desk~ink"),
     "accent": ("paper", "desk", "paper~ink"),
     "differs": ("paper", "desk", "desk~ink"),
     "right": ("paper", "desk", "desk~ink"),
     "paper": ("ink", "accent"),
-    "turn": (),  # one of odd, even, quiet and differs
+    "turn": (),  # one of odd, even, quiet, differs and those of the speakers
     "odd": ("odd-tint", "paper"),
+    **{name: (f"{name}-tint", "paper", "desk") for name in SPEAKERS},
     "even": ("even-tint", "paper"),
-    "on-mark": ("odd", "even"),
+    "on-mark": ("odd", "even", *SPEAKERS),
     "on-found": ("found",),
     "on-found-now": ("found-now",),
 }
@@ -86,12 +91,22 @@ def test_narration_is_easier_to_read_than_the_standard_asks(theme):
 
 def test_no_text_has_a_colour_that_is_not_tested():
     used = set(re.findall(r"(?<![\w-])color: var\(--([\w-]+)", CSS))
-    assert used == TEXT_ON.keys() - {"odd", "even"}  # these two are set as "turn"
+    assert used == TEXT_ON.keys() - {"odd", "even", *SPEAKERS}  # these are set as "turn"
     direct = re.findall(r"(?<![\w-])color: (?!var\(|inherit|currentColor)(.+);", CSS)
     assert direct == ["light-dark(#ffffff, #2a0512)"]  # on the red of an error, tested below
     ((light, dark),) = re.findall(r"background: light-dark\((#\w{6}), (#\w{6})\)", CSS)
     assert contrast(rgb("#ffffff"), rgb(light)) >= 4.5
     assert contrast(rgb("#2a0512"), rgb(dark)) >= 4.5
+
+
+def test_each_speaker_with_a_colour_has_a_line_of_its_own():
+    """Readers who do not tell two colours apart tell the lines under the names apart."""
+    looks = {}
+    for name, rule in re.findall(r"^\.(by-\d) \{(.+?)\}", CSS, re.DOTALL | re.MULTILINE):
+        assert re.findall(r"--(?:turn|tint): var\(--([\w-]+)\)", rule) == [name, f"{name}-tint"]
+        looks[name] = re.findall(r"--line: (.+);", rule)
+    assert list(looks) == SPEAKERS
+    assert len({*map(tuple, looks.values())}) == len(SPEAKERS)
 
 
 def test_no_text_is_made_transparent():

@@ -41,6 +41,12 @@ def test_the_viewer_opens_finds_follows_a_link_and_switches_layers(browser, tmp_
     page.keyboard.press("2")
     assert page.locator("#layers [aria-pressed=true] span").text_content() == "narration"
     assert page.locator("#chapter .utterance").count() > 0
+    assert page.locator("#chapter .who[data-label='Hester']").count() > 0
+    page.keyboard.press("w")
+    page.locator("#cast [data-person='hester']").check()
+    page.keyboard.press("f")
+    assert page.evaluate("utteranceAt().person.name") == "Hester"
+    assert page.locator("#lit-names").text_content() == "Hester"
 
 
 def test_the_annotator_opens_and_saves_an_answer(browser, tmp_path):

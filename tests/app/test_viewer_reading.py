@@ -31,7 +31,7 @@ def write_tags(path):
     run("tag", "sample", "--tagger", "gap", "-o", path)
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]
     for n, row in enumerate(rows):
-        row["confidence"] = (0.6 if n % 5 == 0 else 0.95) if row["tag"] != "O" else None
+        row["confidence"] = (0.4 if n % 5 == 0 else 0.95) if row["tag"] != "O" else None
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
@@ -229,7 +229,9 @@ def test_text_has_a_line_for_each_turn(page, folder):
     page.get_by_role("button", name="Copy as Text").click()
     page.locator("#toast", has_text=f"Copied {row['n_turns']} turns as text").wait_for()
     lines = page.evaluate(COPIED).splitlines()
-    assert lines == [" ".join(turn["text"].split()) for turn in row["turns"]]
+    assert lines == [
+        f"{turn['speaker_name']}: {' '.join(turn['text'].split())}" for turn in row["turns"]
+    ]
 
 
 def test_without_a_clipboard_the_text_is_copied_by_selecting_it(browser, file, folder):
@@ -394,7 +396,7 @@ def test_the_slider_says_why_it_is_off(page):
     ("selector", "words"),
     [
         ("#chapter .mark", "Conversation 1, turn 1, begins a conversation"),
-        ("#chapter .utterance.even", "orange"),
+        ("#chapter .utterance.even", "dotted line: an even turn"),
         ("#chapter .number", "bracket"),
         ("#chapter .segment", "Bracket: conversation 1"),
         ("#chapter .quoted", "not tagged as speech"),

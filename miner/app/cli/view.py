@@ -11,6 +11,7 @@ from miner.app.cli.options import (
     TAGGERS,
     TaggerOption,
     books_option,
+    characters_option,
     dtype_option,
     force_option,
     mirror_option,
@@ -39,6 +40,7 @@ from miner.app.cli.options import (
     help="Folder of annotations: the first layer, against which the others are scored.",
 )
 @quotes_option
+@characters_option
 @out_option("HTML file to write.", required=True)
 @books_option
 @mirror_option
@@ -50,18 +52,19 @@ def command(
     dtype: str,
     gold: Path | None,
     quotes: tuple[str, ...],
+    characters: Path | None,
     out: Path,
     books: Path | None,
     mirror: str | None,
     force: bool,
     quiet: bool,
 ) -> None:
-    """Show a book as a page with its conversations.
+    """Show a book as a page with its conversations and who speaks in them.
 
-    The page is one HTML file that needs no network. Utterances are marked by turn, and brackets in
-    the margin mark conversations. Each tagger is a layer, and so is the gold. Keys 1 to 9 switch
-    between layers, b shows two side by side, d goes to the next difference between them, / finds
-    words, l copies a link to a conversation, and ? lists the other keys.
+    The page is one HTML file that needs no network. Utterances are marked by turn and speaker, and
+    brackets in the margin mark conversations. Each tagger is a layer, and so is the gold. Keys 1 to
+    9 switch between layers, b shows two side by side, d goes to the next difference between them, w
+    lists the cast, / finds words, l copies a link to a conversation, and ? lists the other keys.
 
     \b
     miner view sample -o sample.html
@@ -73,7 +76,14 @@ def command(
 
     refuse_existing(out, force)
     page = view_html(
-        source, taggers=taggers, gold=gold, quotes=quotes, books=books, mirror=mirror, dtype=dtype
+        source,
+        taggers=taggers,
+        gold=gold,
+        quotes=quotes,
+        books=books,
+        mirror=mirror,
+        dtype=dtype,
+        characters=characters,
     )
     with whole_file(out, force) as file:
         file.write(page)

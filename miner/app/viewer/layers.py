@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 
-from miner.annotation.annotations import AnnotatedBook, Annotations
-from miner.annotation.locate import locate, refuse_losses
+from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotations
+from miner.annotation.locate import Located, locate, refuse_losses
+from miner.app.viewer.casts import CastMember, list_cast
 from miner.app.viewer.numbering import NumberedChapter, number_chapters
 from miner.books.book import Book
+from miner.characters.character_files import NO_CHARACTERS, CharacterLists
+from miner.characters.spoken_book import SpokenBook
 from miner.corpus.schema import Row, rows_of_book
 from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import Tag, TaggedBook, Tagger
+from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger
 from miner.evaluation.matching import Place, place_of
 from miner.models.load import StoredTags
+from miner.models.speakers.attributor import attribute_speakers
 
 GOLD = "gold"
 MAX_LAYERS = 9  # the keys 1 to 9 switch between them
@@ -51,12 +55,14 @@ class Layer:
         is_gold: whether it is the gold.
         chapters: the numbered chapters.
         dialogues: the rows of `dialogues.jsonl`, in order; empty on a page that does not copy them.
+        cast: who speaks; empty where no speaker is known.
     """
 
     name: str
     is_gold: bool
     chapters: Mapping[int, NumberedChapter]
     dialogues: Sequence[Row] = ()
+    cast: Sequence[CastMember] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +117,19 @@ def build_layers(
     book_spans: BookSpans,
     taggers: Sequence[tuple[str, Tagger]],
     annotations: Annotations | None = None,
+    characters: CharacterLists = NO_CHARACTERS,
 ) -> LayeredBook:
     """Tags a book with each tagger and puts the gold first, if annotations are given.
 
     In annotated chapters every tagger tags the spans of the gold, as in `miner compare`. In other
-    chapters it tags the miner's own spans. Stored tags keep the spans of their file.
+    chapters it tags the miner's own spans. Stored tags keep the spans of their file. The speakers
+    of the gold have the names that the annotators gave them.
 
     Args:
         book_spans: the whole book, as the miner splits it.
         taggers: name and tagger of each layer beside the gold.
         annotations: may have other books, too.
+        characters: those of books whose lists are given; those of other books are found.
 
     Raises:
         ValueError: if there are too many layers or two with the same name; if the book is not
@@ -134,23 +143,26 @@ def build_layers(
     book = book_spans.book
     if annotations is None:
         plain = (
-            TaggedBook(book.id, tuple(tagger.tag(book_spans)), name) for name, tagger in taggers
+            _layer(book.id, name, _speak(book_spans, tagger.tag(book_spans), characters))
+            for name, tagger in taggers
         )
-        return LayeredBook(book, tuple(map(_layer, plain)))
+        return LayeredBook(book, tuple(plain))
     located = locate(_find_annotated_book(annotations, book.id), book_spans)
     refuse_losses(located)
-    gold = located.tagged()
+    gold = _with_names(located)
     facts = {
         place_of(span): fact
         for span, fact in zip(located.book_spans.spans, located.facts, strict=True)
         if fact is not None
     }
     chapters = number_chapters(gold, facts=facts)
-    layers = [Layer(GOLD, True, chapters, _dialogue_rows(gold))]
-    mixed = BookSpans(book, tuple(_replace_chapters(book_spans.spans, located.book_spans.spans)))
+    named = _speak(located.book_spans, gold.spans, NO_CHARACTERS)
+    layers = [Layer(GOLD, True, chapters, _dialogue_rows(gold, named), list_cast(named))]
+    spans = tuple(_replace_chapters(book_spans.spans, located.book_spans.spans))
+    mixed = replace(book_spans, spans=spans)
     for name, tagger in taggers:
-        spans = tagger.tag(book_spans if isinstance(tagger, StoredTags) else mixed)
-        layers.append(_layer(TaggedBook(book.id, tuple(spans), name), gold))
+        tagged = tagger.tag(book_spans if isinstance(tagger, StoredTags) else mixed)
+        layers.append(_layer(book.id, name, _speak(mixed, tagged, characters), gold))
     return LayeredBook(book, tuple(layers), tuple(layers[0].chapters), len(located.lost))
 
 
@@ -209,14 +221,37 @@ def name_layers(labels: Iterable[str]) -> list[str]:
     return [label if ends.count(end) > 1 else end for label, end in zip(labels, ends, strict=True)]
 
 
-def _layer(tagged: TaggedBook, gold: TaggedBook | None = None) -> Layer:
-    """The layer of a tagger, which the source of the tags names."""
+def _layer(book: str, name: str, spoken: SpokenBook, gold: TaggedBook | None = None) -> Layer:
+    """The layer of a tagger."""
+    tagged = TaggedBook(book, spoken.spans, name)
     chapters = number_chapters(tagged, gold)
-    return Layer(tagged.source, False, chapters, _dialogue_rows(tagged))
+    return Layer(name, False, chapters, _dialogue_rows(tagged, spoken), list_cast(spoken))
 
 
-def _dialogue_rows(tagged: TaggedBook) -> list[Row]:
-    return list(rows_of_book(tagged, decode_dialogues(tagged))["dialogues"])
+def _dialogue_rows(tagged: TaggedBook, spoken: SpokenBook) -> list[Row]:
+    return list(rows_of_book(tagged, decode_dialogues(tagged), spoken)["dialogues"])
+
+
+def _speak(
+    book_spans: BookSpans, tagged: Sequence[TaggedSpan], characters: CharacterLists
+) -> SpokenBook:
+    """The tagged spans with their speakers; a checkpoint has given them itself."""
+    if isinstance(tagged, SpokenBook):
+        return tagged
+    own = replace(book_spans, spans=tuple(item.span for item in tagged))
+    return attribute_speakers(own, tagged, characters, revise=False)
+
+
+def _with_names(located: Located) -> TaggedBook:
+    """The gold with the names of the annotators as speakers."""
+    gold = located.tagged()
+    spans = tuple(
+        item
+        if fact is None or fact.speaker in ("", UNKNOWN)
+        else replace(item, speaker=fact.speaker)
+        for item, fact in zip(gold.spans, located.facts, strict=True)
+    )
+    return replace(gold, spans=spans)
 
 
 def _role_without_utterance(place: Place, places: Sequence[Place]) -> SpanRole:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from miner.annotation.annotations import Annotation
+from miner.annotation.annotations import UNKNOWN, Annotation
 from miner.dialogue.dialogues import Dialogue, Pair, Turn, decode_dialogues, turn_pairs
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.evaluation.matching import Place, place_of
@@ -33,6 +33,11 @@ class NumberedUtterance:
     conversation: int
     turn: int
     fact: Annotation | None = None
+
+    @property
+    def speaker(self) -> str:
+        """The id of the speaker, or the name that the annotator gave; `UNKNOWN` for nobody."""
+        return self.fact.speaker if self.fact else self.item.speaker or UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,16 @@ class Mode:
 
 
 _SHARED = ("render.js", "panel.js", "view.js", "walk.js")
-_READING = ("tell.js", "address.js", "copy.js", "sure.js", "fold.js", "find.js", "signs.js")
+_READING = (
+    *("tell.js", "address.js", "copy.js", "sure.js", "fold.js", "find.js", "signs.js"),
+    *("person.js", "lit.js", "cast.js"),
+)
 _EDITING = ("server.js", "dress.js", "edit.js", "ask.js", "desk.js")
 _STYLES = ("view.css", "text.css", "panel.css")
 MODES = {
-    "view": Mode((*_SHARED, *_READING, "keys.js"), (*_STYLES, "read.css"), bar="read-bar.html"),
+    "view": Mode(
+        (*_SHARED, *_READING, "keys.js"), (*_STYLES, "read.css", "cast.css"), bar="read-bar.html"
+    ),
     "edit": Mode(
         (*_SHARED, *_EDITING, "keys.js"),
         (*_STYLES, "edit.css"),

@@ -6,11 +6,12 @@ long novel must fit into one file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations, takewhile
 from typing import Any
 
+from miner.app.viewer.casts import CastMember, choose_colours
 from miner.app.viewer.layers import (
     ROLE_OF_TAG,
     Layer,
@@ -21,12 +22,13 @@ from miner.app.viewer.layers import (
 from miner.app.viewer.numbering import NumberedChapter, NumberedConversation, NumberedUtterance
 from miner.books.book import Block, BlockKind
 from miner.books.page import count_words
-from miner.corpus.schema import Row
+from miner.corpus.schema import SPEAKER, Row
 from miner.evaluation.matching import place_of
 from miner.evaluation.pair_errors import CAUSES
 from miner.version import __version__
 
 SPAN_COLUMNS = ("chapter", "paragraph", "span", "start", "end")  # of a span in a dialogue's row
+TURN_COLUMNS = ("text", "narration", *SPEAKER, "spans")  # of a turn in it
 _DIGITS = 3  # of a confidence or a score; the page shows no more
 
 
@@ -34,8 +36,10 @@ def build_book_payload(book: LayeredBook) -> dict[str, Any]:
     """Builds the values for the whole book: its layers, and its chapters without their text.
 
     Each layer has `name`; `gold`, whether it is the gold; `begins`, the chapter in which each of
-    its dialogues begins; and `sure`, the confidences of the pairs of each dialogue, None if the
-    layer has none. `causes` explains why pairs are wrong, if there is a gold.
+    its dialogues begins; `sure`, the confidences of the pairs of each dialogue, None if the layer
+    has none; and `cast`, the values of each member of the cast: `chapters` is the number of
+    utterances in each chapter, and `colour` is 0 for those who have none of their own. `causes`
+    explains why pairs are wrong, if there is a gold.
 
     Each chapter has `number`, `title`, `words`, `annotated`, `counts` (one per layer, None if the
     layer lacks the chapter) and `disagreements` (their number for each pair of layers, "0-1").
@@ -63,11 +67,17 @@ def build_book_payload(book: LayeredBook) -> dict[str, Any]:
         "title": book.book.title or book.book.id,
         "author": book.book.author,
         "language": book.book.language,
-        "layers": [_whole_layer(layer) for layer in book.layers],
+        "layers": [
+            _whole_layer(layer, colours)
+            for layer, colours in zip(
+                book.layers, choose_colours([layer.cast for layer in book.layers]), strict=True
+            )
+        ],
         "causes": CAUSES if any(layer.is_gold for layer in book.layers) else {},
         "lost": book.n_lost,
         "chapters": chapters,
         "span_columns": SPAN_COLUMNS,
+        "turn_columns": TURN_COLUMNS,
         "version": __version__,
     }
 
@@ -78,8 +88,8 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
     - `blocks` has the columns index, kind and text.
     - `layers` has one item per layer, None if the layer lacks the chapter: the values of
       `build_layer_payload`; `scores` against the gold, None for the gold and without gold; and
-      `dialogues`, the rows of those that begin in the chapter, with each span as a list of values
-      in the order of `SPAN_COLUMNS`.
+      `dialogues`, the rows of those that begin in the chapter, with each turn and each span as a
+      list of values in the order of `TURN_COLUMNS` and `SPAN_COLUMNS`.
     - `disagreements` has, for each pair of layers ("0-1"), rows of paragraph, start, end and the
       role that each layer gives.
 
@@ -115,7 +125,7 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
     }
 
 
-def _whole_layer(layer: Layer) -> dict[str, Any]:
+def _whole_layer(layer: Layer, colours: Mapping[str, int]) -> dict[str, Any]:
     """What the page knows of a layer before it opens a chapter."""
     sure: list[list[float | None]] = [[] for _ in layer.dialogues]
     for chapter in layer.chapters.values():
@@ -128,15 +138,25 @@ def _whole_layer(layer: Layer) -> dict[str, Any]:
         "gold": layer.is_gold,
         "begins": [row["chapter"] for row in layer.dialogues],
         "sure": sure if has_confidence else None,
+        "cast": [_member_payload(member, colours.get(member.id, 0)) for member in layer.cast],
     }
 
 
+def _member_payload(member: CastMember, colour: int) -> dict[str, Any]:
+    """What the page knows of a person; of the unknown ones together it is no more than counts."""
+    record: dict[str, Any] = {"id": member.id, "name": "unknown", "colour": colour}
+    if one := member.character:
+        record |= {"name": one.name, "gender": one.gender, "kind": one.kind.value}
+        record["others"] = [alias for alias in one.aliases if alias != one.name]
+    return record | {"chapters": sorted(member.chapters.items())}
+
+
 def _packed(row: Row) -> Row:
-    """The row of a dialogue with its spans as lists, which take a third of the space."""
-    turns = [
-        turn | {"spans": [[span[name] for name in SPAN_COLUMNS] for span in turn["spans"]]}
-        for turn in row["turns"]
-    ]
+    """The row of a dialogue with its turns and spans as lists, which take less space."""
+    turns = []
+    for turn in row["turns"]:
+        spans = [[span[name] for name in SPAN_COLUMNS] for span in turn["spans"]]
+        turns.append([(turn | {"spans": spans})[name] for name in TURN_COLUMNS])
     return row | {"turns": turns}
 
 
@@ -185,7 +205,7 @@ def build_layer_payload(chapter: NumberedChapter) -> dict[str, Any]:
 
 
 def _columns(utterances: Sequence[NumberedUtterance]) -> dict[str, list[Any]]:
-    """The utterances in columns; confidences and facts only if there are any."""
+    """The utterances in columns; confidences, speakers and facts only if there are any."""
     spans = [item.item.span for item in utterances]
     columns: dict[str, list[Any]] = {
         "paragraph": [span.paragraph for span in spans],
@@ -198,10 +218,14 @@ def _columns(utterances: Sequence[NumberedUtterance]) -> dict[str, list[Any]]:
     }
     if any(item.item.confidence is not None for item in utterances):
         columns["confidence"] = [_rounded(item.item.confidence) for item in utterances]
+    if any(item.fact or item.item.speaker for item in utterances):
+        columns["speaker"] = [item.speaker for item in utterances]
+    if any(item.item.speaker_confidence is not None for item in utterances):
+        columns["speaker_confidence"] = [
+            _rounded(item.item.speaker_confidence) for item in utterances
+        ]
     if any(item.fact for item in utterances):
-        facts = [item.fact for item in utterances]
-        columns["speaker"] = [fact.speaker if fact else "" for fact in facts]
-        columns["annotated"] = [fact.conversation if fact else 0 for fact in facts]
+        columns["annotated"] = [item.fact.conversation if item.fact else 0 for item in utterances]
     return columns
 
 

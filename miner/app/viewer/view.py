@@ -8,6 +8,7 @@ from pathlib import Path
 from miner.annotation.annotations import read_annotations
 from miner.app.viewer.layers import build_layers, name_layers
 from miner.app.viewer.page import render_book
+from miner.characters.character_files import NO_CHARACTERS, read_characters
 from miner.corpus.reading import read_spans
 from miner.models.load import AUTO, FLOAT32, load_tagger, tagger_label
 
@@ -21,6 +22,7 @@ def view_html(
     books: str | Path | None = None,
     mirror: str | None = None,
     dtype: str = FLOAT32,
+    characters: str | Path | None = None,
 ) -> bytes:
     """The page that shows the conversations of a book, as `miner view` writes it.
 
@@ -37,17 +39,22 @@ def view_html(
         books: folder in which a number is looked up first.
         mirror: URL template from which a number is downloaded, if it is in no folder.
         dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
+        characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the book has;
+            without it, or where it lacks the book, they are found.
 
     Returns:
         One HTML file in UTF-8 that needs no network.
 
     Raises:
-        ValueError: if there is no such book, tagger or annotation; in one line.
+        ValueError: if there is no such book, tagger, annotation or list; in one line.
         TypeError: if `source` is of another type.
     """
     names = [taggers] if isinstance(taggers, str) else [str(name) for name in taggers]
     labels = name_layers(map(tagger_label, names))
-    named = [(label, load_tagger(name, dtype)) for label, name in zip(labels, names, strict=True)]
+    lists = NO_CHARACTERS if characters is None else read_characters(characters)
+    named = [
+        (label, load_tagger(name, dtype, lists)) for label, name in zip(labels, names, strict=True)
+    ]
     book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)
     annotations = read_annotations(Path(gold)) if gold else None
-    return render_book(build_layers(book_spans, named, annotations))
+    return render_book(build_layers(book_spans, named, annotations, lists))

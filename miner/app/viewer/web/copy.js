@@ -34,20 +34,19 @@ function rowOfConversation(number) {
   const chapter = book.layers[view.layer].begins[dialogue];
   const data = chapter === view.chapter.number ? view.chapter : loadChapter(chapter);
   const row = data.layers[view.layer].dialogues.find((item) => item.dialogue === dialogue);
-  const columns = book.span_columns;
-  const named = (values) => Object.fromEntries(columns.map((name, n) => [name, values[n]]));
-  const turns = row.turns.map((turn) => ({ ...turn, spans: turn.spans.map(named) }));
+  const named = (columns, values) =>
+    Object.fromEntries(columns.map((name, n) => [name, values[n]]));
+  const turns = row.turns.map((values) => named(book.turn_columns, values));
+  for (const turn of turns)
+    turn.spans = turn.spans.map((values) => named(book.span_columns, values));
   return { ...row, turns };
 }
 
 /** The turns of a conversation, one a line, with their speakers if the layer names them. */
 function linesOfConversation(number) {
-  const row = rowOfConversation(number);
-  return row.turns.map((turn) => {
-    const [{ paragraph, start, end }] = turn.spans;
-    const item = view.chapter.layers[view.layer].byKey.get(keyOf([paragraph, start, end]));
+  return rowOfConversation(number).turns.map((turn) => {
     const text = turn.text.replace(/\s+/g, " ");
-    return item?.speaker && item.speaker !== "?" ? `${item.speaker}: ${text}` : text;
+    return turn.speaker_name ? `${turn.speaker_name}: ${text}` : text;
   });
 }
 

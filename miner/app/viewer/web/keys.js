@@ -16,6 +16,7 @@ const KEYS = [
   ["k", "previous utterance", () => walk(".mark", false, "utterance")],
   ["c", "next conversation", () => walk(".rail:not(.other) .number", true, "conversation")],
   ["C", "previous conversation", () => walk(".rail:not(.other) .number", false, "conversation")],
+  ...moreKeys,
   ["/", "find in the book", () => openFinder()],
   ["l", "copy a link to the conversation", () => copyConversation("link")],
   ["y", "copy the conversation as text", () => copyConversation("text")],

@@ -131,7 +131,10 @@ function renderUtterance(chapter, names, { layer, other, focus, disagreements })
       bar.setAttribute("aria-label", "confidence");
       fact("confidence", bar, " ", percent(item.confidence));
     }
-    if (item.speaker) fact("speaker", item.speaker === "?" ? "unknown" : item.speaker);
+    if (nameOfSpeaker(item)) {
+      const sure = item.speaker_confidence;
+      fact("speaker", nameOfSpeaker(item), sure == null ? "" : ` (confidence ${percent(sure)})`);
+    }
   } else if (differs) fact(names[layer], differs.shown);
   if (differs) fact(names[other], make("strong", {}, `≠ ${differs.other}`));
   return list;
@@ -144,14 +147,17 @@ function renderConversation(chapter, shown, conversation, focus) {
   const pairs = new Map(conversation.pairs.map((pair) => [pair[0], pair]));
   for (const [turn, utterances] of turns) {
     const text = utterances.map((item) => textAt(chapter, item).trim()).join(" ");
-    const speaker = utterances.find((item) => item.speaker)?.speaker;
+    const speakers = [...new Set(utterances.map(nameOfSpeaker))].filter(Boolean).join(", ");
     const here = utterances.some((item) => item.key === focus);
     const button = make(
       "button",
       { type: "button", class: "turn", data: { key: utterances[0].key, turn } },
-      make("span", { class: `mark ${turn % 2 ? "odd" : "even"}`, data: { label: turn } }),
+      make("span", {
+        class: `mark ${turn % 2 ? "odd" : "even"}${colourOf(utterances[0])}`,
+        data: { label: turn },
+      }),
       make("span", { class: "hidden" }, `Turn ${turn}. `),
-      speaker ? make("b", {}, speaker === "?" ? "unknown speaker" : speaker, ": ") : null,
+      speakers ? make("b", {}, speakers, ": ") : null,
       make("q", {}, text),
     );
     if (here) button.setAttribute("aria-current", "true");

@@ -3,6 +3,7 @@
    renderChapter(chapter, layer) returns the same elements for the same data. */
 
 const BLOCKS_OF_A_PART = 20;
+const UNKNOWN = "?"; // in the place of a speaker whom nobody knows
 const LETTERS_OF_A_BREAK = 30; // letters that the last line of a paragraph leaves empty, on average
 
 /** Makes an element with properties and children; a child is an element or a string. */
@@ -34,12 +35,20 @@ function rowsOf(columns) {
   );
 }
 
-/** Turns the data of a chapter into rows, with look-ups by paragraph and by place. */
-function decodeChapter(data) {
-  const layers = data.layers.map((layer) => {
+/**
+ * Turns the data of a chapter into rows, with look-ups by paragraph and by place.
+ *
+ * `casts` has a map of people by id for each layer; `person` is the one who speaks an utterance.
+ */
+function decodeChapter(data, casts = []) {
+  const layers = data.layers.map((layer, n) => {
     if (!layer) return null;
     const utterances = rowsOf(layer.utterances);
-    for (const item of utterances) item.key = keyOf([item.paragraph, item.start, item.end]);
+    for (const item of utterances) {
+      item.key = keyOf([item.paragraph, item.start, item.end]);
+      item.person = casts[n]?.get(item.speaker ?? UNKNOWN);
+    }
+    markNames(utterances);
     return {
       ...layer,
       utterances,
@@ -51,6 +60,27 @@ function decodeChapter(data) {
   const blocks = rowsOf(data.blocks);
   const position = new Map(blocks.map((block, n) => [block.index, n]));
   return { ...data, blocks, layers, position };
+}
+
+/** Marks the utterances that show a name: the first of a turn, and where a turn changes hands. */
+function markNames(utterances) {
+  let before = null;
+  for (const item of utterances) {
+    const goesOn = before?.conversation === item.conversation && before.turn === item.turn;
+    item.isNamed = Boolean(item.person) && !(goesOn && before.person === item.person);
+    before = item;
+  }
+}
+
+/** The name of who speaks an utterance; "" if its layer has no speakers. */
+function nameOfSpeaker({ person, speaker = "" }) {
+  const id = person?.id ?? speaker;
+  return id === UNKNOWN ? "unknown speaker" : (person?.name ?? speaker);
+}
+
+/** The class of an utterance or a name that has the colour of who speaks. */
+function colourOf({ person }) {
+  return person ? ` by by-${person.colour}` : "";
 }
 
 function grouped(items, keyFor) {
@@ -228,10 +258,14 @@ function renderPiece(block, piece, { shown, differing, beside, otherName }) {
   }
   const differs = differing.get(piece.key);
   const span = make("span", {
-    class: piece.is === "missed" ? "missed" : `utterance ${piece.turn % 2 ? "odd" : "even"}`,
+    class:
+      piece.is === "missed"
+        ? "missed"
+        : `utterance ${piece.turn % 2 ? "odd" : "even"}${colourOf(piece)}`,
     data: { key: piece.key },
   });
-  span.append(...withMark(renderMark(piece, differs, otherName), text));
+  const name = piece.isNamed ? renderName(piece) : null;
+  span.append(...withMark(renderMark(piece, differs, otherName), text, name));
   if (!differs) return [span];
   span.classList.add("differs");
   const flag = make("span", { class: "flag", "aria-hidden": "true" }, "≠");
@@ -243,10 +277,22 @@ function renderPiece(block, piece, { shown, differing, beside, otherName }) {
   return beside ? [span, flag, says] : [span, flag];
 }
 
-/** A mark and a text; the mark stays on the line of the first letters. */
-function withMark(mark, text) {
+/** A mark, perhaps a name, and a text; the last of them stays on the line of the first letters. */
+function withMark(mark, text, name = null) {
   const [first] = /^\S{0,8}/.exec(text);
-  return [make("span", { class: "first" }, mark, first), text.slice(first.length)];
+  return [make("span", { class: "first" }, mark, name, first), text.slice(first.length)];
+}
+
+/** The button with the name of who speaks; the name is not part of the text of the book. */
+function renderName({ person }) {
+  return make("button", {
+    type: "button",
+    class: "who",
+    tabindex: "-1",
+    "aria-label": `About ${person.name}`,
+    "aria-haspopup": "dialog",
+    data: { label: person.name },
+  });
 }
 
 /** The button before an utterance: it shows the turn, and its label says all that is known. */
@@ -256,7 +302,7 @@ function renderMark(piece, differs, otherName) {
   else {
     parts.push(`Conversation ${piece.conversation}, turn ${piece.turn}`);
     if (piece.says !== "begins a turn") parts.push(piece.says);
-    if (piece.speaker) parts.push(piece.speaker === "?" ? "unknown speaker" : piece.speaker);
+    if (nameOfSpeaker(piece)) parts.push(nameOfSpeaker(piece));
     if (piece.confidence != null) parts.push(`confidence ${percent(piece.confidence)}`);
   }
   if (differs) parts.push(`${otherName}: ${differs.other}`);
@@ -264,7 +310,7 @@ function renderMark(piece, differs, otherName) {
   const kind = piece.is === "missed" ? "none" : piece.turn % 2 ? "odd" : "even";
   const mark = make("button", {
     type: "button",
-    class: `mark ${kind}${goesOn ? " on" : ""}`,
+    class: `mark ${kind}${goesOn ? " on" : ""}${colourOf(piece)}`,
     tabindex: "-1",
     "aria-label": parts.join(", "),
     data: { key: piece.key, label: piece.is === "missed" ? "–" : goesOn ? "›" : piece.turn },

@@ -36,6 +36,7 @@ const SIGNS = [
   [".flag", () => `${names[view.other]} says something else here`],
   [".says", (sign) => `What the other layer says: ${sign.textContent}`],
   ["#chapter .mark", (sign) => `${sign.ariaLabel}. ${meaningOfMark(sign)}`],
+  [".who", (sign) => titleOfName(sign)],
   [".utterance", meaningOfUtterance],
   [".missed", () => `Speech in ${names[view.other]}, narration in ${names[view.layer]}`],
   ["#chapter .quoted", () => "In quotation marks, but not tagged as speech"],
@@ -84,11 +85,12 @@ function meaningOfHeading() {
 }
 
 function meaningOfUtterance(sign) {
-  const isOdd = sign.classList.contains("odd");
-  const colour = isOdd ? "blue: an odd turn" : "orange, dotted line: an even turn";
-  const isDimmed = sign.classList.contains("unsure");
   const said = sign.querySelector(".mark").ariaLabel;
-  return `${said} (${isDimmed ? "dimmed: in no pair that is sure enough" : colour})`;
+  const is = (name) => sign.classList.contains(name);
+  if (is("unsure")) return `${said} (dimmed: in no pair that is sure enough)`;
+  if (is("unlit")) return `${said} (dimmed: other speakers are chosen)`;
+  if (is("by")) return is("odd") ? said : `${said} (dotted line: an even turn)`;
+  return `${said} (${is("odd") ? "blue: an odd turn" : "orange, dotted line: an even turn"})`;
 }
 
 function headingOf(cell) {

@@ -3,6 +3,7 @@
 
 const book = JSON.parse(document.getElementById("book").textContent);
 const names = book.layers.map((layer) => layer.name);
+const casts = book.layers.map(({ cast }) => new Map(cast.map((person) => [person.id, person])));
 const $ = (id) => document.getElementById(id);
 const FRAMES_TO_SETTLE = 3; // in which parts that come into sight take their true heights
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
@@ -39,6 +40,9 @@ function firstChapter() {
   return annotated ?? book.chapters.find(hasSpeech) ?? book.chapters[0];
 }
 
+/** Keys that not every book needs; a script adds rows as in `keys.js`. */
+const moreKeys = [];
+
 /** Another mode sets its keys here, rows as in `keys.js`, and its action for the digit n + 1. */
 let keysOfMode = null;
 let digitOfMode = null;
@@ -56,7 +60,7 @@ function openChapter(number, { at = null, remember = true, announce = true } = {
   const entry = entryOf(number);
   if (!entry) return;
   if (remember) rememberChapter(number);
-  view.chapter = decodeChapter(loadChapter(number));
+  view.chapter = decodeChapter(loadChapter(number), casts);
   view.focus = null;
   view.conversation = null;
   showChapter();
