@@ -170,6 +170,50 @@ def fit_judge(examples: SpeechExamples, options: SpeechTraining) -> SpeechJudge:
     return SpeechJudge(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
 
 
+@dataclass(frozen=True, slots=True)
+class SpeechTrainer:
+    """Trains the judge of speech; see `network_training.NetworkTrainer`."""
+
+    options: SpeechTraining
+
+    @property
+    def choices(self) -> Record:
+        """The choices of the training by name."""
+        return asdict(self.options)
+
+    def read(
+        self,
+        gold: Path,
+        split: str,
+        read: BookReader,
+        without: Collection[str],
+        leave_out: Callable[[str], object],
+    ) -> SpeechExamples:
+        """Returns the examples of a split of the annotations."""
+        return read_speech_examples(gold, split, read, without, leave_out)
+
+    def load(self, path: Path) -> tuple[SpeechExamples, Record]:
+        """Returns the examples of a file, and what they were made from."""
+        return load_speech_examples(path)
+
+    def write(self, path: Path, examples: SpeechExamples, record: Record, force: bool) -> None:
+        """Writes examples to a file."""
+        examples.write(path, record, force)
+
+    def describe(self, examples: SpeechExamples) -> Record:
+        """Returns the books of the examples, how many they are, and their digest."""
+        return {
+            "books": list(dict.fromkeys(examples.books)),
+            "spans": len(examples.unsaid),
+            "spans that are no speech": int(examples.unsaid.sum()),
+            "digest of the data": examples.digest,
+        }
+
+    def fit(self, examples: SpeechExamples, report: Callable[[str], object]) -> Arrays:
+        """Returns the weights that are learned from examples."""
+        return weights_of(fit_judge(examples, self.options))
+
+
 def weights_of(judge: SpeechJudge) -> Arrays:
     """Returns the weights of a judge in 16 bits, as `speech_judge.load_judge` reads them."""
     bias = np.array([judge.bias], dtype=np.float16)

@@ -16,6 +16,7 @@ from miner.annotation.editions import BookReader, read_editions
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, Tagger
+from miner.models.tagger.encoding import Encoding
 from miner.models.tagger.features import Chapter, split_chapters
 
 
@@ -29,12 +30,15 @@ class Example:
         tags: the indices of the tags in `decoding.TAGS`: (utterances,).
         speakers: a number for each speaker of the chapter, -1 where the speaker is unknown:
             (utterances,).
+        encoding: the chapter in tokens, if it is from a file of prepared examples. Then its
+            paragraphs have no text, and there are no spans.
     """
 
     chapter: Chapter
     spans: tuple[Span, ...]
     tags: NDArray[np.int64]
     speakers: NDArray[np.int64]
+    encoding: Encoding | None = None
 
 
 @dataclass(frozen=True, slots=True)
