@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -226,8 +226,7 @@ def _examples_from(arrays: Arrays) -> Iterator[SpeakerExample]:
     n_candidates = arrays["n_candidates"].tolist()
     if len(features) != sum(n_candidates) or len(arrays["candidates"]) != sum(n_candidates):
         raise ValueError(f"{len(features)} rows of {sum(n_candidates)} candidates")
-    ends = np.concatenate([[0], np.cumsum(n_candidates)]).tolist()
-    parts = [slice(*part) for part in pairwise(ends)]
+    parts = [slice(*part) for part in pairwise(accumulate(n_candidates, initial=0))]
     numbers, spans = arrays["candidates"].tolist(), arrays["spans"].tolist()
     targets = arrays["targets"].tolist()
     places = [

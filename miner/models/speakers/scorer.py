@@ -25,7 +25,7 @@ class NetworkScorer:
         for name in sorted(weights.keys() ^ weight_shapes(0, 0).keys()):
             kind = "a weight" if name in weights else "no"
             raise ValueError(f"found {kind} {name}, expected those of a network of speakers")
-        expected = weight_shapes(len(weights["first.bias"]), len(weights["second.bias"]))
+        expected = weight_shapes(weights["first.bias"].size, weights["second.bias"].size)
         for name, shape in expected.items():
             if weights[name].shape != shape:
                 raise ValueError(f"found {name} of shape {weights[name].shape}, expected {shape}")

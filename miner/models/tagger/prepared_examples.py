@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -339,7 +339,7 @@ def _gold_from(chapters: Arrays, arrays: Arrays) -> AnnotatedExamples:
         TaggedSpan(Span(*place, f"{place[1]}.{place[2]}", *flag), _ALL_TAGS[tag])
         for place, flag, tag in zip(places, flags, arrays["tags"].tolist(), strict=True)
     ]
-    ends = np.concatenate([[0], np.cumsum(arrays["n_spans"])]).tolist()
+    ends = accumulate(arrays["n_spans"].tolist(), initial=0)
     books = [tuple(tagged[first:last]) for first, last in pairwise(ends)]
     gold = tuple(
         TaggedBook(book, spans, source)
