@@ -138,9 +138,15 @@ def load_speech_examples(path: Path) -> tuple[SpeechExamples, Record]:
     """
     record, arrays = read_prepared(path, KIND)
     try:
-        found = SpeechExamples(**(arrays | {"books": tuple(arrays["books"].tolist())}))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{printable(path)}: found {error}, expected facts of spans") from error
+        found = SpeechExamples(
+            tuple(arrays["books"].tolist()),
+            arrays["unsaid"],
+            arrays["n_facts"],
+            arrays["numbers"],
+            arrays["weights"],
+        )
+    except KeyError as error:
+        raise ValueError(f"{printable(path)}: found no {error}, expected facts of spans") from error
     n_facts = found.n_facts.sum()
     sizes = len(found.unsaid), len(found.n_facts), len(found.numbers), len(found.weights)
     if sizes != (len(found.books), len(found.books), n_facts, n_facts):

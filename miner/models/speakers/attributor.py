@@ -143,7 +143,7 @@ class _Characters:
     def __init__(self, book: BookPeople, given: Sequence[Character]) -> None:
         self._cast = book.cast.characters
         # A given list has the unnamed people of an earlier run, perhaps under better names.
-        self._given = {
+        self._given: dict[tuple[str, int | None], Character] = {
             (alias, one.chapter): one
             for one in given
             if one.chapter is not None

@@ -38,7 +38,8 @@ class NetworkScorer:
         """Returns the part of the first layer that the history does not change."""
         if not chapter.features:
             return []
-        hidden = np.concatenate(chapter.features) @ self._of_page + self._weights["first.bias"]
+        rows = np.concatenate(chapter.features).astype(np.float32, copy=False)
+        hidden = rows @ self._of_page + self._weights["first.bias"]
         ends = np.cumsum([len(rows) for rows in chapter.features])
         return np.split(hidden, ends[:-1])
 

@@ -333,11 +333,16 @@ def _arrays_of_spans(gold: AnnotatedExamples) -> Arrays:
 
 def _gold_from(chapters: Arrays, arrays: Arrays) -> AnnotatedExamples:
     places = zip(*(arrays[name].tolist() for name in _PLACE), strict=True)
-    flags = zip(*(arrays[name].astype(bool).tolist() for name in _FLAGS), strict=True)
+    flags = zip(*(arrays[name].tolist() for name in _FLAGS), strict=True)
     tagged = [
         # Scoring compares texts; of one edition each place has a text of its own.
-        TaggedSpan(Span(*place, f"{place[1]}.{place[2]}", *flag), _ALL_TAGS[tag])
-        for place, flag, tag in zip(places, flags, arrays["tags"].tolist(), strict=True)
+        TaggedSpan(
+            Span(chapter, paragraph, index, start, end, f"{paragraph}.{index}", *map(bool, flag)),
+            _ALL_TAGS[tag],
+        )
+        for (chapter, paragraph, index, start, end), flag, tag in zip(
+            places, flags, arrays["tags"].tolist(), strict=True
+        )
     ]
     ends = accumulate(arrays["n_spans"].tolist(), initial=0)
     books = [tuple(tagged[first:last]) for first, last in pairwise(ends)]
