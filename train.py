@@ -1,21 +1,23 @@
-"""Trains the tagger on the annotations: `python train.py --help`.
+"""Trains the networks on the annotations: `python train.py --help`.
 
-A run goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a run folder
-with the checkpoint, its calibration and scores, the metrics of every epoch, and the exact command.
+There are three, each with a command: the tagger, the network of the speakers, and the judge of
+speech. Each is trained from annotations and books, or from a file of prepared examples alone.
 
-Each expert is trained by itself: first the structure expert, then the text expert with its encoder,
-on weak labels if there are any and then on the annotations. An epoch sets its own random seed, so
-an interrupted run is resumed to the same result.
+A run of the tagger goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a
+run folder with the checkpoint, its calibration and scores, the metrics of every epoch, and the
+exact command. Each expert is trained by itself: first the structure expert, then the text expert
+with its encoder, on weak labels if there are any and then on the annotations. An epoch sets its own
+random seed, so an interrupted run is resumed to the same result.
 """
 
 from __future__ import annotations
 
 import math
-import random
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,25 +32,25 @@ if __name__ == "__main__":
         except ValueError as error:
             raise SystemExit(f"train.py: {error}") from error
 
+import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
 
 from miner.app.cli.config_options import config_options
 from miner.app.plots import evaluation as plots
-from miner.books.book_file import read_book_file
-from miner.books.download import find_book
-from miner.books.sources import find_sources
 from miner.files import refuse_existing
-from miner.models.load import load_tagger
-from miner.models.tagger.augmentation import augment
+from miner.models import speech_training
+from miner.models.network_training import NetworkRun, NetworkTrainer, train_network
+from miner.models.speakers import training as speaker_training
 from miner.models.tagger.config import Expert
 from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
 from miner.models.tagger.encoding import plain_tokenizer
-from miner.models.tagger.examples import Example, read_examples
 from miner.models.tagger.initialization import initialize_from, new_model
 from miner.models.tagger.losses import chapter_loss
 from miner.models.tagger.model_selection import BestEpoch, evaluate_epoch, trained_experts
 from miner.models.tagger.onnx_export import export_encoder
+from miner.models.tagger.pace import Pace, count_operations, find_peak
+from miner.models.tagger.prepared_examples import load_training_data, write_training_data
 from miner.models.tagger.run_folder import (
     RELIABILITY,
     MetricsRow,
@@ -70,7 +72,7 @@ from miner.models.tagger.training import (
     unfreeze,
 )
 from miner.models.tagger.training_config import TrainingConfig
-from miner.models.tagger.weak_labels import find_held_out_books, tag_weakly
+from miner.models.tagger.training_data import VersionedChapters, read_training_data
 
 _LARGEST_GRADIENT = 1.0  # the norm to which gradients are clipped
 Item = TypeVar("Item")
@@ -81,32 +83,107 @@ class Stage(NamedTuple):
 
     name: str
     expert: Expert
-    examples: Sequence[Example]
+    examples: VersionedChapters
     n_epochs: int
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Run folder.")
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+def main() -> None:
+    """Train the networks of the miner on annotated novels."""
+
+
+@main.command()
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Run folder.")
+@click.option(
+    "--prepare", type=click.Path(path_type=Path), help="File for prepared examples; trains nothing."
+)
+@click.option(
+    "--examples",
+    type=click.Path(path_type=Path),
+    help="Prepared examples to train on, with the options that they were prepared with.",
+)
 @config_options(TrainingConfig)
 @click.option("--resume", is_flag=True, help="Resume the interrupted run in OUT.")
-@click.option("--force", is_flag=True, help="Replace the run in OUT.")
+@click.option("--force", is_flag=True, help="Replace the run in OUT, or the file of examples.")
 @click.option("--smoke", is_flag=True, help="Run every stage on the sample, in a minute.")
-def main(out: Path, resume: bool, force: bool, smoke: bool, **choices: Any) -> None:
+def tagger(
+    out: Path | None,
+    prepare: Path | None,
+    examples: Path | None,
+    resume: bool,
+    force: bool,
+    smoke: bool,
+    **choices: Any,
+) -> None:
     """Train the conversation tagger and write a run folder that `miner --tagger OUT` takes."""
-    try:
+    with errors_in_one_line():
         config = TrainingConfig(**choices)
-        run(config.for_smoke_test() if smoke else config, out, resume, force)
-    except (ValueError, OSError) as error:
-        raise SystemExit(f"train.py: {error}") from error
+        config = config.for_smoke_test() if smoke else config
+        if (out is None) == (prepare is None) or (prepare and examples):
+            raise ValueError("expected --out, with or without --examples, or --prepare alone")
+        if prepare:
+            prepare_examples(config, prepare, force)
+        elif out:
+            run(config, out, examples, resume, force)
 
 
-def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
-    """Trains a model, and writes its run folder."""
+@main.command()
+@config_options(NetworkRun)
+@config_options(speaker_training.SpeakerTraining)
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def speakers(**choices: Any) -> None:
+    """Train the network that finds who speaks, and write its weights with a record beside."""
+    train_with(speaker_training.SpeakerTraining, speaker_training.SpeakerTrainer, choices)
+
+
+@main.command()
+@config_options(NetworkRun)
+@config_options(speech_training.SpeechTraining)
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def speech(**choices: Any) -> None:
+    """Train the judge of what is speech, and write its weights with a record beside."""
+    train_with(speech_training.SpeechTraining, speech_training.SpeechTrainer, choices)
+
+
+def train_with(
+    options: type[Any], trainer: Callable[[Any], NetworkTrainer[Any]], choices: dict[str, Any]
+) -> None:
+    """Trains a network other than the tagger, with the choices of the command line."""
+    with errors_in_one_line():
+        force = choices.pop("force")
+        own = {name: choices.pop(name) for name in options.__dataclass_fields__}
+        train_network(trainer(options(**own)), NetworkRun(**choices), force, command(), report)
+
+
+def prepare_examples(config: TrainingConfig, path: Path, force: bool) -> None:
+    """Writes all that a run of the tagger reads to a file, from which it trains elsewhere."""
+    refuse_existing(path, force)
+    model, tokenizer = new_model(config)
+    plain = plain_tokenizer(tokenizer.backend_tokenizer)
+    data = read_training_data(config, report, show_progress)
+    write_training_data(path, data, config, plain, model.config.for_tagging(), force)
+    report(f"{path}: {len(data.gold)} chapters, {path.stat().st_size / 1e6:.1f} MB")
+
+
+def run(
+    config: TrainingConfig, out: Path, prepared: Path | None, resume: bool, force: bool
+) -> None:
+    """Trains a tagger, and writes its run folder."""
+    began = time.monotonic()
     if not resume:
         refuse_existing(out, force)
     accelerator = Accelerator()
     device, n_processes = accelerator.device, accelerator.num_processes
     dtype = training_dtype(config.dtype, device.type)
+    peak = find_peak(device)
+
+    def report_once(line: str) -> None:
+        if accelerator.is_main_process:
+            report(line)
+
+    if device.type == "cuda" and peak is None:
+        name = torch.cuda.get_device_name(device)
+        report_once(f"{name}: its peak is not known, so shares of it are left out")
 
     # The model.
     model, tokenizer = new_model(config)
@@ -116,59 +193,36 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
     plain = plain_tokenizer(tokenizer.backend_tokenizer)
     encoder = ChapterEncoder(model, plain, dtype, config.frozen, config.vectors)
 
-    # The data. Dev and test are read now, so that an error shows before hours of training.
-    def read_book(book: str) -> bytes:
-        return read_book_file(find_book(book, config.books)[1])
-
-    def report(line: str) -> None:
-        if accelerator.is_main_process:
-            click.echo(line, err=True)
-
-    def leave_out(line: str) -> None:
-        left_out.append(line)
-        report(f"left out, {line}")
-
-    left_out: list[str] = []
-    training = read_examples(config.gold, config.train_split, read_book, config.without, leave_out)
-    dev = read_examples(config.gold, config.dev_split, read_book)
-    splits = {config.dev_split: dev}
-    if config.test_split:
-        splits[config.test_split] = read_examples(config.gold, config.test_split, read_book)
-    examples = list(training.examples)
-    if config.chapters:
-        random.Random(config.seed).shuffle(examples)
-        examples = examples[: config.chapters]
-    weak: list[Example] = []
-    if config.weak:
-        sources, missing = find_sources(config.weak, config.books)
-        if missing:
-            raise ValueError(str(missing[0]))
-        tagger = load_tagger(config.weak_tagger)
-        held_out = find_held_out_books(config.gold, config.without)
-        weak = tag_weakly(show_progress(sources, "weak labels"), tagger, held_out, report)
+    # The data.
+    if prepared:
+        data = load_training_data(prepared, config, plain)
+    else:
+        data = read_training_data(config, report_once, show_progress)
+    dev = data.splits[config.dev_split]
 
     # The run folder.
-    command = shlex.join(["python", *sys.argv])
-    record = build_run_record(config, examples, dev, weak, left_out, dtype, n_processes, command)
+    record = build_run_record(config, data.record, dtype, n_processes, command())
     best, rows, state = BestEpoch(), list[MetricsRow](), None
     if resume:
         state = resume_run(out, record)
         model.load_state_dict(state.model)
         best, rows, record = state.best, state.rows, state.record
+        began -= float(rows[-1]["seconds_of_run"] or 0)
     else:
         begin_run(out)
 
     # The training.
     stages = [
-        Stage("structure", Expert.STRUCTURE, examples, config.structure_epochs * config.features),
-        Stage("weak", Expert.TEXT, weak, config.weak_epochs * bool(weak)),
-        Stage("gold", Expert.TEXT, examples, config.epochs),
+        Stage("structure", Expert.STRUCTURE, data.gold, config.structure_epochs * config.features),
+        Stage("weak", Expert.TEXT, data.weak, config.weak_epochs * bool(len(data.weak))),
+        Stage("gold", Expert.TEXT, data.gold, config.epochs),
     ]
     stages = [stage for stage in stages if stage.n_epochs]
     n_done = [stage.name for stage in stages].index(state.stage) if state else 0
     dev_chapters = encoder.encode(show_progress(dev.examples, "encoding"))
     for stage in stages[n_done:]:
         unfreeze(model, stage.expert, config)
+        operations = count_operations(model)
         optimizer = new_optimizer(model, config)
         n_steps = stage.n_epochs * math.ceil(len(stage.examples) / (config.batch * n_processes))
         schedule = new_schedule(optimizer, n_steps)
@@ -181,10 +235,10 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
             set_seed(config.seed * 1000 + epoch)
             order = epoch_order(len(stage.examples), n_processes)
             started, total_loss, n_tags, n_tokens = time.monotonic(), 0.0, 0, 0
-            if config.augment_share or not chapters:
-                augmented = augment_examples(stage.examples, config, epoch)
+            if stage.examples.is_varied or not chapters:
+                of_epoch = stage.examples.version(epoch)
                 reads_text = stage.expert is Expert.TEXT
-                chapters = encoder.encode(show_progress(augmented, "encoding"), reads_text)
+                chapters = encoder.encode(show_progress(of_epoch, "encoding"), reads_text)
             wrapped.train()
             model.encoder.eval()  # dropout in the encoder doubles the time of a step on a CPU
             per_step = config.batch * n_processes
@@ -218,9 +272,11 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
             # The epoch on dev.
             experts = trained_experts(model, stage.expert)
             result = evaluate_epoch(model, dev_chapters, dev, config.dev_split, experts, dtype)
-            row = metrics_row(stage.name, epoch, total_loss / n_tags, seconds, n_tokens, result)
+            pace = Pace(seconds, n_tokens, operations, peak)
+            elapsed = time.monotonic() - began
+            row = metrics_row(stage.name, epoch, total_loss / n_tags, pace, elapsed, result)
             rows.append(row)
-            report(" ".join(f"{name} {format_value(value)}" for name, value in row.items()))
+            report_once(" ".join(f"{name} {format_value(value)}" for name, value in row.items()))
             n_epochs_done = epoch + 1
             if stage.name == "gold":
                 best = best.compare(epoch, result.goal, result.losses["mixture"])
@@ -237,30 +293,38 @@ def run(config: TrainingConfig, out: Path, resume: bool, force: bool) -> None:
 
     # The result.
     if accelerator.is_main_process:
-        finished = finish_run(out, config, tokenizer, device, dtype, splits, record, best)
+        finished = finish_run(out, config, tokenizer, device, dtype, data.splits, record, best)
         figure = plots.plot_reliability(finished.calibration.bins, config.dev_split)
         plots.save_figure(figure, out / RELIABILITY, force=True)
         write_run_record(out, finished)
         try:
             export_encoder(out)
         except ValueError as error:
-            report(f"{error}; tagging with this checkpoint needs PyTorch")
+            report_once(f"{error}; tagging with this checkpoint needs PyTorch")
         for name, scores in finished.scores.items():
             for unit in ("B-START", "turn-pair"):
                 value = scores.total.end_to_end[f"{unit}.f1"].value
                 click.echo(f"{name}: {unit} F1 {format_value(value)}")
+        report_once(f"{time.monotonic() - began:.0f} seconds in all")
 
 
-def augment_examples(
-    examples: Sequence[Example], config: TrainingConfig, epoch: int
-) -> list[Example]:
-    """Returns the chapters as an epoch reads them, with some paragraphs split at random."""
-    if not config.augment_share:
-        return list(examples)
-    return [
-        augment(example, config.augment_share, random.Random(f"{config.seed} {epoch} {n}"))
-        for n, example in enumerate(examples)
-    ]
+def command() -> str:
+    """Returns the command line of this run."""
+    return shlex.join(["python", *sys.argv])
+
+
+def report(line: str) -> None:
+    """Prints a line on standard error."""
+    click.echo(line, err=True)
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """Ends the script with one line where the input is at fault."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"train.py: {error}") from error
 
 
 def show_progress(items: Sequence[Item], name: str) -> Iterable[Item]:

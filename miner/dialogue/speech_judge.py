@@ -14,12 +14,11 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.speech_facts import N_FACTS, Array, read_facts
-from miner.files import reason_of
+from miner.dialogue.weight_file import read_weights
+from miner.files import printable
 
 # The probability from which on the rules are overruled; fitted on dev.
 OVERRULES = 0.5
@@ -85,13 +84,11 @@ def load_judge(path: Path) -> SpeechJudge:
         ValueError: if the file holds no such weights; names it.
         OSError: if it cannot be read.
     """
-    try:
-        weights = load_file(path)
-    except SafetensorError as error:
-        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+    weights = read_weights(path)
     shapes = {name: weight.shape for name, weight in weights.items()}
     if shapes != {"weights": (N_FACTS,), "bias": (1,)}:
         raise ValueError(
-            f"{path}: found weights of shapes {shapes}, expected weights ({N_FACTS},) and bias (1,)"
+            f"{printable(path)}: found weights of shapes {shapes}, "
+            f"expected weights ({N_FACTS},) and bias (1,)"
         )
-    return SpeechJudge(weights["weights"].astype(np.float32), float(weights["bias"][0]))
+    return SpeechJudge(weights["weights"], float(weights["bias"][0]))

@@ -123,7 +123,8 @@ def main(
             if only_print or (folder / RUN_RECORD).is_file():
                 check(folder, options, test or dev)
                 continue
-            command = [sys.executable, str(TRAIN), "-o", str(folder), "--encoder", encoder]
+            command = [sys.executable, str(TRAIN), "tagger", "-o", str(folder)]
+            command += ["--encoder", encoder]
             command += ["--vectors", str(out / "vectors"), "--dev-split", dev, "--seed", str(seed)]
             scored = SPLITS["test"][1] if table == "ablations" and name in SCORED else test
             command += ["--test-split", scored] if scored else []

@@ -18,16 +18,16 @@ from miner.models.tagger.run_folder import (
     write_state,
 )
 from miner.models.tagger.training_config import TrainingConfig
+from miner.models.tagger.training_data import build_data_record
 
 EXAMPLES = examples_from_tagger(sample(), GapTagger(150))
 DEV = AnnotatedExamples(tuple(EXAMPLES[:1]), (), ())
 
 
-def record_of(*, examples=EXAMPLES, command="python train.py -o a", n_processes=1, **given):
+def record_of(*, examples=EXAMPLES, command="python train.py tagger -o a", n_processes=1, **given):
     config = TrainingConfig(**given)
-    return build_run_record(
-        config, examples, DEV, [], ["1, chapter 2"], torch.float32, n_processes, command
-    )
+    data = build_data_record(config, examples, DEV, [], ["1, chapter 2"])
+    return build_run_record(config, data, torch.float32, n_processes, command)
 
 
 def state_of(record):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from miner.characters.clues import find_clues
 from miner.characters.mentions import NARRATOR_NUMBER, UNKNOWN_NUMBER
 from miner.models.speakers.decoding import decode_speakers
+from miner.models.speakers.examples import SpeakerExample
 from miner.models.speakers.features import FEATURES, MOST_CANDIDATES, Place, read_candidates
 from miner.models.speakers.history import HISTORY, History, history_features
 from miner.models.speakers.scorer import N_INPUTS, NetworkScorer, weight_shapes
@@ -180,11 +181,15 @@ def test_weights_of_another_shape_are_refused(name):
     weights = {key: np.zeros(shape, dtype=np.float32) for key, shape in weight_shapes(4, 3).items()}
     with pytest.raises(ValueError, match=name):
         NetworkScorer({key: value for key, value in weights.items() if key != name})
+    with pytest.raises(ValueError, match="found a weight third.bias, expected those of"):
+        NetworkScorer(weights | {"third.bias": weights["second.bias"]})
+    with pytest.raises(ValueError, match="found .* of shape .*, expected "):
+        NetworkScorer(weights | {name: weights[name][:-1]})
 
 
 def test_learning_finds_who_is_said_to_speak():
     pytest.importorskip("torch")
-    from miner.models.speakers.training import SpeakerExample, SpeakerTraining, fit_network
+    from miner.models.speakers.training import SpeakerTraining, fit_network
 
     scene, chapter = chapter_of(*[MARA, BELL] * 10)
     wanted = ["Mara", "Mara", "Mr. Bell", "Mr. Bell"] * 10
@@ -192,7 +197,7 @@ def test_learning_finds_who_is_said_to_speak():
         [scene.person(number) for number in numbers].index(name)
         for numbers, name in zip(chapter.candidates, wanted, strict=True)
     )
-    example = SpeakerExample(chapter, targets)
+    example = SpeakerExample(chapter, targets, "7", "Anonymous")
     options = SpeakerTraining(first=8, second=4, epochs=40, batch=16, rate=0.02, dropout=0.0)
     losses: list[float] = []
     weights = fit_network([example], options, lambda _, loss: losses.append(loss))
@@ -201,3 +206,14 @@ def test_learning_finds_who_is_said_to_speak():
     assert [scene.person(number) for number in found] == wanted
     assert weights["first.weight"].shape == (8, N_INPUTS)
     assert fit_network([example], options)["score.bias"] == weights["score.bias"]
+
+
+def test_without_a_known_speaker_nothing_is_learned():
+    pytest.importorskip("torch")
+    from miner.models.speakers.training import SpeakerTraining, fit_network
+
+    _, chapter = chapter_of(MARA, BELL)
+    unknown = SpeakerExample(chapter, (-1,) * len(chapter.spans), "7", "Anonymous")
+    for examples in ([], [unknown]):
+        with pytest.raises(ValueError, match="^found no utterance with a known speaker"):
+            fit_network(examples, SpeakerTraining())

@@ -22,6 +22,7 @@ import train
 from miner.dialogue.tags import repair_tags
 from miner.evaluation.compare import compare
 from miner.evaluation.scores import format_rate
+from miner.models.tagger import training_data
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.config import Expert
 from miner.models.tagger.encoded_chapters import ChapterEncoder
@@ -33,6 +34,7 @@ from miner.models.tagger.model_files import read_checkpoint
 from miner.models.tagger.model_selection import BestEpoch
 from miner.models.tagger.onnx_runtime import OnnxRuntime
 from miner.models.tagger.training import unfreeze
+from miner.models.tagger.training_data import AugmentedChapters
 
 SMALL = ("--window", 64, "--margin", 8, "--projection", 16, "--hidden", 8)
 SHORT = ("--batch", 2, "--resamples", 20)  # three steps an epoch
@@ -45,7 +47,8 @@ def gold(tmp_path_factory):
 
 
 def words(gold, out, *options):
-    given = ["--gold", gold, "--encoder", encoder(), "-o", out, *SMALL, *SHORT, *options]
+    given = ["tagger", "--gold", gold, "--encoder", encoder(), "-o", out]
+    given += [*SMALL, *SHORT, *options]
     return [str(word) for word in given]
 
 
@@ -109,7 +112,8 @@ def metrics(out):
     """The rows of the metrics without what depends on the machine."""
     rows = [json.loads(line) for line in (out / "metrics.jsonl").read_bytes().splitlines()]
     for row in rows:
-        assert row.pop("seconds") > 0
+        assert row.pop("seconds_of_run") > row.pop("seconds") > 0
+        assert row.pop("share_of_bf16_peak") is None  # a CPU has no peak to compare with
         assert (row.pop("tokens_per_second") > 0) == (row["stage"] != "structure")
     return rows
 
@@ -236,6 +240,71 @@ def test_a_resumed_run_comes_to_the_same_result(whole, resumed):
     assert not (out / "state.pt").exists()
     assert record_of(out)["scores"] == record_of(whole[0])["scores"]
     assert record_of(out)["training"]["command"] == state["record"]["command"]
+
+
+@pytest.fixture(scope="module")
+def prepared(gold, tmp_path_factory):
+    """The examples of the whole run."""
+    path = tmp_path_factory.mktemp("prepared") / "examples.npz"
+    done = CliRunner().invoke(train.main, prepare_words(gold, path, "--smoke"))
+    assert (done.exit_code, done.exception) == (0, None)
+    assert re.fullmatch(rf"{path}: 5 chapters, \d+\.\d MB\n", done.stderr)
+    return path
+
+
+def prepare_words(gold, path, *options):
+    given = words(gold, path, *options)
+    given[given.index("-o")] = "--prepare"
+    return given
+
+
+def test_a_run_from_prepared_examples_comes_to_the_same_result_without_books(
+    whole, prepared, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(training_data, "read_book_file", None)
+    out = tmp_path / "out"
+    done = start(tmp_path / "no gold", out, "--smoke", "--examples", prepared)
+    assert (done.exit_code, done.exception) == (0, None)
+    assert metrics(out) == metrics(whole[0])
+    found, expected = weights(out), weights(whole[0])
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in found)
+    record, of_whole = record_of(out), record_of(whole[0])
+    assert record["scores"] == of_whole["scores"]
+    assert record["calibration"] == of_whole["calibration"]
+    commands = [item["training"].pop("command") for item in (record, of_whole)]
+    assert commands[0] != commands[1]
+    assert record["training"] == of_whole["training"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--window", 66), "found examples of --window 64, expected 66; prepare the examples"),
+        (("--augment", 0.1), "found examples of --augment 0.6, expected 0.1"),
+        (("--weak-epochs", 2), "found 1 versions of weak chapters, 1 of them in tokens, expected"),
+        (("--encoder", encoder("roberta")), "found tokens of another tokenizer, expected that of"),
+    ],
+)
+def test_examples_of_another_recipe_are_refused(prepared, gold, tmp_path, options, message):
+    done = start(gold, tmp_path / "out", "--smoke", "--examples", prepared, *options)
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-1].startswith(f"train.py: {prepared}: {message}")
+    assert not (tmp_path / "out").exists()
+
+
+def test_examples_are_not_replaced_unless_asked(prepared, gold):
+    before = prepared.read_bytes()
+    done = CliRunner().invoke(train.main, prepare_words(gold, prepared, "--smoke"))
+    assert done.exit_code == 1 and "exists already" in done.output
+    assert prepared.read_bytes() == before
+
+
+@pytest.mark.parametrize("given", [(), ("-o", "a", "--prepare", "b")])
+def test_a_run_is_written_or_its_examples(given):
+    done = CliRunner().invoke(train.main, ["tagger", *given])
+    line = "train.py: expected --out, with or without --examples, or --prepare alone"
+    assert (done.exit_code, done.output.splitlines()) == (1, [line])
 
 
 def test_a_finished_run_is_neither_resumed_nor_replaced(whole, gold):
@@ -367,9 +436,9 @@ def test_chapters_that_the_edition_lacks_are_left_out_and_recorded(gold, tmp_pat
     done = start(folder, tmp_path / "out", *given)
     (told,) = [line for line in done.output.splitlines() if line.startswith("left out, ")]
     assert re.match(r"left out, 9, chapter 2: found 0 of \d+ annotated utterances in this ed", told)
-    ((_, examples, _, _, left_out, *_),) = records
-    assert [f"left out, {line}" for line in left_out] == [told]
-    assert len(examples) == 4
+    ((_, data, *_),) = records
+    assert f"left out, {data['chapters left out']}" == told
+    assert data["chapters"] == 4
 
 
 def test_nothing_left_to_train_on_is_one_line(gold, tmp_path):
@@ -385,8 +454,7 @@ def test_every_epoch_splits_other_paragraphs():
     examples = read_examples(ROOT / "annotations", "sample", read_sample).examples
 
     def texts(epoch, share):
-        config = train.TrainingConfig(augment=share)
-        found = train.augment_examples(examples, config, epoch)
+        found = AugmentedChapters(examples, share, 0).version(epoch)
         assert [item.tags.tolist() for item in found] == [item.tags.tolist() for item in examples]
         return [[paragraph.text for paragraph in item.chapter.paragraphs] for item in found]
 

@@ -41,7 +41,9 @@ def _option(item: Field[Any], hint: Any) -> Callable[[Any], Any]:  # noqa: ANN40
         return click.option(flags, item.name, is_flag=True, default=item.default, **shown)
     multiple = get_origin(kind) is tuple
     default = None if multiple else item.default
-    return click.option(flag, type=_type(kind, option), default=default, multiple=multiple, **shown)
+    flags = (option.short, flag) if option.short else (flag,)
+    shown |= {"type": _type(kind, option), "default": default, "multiple": multiple}
+    return click.option(*flags, item.name, **shown)
 
 
 def _type(kind: Any, option: Option) -> click.ParamType | type:  # noqa: ANN401 - a type hint

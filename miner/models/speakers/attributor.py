@@ -14,9 +14,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
-
 from miner.characters.cast import Character, Kind, slug_of
 from miner.characters.character_files import NO_CHARACTERS, CharacterLists
 from miner.characters.clues import find_clues
@@ -24,7 +21,8 @@ from miner.characters.mentions import BookPeople, Person, read_people
 from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import CONTINUATION, Tag, TaggedSpan
-from miner.files import reason_of
+from miner.dialogue.weight_file import read_weights
+from miner.files import printable
 from miner.models.speakers.decoding import decode_speakers
 from miner.models.speakers.features import read_candidates
 from miner.models.speakers.scorer import NetworkScorer
@@ -143,10 +141,11 @@ def load_attributor(path: Path) -> SpeakerAttributor:
         ValueError: if the file holds no such weights; names it.
         OSError: if it cannot be read.
     """
+    weights = read_weights(path)
     try:
-        return SpeakerAttributor(NetworkScorer(load_file(path)))
-    except (SafetensorError, ValueError) as error:
-        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+        return SpeakerAttributor(NetworkScorer(weights))
+    except ValueError as error:
+        raise ValueError(f"{printable(path)}: cannot be loaded: {error}") from error
 
 
 class _Characters:

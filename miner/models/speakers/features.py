@@ -114,7 +114,7 @@ FEATURES = (
 )
 CALLED_BY_LAST = FEATURES.index("called by the last")
 _QUESTIONS = ("?", "?”", "?’", '?"', "?'", "?»")
-Array = NDArray[np.float32]
+Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class CandidateChapter:
         spans: the position of each utterance in the spans of the book.
         places: where each utterance stands.
         candidates: the numbers of the candidates of each utterance.
-        features: of each utterance, float32 (candidates, len(FEATURES)).
+        features: of each utterance, (candidates, len(FEATURES)); float32, or float16 in examples.
     """
 
     people: tuple[Person, ...]

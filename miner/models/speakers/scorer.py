@@ -25,7 +25,7 @@ class NetworkScorer:
         for name in sorted(weights.keys() ^ weight_shapes(0, 0).keys()):
             kind = "a weight" if name in weights else "no"
             raise ValueError(f"found {kind} {name}, expected those of a network of speakers")
-        expected = weight_shapes(len(weights["first.bias"]), len(weights["second.bias"]))
+        expected = weight_shapes(weights["first.bias"].size, weights["second.bias"].size)
         for name, shape in expected.items():
             if weights[name].shape != shape:
                 raise ValueError(f"found {name} of shape {weights[name].shape}, expected {shape}")
@@ -38,7 +38,8 @@ class NetworkScorer:
         """Returns the part of the first layer that the history does not change."""
         if not chapter.features:
             return []
-        hidden = np.concatenate(chapter.features) @ self._of_page + self._weights["first.bias"]
+        rows = np.concatenate(chapter.features).astype(np.float32, copy=False)
+        hidden = rows @ self._of_page + self._weights["first.bias"]
         ends = np.cumsum([len(rows) for rows in chapter.features])
         return np.split(hidden, ends[:-1])
 

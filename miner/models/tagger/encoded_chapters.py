@@ -69,9 +69,12 @@ class ChapterEncoder:
 
     def _encode(self, example: Example, reads_text: bool, encoder_key: str) -> EncodedChapter:
         chapter, config, device = example.chapter, self.model.config, self.model.device
-        encoding = (
-            encode_chapter(chapter, self.tokenizer, config.for_tagging()) if reads_text else UNREAD
-        )
+        if not reads_text:
+            encoding = UNREAD
+        elif example.encoding is not None:
+            encoding = example.encoding
+        else:
+            encoding = encode_chapter(chapter, self.tokenizer, config.for_tagging())
         return EncodedChapter(
             encoding,
             torch.from_numpy(chapter.features).to(device),

@@ -16,6 +16,7 @@ from miner.annotation.editions import BookReader, read_editions
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, Tagger
+from miner.models.tagger.encoding import Encoding
 from miner.models.tagger.features import Chapter, split_chapters
 
 
@@ -29,12 +30,15 @@ class Example:
         tags: the indices of the tags in `decoding.TAGS`: (utterances,).
         speakers: a number for each speaker of the chapter, -1 where the speaker is unknown:
             (utterances,).
+        encoding: the chapter in tokens, if it is from a file of prepared examples. Then its
+            paragraphs have no text, and there are no spans.
     """
 
     chapter: Chapter
     spans: tuple[Span, ...]
     tags: NDArray[np.int64]
     speakers: NDArray[np.int64]
+    encoding: Encoding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +85,7 @@ def read_examples(
         if without:
             raise ValueError(f"{gold}: found one book, expected none to leave out")
         return examples_from_mcn(read_mcn(gold), split)
-    of_split = read_split(gold, split)
-    books = [book for book in of_split if book.card.book not in without]
-    if unknown := sorted({*without}.difference(book.card.book for book in of_split)):
-        raise ValueError(f"{gold}: found no book {unknown[0]} in split {split} to leave out")
-    if not books:
-        raise ValueError(f"{gold}: found no book of split {split} but those left out")
+    books = read_split(gold, split, without)
     found = examples_from_annotations(books, read, leave_out)
     if not found.gold:
         raise ValueError(f"{gold}: found no chapter of split {split} in the editions at hand")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -22,11 +22,11 @@ from miner.files import (
     reason_of,
     refuse_another,
 )
-from miner.models.load import tagger_signature
+from miner.models.prepared_files import Record
 from miner.models.tagger.calibration import Calibration, calibration_error, fit_temperature
 from miner.models.tagger.encoded_chapters import ChapterEncoder
 from miner.models.tagger.encoding import plain_tokenizer
-from miner.models.tagger.examples import AnnotatedExamples, Example, digest_examples
+from miner.models.tagger.examples import AnnotatedExamples
 from miner.models.tagger.model_card import format_model_card
 from miner.models.tagger.model_files import read_checkpoint, write_checkpoint
 from miner.models.tagger.model_selection import (
@@ -39,6 +39,7 @@ from miner.models.tagger.model_selection import (
     score_decoded,
     trained_experts,
 )
+from miner.models.tagger.pace import Pace
 from miner.models.tagger.quantization import dequantize, quantize
 from miner.models.tagger.training_config import TrainingConfig
 from miner.version import __version__
@@ -54,7 +55,6 @@ _RECORDED_OTHERWISE = frozenset(
     "gold books train_split dev_split test_split without chapters weak weak_tagger augment vectors "
     "initialize_from".split()
 )
-Record = dict[str, Any]  # as JSON holds it
 MetricsRow = dict[str, str | int | float | None]
 
 
@@ -97,23 +97,13 @@ class FinishedRun:
 
 
 def build_run_record(
-    config: TrainingConfig,
-    examples: Sequence[Example],
-    dev: AnnotatedExamples,
-    weak: Sequence[Example],
-    left_out: Sequence[str],
-    dtype: torch.dtype,
-    n_processes: int,
-    command: str,
+    config: TrainingConfig, data: Record, dtype: torch.dtype, n_processes: int, command: str
 ) -> Record:
     """Returns all that decides the result of a run, as the checkpoint's config keeps it.
 
     Args:
         config: the choices of the run.
-        examples: the annotated chapters that it trains on.
-        dev: the examples of the dev split.
-        weak: the chapters with weak labels.
-        left_out: lines about annotated chapters that the editions at hand do not show.
+        data: what it trains on; see `training_data.build_data_record`.
         dtype: the type of numbers that the encoder computes with.
         n_processes: the processes that train together.
         command: the command line.
@@ -121,23 +111,12 @@ def build_run_record(
     choices = {k: v for k, v in asdict(config).items() if k not in _RECORDED_OTHERWISE}
     return {
         "command": command,
-        "data": f"{config.gold} {config.train_split}",
-        "dev": config.dev_split,
-        "left out": " ".join(config.without),
-        "chapters left out": " | ".join(left_out),
         "initialized from": str(config.initialize_from or ""),
-        "chapters": len(examples),
-        "utterances": sum(len(example.tags) for example in examples),
-        "digest of the data": digest_examples(examples),
-        "digest of dev": digest_examples(dev.examples),
-        "weak books": " ".join(dict.fromkeys(item.chapter.book for item in weak)),
-        "digest of weak labels": digest_examples(weak) if weak else "",
-        "weak tagger": tagger_signature(config.weak_tagger) if weak else "",
-        "test": config.test_split or "none",
         **choices,
         "augment": config.augment_share,
         "dtype": str(dtype).removeprefix("torch."),
         "processes": n_processes,
+        **data,
         "miner": __version__,
         "versions": {name: version(name) for name in ("torch", "transformers", "accelerate")},
     }
@@ -187,7 +166,7 @@ def write_state(out: Path, state: RunState) -> None:
 
 
 def metrics_row(
-    stage: str, epoch: int, loss: float, seconds: float, n_tokens: int, result: EpochResult
+    stage: str, epoch: int, loss: float, pace: Pace, elapsed: float, result: EpochResult
 ) -> MetricsRow:
     """Returns the metrics of an epoch.
 
@@ -195,12 +174,14 @@ def metrics_row(
         stage: the name of the stage.
         epoch: the number of the epoch in its stage, from 0.
         loss: the mean training loss per utterance.
-        seconds: the duration of the epoch.
-        n_tokens: the tokens that the encoder read in it.
+        pace: how fast the epoch was.
+        elapsed: seconds since the run began, reading and earlier epochs included.
         result: what the model reaches on dev.
     """
-    row: MetricsRow = {"stage": stage, "epoch": epoch + 1, "loss": loss, "seconds": seconds}
-    row["tokens_per_second"] = n_tokens / seconds
+    row: MetricsRow = {"stage": stage, "epoch": epoch + 1, "loss": loss, "seconds": pace.seconds}
+    row["tokens_per_second"] = pace.tokens_per_second
+    row["share_of_bf16_peak"] = pace.share_of_peak
+    row["seconds_of_run"] = elapsed
     row |= {f"dev loss of {name}": value for name, value in result.losses.items()}
     for unit in ("B-START", "turn-pair", "span-pair"):
         for part in ("precision", "recall", "f1"):

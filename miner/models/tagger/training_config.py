@@ -11,12 +11,13 @@ _AUGMENT = 0.6  # the share of places to split at if none is given
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The help text of a field, and the values that the command line accepts for it."""
+    """The help text of a field, its short name, and the values that the command line accepts."""
 
     help: str
     minimum: int | None = None
     maximum: int | None = None
     envvar: str | None = None
+    short: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

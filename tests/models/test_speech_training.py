@@ -1,0 +1,151 @@
+"""The judge of speech learns from annotated spans, and its weights and examples have files."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from helpers import annotations_of_two
+from models_helpers import read_sample
+
+from miner.dialogue.read import parse_spans
+from miner.dialogue.speech_facts import read_facts
+from miner.dialogue.speech_judge import is_judged, load_judge
+from miner.models.prepared_files import write_prepared
+from miner.models.speech_training import (
+    KIND,
+    SpeechExamples,
+    SpeechTrainer,
+    SpeechTraining,
+    fit_judge,
+    load_speech_examples,
+    read_speech_examples,
+    weights_of,
+)
+from miner.models.weight_files import write_weights
+
+PEOPLE = ("Mara", "Tobin", "the ferryman", "his wife", "Mr. Otway", "Ann")
+THINGS = ("sign", "label", "inscription", "card", "board", "notice")
+WORDS = ("Closed", "No boats today", "Keep out", "To the ferry", "Fresh eggs", "Mind the step")
+
+
+def spans_of(*paragraphs):
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    page = f"<html lang='en'><body>{text}</body></html>"
+    return parse_spans(page.encode(), "7", judged=False).spans
+
+
+def prose():
+    """Paragraphs in which people and things say the same words, and whether it is speech."""
+    for n, thing in enumerate(THINGS):
+        for m, words in enumerate(WORDS):
+            yield f"It was late, and the {thing} said, “{words},” in the rain.", False
+            yield f"It was late, and {PEOPLE[(n + m) % 6]} said, “{words},” in the rain.", True
+
+
+def examples_of(pairs):
+    paragraphs, said = zip(*pairs, strict=True)
+    spans = spans_of(*paragraphs)
+    facts = [read_facts(spans, n) for n, span in enumerate(spans) if is_judged(span)]
+    assert len(facts) == len(said)
+    numbers, weights = zip(*facts, strict=True)
+    return SpeechExamples(
+        ("7",) * len(said),
+        ~np.array(said),
+        np.array([len(item) for item in numbers], dtype=np.int32),
+        np.concatenate(numbers),
+        np.concatenate(weights),
+    )
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return examples_of(prose())
+
+
+@pytest.fixture(scope="module")
+def judge(examples):
+    return fit_judge(examples, SpeechTraining())
+
+
+def test_the_judge_learns_that_what_a_sign_says_is_no_speech(judge):
+    spans = spans_of(
+        "He looked up. The sign said, “Tickets here,” and nothing else.",
+        "He looked up. The captain said, “Tickets here,” and nothing else.",
+    )
+    sign, captain = (judge.probability(spans, n) for n, s in enumerate(spans) if is_judged(s))
+    assert sign > 0.5 > captain
+
+
+def test_a_stronger_regularization_makes_a_judge_less_sure(examples, judge):
+    weak = fit_judge(examples, SpeechTraining(strength=0.001))
+    assert np.abs(weak.weights).max() < np.abs(judge.weights).max() / 2
+
+
+def test_the_same_examples_give_the_same_judge(examples, judge):
+    np.testing.assert_array_equal(fit_judge(examples, SpeechTraining()).weights, judge.weights)
+
+
+def test_speech_alone_teaches_nothing():
+    speech = examples_of([pair for pair in prose() if pair[1]])
+    with pytest.raises(ValueError, match="^found no speech or no other quotations"):
+        fit_judge(speech, SpeechTraining())
+
+
+def test_weights_come_back_in_sixteen_bits(judge, tmp_path):
+    path = tmp_path / "en.safetensors"
+    write_weights(path, weights_of(judge), {}, force=False)
+    found = load_judge(path)
+    np.testing.assert_allclose(found.weights, judge.weights, rtol=1e-3, atol=1e-6)
+    assert found.bias == pytest.approx(judge.bias, rel=1e-3)
+    assert path.stat().st_size < 140_000
+
+
+def test_the_examples_are_the_annotated_quotations(tmp_path):
+    gold = annotations_of_two(tmp_path / "two")
+    found = read_speech_examples(gold, "sample", read_sample)
+    n = found.books.count("sample")
+    assert found.books == ("sample",) * n + ("7",) * (len(found.books) - n)
+    rows = map(json.loads, (gold / "gold" / "sample.jsonl").read_bytes().splitlines())
+    said = [bool(row["speaker"]) for row in rows]
+    assert 0.95 * len(said) < n <= len(said)
+    assert 5 <= found.unsaid[:n].sum() <= said.count(False)
+    assert found.n_facts.sum() == len(found.numbers) == len(found.weights)
+    alone = read_speech_examples(gold, "sample", read_sample, ["7"])
+    assert set(alone.books) == {"sample"} and alone.digest != found.digest
+
+
+def test_examples_come_back_as_they_were_written(examples, tmp_path):
+    path = tmp_path / "speech.npz"
+    examples.write(path, {"data": "prose"})
+    found, record = load_speech_examples(path)
+    assert record == {"data": "prose"}
+    assert (found.books, found.digest) == (examples.books, examples.digest)
+    np.testing.assert_array_equal(found.weights, examples.weights)
+    np.testing.assert_array_equal(
+        fit_judge(found, SpeechTraining()).weights, fit_judge(examples, SpeechTraining()).weights
+    )
+    with pytest.raises(ValueError, match="exists already"):
+        examples.write(path, {})
+
+
+def test_damaged_examples_are_one_line(examples, tmp_path):
+    path = tmp_path / "speech.npz"
+    arrays = {"books": np.array(["7"]), "unsaid": np.array([True])}
+    write_prepared(path, KIND, {}, arrays)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: found .*expected facts of"):
+        load_speech_examples(path)
+    more = {"n_facts": np.array([3]), "numbers": np.zeros(2), "weights": np.zeros(2)}
+    write_prepared(path, KIND, {}, arrays | more, force=True)
+    with pytest.raises(ValueError, match="expected those of 1 spans with 3 facts"):
+        load_speech_examples(path)
+
+
+def test_the_record_says_what_the_judge_learned_from(examples):
+    found = SpeechTrainer(SpeechTraining()).describe(examples)
+    assert found == {
+        "books": ["7"],
+        "spans": 72,
+        "spans that are no speech": 36,
+        "digest of the data": examples.digest,
+    }
