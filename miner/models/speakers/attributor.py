@@ -19,13 +19,13 @@ from safetensors.numpy import load_file
 
 from miner.characters.cast import Character, Kind, slug_of
 from miner.characters.character_files import NO_CHARACTERS, CharacterLists
-from miner.characters.clues import find_clues
+from miner.characters.clues import find_clues, keep_names
 from miner.characters.mentions import BookPeople, Person, read_people
 from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import CONTINUATION, Tag, TaggedSpan
 from miner.files import reason_of
-from miner.models.speakers.decoding import decode_speakers
+from miner.models.speakers.decoding import BEAM, Scorer, decode_speakers
 from miner.models.speakers.features import read_candidates
 from miner.models.speakers.scorer import NetworkScorer
 
@@ -36,9 +36,19 @@ WEIGHTS = Path(__file__).parent / "weights"
 
 @dataclass(frozen=True, slots=True)
 class SpeakerAttributor:
-    """Finds the speakers of books with a trained network."""
+    """Finds the speakers of books.
 
-    scorer: NetworkScorer
+    Attributes:
+        scorer: scores the candidates.
+        beam: the number of histories that are followed at once; with 1 nothing is decided jointly.
+        tag_share: the weight of the tagger's odds; with 0 the tags say nothing.
+        names_only: whether pronouns and nouns that may tell the speaker are not read.
+    """
+
+    scorer: Scorer
+    beam: int = BEAM
+    tag_share: float = TAG_SHARE
+    names_only: bool = False
 
     def attribute(
         self,
@@ -55,9 +65,11 @@ class SpeakerAttributor:
         spans = list(tagged)
         for chapter in book.chapters():
             clues = find_clues(chapter)
+            if self.names_only:
+                clues = keep_names(clues)
             candidates = read_candidates(clues, book, continuing)
-            odds = [_odds_of_going_on(tagged[place]) for place in candidates.spans]
-            decoded = decode_speakers(candidates, self.scorer, odds)
+            odds = [_odds_of_going_on(tagged[n], self.tag_share) for n in candidates.spans]
+            decoded = decode_speakers(candidates, self.scorer, odds, self.beam)
             id_of = partial(listed.id_of, candidates.people, chapter.number)
             before: tuple[Tag, str | None] | None = None
             utterances = zip(
@@ -177,7 +189,7 @@ class _Characters:
         return (*self._cast, *self._others.values())
 
 
-def _odds_of_going_on(tagged: TaggedSpan) -> float:
+def _odds_of_going_on(tagged: TaggedSpan, share: float) -> float:
     """Returns the weighted log-odds that the last speaker goes on, as the tag has them.
 
     A tag without confidence says nothing.
@@ -185,7 +197,7 @@ def _odds_of_going_on(tagged: TaggedSpan) -> float:
     if tagged.tag is Tag.B_START or tagged.confidence is None:
         return 0.0  # a new conversation may begin with anybody
     sure = min(_SUREST, max(0.5, tagged.confidence))
-    odds = TAG_SHARE * math.log(sure / (1 - sure))
+    odds = share * math.log(sure / (1 - sure))
     return odds if tagged.tag in (Tag.I_START, Tag.I_OTHER) else -odds
 
 
