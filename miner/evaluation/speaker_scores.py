@@ -1,9 +1,7 @@
 """Annotated utterances and found speakers -> how many speakers are right, by kind of quotation.
 
-The kinds are those of the Project Dialogism Novel Corpus (PDNC): a verb of saying beside the
-quotation has a name (explicit: "said Mara"), a pronoun or a noun (anaphoric: "said she", "said the
-waiter"), or there is none (implicit). People tell the kinds in the corpus. Here the miner's rules
-do, in the annotated spans.
+The kinds are those of `judged_speakers`. People tell them in the Project Dialogism Novel Corpus.
+Here the miner's rules do, in the annotated spans.
 
 An annotator's name ("Mrs Bennet", "waiter") is no id. All names of a chapter are matched with its
 people one to one (`characters.matching`), by the names and by whom the page says to speak. Whom the
@@ -12,8 +10,8 @@ attributor takes for the speaker has no part in it.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,91 +22,27 @@ from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
 from miner.annotation.coverage import Coverage
 from miner.annotation.editions import BookReader, Edition, read_editions_at_hand
 from miner.characters.cast import Character, Kind
-from miner.characters.clues import Clues, Cue, find_clues
+from miner.characters.clues import find_clues
 from miner.characters.matching import match_speakers
-from miner.characters.mentions import MentionKind, Person, read_people
+from miner.characters.mentions import Person, read_people
 from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans, Span
+from miner.evaluation.judged_speakers import (
+    KINDS,
+    JudgedSpeaker,
+    ShownError,
+    Speak,
+    context_of,
+    kind_of,
+    people_at_hand,
+)
 from miner.evaluation.matching import place_of
 from miner.evaluation.scores import Score, resample_chapters, score_from_draws
 from miner.version import __version__
 
-# Finds the speakers of a book. The characters are found, too, if None are given.
-Speak = Callable[[BookSpans, Sequence[Character] | None], SpokenBook]
-
-KINDS = ("explicit", "anaphoric", "implicit")
 ALL = "all"
 CHANGE = "same or other"  # whether the speaker is the last one of the conversation
 MEASURES = (ALL, *KINDS, CHANGE)
-
-_SAID = (Cue.SAYS_AFTER, Cue.SAYS_BEFORE, Cue.SAYS_BESIDE)
-_CONTEXT = 400  # characters before and after an utterance that a reader sees
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedSpeaker:
-    """An annotated utterance and the speaker that was found.
-
-    Attributes:
-        book: the id of the book.
-        chapter: the number of the chapter.
-        kind: one of `KINDS`, or "" if the annotators gave none.
-        is_right: whether the speaker is right.
-        keeps_turn: whether it is right that the speaker is the last one or another one; None for
-            the first utterance of a conversation and next to a speaker whom nobody knows.
-        gold: the speaker as annotated.
-        meant: the name of the character who is taken for that speaker; "" if none is.
-        answer: the name of the character who was found; "" for nobody.
-        is_found: whether the miner found the utterance.
-        place: where it stands: the position of its span, or the place in the text.
-    """
-
-    book: str
-    chapter: int
-    kind: str
-    is_right: bool
-    keeps_turn: bool | None
-    gold: str
-    meant: str
-    answer: str
-    is_found: bool
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownError:
-    """A wrong utterance with what a reader needs to name the cause.
-
-    Attributes:
-        judged: the utterance.
-        text: its text.
-        before: the text before it.
-        after: the text after it.
-        candidates: the people who are near it on the page.
-    """
-
-    judged: JudgedSpeaker
-    text: str
-    before: str
-    after: str
-    candidates: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The error as plain values."""
-        judged = self.judged
-        return {
-            "book": judged.book,
-            "chapter": judged.chapter,
-            "kind": judged.kind,
-            "before": self.before,
-            "utterance": self.text,
-            "after": self.after,
-            "gold": judged.gold,
-            "gold_character": judged.meant,
-            "answer": judged.answer,
-            "found": judged.is_found,
-            "candidates": list(self.candidates),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +258,7 @@ class _Gold:
         for item in judged:
             if not item.is_right:
                 span = self.spans.spans[item.place]
-                before, after = _context(self.spans.spans, item.place)
+                before, after = context_of(self.spans.spans, item.place)
                 shown.append(ShownError(item, span.text, before, after, near[item.place]))
         return shown
 
@@ -371,14 +305,6 @@ class _Gold:
         return found
 
 
-def kind_of(clue: Clues) -> str:
-    """Returns the kind of a quotation, one of `KINDS`."""
-    said = next((mention for cue in _SAID if (mention := clue.cue(cue))), None)
-    if said is None:
-        return "implicit"
-    return "explicit" if said.kind is MentionKind.NAME else "anaphoric"
-
-
 def measure_speakers(
     judged: Iterable[JudgedSpeaker], resamples: int = 0, seed: int = 0
 ) -> SpeakerMeasures:
@@ -420,55 +346,3 @@ def _shares(totals: NDArray[np.int64]) -> NDArray[np.float64]:
     right, counts = np.split(totals.astype(np.float64), 2, axis=1)
     with np.errstate(invalid="ignore"):
         return right / counts
-
-
-def people_at_hand(
-    book_spans: BookSpans, characters: Sequence[Character] | None = None
-) -> dict[int, tuple[str, ...]]:
-    """Returns the names of the people who are near each utterance on the page, in order.
-
-    The keys are positions in the spans of the book.
-
-    Args:
-        book_spans: the book.
-        characters: those of the book; they are found if none are given.
-    """
-    book = read_people(book_spans, characters)
-    found: dict[int, tuple[str, ...]] = {}
-    for chapter in book.chapters():
-        read = find_clues(chapter)
-        people = [
-            book.cast.characters[person.character].name
-            if person.character is not None
-            else person.noun or str(person.kind or "")
-            for person in read.chapter.people
-        ]
-        for clue in read.clues:
-            found[clue.span] = tuple(sorted({people[number] for number in clue.at_hand} - {""}))
-    return found
-
-
-def _context(spans: Sequence[Span], position: int) -> tuple[str, str]:
-    """Returns the text before and after a span in its chapter; a blank line parts paragraphs."""
-    chapter = spans[position].chapter
-    before, after = "", ""
-    paragraph = spans[position].paragraph
-    for span in reversed(spans[:position]):
-        if span.chapter != chapter or len(before) > _CONTEXT:
-            break
-        before = span.text + ("" if span.paragraph == paragraph else "\n\n") + before
-        paragraph = span.paragraph
-    paragraph = spans[position].paragraph
-    for span in spans[position + 1 :]:
-        if span.chapter != chapter or len(after) > _CONTEXT:
-            break
-        after += ("" if span.paragraph == paragraph else "\n\n") + span.text
-        paragraph = span.paragraph
-    return before[-_CONTEXT:], after[:_CONTEXT]
-
-
-def draw_errors(errors: Sequence[ShownError], n: int, seed: int = 0) -> list[ShownError]:
-    """Returns some of the errors, drawn at random, in their order; all if there are no more."""
-    n_drawn = min(n, len(errors))
-    drawn = np.random.default_rng(seed).choice(len(errors), n_drawn, replace=False)
-    return [errors[number] for number in sorted(drawn.tolist())]
