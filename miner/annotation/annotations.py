@@ -9,7 +9,7 @@ fingerprint and two facts, who speaks and in which conversation.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shown
@@ -187,16 +187,30 @@ def read_annotations(folder: Path | str) -> Annotations:
     return Annotations(folder, gold, first, second)
 
 
-def read_split(folder: Path, split: str) -> tuple[AnnotatedBook, ...]:
+def read_split(
+    folder: Path, split: str, without: Collection[str] = ()
+) -> tuple[AnnotatedBook, ...]:
     """Returns the gold books of a split, as `Annotations.of_split` does, and reads no other file.
 
+    Args:
+        folder: the folder of the annotations.
+        split: the name of a split, as `Annotations.of_split` takes it.
+        without: ids of books of the split to leave out.
+
     Raises:
-        ValueError: as `read_annotations` and `Annotations.of_split` do.
+        ValueError: as `read_annotations` and `Annotations.of_split` do, if the split has no such
+            book to leave out, or if no book is left.
         OSError: if a file cannot be read.
     """
     refuse_no_annotations(folder)
     cards = read_cards(folder / BOOKS)
-    return _read_gold(folder, cards, _cards_of(folder, cards, split))
+    of_split = _cards_of(folder, cards, split)
+    if unknown := sorted({*without}.difference(of_split)):
+        raise ValueError(f"{folder}: found no book {unknown[0]} in split {split} to leave out")
+    kept = {book: card for book, card in of_split.items() if book not in without}
+    if not kept:
+        raise ValueError(f"{folder}: found no book of split {split} but those left out")
+    return _read_gold(folder, cards, kept)
 
 
 def _cards_of(folder: Path, cards: Mapping[str, BookCard], split: str) -> dict[str, BookCard]:

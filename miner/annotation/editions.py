@@ -43,6 +43,8 @@ def read_editions(
     read: BookReader,
     leave_out: Callable[[str], object] | None = None,
     on_missing: Callable[[LeftOutBook], object] | None = None,
+    *,
+    judged: bool = True,
 ) -> Iterator[Edition]:
     """Yields the edition of each annotated book.
 
@@ -54,6 +56,7 @@ def read_editions(
             any other chapter is skipped. If None, such a chapter is an error.
         on_missing: is called with each book that `read` cannot give, which is then skipped. If
             None, such a book is an error.
+        judged: as `parse_spans` takes it.
 
     Raises:
         ValueError: if a file cannot be parsed, if `leave_out` is None and a chapter is not found as
@@ -72,7 +75,7 @@ def read_editions(
             on_missing(content)
             missing.append(content)
             continue
-        edition = open_edition(annotated, content)
+        edition = open_edition(annotated, content, judged=judged)
         if leave_out is None:
             refuse_losses(edition.located)
         while leave_out and (poor := find_losses(edition.located)):
@@ -105,19 +108,20 @@ def coverage_of(books: Iterable[AnnotatedBook], missing: Iterable[LeftOutBook]) 
     return Coverage("chapters", sum(len(book.chapters) for book in books), tuple(missing))
 
 
-def open_edition(annotated: AnnotatedBook, data: bytes) -> Edition:
+def open_edition(annotated: AnnotatedBook, data: bytes, *, judged: bool = True) -> Edition:
     """Returns the edition of an annotated book, even if few of its spans are found.
 
     Args:
         annotated: the annotations.
         data: the bytes of the book.
+        judged: as `parse_spans` takes it.
 
     Raises:
         ValueError: if the file cannot be parsed; names the book.
     """
     card = annotated.card
     try:
-        book_spans = parse_spans(data, card.book)
+        book_spans = parse_spans(data, card.book, judged=judged)
     except ValueError as error:
         raise ValueError(f"{card.book}: {error}") from error
     return Edition(annotated, book_spans, locate(annotated, book_spans))

@@ -7,57 +7,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from miner.models.speakers.features import MOST_CANDIDATES, Array, CandidateChapter
+from miner.models.speakers.examples import SpeakerExample
+from miner.models.speakers.features import MOST_CANDIDATES, Array
 from miner.models.speakers.history import History, history_features
 from miner.models.speakers.scorer import N_INPUTS
+from miner.models.tagger.training_config import Option
 
 _WEIGHT_DECAY = 0.01
 _WARM_UP = 100  # steps
 _LAST_RATE = 0.02  # the share of the rate at which the training ends
-UNKNOWN_TARGET = -1  # of an utterance whose speaker the annotator did not know
-
-
-@dataclass(frozen=True, slots=True)
-class SpeakerExample:
-    """A chapter with its gold.
-
-    Attributes:
-        chapter: the chapter.
-        targets: the position of the speaker among the candidates of each utterance. It is that of
-            the unknown person where no candidate is the speaker, and -1 where nobody knows.
-    """
-
-    chapter: CandidateChapter
-    targets: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeakerTraining:
-    """The options of the training.
+    """The choices of a training run of the network."""
 
-    Attributes:
-        first: the size of the first hidden layer.
-        second: the size of the second.
-        epochs: the number of passes over the chapters.
-        batch: utterances in a step.
-        rate: the learning rate; it rises over 100 steps and then falls along a line.
-        dropout: the share of the hidden values that a step leaves out.
-        seed: of the weights, the order and the dropout.
-    """
-
-    first: int = 96
-    second: int = 48
-    epochs: int = 4
-    batch: int = 512
-    rate: float = 2e-3
-    dropout: float = 0.1
-    seed: int = 0
+    first: Annotated[int, Option("Size of the first hidden layer.", minimum=1)] = 96
+    second: Annotated[int, Option("Size of the second hidden layer.", minimum=1)] = 48
+    epochs: Annotated[int, Option("Epochs on the annotations.", minimum=1)] = 4
+    batch: Annotated[int, Option("Utterances per step.", minimum=1)] = 512
+    rate: Annotated[
+        float, Option("Learning rate; it rises over 100 steps and then falls along a line.")
+    ] = 2e-3
+    dropout: Annotated[float, Option("Dropout of the hidden values.")] = 0.1
+    seed: Annotated[int, Option("Seed of the weights, the order and the dropout.")] = 0
 
 
 class SpeakerNetwork(nn.Module):
