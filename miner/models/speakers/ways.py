@@ -1,4 +1,4 @@
-"""Ways to find speakers that are compared: ours, the simple rules, and ours without a part of it."""
+"""Ways to find speakers, to compare: ours, the simple rules, and ours without a part of it."""
 
 from __future__ import annotations
 
