@@ -1,6 +1,8 @@
 """A short book with annotated speakers, and ways to find speakers that are written by hand."""
 
+import csv
 from hashlib import sha256
+from pathlib import Path
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import fingerprint
@@ -84,3 +86,40 @@ def saying(*speakers, characters=(MARA, BELL, WAITER)):
         return SpokenBook(tuple(spans), tuple(characters))
 
     return speak
+
+
+# The list of characters of the book in the corpus, as its file has it.
+LISTED = [
+    ("Mara Otway", {"Mara Otway", "Mara", "Miss Otway"}, "F"),
+    ("Edwin Bell", {"Mr. Bell", "Bell"}, "M"),
+    ("The Waiter", {"the waiter"}, "M"),
+    ("_unknowable", set(), "U"),
+]
+_IN_CORPUS = {"Mara Otway": "Mara Otway", "Mr Bell": "Edwin Bell ", "waiter": "The Waiter"}
+
+
+def write_corpus(folder: Path) -> Path:
+    """Writes a corpus of one novel, the book; its Gutenberg number is 7."""
+    novel = folder / "TheKey"
+    novel.mkdir(parents=True)
+    (folder / "PDNC-Novel-Index.csv").write_text(
+        "Novel Title,Author Code,Source,Folder Name\n"
+        "The Key,WREN,https://www.gutenberg.org/ebooks/7,TheKey\n"
+    )
+    lines = [f'"{text}" {narration}' for scene in SCENES for text, narration, _, _ in scene]
+    text = "\n\n".join(["THE KEY", OPENING, *lines])
+    (novel / "novel_text.txt").write_text(text, encoding="utf-8", newline="")
+    columns = ["quoteID", "subQuotationList", "quoteByteSpans", "speaker", "addressees"]
+    quotations = [[*columns, "quoteType"]]
+    for said, _, speaker, _ in (line for scene in SCENES for line in scene):
+        at = text.index(said)
+        kind = "Explicit" if speaker == "Mr Bell" else "Implicit"
+        who = _IN_CORPUS.get(speaker, "_unknowable")
+        cells = [f"Q{len(quotations)}", repr([said]), repr([[at, at + len(said)]]), who, "[]", kind]
+        quotations.append(cells)
+    listed = [["Main Name", "Aliases", "Gender"]]
+    listed += [[name, repr(aliases or []), gender] for name, aliases, gender in LISTED]
+    for name, rows in (("quotation_info.csv", quotations), ("character_info.csv", listed)):
+        with (novel / name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(rows)
+    return folder

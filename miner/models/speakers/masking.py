@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -78,7 +78,7 @@ def mask_names(book_spans: BookSpans) -> MaskedBook:
         word
         for name in names
         for word in _WORD.findall(paragraphs[name.paragraph].text[name.start : name.end])
-        if word in _parts(name)
+        if word.lower() in _parts(name)
     ]
     words = _invent_words(dict.fromkeys(found))
     of_paragraph: defaultdict[int, list[Name]] = defaultdict(list)
@@ -91,9 +91,9 @@ def mask_names(book_spans: BookSpans) -> MaskedBook:
 
 
 def _parts(name: Name) -> set[str]:
-    """The words of a name that are masked: those with a capital that are no title."""
+    """The words of a name that are masked, in small letters: no titles and no small words."""
     words = (word for part in name.form.words for word in _WORD.findall(part))
-    return {word for word in words if word[0].isupper() and word.lower() not in NO_NAMES}
+    return {word.lower() for word in words if word[0].isupper()} - NO_NAMES
 
 
 def _masked_spans(
@@ -118,14 +118,18 @@ def _masked_spans(
 
 
 def _renamed(character: Character, words: Mapping[str, str]) -> Character:
-    name, *aliases = (
-        _renamed_text(text, words, words) for text in (character.name, *character.aliases)
-    )
+    name, *aliases = (_renamed_text(text, words) for text in (character.name, *character.aliases))
     return replace(character, name=name, aliases=tuple(aliases))
 
 
-def _renamed_text(text: str, words: Mapping[str, str], masked: Iterable[str]) -> str:
-    return _WORD.sub(lambda m: words.get(m[0], m[0]) if m[0] in masked else m[0], text)
+def _renamed_text(text: str, words: Mapping[str, str], only: Container[str] | None = None) -> str:
+    """Returns a text with the words that have another one; `only` has some in small letters."""
+
+    def other(match: re.Match[str]) -> str:
+        is_meant = only is None or match[0].lower() in only
+        return words.get(match[0], match[0]) if is_meant else match[0]
+
+    return _WORD.sub(other, text)
 
 
 def _invent_words(words: Iterable[str]) -> dict[str, str]:
