@@ -162,7 +162,7 @@ def command(
         corpus_scores = score_corpus_speakers(pdnc, read, ways_of)
         task = corpus_scores.end_to_end if end_to_end else corpus_scores.given
         coverage, errors = corpus_scores.coverage, task.errors
-        record = corpus_scores.to_json(resamples, seed)
+        record = corpus_scores.to_json(resamples, seed) | {"notes": list(notes)}
         width = open_console().width
         tables = [*tabulate_corpus_speakers(corpus_scores, width, resamples, seed), *notes]
     show_left_out(coverage)

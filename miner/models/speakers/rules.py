@@ -37,14 +37,16 @@ class RuleScorer:
 
     def read(self, chapter: CandidateChapter) -> list[Scores]:
         """Returns the score that attribution gives to each candidate: (candidates, 1)."""
+        said = (rows[:, _SAID] @ _WEIGHTS_OF_SAID for rows in chapter.features)
+        unknown = (rows[:, _UNKNOWN] * _WEIGHT_OF_UNKNOWN for rows in chapter.features)
         return [
-            (rows[:, _SAID] @ _WEIGHTS_OF_SAID + rows[:, _UNKNOWN] * _WEIGHT_OF_UNKNOWN)[:, None]
-            for rows in chapter.features
+            (one + other)[:, None].astype(np.float32)
+            for one, other in zip(said, unknown, strict=True)
         ]
 
     def score(self, read: Scores, history: Scores) -> Scores:
         """Returns the score of each row: (rows,)."""
-        return read[:, 0] + history @ self._of_history
+        return (read[:, 0] + history @ self._of_history).astype(np.float32)
 
 
 def rule_attributor() -> SpeakerAttributor:
