@@ -109,10 +109,9 @@ def command(
     Quotations are explicit ("said Mara"), anaphoric ("said she", "said the waiter") or implicit.
 
     \b
-    miner speakers --split sample              needs no other book
-    miner speakers --split dev --ablate masked
-    miner speakers --pdnc PDNC --leave-one-author-out examples.npz
+    miner speakers --split sample --ablate masked    needs no other book
     miner speakers --split dev --errors 100 -o errors.jsonl
+    miner speakers --pdnc PDNC --leave-one-author-out examples.npz
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.files import refuse_existing
     from miner.models.load import raw_tagger
