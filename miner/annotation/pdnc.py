@@ -25,11 +25,20 @@ Offsets = tuple[int, int]  # start and end, exclusive
 
 @dataclass(frozen=True, slots=True)
 class PdncNovel:
-    """A novel of the corpus. `gutenberg_id` is "" if its text is not from Project Gutenberg."""
+    """A novel of the corpus.
+
+    Attributes:
+        folder: its folder.
+        gutenberg_id: the number of its text; "" if that is not from Project Gutenberg.
+        title: its title.
+        author: the code of its author, the first letters of the surname ("AUST"); "" if the index
+            has none.
+    """
 
     folder: Path
     gutenberg_id: str
     title: str
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +87,10 @@ def find_novels(corpus: Path) -> list[PdncNovel]:
     columns = ("Novel Title", "Source", "Folder Name")
     for _, row in _rows(corpus / "PDNC-Novel-Index.csv", columns):
         source = _GUTENBERG.search(row["Source"])
+        known = source[1] if source else "", row["Novel Title"], row.get("Author Code", "")
         for folder in (corpus / row["Folder Name"], corpus / "data" / row["Folder Name"]):
             if row["Folder Name"] and folder.is_dir():
-                novels.append(PdncNovel(folder, source[1] if source else "", row["Novel Title"]))
+                novels.append(PdncNovel(folder, *known))
     return novels
 
 

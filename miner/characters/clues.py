@@ -235,6 +235,18 @@ def find_clues(chapter: ChapterPeople) -> ChapterClues:
     )
 
 
+def keep_names(found: ChapterClues) -> ChapterClues:
+    """Returns a chapter whose cues are names alone: "said she" and "said his wife" tell nothing."""
+    clues = (
+        replace(
+            clue,
+            cues=tuple(m if m and m.kind is MentionKind.NAME else None for m in clue.cues),
+        )
+        for clue in found.clues
+    )
+    return replace(found, clues=tuple(clues))
+
+
 def _attribute(chapter: ChapterPeople) -> dict[int, list[Attribution]]:
     found: dict[int, list[Attribution]] = {}
     before: Paragraph | None = None

@@ -295,6 +295,21 @@ def load_tagger(
     return stored
 
 
+def raw_tagger(name: str, dtype: str = FLOAT32) -> Tagger:
+    """The tagger of a name without its speakers, and without regard to them.
+
+    Args:
+        name: as `load_tagger` takes it; "auto" stands for the English checkpoint.
+        dtype: as `load_tagger` takes it.
+
+    Raises:
+        ValueError: as `load_tagger` does.
+    """
+    if uses_checkpoint(name):
+        return load_checkpoint_tagger(name, dtype)
+    return load_tagger(name)
+
+
 @lru_cache(maxsize=1)
 def _load_model(path: Path, dtype: str, _states: _FileStates) -> NeuralTagger:
     from miner.models.tagger.checkpoint import load_checkpoint

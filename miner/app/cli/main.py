@@ -6,7 +6,7 @@ import signal
 
 import click
 
-from miner.app.cli import annotate, compare, mine, profile, quotations, score, tag, view
+from miner.app.cli import annotate, compare, mine, profile, quotations, score, speakers, tag, view
 from miner.app.cli.errors import CommandGroup
 from miner.app.cli.gold.group import group as gold_group
 from miner.version import __version__
@@ -65,6 +65,6 @@ def main() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-for _module in (mine, tag, view, profile, score, compare, quotations, annotate):
+for _module in (mine, tag, view, profile, score, compare, quotations, speakers, annotate):
     main.add_command(_module.command)
 main.add_command(gold_group)
