@@ -36,7 +36,6 @@ from miner.models.load import (
     tagger_signature,
 )
 from miner.models.routing import route_in_order
-from miner.models.speakers.attributor import attribute_speakers
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,14 +290,13 @@ def _decode(
             `options` set a least confidence and the tags have none.
         TypeError: if the tagger gave something other than tagged spans.
     """
+    from miner.models.speakers.attributor import attribute_speakers
+
     checked = _checked(tags, len(book_spans.spans))
     lists = NO_CHARACTERS if options.characters is None else options.characters
     # A checkpoint has attributed its tags itself, because it revises them.
-    spoken = (
-        tags
-        if isinstance(tags, SpokenBook)
-        else attribute_speakers(book_spans, checked, lists, revise=False)
-    )
+    given = tags if isinstance(tags, SpokenBook) else checked
+    spoken = attribute_speakers(book_spans, given, lists, revise=False)
     tagged = TaggedBook(book_spans.book.id, spoken.spans, options.tagger)
     filtered = options.filter(decode_dialogues(tagged))
     rows = rows_of_book(tagged, filtered.kept, spoken, options.pairs_by_span)

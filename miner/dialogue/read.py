@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from miner.books.book import Book, parse_book
 from miner.dialogue.spans import BookSpans, split_book
-from miner.dialogue.speech_judge import judge_of
 from miner.dialogue.typography import (
     find_foreign_language,
     infer_typography,
@@ -61,9 +60,11 @@ def parse_spans(
     if quotes:
         typography = typography_from_names(quotes, typography.language)
     book_spans = split_book(book, typography, thoughts=thoughts)
-    judge = judge_of(book_spans.language) if judged and not thoughts else None
-    if judge is not None:
-        book_spans = judge.judge(book_spans)
+    if judged and not thoughts:
+        from miner.dialogue.speech_judge import judge_of
+
+        judge = judge_of(book_spans.language)
+        book_spans = judge.judge(book_spans) if judge else book_spans
     if not any(span.is_utterance for span in book_spans.spans):
         raise ValueError(_why_no_dialogue(book))
     if not quotes and _is_play(book):

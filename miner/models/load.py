@@ -22,7 +22,6 @@ from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint
 from miner.models.routing import route_in_order
-from miner.models.speakers.attributor import attribute_speakers
 
 if TYPE_CHECKING:
     from miner.models.tagger.features import Chapter
@@ -117,6 +116,8 @@ class CheckpointTagger:
         return self._with_speakers(book_spans, self.load().tag(book_spans))
 
     def _with_speakers(self, book_spans: BookSpans, tagged: Sequence[TaggedSpan]) -> SpokenBook:
+        from miner.models.speakers.attributor import attribute_speakers
+
         return attribute_speakers(book_spans, tagged, self.characters, revise=True)
 
     def prepare(self, book_spans: BookSpans) -> tuple[Chapter, ...]:

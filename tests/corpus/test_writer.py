@@ -460,4 +460,4 @@ def test_parquet_has_a_row_group_for_each_book(tmp_path):
 def test_the_card_names_the_characters_and_says_how_far_to_trust_speakers(tmp_path):
     card = (mined(tmp_path, DATA / "dash.htm") / "README.md").read_text(encoding="utf-8")
     assert "config_name: characters\n    data_files: characters.jsonl\n" in card
-    assert "`characters` the people" in card and "tests/benchmarks/README.md" in card
+    assert "characters.jsonl`: " in card and "tests/benchmarks/README.md" in card

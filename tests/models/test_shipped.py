@@ -227,7 +227,7 @@ def test_transformers_loads_it_as_it_is():
 def test_auto_tags_as_the_checkpoint_does():
     assert load_tagger("auto") == AutoTagger()
     tagged = load_tagger("auto").tag(first_page())
-    expected = load_checkpoint_tagger(str(FOLDER)).tag(first_page())
+    expected = load_tagger(str(FOLDER)).tag(first_page())
     assert [item.tag for item in tagged] == [item.tag for item in expected]
     for found, other in zip(tagged, expected, strict=True):
         assert found.confidence == pytest.approx(other.confidence, abs=1e-4)

@@ -12,6 +12,7 @@ from miner.app.cli.books import book_reader, show_left_out
 from miner.app.cli.options import (
     PATH,
     books_option,
+    dtype_option,
     force_option,
     gold_option,
     json_option,
@@ -41,6 +42,7 @@ _ABLATIONS = ("greedy", "names-only", "masked", "gap-tags")
     help="Folder of the Project Dialogism Novel Corpus, which is scored instead of annotations.",
 )
 @tagger_option
+@dtype_option
 @click.option(
     "--attributor",
     type=PATH,
@@ -83,6 +85,7 @@ def command(
     split: str,
     pdnc: Path | None,
     tagger: str,
+    dtype: str,
     attributor: Path | None,
     examples: Path | None,
     ablations: tuple[str, ...],
@@ -126,7 +129,7 @@ def command(
         raise click.UsageError("--leave-one-author-out trains the weights: --attributor is none")
     if out:
         refuse_existing(out, force)
-    tags, gap = raw_tagger(tagger), raw_tagger("gap")
+    tags, gap = raw_tagger(tagger, dtype), raw_tagger("gap")
 
     def ways_by(ours: SpeakerAttributor) -> Sequence[tuple[str, Speak]]:
         return find_ways(tags, gap, ours, ablations)

@@ -59,7 +59,7 @@ def command(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Show a book as a page with its conversations and who speaks in them.
+    """Show a book as a page: its conversations and who speaks.
 
     The page is one HTML file that needs no network. Utterances are marked by turn and speaker, and
     brackets in the margin mark conversations. Each tagger is a layer, and so is the gold. Keys 1 to

@@ -21,7 +21,6 @@ from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger
 from miner.evaluation.matching import Place, place_of
 from miner.models.load import StoredTags
-from miner.models.speakers.attributor import attribute_speakers
 
 GOLD = "gold"
 MAX_LAYERS = 9  # the keys 1 to 9 switch between them
@@ -236,6 +235,8 @@ def _speak(
     book_spans: BookSpans, tagged: Sequence[TaggedSpan], characters: CharacterLists
 ) -> SpokenBook:
     """The tagged spans with their speakers; a checkpoint has given them itself."""
+    from miner.models.speakers.attributor import attribute_speakers
+
     if isinstance(tagged, SpokenBook):
         return tagged
     own = replace(book_spans, spans=tuple(item.span for item in tagged))
