@@ -39,7 +39,7 @@ from miner.corpus.writer import OutputFolder
 from miner.dialogue.filters import MIN_TURNS
 from miner.dialogue.tags import Tagger
 from miner.files import printable
-from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint
+from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint, weight_signatures
 from miner.models.routing import route_in_order
 from miner.version import __version__
 
@@ -510,6 +510,7 @@ def _head(
         "miner": __version__,
         "python": platform.python_version(),
         "libraries": _library_versions(tagger),
+        "weights": weight_signatures(),
         "options": asdict(options) | signatures,
     }
     return head | ({"filters": [describe(item) for item in filters]} if filters else {})

@@ -34,6 +34,8 @@ BASELINES = ("gap", "tuned-gap", "narration")  # what `miner compare` compares b
 GROUP = "miner.taggers"  # entry points by which a package, ours or another, adds taggers
 # The checkpoints that come with the package, one folder a language.
 CHECKPOINTS = Path(__file__).parent / "tagger" / "checkpoints"
+JUDGES = Path(__file__).parents[1] / "dialogue" / "weights"  # one file a language
+SPEAKERS = Path(__file__).parent / "speakers" / "weights"  # one file a language
 # The SHA-256 of each. A checkpoint with another digest is not the one whose scores we report.
 SHIPPED = {"en": "b67f4bd121f6e1da766f5d6246516e75bf49014694a65f219e63de3172442cfe"}
 _FileStates = tuple[tuple[Path, int, int], ...]
@@ -330,6 +332,21 @@ def tagger_signature(name: str) -> str:
     if name.partition(":")[0] in find_registered_taggers() or not os.path.exists(name):
         return name
     return file_signature(Path(name), _digest(Path(name)))
+
+
+def weight_signatures() -> dict[str, list[str]]:
+    """The weights in the package that decide what is speech and who speaks, as "en@" and a digest.
+
+    The digest is the start of the file's SHA-256.
+    """
+    folders = {"speech": JUDGES, "speakers": SPEAKERS}
+    return {
+        name: [
+            f"{path.stem}@{sha256(path.read_bytes()).hexdigest()[:8]}"
+            for path in sorted(folder.glob("*.safetensors"))
+        ]
+        for name, folder in folders.items()
+    }
 
 
 def tagger_label(name: str) -> str:

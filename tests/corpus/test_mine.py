@@ -19,7 +19,7 @@ from miner.books.sources import Source, find_sources
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import SetAside, mine_source
 from miner.corpus.schema import KINDS
-from miner.models.load import load_tagger
+from miner.models.load import load_tagger, weight_signatures
 
 
 def place_of(row):
@@ -238,8 +238,10 @@ def test_quotes_overrule_what_was_inferred(tmp_path):
 def test_the_run_record_says_what_was_done(sample):
     run = record(sample)
     assert list(run) == [
-        *("miner", "python", "libraries", "options", "totals", "books", "set_aside", "files"),
+        *("miner", "python", "libraries", "weights", "options"),
+        *("totals", "books", "set_aside", "files"),
     ]
+    assert run["weights"] == weight_signatures()
     assert list(run["files"]) == [f"{kind}.jsonl" for kind in KINDS]
     assert run["miner"] == miner.__version__
     assert run["options"] == {

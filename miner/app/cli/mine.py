@@ -186,7 +186,7 @@ def command(
         show(tabulate_run(run, open_console().width))
         click.echo(f"tagged by {describe_taggers(run)}")
         if speakers := describe_speakers(run):
-            click.echo(f"found the speakers of {speakers}")
+            click.echo(f"{speakers} have a speaker")
         if left_out := describe_left_out(run):
             click.echo(f"left out {left_out}")
         click.echo(f"wrote {', '.join(path.name for path in run.paths)} in {out}")
