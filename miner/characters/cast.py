@@ -12,7 +12,7 @@ from functools import cache
 
 from miner.characters.names import Form, Name, parse_form
 from miner.characters.paragraphs import Paragraph
-from miner.characters.words import ARTICLES, gender_of_titles
+from miner.characters.words import ARTICLES, NOUNS, gender_of_titles
 
 GENDERS = ("m", "f", "")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
@@ -128,7 +128,8 @@ def cast_from_characters(
     without qualities ("Poor Jane"), then without its titles, then with any title, as long as the
     gender fits. An alias that several characters share means the one whom the chapter names by
     other aliases; where it names none, whoever has no other alias, or else the one who is named
-    most in the book. An alias without a capital ("the barber") is a noun. The aliases of an unnamed
+    most in the book. An alias without a capital ("the barber") is a noun, and so is one with an
+    article whose last word the language lists as a noun ("The Barber"). The aliases of an unnamed
     person of one chapter mean nobody elsewhere, so they are not looked up.
 
     Args:
@@ -151,8 +152,11 @@ def cast_from_characters(
             continue
         for alias in dict.fromkeys((character.name, *character.aliases)):
             plain = _ARTICLE.sub("", alias.strip(), count=1) or alias
-            if plain == plain.lower():
-                nouns[plain.split()[-1]].append(position)
+            noun = plain.split()[-1].lower()
+            is_small = plain == plain.lower()
+            if is_small or (plain != alias.strip() and noun in NOUNS):
+                nouns[noun].append(position)
+            if is_small:
                 continue
             form = parse_form(plain)
             by_form[form].append(position)

@@ -294,6 +294,8 @@ class _PeopleOfChapter:
         self, noun: str, modifiers: Sequence[str], bearers: _Bearers, named: set[int]
     ) -> int:
         """The number of the person whom a noun means."""
+        if given := self._cast.nouns.get(noun):
+            return self.number_of(next((one for one in given if one in named), given[0]))
         titles = TITLES_OF_NOUNS.get(noun, frozenset())
         counts = sum((bearers.get(title, Counter()) for title in titles), Counter())
         here = [character for character in counts if character in named]
@@ -303,8 +305,6 @@ class _PeopleOfChapter:
             (main, most), *others = counts.most_common(2)
             if not others or most > _MAIN_BEARER * others[0][1]:
                 return self.number_of(main)
-        if given := self._cast.nouns.get(noun):
-            return self.number_of(given[0])
         numbers = [word for word in modifiers if word in NUMBERED]
         return self.number_of(f"{numbers[0]} {noun}" if numbers else noun)
 
