@@ -38,6 +38,7 @@ def of_narration(find, text):
         ("“Come,” he said.", "m", None),
         ("“Come,” answered poor Mr. Bell.", "Mr. Bell", None),
         ("“Come,” said the wub.", "wub", None),
+        ("“Come,” said the Tatar.", "tatar", None),
         ("“Come,” went on Mara.", "Mara", None),
         ("“Come.” Mara sat down.", None, None),
         ("“Come,” went Mara.", None, None),

@@ -99,6 +99,11 @@ def test_an_alias_without_a_capital_is_a_noun():
     assert cast.nouns == {"barber": (0,), "nurse": (1,)}
 
 
+def test_an_alias_with_an_article_is_a_noun_if_the_language_lists_it():
+    cast = cast_from_characters(given(("Nan", "f", "The Nurse|The Lamb|Nurse")), [])
+    assert cast.nouns == {"nurse": (0,)}
+
+
 def test_a_character_has_a_gender_and_an_id():
     with pytest.raises(ValueError, match="gender: found 'x', expected m, f or nothing"):
         Character("nan", "Nan", (), "x")

@@ -1,10 +1,17 @@
 """Whom names, nouns and pronouns mention; each rule in a small form."""
 
-import pytest
-from characters_helpers import Scene
+from dataclasses import replace
 
-from miner.characters.cast import Kind
-from miner.characters.mentions import NARRATOR_NUMBER, UNKNOWN_NUMBER, MentionKind
+import pytest
+from characters_helpers import Scene, paragraphs_of
+
+from miner.characters.cast import Character, Kind
+from miner.characters.mentions import (
+    NARRATOR_NUMBER,
+    UNKNOWN_NUMBER,
+    MentionKind,
+    people_from_paragraphs,
+)
 
 MARA = "“Yes,” said Mara. “No,” said Mara."
 OTWAY = "“Yes,” said Captain Otway. “No,” said Captain Otway."
@@ -67,3 +74,25 @@ def test_i_is_the_narrator():
 def test_chapters_without_speech_are_left_out():
     scene = Scene("Nobody spoke.", "“Yes.”", chapters=(1, 2))
     assert [chapter.number for chapter in scene.book.chapters()] == [2]
+
+
+def test_a_noun_that_two_have_as_an_alias_means_whom_the_chapter_names():
+    texts = ("Mara sat. “Yes,” said the nurse.", "Nan sat. “Yes,” said the nurse.")
+    paragraphs = paragraphs_of(*texts)
+    apart = tuple(replace(one, chapter=number) for number, one in enumerate(paragraphs, 1))
+    listed = [Character(name.lower(), name, (name, "the nurse"), "f") for name in ("Mara", "Nan")]
+    book = people_from_paragraphs(apart, listed)
+    speakers = [
+        chapter.people[mention.person].character
+        for chapter in book.chapters()
+        for mention in chapter.mentions[0]
+        if mention.kind is MentionKind.NOUN
+    ]
+    assert speakers == [0, 1]
+
+
+def test_a_title_that_a_character_seldom_has_is_not_its_noun():
+    often = ["Mara sat. “Yes,” said Mara."] * 40
+    texts = ("“Yes,” said Princess Mara.", *often, "Mara saw the princess.")
+    assert Scene(*texts).mentions()[-1] == ("the princess", "noun", "princess")
+    assert Scene(*["“Yes,” said Princess Mara."] * 9, texts[-1]).mentions()[-1][2] != "princess"

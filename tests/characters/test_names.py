@@ -115,3 +115,10 @@ def test_names_are_in_order_and_can_be_read_back(words):
 def test_a_page_of_a_machine_takes_no_longer(text):
     paragraphs = paragraphs_of(text)
     assert cpu_seconds(lambda: find_names(paragraphs)) < 3
+
+
+def test_a_quality_may_be_a_surname():
+    texts = ["We saw Good, and then Good saw Captain Good."] * 6
+    assert set(names_in(*texts)) == {"Good", "Captain Good"}
+    assert names_in("We saw Good, and a good man.") == []
+    assert names_in("There sat Good Mara.", "There sat Mara.") == ["Good Mara", "Mara"]
