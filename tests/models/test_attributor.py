@@ -73,6 +73,17 @@ def test_tags_follow_the_speakers_where_they_are_revised():
     assert repair_tags(tags) == tags
 
 
+def test_a_tag_that_is_revised_is_less_sure_than_one_that_both_give():
+    items = [
+        replace(item, tag=Tag.B_OTHER if n > 1 and item.tag is not Tag.O else item.tag)
+        for n, item in enumerate(tagged(book(), confidence=0.7))
+    ]
+    found = spoken(attribute_speakers(book(), items, revise=True))
+    tags = {item.tag: item.confidence for item in found}
+    assert tags[Tag.I_OTHER] < 0.7 < tags[Tag.B_OTHER]
+    assert found[0].confidence == 0.7  # a beginning is the tagger's alone
+
+
 def test_where_conversations_begin_is_not_revised():
     given = tagged(book())
     third = [n for n, item in enumerate(given) if item.span.is_utterance][2]

@@ -156,6 +156,22 @@ def test_confidence_is_a_probability():
     assert all(0 < value <= 1 for value in confidence)
 
 
+def test_an_unsure_speaker_makes_those_who_are_inferred_from_it_unsure():
+    scorer = Preferring(
+        **{
+            "the subject of the verb of saying after it: is it": 9.0,
+            "spoke last, in this paragraph": 9.0,
+            "unknown": -9.0,
+        }
+    )
+    texts = [MARA, BELL, "Somebody came.", "“Come.” There it was. “No.”"]
+    scene, chapter = chapter_of(*texts)
+    decoded = decode_speakers(chapter, scorer)
+    assert decoded.speakers[-2] == decoded.speakers[-1]
+    assert decoded.goes_on[-1] > 0.9  # that it is the same speaker is sure, but not who
+    assert decoded.confidence[-2] < 0.7 and decoded.confidence[-1] < 0.7
+
+
 def test_a_chapter_has_the_same_speakers_as_one_history_at_a_time_if_nothing_depends_on_it():
     scorer = Preferring(**{"the subject of the verb of saying after it: is it": 9.0})
     assert speakers(scorer, MARA, BELL)[0] == speakers(scorer, MARA, BELL, beam=1)[0]
