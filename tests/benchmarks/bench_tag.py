@@ -10,7 +10,9 @@
 3. Seconds of `miner mine` as a process on each novel and on the sample, with all start-up.
 4. Peak memory of `miner mine`, on the longest book and on one five times as long. It must be at
    most 600 MB. The peak is read from /proc, so this part needs Linux.
-5. With --all, the processor time of `miner mine` over all books, divided by the time it takes.
+5. The time to read and tag a novel with its speakers and the judge of speech, over the time
+   without them. The median must be at most 1.3. `--speakers` does this part alone.
+6. With --all, the processor time of `miner mine` over all books, divided by the time it takes.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from miner.books.sources import Source, find_sources
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
 from miner.models.load import CHECKPOINTS
+from miner.models.speakers.attributor import attribute_speakers
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.encoding import encode_chapter
 from miner.models.tagger.features import split_chapters
@@ -43,7 +46,7 @@ from miner.models.tagger.model_files import read_checkpoint
 from miner.models.tagger.tagger import NeuralTagger, choose_windows, find_doubtful
 from miner.models.tagger.torch_runtime import TorchRuntime
 
-LARGEST_SHARE, LARGEST_PEAK_MB = 0.5, 600
+LARGEST_SHARE, LARGEST_PEAK_MB, LARGEST_SPEAKERS = 0.5, 600, 1.3
 THRESHOLDS = (1.0, 0.99, 0.95, 0.9, 0.8)
 
 
@@ -129,6 +132,30 @@ def measure_peaks(longest: Path, tagger: str) -> list[float]:
     return peaks
 
 
+def compare_speakers(ours: NeuralTagger, sources: Sequence[Source]) -> float:
+    """The median time with the speakers and the judge of speech, over the time without."""
+
+    def without(data: bytes) -> None:
+        ours.tag(parse_spans(data, "1", judged=False))
+
+    def with_speakers(data: bytes) -> None:
+        book = parse_spans(data, "1")
+        attribute_speakers(book, ours.tag(book), revise=True)
+
+    ratios = []
+    print("5. with speakers and the judge of speech, over without")
+    for source in sources:
+        data = source.path.read_bytes()
+        with_speakers(data)
+        before = best_of(3, lambda data=data: without(data))
+        after = best_of(3, lambda data=data: with_speakers(data))
+        ratios.append(after / before)
+        print(f"  {source.id:>6}  {before:5.2f} s  {after:5.2f} s  {after / before:.2f}")
+    ratio = statistics.median(ratios)
+    print(f"   median {ratio:.2f} (at most {LARGEST_SPEAKERS})")
+    return ratio
+
+
 def mine_all(books: Path, tagger: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         words = ["mine", str(books), "--tagger", tagger, "--json"]
@@ -141,7 +168,7 @@ def mine_all(books: Path, tagger: str) -> None:
         totals = json.loads(done.stdout)["totals"]
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     print(
-        f"5. {totals['books']} books, {totals['words']:,} words in {wall:.0f} s "
+        f"6. {totals['books']} books, {totals['words']:,} words in {wall:.0f} s "
         f"({totals['words'] / wall:,.0f} words/s): {used / wall:.2f} of {os.cpu_count()} cores"
     )
 
@@ -151,6 +178,7 @@ def main() -> int:
     parser.add_argument("--books", type=Path, required=True, help="folder of Gutenberg HTML files")
     parser.add_argument("--tagger", default=str(CHECKPOINTS / "en"), help="folder of a checkpoint")
     parser.add_argument("--n", type=int, default=5, help="novels that are timed")
+    parser.add_argument("--speakers", action="store_true", help="the cost of speakers alone")
     parser.add_argument("--all", action="store_true", help="mine all books, too")
     options = parser.parse_args()
     folder = Path(options.tagger)
@@ -160,14 +188,18 @@ def main() -> int:
     sources, _ = find_sources([str(options.books)])
     sized = sorted(sources, key=lambda source: source.path.stat().st_size)
     chosen = sized[len(sized) // 3 :: max(1, len(sized) // (2 * options.n))][: options.n]
+    if options.speakers:
+        return int(compare_speakers(ours, chosen) > LARGEST_SPEAKERS)
     books = [parse_spans(source.path.read_bytes(), source.id) for source in chosen]
     share, expected = compare_runtimes(ours, theirs, books)
     compare_thresholds(ours, books, expected)
     time_commands(chosen, options.tagger)
     peaks = measure_peaks(sized[-1].path, options.tagger)
+    ratio = compare_speakers(ours, chosen)
     if options.all:
         mine_all(options.books, options.tagger)
-    return int(share > LARGEST_SHARE or max(peaks) > LARGEST_PEAK_MB)
+    is_slow = share > LARGEST_SHARE or ratio > LARGEST_SPEAKERS
+    return int(is_slow or max(peaks) > LARGEST_PEAK_MB)
 
 
 if __name__ == "__main__":
