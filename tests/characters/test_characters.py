@@ -238,6 +238,7 @@ def test_a_book_in_another_language_has_those_who_speak():
     assert people_in(*texts) == {"mara": {"Mara"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

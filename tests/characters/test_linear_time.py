@@ -14,6 +14,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
 def test_the_time_of_clues_is_in_proportion_to_the_length(name):
     def seconds(n):

@@ -100,6 +100,7 @@ def test_names_are_in_order_and_can_be_read_back(words):
             assert parse_form(printed) == name.form
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -97,6 +97,7 @@ def test_each_number_comes_once_and_is_in_range():
 LONG = "and then he went to the boat with all of them, " * 1_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "paragraph",
     ["“Do not go to the boat now.” " * 1_500, f"“{LONG}”", f"He was there {LONG} “Now,” {LONG}"],

@@ -8,7 +8,6 @@ import pytest
 from helpers import SAMPLE
 from safetensors.numpy import save_file
 
-from miner.dialogue import read
 from miner.dialogue.read import parse_spans
 from miner.dialogue.speech_facts import N_FACTS
 from miner.dialogue.speech_judge import WEIGHTS, SpeechJudge, judge_of, load_judge
@@ -104,7 +103,7 @@ def test_speech_that_continues_from_the_paragraph_before_is_left_alone():
 def strict(monkeypatch):
     """English books are judged by a judge that knows of signs."""
     judges = {"en": judge_with(sign=5.0, schild=5.0)}
-    monkeypatch.setattr(read, "judge_of", judges.get)
+    monkeypatch.setattr("miner.dialogue.speech_judge.judge_of", judges.get)
 
 
 def test_a_book_is_judged_when_it_is_read(strict):

@@ -258,6 +258,7 @@ def prepare_words(gold, path, *options):
     return given
 
 
+@pytest.mark.slow
 def test_a_run_from_prepared_examples_comes_to_the_same_result_without_books(
     whole, prepared, tmp_path, monkeypatch
 ):
