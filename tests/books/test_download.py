@@ -401,8 +401,8 @@ def test_another_host_and_a_cached_book_wait_for_nothing(site, cache):
         site.pages["/1.html"] = other.pages["/2.html"] = answer()
         began = time.monotonic()
         for id, mirror in (("1", site.mirror), ("2", other.mirror), ("1", site.mirror)):
-            download(id, mirror=mirror, cache=cache, limits=replace(QUICK, pause=3))
-        assert time.monotonic() - began < 2
+            download(id, mirror=mirror, cache=cache, limits=replace(QUICK, pause=20))
+        assert time.monotonic() - began < 15
         assert len(other.paths) == 1
     finally:
         other.close()
