@@ -428,6 +428,7 @@ def seconds(form: str, n: int) -> float:
     return cpu_seconds(read)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form",
     [
@@ -447,6 +448,7 @@ def test_time_is_linear_in_the_size_of_a_page(form):
     assert seconds(form, 3_200) < 8 * 4 * once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outer", "form"),
     [("<div class=poem>", "<p>x</p>"), ("<sup>", "<i>x</i>"), ("<a href='x.png'>", "<i></i>")],

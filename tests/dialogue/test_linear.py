@@ -45,6 +45,7 @@ def work(texts: list[str]) -> float:
     return cpu_seconds(split_and_decode)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_block_takes_time_in_proportion_to_its_length(name):
     assert work([BLOCKS[name]]) < 5
