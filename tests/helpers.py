@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from safetensors.numpy import save_file
 
 from miner.app.cli.main import main
 from miner.books.book import parse_book
@@ -186,6 +188,17 @@ def offsets_of(text: str, *parts: str) -> list[tuple[int, int]]:
         start = text.index(part, spans[-1][1] if spans else 0)
         spans.append((start, start + len(part)))
     return spans
+
+
+def refuse_weights(load, path, content, message):
+    """Weights, or bytes that are none, are refused in one clear line."""
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        save_file(content, path)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: {message}") as error:
+        load(path)
+    assert len(str(error.value).splitlines()) == 1
 
 
 def cpu_seconds(call: Callable[[], object]) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from miner.books.book import parse_book
-from miner.books.book_file import find_page_fault
+from miner.books.book_file import find_page_fault, read_book_file
 from miner.books.catalog import number_from_title
 from miner.books.sources import NUMBER, Source, cache_folder, cached_file, find_sources
 from miner.books.web import FileKind, Limits, download_file
@@ -67,6 +67,16 @@ def find_book(
     if len(sources) != 1:
         raise ValueError(f"{printable(word)}: found {len(sources)} books, expected one")
     return sources[0], sources[0].path or download(sources[0].id, mirror=mirror)
+
+
+def read_book_bytes(word: str, books: Path | None = None, mirror: str | None = None) -> bytes:
+    """The bytes of the one book that a word names, as `find_book` finds it.
+
+    Raises:
+        ValueError: as `find_book` does.
+        OSError: if the file cannot be read.
+    """
+    return read_book_file(find_book(word, books, mirror)[1])
 
 
 def download(

@@ -263,6 +263,16 @@ def slug_of(name: str, taken: Container[str] = ()) -> str:
     return free
 
 
+def find_unnamed(characters: Iterable[Character]) -> dict[tuple[str, int], Character]:
+    """Returns the unnamed people of chapters, by each noun that they go by and their chapter."""
+    return {
+        (alias, one.chapter): one
+        for one in characters
+        if one.chapter is not None
+        for alias in one.aliases
+    }
+
+
 def character_of(
     name: str, aliases: Iterable[str], gender: str = "", taken: Container[str] = ()
 ) -> Character:

@@ -17,7 +17,7 @@ import numpy as np
 
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.speech_facts import N_FACTS, Array, read_facts
-from miner.dialogue.weight_file import read_weights
+from miner.dialogue.weight_file import find_weights, read_weights
 from miner.files import printable
 
 # The probability from which on the rules are overruled; fitted on dev.
@@ -73,8 +73,8 @@ def is_judged(span: Span) -> bool:
 @cache
 def judge_of(language: str) -> SpeechJudge | None:
     """Returns the judge of a language that comes with the package; None where there is none."""
-    path = WEIGHTS / f"{language}.safetensors"
-    return load_judge(path) if path.is_file() else None
+    path = find_weights(WEIGHTS, language)
+    return load_judge(path) if path else None
 
 
 def load_judge(path: Path) -> SpeechJudge:

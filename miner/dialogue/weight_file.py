@@ -12,6 +12,12 @@ from safetensors.numpy import load_file
 from miner.files import printable, reason_of
 
 
+def find_weights(folder: Path, language: str) -> Path | None:
+    """Returns the file of a language, `en.safetensors`; None where there is none."""
+    path = folder / f"{language}.safetensors"
+    return path if path.is_file() else None
+
+
 def read_weights(path: Path) -> dict[str, NDArray[np.float32]]:
     """Returns the weights in a file by name.
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
 from miner.annotation.coverage import Coverage
 from miner.annotation.editions import BookReader, Edition, read_editions_at_hand
-from miner.characters.cast import Character, Kind
+from miner.characters.cast import Character, Kind, find_unnamed
 from miner.characters.clues import find_clues
 from miner.characters.matching import match_speakers
 from miner.characters.mentions import Person, read_people
@@ -270,12 +270,7 @@ class _Gold:
     def _match(self, characters: Sequence[Character]) -> dict[tuple[int, str], str]:
         """Returns the id of the character whom each name of each chapter means."""
         book = read_people(self.spans, characters)
-        unnamed = {
-            (one.chapter, alias): one.id
-            for one in characters
-            if one.chapter is not None
-            for alias in one.aliases
-        }
+        unnamed = find_unnamed(characters)
         narrator = next((one.id for one in characters if one.kind is Kind.NARRATOR), None)
 
         def id_of(person: Person, chapter: int) -> str | None:
@@ -283,7 +278,8 @@ class _Gold:
                 return characters[person.character].id
             if person.kind is Kind.NARRATOR:
                 return narrator
-            return unnamed.get((chapter, person.noun))
+            known = unnamed.get((person.noun, chapter))
+            return known and known.id
 
         found: dict[tuple[int, str], str] = {}
         annotated = set(self._utterances)

@@ -34,8 +34,6 @@ BASELINES = ("gap", "tuned-gap", "narration")  # what `miner compare` compares b
 GROUP = "miner.taggers"  # entry points by which a package, ours or another, adds taggers
 # The checkpoints that come with the package, one folder a language.
 CHECKPOINTS = Path(__file__).parent / "tagger" / "checkpoints"
-JUDGES = Path(__file__).parents[1] / "dialogue" / "weights"  # one file a language
-SPEAKERS = Path(__file__).parent / "speakers" / "weights"  # one file a language
 # The SHA-256 of each. A checkpoint with another digest is not the one whose scores we report.
 SHIPPED = {"en": "b67f4bd121f6e1da766f5d6246516e75bf49014694a65f219e63de3172442cfe"}
 _FileStates = tuple[tuple[Path, int, int], ...]
@@ -339,7 +337,10 @@ def weight_signatures() -> dict[str, list[str]]:
 
     The digest is the start of the file's SHA-256.
     """
-    folders = {"speech": JUDGES, "speakers": SPEAKERS}
+    from miner.dialogue.speech_judge import WEIGHTS as SPEECH
+    from miner.models.speakers.attributor import WEIGHTS as SPEAKERS
+
+    folders = {"speech": SPEECH, "speakers": SPEAKERS}
     return {
         name: [
             f"{path.stem}@{sha256(path.read_bytes()).hexdigest()[:8]}"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Protocol, TypeVar
 
 from miner.annotation.editions import BookReader
-from miner.books.book_file import read_book_file
-from miner.books.download import find_book
+from miner.books.download import read_book_bytes
 from miner.files import refuse_existing
 from miner.models.prepared_files import Arrays, Record
 from miner.models.tagger.training_config import Option
@@ -132,13 +132,11 @@ def _read(
 ) -> tuple[Examples, Record]:
     """Returns the examples of books, and the record of what they are."""
 
-    def read_book(book: str) -> bytes:
-        return read_book_file(find_book(book, config.books)[1])
-
     def leave_out(line: str) -> None:
         left_out.append(line)
         report(f"left out, {line}")
 
+    read_book = partial(read_book_bytes, books=config.books)
     left_out: list[str] = []
     examples = trainer.read(config.gold, config.train_split, read_book, config.without, leave_out)
     return examples, {

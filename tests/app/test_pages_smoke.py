@@ -3,7 +3,7 @@
 import pytest
 from annotation_helpers import read_rows
 from annotator_helpers import serving
-from browser import chromium, opened, require_chromium
+from browser import opened
 from helpers import SAMPLE
 
 from miner.app.viewer.layers import build_layers
@@ -12,13 +12,6 @@ from miner.dialogue.read import parse_spans
 from miner.models.load import load_tagger
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    require_chromium()
-    with chromium() as started:
-        yield started
 
 
 def test_the_viewer_opens_finds_follows_a_link_and_switches_layers(browser, tmp_path):

@@ -9,9 +9,7 @@ from browser import (
     DESKTOP,
     NAMELESS,
     PHONE,
-    chromium,
     opened,
-    require_chromium,
     seconds_to_first_chapter,
 )
 from helpers import SAMPLE, annotations_of_sample, run
@@ -23,13 +21,6 @@ from miner.models.load import load_tagger
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALLEST = (360, 740)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    require_chromium()
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

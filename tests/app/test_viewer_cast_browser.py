@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, chromium, opened, require_chromium
+from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, opened
 from helpers import DATA, annotations_of_sample, run
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -14,13 +14,6 @@ SPEECH = """() => book.chapters.flatMap(({ number }) =>
 UNLIT = """() => [...document.querySelectorAll("#chapter .utterance")].map(
   (element) => [utteranceAt(element.dataset.key).person.id, element.classList.contains("unlit")])"""
 FOCUSED = "[view.chapter.number, view.focus, utteranceAt().person.id]"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    require_chromium()
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

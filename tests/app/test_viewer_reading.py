@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browser import DESKTOP, PHONE, chromium, opened, require_chromium
+from browser import DESKTOP, PHONE, opened
 from helpers import SAMPLE, run
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -17,13 +17,6 @@ window.copied = [];
 document.execCommand = (name) => copied.push([name, document.activeElement.value]) > 0;
 null;
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    require_chromium()
-    with chromium() as started:
-        yield started
 
 
 def write_tags(path):

@@ -47,7 +47,7 @@ def test_a_run_writes_weights_that_load_and_a_record(trained, gold):
 
 def test_weights_from_prepared_examples_are_the_same_without_books(trained, tmp_path, monkeypatch):
     name, folder, _ = trained
-    monkeypatch.setattr(network_training, "read_book_file", None)
+    monkeypatch.setattr(network_training, "read_book_bytes", None)
     out = tmp_path / "en.safetensors"
     words = ["--gold", tmp_path / "none", "--examples", folder / "examples.npz", "-o", out]
     done = start(name, *words)

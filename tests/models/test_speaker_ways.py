@@ -14,12 +14,13 @@ from miner.characters.paragraphs import join_spans
 from miner.characters.words import FEMALE_NAMES, MALE_NAMES, NICKNAMES
 from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import Tag, TaggedSpan
+from miner.models.speakers import ABLATIONS
 from miner.models.speakers.attributor import SpeakerAttributor, attributor_of
 from miner.models.speakers.features import FEATURES
 from miner.models.speakers.history import HISTORY
 from miner.models.speakers.masking import mask_names
 from miner.models.speakers.rules import rule_attributor
-from miner.models.speakers.ways import ABLATIONS, OURS, RULES, LastTags, find_ways
+from miner.models.speakers.ways import OURS, RULES, LastTags, find_ways
 
 CAST = (
     "“Yes,” said Mara Otway. “No,” said Mara Otway.",

@@ -262,7 +262,7 @@ def prepare_words(gold, path, *options):
 def test_a_run_from_prepared_examples_comes_to_the_same_result_without_books(
     whole, prepared, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(training_data, "read_book_file", None)
+    monkeypatch.setattr(training_data, "read_book_bytes", None)
     out = tmp_path / "out"
     done = start(tmp_path / "no gold", out, "--smoke", "--examples", prepared)
     assert (done.exit_code, done.exception) == (0, None)

@@ -24,13 +24,12 @@ from miner.app.cli.options import (
     tagger_option,
 )
 from miner.app.cli.terminal import open_console, show, show_json
+from miner.models.speakers import ABLATIONS
 
 if TYPE_CHECKING:
     from miner.annotation.pdnc import PdncNovel
     from miner.evaluation.judged_speakers import ShownError, Speak
     from miner.models.speakers.attributor import SpeakerAttributor
-
-_ABLATIONS = ("greedy", "names-only", "masked", "gap-tags")
 
 
 @click.command("speakers")
@@ -59,11 +58,10 @@ _ABLATIONS = ("greedy", "names-only", "masked", "gap-tags")
 @click.option(
     "--ablate",
     "ablations",
-    type=click.Choice(_ABLATIONS),
+    type=click.Choice(list(ABLATIONS)),
     multiple=True,
-    help="Also score ours without a part of it, may be repeated. greedy: each utterance decided "
-    "alone and without the tags. names-only: pronouns and nouns that tell the speaker are not "
-    "read. masked: invented names. gap-tags: the tags of the gap heuristic.",
+    help="Also score ours without a part of it, may be repeated. "
+    + " ".join(f"{name}: {about}." for name, about in ABLATIONS.items()),
 )
 @click.option(
     "--errors",

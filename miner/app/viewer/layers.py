@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import groupby
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotations
@@ -18,7 +19,7 @@ from miner.characters.spoken_book import SpokenBook
 from miner.corpus.schema import Row, rows_of_book
 from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger
+from miner.dialogue.tags import Tag, TaggedBook, Tagger
 from miner.evaluation.matching import Place, place_of
 from miner.models.load import StoredTags
 
@@ -139,10 +140,13 @@ def build_layers(
         raise ValueError(f"found two layers called {twice[0]}, expected each name once")
     if not 1 <= len(names) <= MAX_LAYERS:
         raise ValueError(f"found {len(names)} layers, expected 1 to {MAX_LAYERS}")
+    from miner.models.speakers.attributor import attribute_speakers
+
+    speak = partial(attribute_speakers, revise=False)
     book = book_spans.book
     if annotations is None:
         plain = (
-            _layer(book.id, name, _speak(book_spans, tagger.tag(book_spans), characters))
+            _layer(book.id, name, speak(book_spans, tagger.tag(book_spans), characters))
             for name, tagger in taggers
         )
         return LayeredBook(book, tuple(plain))
@@ -155,13 +159,13 @@ def build_layers(
         if fact is not None
     }
     chapters = number_chapters(gold, facts=facts)
-    named = _speak(located.book_spans, gold.spans, NO_CHARACTERS)
+    named = speak(located.book_spans, gold.spans)
     layers = [Layer(GOLD, True, chapters, _dialogue_rows(gold, named), list_cast(named))]
     spans = tuple(_replace_chapters(book_spans.spans, located.book_spans.spans))
     mixed = replace(book_spans, spans=spans)
     for name, tagger in taggers:
         tagged = tagger.tag(book_spans if isinstance(tagger, StoredTags) else mixed)
-        layers.append(_layer(book.id, name, _speak(mixed, tagged, characters), gold))
+        layers.append(_layer(book.id, name, speak(mixed, tagged, characters), gold))
     return LayeredBook(book, tuple(layers), tuple(layers[0].chapters), len(located.lost))
 
 
@@ -229,18 +233,6 @@ def _layer(book: str, name: str, spoken: SpokenBook, gold: TaggedBook | None = N
 
 def _dialogue_rows(tagged: TaggedBook, spoken: SpokenBook) -> list[Row]:
     return list(rows_of_book(tagged, decode_dialogues(tagged), spoken)["dialogues"])
-
-
-def _speak(
-    book_spans: BookSpans, tagged: Sequence[TaggedSpan], characters: CharacterLists
-) -> SpokenBook:
-    """The tagged spans with their speakers; a checkpoint has given them itself."""
-    from miner.models.speakers.attributor import attribute_speakers
-
-    if isinstance(tagged, SpokenBook):
-        return tagged
-    own = replace(book_spans, spans=tuple(item.span for item in tagged))
-    return attribute_speakers(own, tagged, characters, revise=False)
 
 
 def _with_names(located: Located) -> TaggedBook:

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
-from miner.characters.cast import Character, Kind, slug_of
+from miner.characters.cast import Character, Kind, find_unnamed, slug_of
 from miner.characters.character_files import NO_CHARACTERS, CharacterLists
 from miner.characters.clues import find_clues, keep_names
 from miner.characters.mentions import BookPeople, Person, read_people
 from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import CONTINUATION, Tag, TaggedSpan
-from miner.dialogue.weight_file import read_weights
+from miner.dialogue.weight_file import find_weights, read_weights
 from miner.files import printable
 from miner.models.speakers.decoding import BEAM, Scorer, decode_speakers
 from miner.models.speakers.features import read_candidates
@@ -140,8 +140,8 @@ def _characters_of(
 @cache
 def attributor_of(language: str) -> SpeakerAttributor | None:
     """Returns the attributor of a language that comes with the package; None if there is none."""
-    path = WEIGHTS / f"{language}.safetensors"
-    return load_attributor(path) if path.is_file() else None
+    path = find_weights(WEIGHTS, language)
+    return load_attributor(path) if path else None
 
 
 def load_attributor(path: Path) -> SpeakerAttributor:
@@ -164,12 +164,7 @@ class _Characters:
     def __init__(self, book: BookPeople, given: Sequence[Character]) -> None:
         self._cast = book.cast.characters
         # A given list has the unnamed people of an earlier run, perhaps under better names.
-        self._given: dict[tuple[str, int | None], Character] = {
-            (alias, one.chapter): one
-            for one in given
-            if one.chapter is not None
-            for alias in one.aliases
-        }
+        self._given = find_unnamed(given)
         self._others: dict[tuple[str, int | None], Character] = {}
         self._taken = {character.id for character in self._cast}
 
@@ -182,7 +177,7 @@ class _Characters:
             return self._cast[person.character].id
         # The waiter of another chapter is another waiter; the narrator is the same.
         key = (person.noun, chapter if person.noun else None)
-        if known := self._given.get(key):
+        if known := self._given.get((person.noun, chapter)):
             return known.id
         if key not in self._others:
             name = person.noun or Kind.NARRATOR.value
@@ -235,8 +230,9 @@ def _agreeing(
 
 def _agreeing_tag(tag: Tag, speaker: str | None, before: tuple[Tag, str | None] | None) -> Tag:
     """Returns the tag of an utterance after the one before it in its chapter."""
-    if before is None or tag is Tag.B_START or speaker is None or before[1] is None:
-        return (
-            tag if before is None or tag not in CONTINUATION.values() else CONTINUATION[before[0]]
-        )
-    return CONTINUATION[before[0]] if speaker == before[1] else Tag.B_OTHER
+    if before is None or tag is Tag.B_START:
+        return tag
+    last_tag, last = before
+    is_known = speaker is not None and last is not None
+    goes_on = speaker == last if is_known else tag in _CONTINUING
+    return CONTINUATION[last_tag] if goes_on else Tag.B_OTHER

@@ -9,18 +9,12 @@ from miner.characters.cast import Character
 from miner.characters.spoken_book import Attributor, SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TaggedSpan, Tagger
+from miner.models.speakers import ABLATIONS
 from miner.models.speakers.attributor import SpeakerAttributor
 from miner.models.speakers.masking import MaskedBook, mask_names
 from miner.models.speakers.rules import rule_attributor
 
 OURS, RULES = "ours", "simple rules"
-# What each ablation changes.
-ABLATIONS = {
-    "greedy": "each utterance decided alone, in order, and without the tags",
-    "names-only": "pronouns and nouns that tell the speaker are not read; not trained again",
-    "masked": "all names replaced by invented ones before anything reads the book",
-    "gap-tags": "the tags of the gap heuristic",
-}
 
 
 @dataclass(slots=True)

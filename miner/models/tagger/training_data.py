@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
-from miner.books.book_file import read_book_file
-from miner.books.download import find_book
+from miner.books.download import read_book_bytes
 from miner.books.sources import find_sources
 from miner.models.load import load_tagger, tagger_signature
 from miner.models.prepared_files import Record
@@ -106,13 +106,11 @@ def read_training_data(
         OSError: if a file cannot be read.
     """
 
-    def read_book(book: str) -> bytes:
-        return read_book_file(find_book(book, config.books)[1])
-
     def leave_out(line: str) -> None:
         left_out.append(line)
         report(f"left out, {line}")
 
+    read_book = partial(read_book_bytes, books=config.books)
     left_out: list[str] = []
     training = read_examples(config.gold, config.train_split, read_book, config.without, leave_out)
     splits = {
