@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from miner.annotation.annotations import read_annotations
     from miner.app.viewer.view import view_html
     from miner.books.book import Block, Book
-    from miner.corpus.build import mine_corpus
     from miner.corpus.mined_book import MinedBook
     from miner.corpus.pipeline import mine
     from miner.corpus.reading import read_book, read_spans
+    from miner.corpus.run import mine_corpus
     from miner.dialogue.dialogues import Dialogue, Pair, Turn, turn_pairs
     from miner.dialogue.spans import Span
     from miner.dialogue.tags import Tag, Tagger
@@ -59,7 +59,7 @@ _MODULES = {
     "miner.annotation.annotations": ["read_annotations"],
     "miner.app.viewer.view": ["view_html"],
     "miner.books.book": ["Block", "Book"],
-    "miner.corpus.build": ["mine_corpus"],
+    "miner.corpus.run": ["mine_corpus"],
     "miner.corpus.mined_book": ["MinedBook"],
     "miner.corpus.pipeline": ["mine"],
     "miner.corpus.reading": ["read_book", "read_spans"],

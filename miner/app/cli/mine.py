@@ -140,7 +140,7 @@ def command(
     miner mine DIR --workers 4 --format parquet -o mined
     miner mine DIR -o mined --log mined.log --resume    a long run, begun or resumed
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.corpus.build import mine_corpus
+    from miner.corpus.run import mine_corpus
 
     if out == STDOUT:
         raise ValueError(

@@ -149,7 +149,7 @@ def test_a_book_is_kept_before_the_next_one_is_tagged(checkpoint, tmp_path):
 def test_there_are_no_more_processes_than_books(monkeypatch, workers, n_processes):
     started = []
     here = HereExecutor()
-    monkeypatch.setattr("miner.corpus.build.LocalExecutor", lambda n: started.append(n) or here)
+    monkeypatch.setattr("miner.corpus.mining.LocalExecutor", lambda n: started.append(n) or here)
     books = ["sample", DATA / "dash.htm", DATA / "play.html"]
     miner.mine_corpus(books, tagger="gap", workers=workers).finish()
     assert started == [n_processes]

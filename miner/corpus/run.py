@@ -6,41 +6,34 @@ import logging
 import os
 import platform
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import asdict
 from inspect import GEN_CREATED, getgeneratorstate
 from numbers import Integral
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from miner.books.catalog import number_from_title
-from miner.books.sources import Missing, Source, find_sources
+from miner.books.sources import find_sources
 from miner.characters.character_files import open_characters
-from miner.corpus.executors import Executor, LocalExecutor, Lost
+from miner.corpus.executors import Executor
 from miner.corpus.filters import BookFilter, list_filters
 from miner.corpus.mined_book import MinedBook
+from miner.corpus.mining import MiningPlan, mine_sources
 from miner.corpus.options import MiningOptions, describe
 from miner.corpus.pipeline import (
     SetAside,
-    UntaggedBook,
-    lost_book,
     open_tagger,
-    read_source,
-    tag_books,
 )
-from miner.corpus.progress import Progress, ProgressCounter
+from miner.corpus.progress import Progress
 from miner.corpus.reading import names_of_marks, word_of
-from miner.corpus.shards import ShardFolder, shard_name
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filters import MIN_TURNS
 from miner.dialogue.tags import Tagger
-from miner.files import printable
-from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint, weight_signatures
-from miner.models.routing import route_in_order
+from miner.models.load import AUTO, FLOAT32, tagger_signature, weight_signatures
 from miner.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -159,21 +152,11 @@ def mine_corpus(
     folder = None
     if out is not None:
         folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
-    plan = _Plan((*found, *missing), loaded, options, chosen, mirror, workers, executor, folder)
-    return CorpusRun(plan, head, on_result, on_progress)
-
-
-class _Plan(NamedTuple):
-    """What a run is to do."""
-
-    sources: tuple[Source | Missing, ...]
-    tagger: Tagger
-    options: MiningOptions
-    filters: tuple[BookFilter, ...]
-    mirror: str | None
-    workers: int
-    executor: Executor | None
-    folder: OutputFolder | None
+    shards = folder.shards if folder else None
+    plan = MiningPlan(
+        (*found, *missing), loaded, options, chosen, mirror, workers, executor, shards
+    )
+    return CorpusRun(plan, folder, head, on_result, on_progress)
 
 
 class CorpusRun:
@@ -191,7 +174,8 @@ class CorpusRun:
 
     def __init__(
         self,
-        plan: _Plan,
+        plan: MiningPlan,
+        folder: OutputFolder | None,
         head: dict[str, Any],
         on_result: Callable[[MinedBook | SetAside], None],
         on_progress: Callable[[Progress], None],
@@ -200,11 +184,11 @@ class CorpusRun:
         self.entries: list[dict[str, Any]] = []
         self.set_aside: list[SetAside] = []
         self.paths: list[Path] = []
-        self._plan = plan
+        self._folder = folder
         # The generator does not know this object. Without a cycle between the two, Python ends the
         # run, with its processes and its lock, as soon as a loop over it is left.
         self._books = _mine(
-            plan, head, on_result, on_progress, self.entries, self.set_aside, self.paths
+            plan, folder, head, on_result, on_progress, self.entries, self.set_aside, self.paths
         )
 
     @property
@@ -240,7 +224,7 @@ class CorpusRun:
             raise
 
     def __del__(self) -> None:
-        if self._plan.folder and getgeneratorstate(self._books) == GEN_CREATED:
+        if self._folder and getgeneratorstate(self._books) == GEN_CREATED:
             warnings.warn(
                 "mine_corpus mined nothing: iterate over what it returns, or call finish()",
                 RuntimeWarning,
@@ -262,14 +246,14 @@ class CorpusRun:
 
     def _add_note(self, error: BaseException) -> None:
         """Says on the error what is left of the run."""
-        folder = self._plan.folder
-        note = folder.note() if folder and not self.paths else ""
+        note = self._folder.note() if self._folder and not self.paths else ""
         if note and note not in getattr(error, "__notes__", ()):
             error.add_note(note)
 
 
 def _mine(
-    plan: _Plan,
+    plan: MiningPlan,
+    folder: OutputFolder | None,
     head: dict[str, Any],
     on_result: Callable[[MinedBook | SetAside], None],
     on_progress: Callable[[Progress], None],
@@ -278,11 +262,10 @@ def _mine(
     paths: list[Path],
 ) -> Generator[MinedBook, None, None]:
     """The mined books. It notes in the lists what `CorpusRun` tells of the run."""
-    folder = plan.folder
     names: list[str] = []
     block: AbstractContextManager[object] = folder or nullcontext()
     _log.info("sources to mine by %s: %d", head["options"]["tagger"], len(plan.sources))
-    with block, closing(_results(plan, on_progress)) as results:
+    with block, closing(mine_sources(plan, on_progress)) as results:
         for name, result in results:
             if name:
                 names.append(name)
@@ -328,157 +311,6 @@ def _sum_counts(entries: list[dict[str, Any]]) -> dict[str, int]:
     for entry in entries:
         counts.update(entry["counts"])
     return {"books": len(entries), "words": sum(entry["words"] for entry in entries), **counts}
-
-
-@dataclass(frozen=True, slots=True)
-class _Located:
-    """A source on disk and the name of its shard, or one that is missing and has none."""
-
-    source: Source | Missing
-    shard: str
-    is_done: bool
-
-
-def _results(
-    plan: _Plan, on_progress: Callable[[Progress], None]
-) -> Generator[tuple[str, MinedBook | SetAside], None, None]:
-    """The result of each source, in order, and the name of its shard ("" if it has none)."""
-    shards, options = plan.folder.shards if plan.folder else None, plan.options
-    located = deque[_Located]()  # the sources under way
-    progress = ProgressCounter(len(plan.sources), on_progress)
-
-    def locate_all() -> Iterator[_Located]:
-        # Downloads stay in this process: one polite request at a time, whatever the workers.
-        for source in plan.sources:
-            located.append(_locate(source, plan.mirror, shards))
-            yield located[-1]
-
-    def read(
-        is_todo: bool, items: Iterator[_Located]
-    ) -> Iterator[MinedBook | SetAside | UntaggedBook]:
-        for item, result in (_read_all if is_todo else _remember_all)(items, plan, shards):
-            progress.add_read(_n_words(result) if is_todo else None)
-            if isinstance(result, UntaggedBook) and item.shard:
-                untagged.add(item.shard)
-            yield result
-
-    untagged = set[str]()  # the shards that no process has written yet
-    results = route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD)
-    tagged = tag_books(results, plan.tagger, options, progress.add_tagged)
-    # Closed here, so that no process is left while somebody holds the traceback of an error.
-    with closing(results), closing(tagged):
-        for result in tagged:
-            item = located.popleft()
-            if item.shard in untagged:
-                untagged.remove(item.shard)
-                _keep(item, result, shards)
-            progress.add_result()
-            yield item.shard if _is_lasting(result) else "", result
-
-
-def _locate(source: Source | Missing, mirror: str | None, shards: ShardFolder | None) -> _Located:
-    """The source with its file, which is downloaded if it is on no disk."""
-    if isinstance(source, Source) and source.path is None:
-        from miner.books.download import download
-
-        try:
-            source = replace(source, path=download(source.id, mirror=mirror))
-        except (ValueError, OSError) as error:
-            source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
-    if isinstance(source, Missing) or not shards:
-        return _Located(source, "", False)
-    name = shard_name(source)
-    return _Located(source, name, bool(name and shards.find(name)))
-
-
-def _is_todo(item: _Located) -> bool:
-    return isinstance(item.source, Source) and not item.is_done
-
-
-def _read_all(
-    items: Iterator[_Located], plan: _Plan, shards: ShardFolder | None
-) -> Iterator[tuple[_Located, MinedBook | SetAside | UntaggedBook]]:
-    """The sources that an executor reads, with their results."""
-    taken = deque[_Located]()
-
-    def noted() -> Iterator[_Located]:
-        for item in items:
-            taken.append(item)
-            yield item
-
-    function = partial(
-        _read_and_keep,
-        tagger=plan.tagger,
-        options=plan.options,
-        filters=plan.filters,
-        shards=shards,
-    )
-    results = _executor_of(plan).map(function, noted())
-    try:
-        for result in results:
-            item = taken.popleft()
-            if isinstance(result, Lost):
-                assert isinstance(item.source, Source)
-                why = (str(result),) if isinstance(result, ChildProcessError) else ()
-                result = lost_book(item.source, *why)
-            yield item, result
-    finally:
-        if isinstance(results, Generator):
-            results.close()
-
-
-def _read_and_keep(
-    item: _Located,
-    tagger: Tagger,
-    options: MiningOptions,
-    filters: tuple[BookFilter, ...],
-    shards: ShardFolder | None,
-) -> MinedBook | SetAside | UntaggedBook:
-    """The result of a source, which is kept at once, whatever becomes of the books before it."""
-    assert isinstance(item.source, Source)
-    result = read_source(item.source, tagger, options, filters)
-    if not isinstance(result, UntaggedBook):
-        _keep(item, result, shards)
-    return result
-
-
-def _keep(item: _Located, result: MinedBook | SetAside, shards: ShardFolder | None) -> None:
-    """Writes the shard of a result, unless another try may give another result."""
-    if shards and item.shard and _is_lasting(result):
-        shards.add(item.shard, result)
-
-
-def _is_lasting(result: MinedBook | SetAside) -> bool:
-    return isinstance(result, MinedBook) or result.is_lasting
-
-
-def _remember_all(
-    items: Iterator[_Located], plan: _Plan, shards: ShardFolder | None
-) -> Iterator[tuple[_Located, MinedBook | SetAside]]:
-    """The sources that need not be read, with their results."""
-    for item in items:
-        if isinstance(item.source, Missing):
-            word = printable(item.source.word) or repr(item.source.word)
-            yield item, SetAside(word, item.source.why)
-            continue
-        shard = shards.find(item.shard) if shards else None
-        assert shard
-        yield item, shard.result(plan.options)
-
-
-def _n_words(result: MinedBook | SetAside | UntaggedBook) -> int:
-    if isinstance(result, UntaggedBook):
-        return result.book_spans.book.n_words
-    return result.n_words if isinstance(result, MinedBook) else 0
-
-
-def _executor_of(plan: _Plan) -> Executor:
-    """The executor of a plan: other processes where they do something beside this one."""
-    if plan.executor:
-        return plan.executor
-    reads_ahead = uses_checkpoint(plan.options.tagger) and len(plan.sources) > 1
-    n_processes = min(plan.workers, len(plan.sources))
-    return LocalExecutor(n_processes if n_processes > 1 or reads_ahead else 0)
 
 
 def _listed(
