@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from miner.characters.character_files import CharacterFile
@@ -30,6 +30,7 @@ class MiningOptions:
         format: the format of the files, one of `export.describe_formats`.
         dtype: in which a checkpoint computes, "float32" or "bfloat16".
         characters: the characters of books whose lists are given; None if they are found.
+        history_turns: how many turns before its context a pair has; None for all of them.
 
     Raises:
         ValueError: if a value is out of its range.
@@ -45,6 +46,7 @@ class MiningOptions:
     format: str = "jsonl"
     dtype: str = FLOAT32
     characters: CharacterFile | None = None
+    history_turns: int | None = 0
 
     def __post_init__(self) -> None:
         """Refuses what would fail at every single book."""
@@ -52,6 +54,13 @@ class MiningOptions:
             value = getattr(self, name)
             if not isinstance(value, Real) and (value is not None or name != "max_utterance_words"):
                 raise TypeError(f"found {name} {value!r}, expected a number")
+        if self.history_turns is not None:
+            if not isinstance(self.history_turns, Integral):
+                raise TypeError(
+                    f"found history_turns {self.history_turns!r}, expected a whole number or None"
+                )
+            if self.history_turns < 0:
+                raise ValueError(f"found history_turns {self.history_turns}, expected at least 0")
         self.filter(())
         find_format(self.format)
 

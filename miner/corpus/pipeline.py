@@ -74,6 +74,7 @@ def mine(
     min_confidence: float = 0.0,
     dtype: str = FLOAT32,
     characters: str | Path | None = None,
+    history_turns: int | None = 0,
 ) -> MinedBook:
     """Mines the conversations of one book.
 
@@ -99,6 +100,7 @@ def mine(
         dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
         characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the book has;
             without it they are found.
+        history_turns: how many turns before its context a row of `pairs` has; None for all.
 
     Raises:
         ValueError: if there is no such book or tagger, the book has no dialogues, or `characters`
@@ -116,6 +118,7 @@ def mine(
         min_confidence=min_confidence,
         dtype=dtype,
         characters=given,
+        history_turns=history_turns,
     )
     found = find_source(source, books, mirror)
     if given is not None:
@@ -299,7 +302,14 @@ def _decode(
     spoken = attribute_speakers(book_spans, given, lists, revise=False)
     tagged = TaggedBook(book_spans.book.id, spoken.spans, options.tagger)
     filtered = options.filter(decode_dialogues(tagged))
-    rows = rows_of_book(tagged, filtered.kept, spoken, options.pairs_by_span)
+    rows = rows_of_book(
+        book_spans.book,
+        tagged,
+        filtered.kept,
+        spoken,
+        options.pairs_by_span,
+        options.history_turns,
+    )
     confidences = tuple(item.confidence for item in tagged.spans)
     return MinedBook(
         _entry(source, book_spans, filtered, spoken, options),

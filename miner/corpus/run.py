@@ -54,6 +54,7 @@ def mine_corpus(
     min_confidence: float = 0.0,
     dtype: str = FLOAT32,
     characters: str | Path | None = None,
+    history_turns: int | None = 0,
     format: str = "jsonl",
     filters: BookFilter | Iterable[BookFilter] = (),
     workers: int = 1,
@@ -99,6 +100,7 @@ def mine_corpus(
         characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the books
             have. Without it they are found, and so are those of a book that it lacks, with a
             warning.
+        history_turns: how many turns before its context a row of `pairs` has; None for all.
         format: of the files: "jsonl", "parquet", "csv", "convokit" or "chat".
         filters: one or several; a book that one refuses is set aside, see `corpus.filters`.
         workers: processes that read books. Heuristics tag in them, too. A checkpoint tags in this
@@ -139,6 +141,7 @@ def mine_corpus(
         format,
         dtype,
         given,
+        history_turns,
     )
     found, missing = find_sources(
         map(word_of, _listed(sources)),

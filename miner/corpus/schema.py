@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = dict[str, Any]
+TITLE = ("title", "author", "language")  # of the book of a dialogue or a pair
 SPEAKER = ("speaker", "speaker_name", "speaker_confidence", "addressees")  # of a turn
 KINDS = {
     "spans": "every utterance and every piece of narration, in order, tagged",
@@ -32,45 +33,72 @@ KINDS = {
 }
 
 
+class TitledBook(Protocol):
+    """What rows tell of their book beside its id; a `Book` and a `MinedBook` have it."""
+
+    @property
+    def title(self) -> str:
+        """The title, or ""."""
+        ...
+
+    @property
+    def author(self) -> str:
+        """The author, or ""."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """The code of the language that the file declares ("en"), or ""."""
+        ...
+
+
 def rows_of_book(
+    book: TitledBook,
     tagged: TaggedBook,
     found: Sequence[Dialogue],
     spoken: SpokenBook,
     pairs_by_span: bool = False,
+    history_turns: int | None = 0,
 ) -> dict[str, Iterable[Row]]:
     """The rows of each kind of `KINDS`.
 
     - spans: one row per span in reading order, narration included. It has the columns of a tags
       file and three numbers: the span's dialogue, the part of that dialogue, and its turn in that
       part. They are None for narration and for spans that a filter left out.
-    - dialogues: one row per dialogue, with its turns. Each turn has the narration since the turn
-      before it, including the narration inside the turn.
+    - dialogues: one row per dialogue, with its turns. Each turn has its text as spoken, its text as
+      printed (`raw`), and the narration since the turn before it, including the narration inside
+      the turn.
     - pairs: one row per turn and next turn, with the narration between the two and inside the
-      second. `confidence` is None where the tagger gives none.
+      second. `turn` is the number of the response in its part of the dialogue, so it counts from 1.
+      `history` has the texts of the turns before the context, the oldest first. `confidence` is
+      None where the tagger gives none.
     - characters: one row per character, as `characters.character_files` reads them.
 
     Speakers and addressees are ids of characters. A speaker is None where nobody is known.
 
     Args:
+        book: its title, author and language.
         tagged: the book that the dialogues were decoded from.
         found: its dialogues, filtered or not.
         spoken: the same book with its characters.
         pairs_by_span: pair spans, as MCN does, instead of turns.
+        history_turns: how many turns before the context a pair has; None for all of them.
     """
     narration = _Narration(tagged)
     names = {character.id: character.name for character in spoken.characters}
-    rows = [_dialogue_row(dialogue, narration, names) for dialogue in found]
+    title = {key: getattr(book, key) for key in TITLE}
+    rows = [_dialogue_row(dialogue, title, narration, names) for dialogue in found]
     paired, rows_of_paired = found, rows
     if pairs_by_span:
         paired = [split_into_spans(dialogue) for dialogue in found]
-        rows_of_paired = [_dialogue_row(dialogue, narration, names) for dialogue in paired]
+        rows_of_paired = [_dialogue_row(dialogue, title, narration, names) for dialogue in paired]
     return {
         "spans": _span_rows(tagged, found, names),
         "dialogues": rows,
         "pairs": (
             pair
             for dialogue, row in zip(paired, rows_of_paired, strict=True)
-            for pair in _pair_rows(dialogue, row)
+            for pair in _pair_rows(dialogue, row, history_turns)
         ),
         "characters": [
             row_from_character(tagged.book, character, spoken.n_utterances.get(character.id, 0))
@@ -95,17 +123,24 @@ def _span_rows(
         yield row
 
 
-def _pair_rows(dialogue: Dialogue, row: Row) -> Iterator[Row]:
+def _pair_rows(dialogue: Dialogue, row: Row, history_turns: int | None) -> Iterator[Row]:
     """The pairs of a dialogue, from its row."""
-    for pair, (context, response) in zip(turn_pairs(dialogue), pairwise(row["turns"]), strict=True):
+    texts = [turn["text"] for turn in row["turns"]]
+    turns = pairwise(row["turns"])
+    for before, (pair, (context, response)) in enumerate(
+        zip(turn_pairs(dialogue), turns, strict=True)
+    ):
+        oldest = 0 if history_turns is None else max(0, before - history_turns)
         yield {
-            "book": row["book"],
-            "dialogue": row["dialogue"],
-            "part": row["part"],
+            **{key: row[key] for key in ("book", *TITLE, "dialogue", "part")},
+            "turn": before + 1,
             "chapter": context["spans"][0]["chapter"],
             "paragraph": context["spans"][0]["paragraph"],
+            "history": texts[oldest:before],
             "context": context["text"],
             "response": response["text"],
+            "context_raw": context["raw"],
+            "response_raw": response["raw"],
             "narration": response["narration"],
             "confidence": pair.confidence,
             **{
@@ -118,11 +153,14 @@ def _pair_rows(dialogue: Dialogue, row: Row) -> Iterator[Row]:
         }
 
 
-def _dialogue_row(dialogue: Dialogue, narration: _Narration, names: Mapping[str, str]) -> Row:
+def _dialogue_row(
+    dialogue: Dialogue, title: Mapping[str, str], narration: _Narration, names: Mapping[str, str]
+) -> Row:
     turns = dialogue.turns
     made = [
         {
             "text": turn.text,
+            "raw": turn.quoted_text,
             "narration": narration.up_to(turn, turns[number - 1] if number else None),
             "speaker": turn.speaker,
             "speaker_name": None if turn.speaker is None else names[turn.speaker],
@@ -134,6 +172,7 @@ def _dialogue_row(dialogue: Dialogue, narration: _Narration, names: Mapping[str,
     ]
     return {
         "book": dialogue.book,
+        **title,
         "dialogue": dialogue.index,
         "part": dialogue.part,
         "chapter": turns[0].spans[0].chapter,
@@ -221,7 +260,7 @@ def arrow_schemas() -> Mapping[str, pa.Schema]:
     text, number, flag = pa.string(), pa.int32(), pa.bool_()
     place = pa.struct([(name, number) for name in ("chapter", "paragraph", "span", "start", "end")])
     speaker = dict(zip(SPEAKER, (text, text, pa.float32(), pa.list_(text)), strict=True))
-    turn = [("text", text), ("narration", text), *speaker.items(), ("spans", pa.list_(place))]
+    turn = [("text", text), ("raw", text), ("narration", text), *speaker.items(), ("spans", pa.list_(place))]
     spans = [("book", text)]
     spans += [(name, number) for name in ("chapter", "paragraph", "span", "start", "end")]
     spans += [("kind", text), ("text", text), ("tag", text), ("confidence", pa.float32())]
@@ -229,10 +268,12 @@ def arrow_schemas() -> Mapping[str, pa.Schema]:
     spans += [("speaker_confidence", pa.float32()), ("called", pa.list_(text))]
     spans += [("speaker_name", text)]
     spans += [("dialogue", number), ("part", number), ("turn", number)]
-    head = [("book", text), ("dialogue", number), ("part", number)]
-    head += [("chapter", number), ("paragraph", number)]
-    pairs = [*head, ("context", text), ("response", text), ("narration", text)]
-    pairs += [("confidence", pa.float32())]
+    head = [("book", text), *((name, text) for name in TITLE)]
+    head += [("dialogue", number), ("part", number)]
+    place_of_dialogue = [("chapter", number), ("paragraph", number)]
+    pairs = [*head, ("turn", number), *place_of_dialogue, ("history", pa.list_(text))]
+    pairs += [(name, text) for name in ("context", "response", "context_raw", "response_raw")]
+    pairs += [("narration", text), ("confidence", pa.float32())]
     for side in ("context", "response"):
         pairs += [(f"{side}_{name}", kind) for name, kind in speaker.items()]
     pairs += [("context_spans", pa.list_(place)), ("response_spans", pa.list_(place))]
@@ -241,6 +282,7 @@ def arrow_schemas() -> Mapping[str, pa.Schema]:
         "dialogues": pa.schema(
             [
                 *head,
+                *place_of_dialogue,
                 ("n_turns", number),
                 ("n_words", number),
                 ("participants", pa.list_(text)),

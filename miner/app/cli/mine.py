@@ -9,6 +9,7 @@ import click
 from miner.app.cli.options import (
     PATH,
     STDOUT,
+    TurnCount,
     books_option,
     characters_option,
     dtype_option,
@@ -56,6 +57,13 @@ _FORMATS = describe_formats()
     default="turn",
     show_default=True,
     help="Pair turns, or single spans as the project MCN does.",
+)
+@click.option(
+    "--history-turns",
+    type=TurnCount(),
+    default=0,
+    show_default=True,
+    help="How many turns before its context a pair has, or `all`.",
 )
 @click.option(
     "--max-utterance-words",
@@ -111,6 +119,7 @@ def command(
     characters: Path | None,
     format: str,
     pairs: str,
+    history_turns: int | None,
     max_utterance_words: int | None,
     min_turns: int,
     min_confidence: float,
@@ -160,6 +169,7 @@ def command(
             dtype=dtype,
             characters=characters,
             pairs_by_span=pairs == "span",
+            history_turns=history_turns,
             max_utterance_words=max_utterance_words,
             min_turns=min_turns,
             min_confidence=min_confidence,

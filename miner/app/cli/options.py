@@ -42,6 +42,22 @@ class SplitName(click.ParamType):
         return [CompletionItem(before + plus + name) for name in names if name.startswith(begun)]
 
 
+class TurnCount(click.ParamType):
+    """A number of turns from 0, or `all`, which is None."""
+
+    name = "number"
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | None:
+        """The number, or None for `all`."""
+        if value == "all":
+            return None
+        if not str(value).isdecimal():
+            self.fail(f"found {value!r}, expected a number from 0, or all", param, ctx)
+        return int(value)
+
+
 def _complete(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """The names that begin so, and an item for which the shell completes files."""
     found = [CompletionItem(name) for name in names if name.startswith(incomplete)]

@@ -146,7 +146,7 @@ def build_layers(
     book = book_spans.book
     if annotations is None:
         plain = (
-            _layer(book.id, name, speak(book_spans, tagger.tag(book_spans), characters))
+            _layer(book, name, speak(book_spans, tagger.tag(book_spans), characters))
             for name, tagger in taggers
         )
         return LayeredBook(book, tuple(plain))
@@ -160,12 +160,12 @@ def build_layers(
     }
     chapters = number_chapters(gold, facts=facts)
     named = speak(located.book_spans, gold.spans)
-    layers = [Layer(GOLD, True, chapters, _dialogue_rows(gold, named), list_cast(named))]
+    layers = [Layer(GOLD, True, chapters, _dialogue_rows(book, gold, named), list_cast(named))]
     spans = tuple(_replace_chapters(book_spans.spans, located.book_spans.spans))
     mixed = replace(book_spans, spans=spans)
     for name, tagger in taggers:
         tagged = tagger.tag(book_spans if isinstance(tagger, StoredTags) else mixed)
-        layers.append(_layer(book.id, name, speak(mixed, tagged, characters), gold))
+        layers.append(_layer(book, name, speak(mixed, tagged, characters), gold))
     return LayeredBook(book, tuple(layers), tuple(layers[0].chapters), len(located.lost))
 
 
@@ -224,15 +224,15 @@ def name_layers(labels: Iterable[str]) -> list[str]:
     return [label if ends.count(end) > 1 else end for label, end in zip(labels, ends, strict=True)]
 
 
-def _layer(book: str, name: str, spoken: SpokenBook, gold: TaggedBook | None = None) -> Layer:
+def _layer(book: Book, name: str, spoken: SpokenBook, gold: TaggedBook | None = None) -> Layer:
     """The layer of a tagger."""
-    tagged = TaggedBook(book, spoken.spans, name)
+    tagged = TaggedBook(book.id, spoken.spans, name)
     chapters = number_chapters(tagged, gold)
-    return Layer(name, False, chapters, _dialogue_rows(tagged, spoken), list_cast(spoken))
+    return Layer(name, False, chapters, _dialogue_rows(book, tagged, spoken), list_cast(spoken))
 
 
-def _dialogue_rows(tagged: TaggedBook, spoken: SpokenBook) -> list[Row]:
-    return list(rows_of_book(tagged, decode_dialogues(tagged), spoken)["dialogues"])
+def _dialogue_rows(book: Book, tagged: TaggedBook, spoken: SpokenBook) -> list[Row]:
+    return list(rows_of_book(book, tagged, decode_dialogues(tagged), spoken)["dialogues"])
 
 
 def _with_names(located: Located) -> TaggedBook:
