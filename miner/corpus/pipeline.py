@@ -15,11 +15,12 @@ from miner.books.sources import SAMPLE, Source
 from miner.characters.cast import Kind
 from miner.characters.character_files import NO_CHARACTERS, CharacterFile, open_characters
 from miner.characters.spoken_book import SpokenBook
+from miner.corpus.facts import find_facts
 from miner.corpus.filters import BookFilter, find_reason
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions, describe
 from miner.corpus.reading import find_source, names_of_marks
-from miner.corpus.schema import rows_of_book
+from miner.corpus.schema import KINDS, rows_of_book
 from miner.dialogue.dialogues import decode_dialogues, split_into_spans
 from miner.dialogue.filters import MIN_TURNS, FilteredDialogues
 from miner.dialogue.read import parse_spans
@@ -311,11 +312,15 @@ def _decode(
         options.history_turns,
     )
     confidences = tuple(item.confidence for item in tagged.spans)
+    kinds, facts = KINDS, b""
+    if options.with_facts:
+        kinds, facts = ("spans", "characters"), find_facts(book_spans).to_bytes()
     return MinedBook(
         _entry(source, book_spans, filtered, spoken, options),
-        {kind: json_lines(of_kind) for kind, of_kind in rows.items()},
+        {kind: json_lines(rows[kind]) for kind in kinds},
         () if all(confidence is None for confidence in confidences) else confidences,
         options,
+        facts,
     )
 
 

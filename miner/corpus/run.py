@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import asdict
 from inspect import GEN_CREATED, getgeneratorstate
 from numbers import Integral
 from pathlib import Path
@@ -30,11 +28,11 @@ from miner.corpus.pipeline import (
 )
 from miner.corpus.progress import Progress
 from miner.corpus.reading import names_of_marks, word_of
+from miner.corpus.run_record import record_run
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filters import MIN_TURNS
 from miner.dialogue.tags import Tagger
-from miner.models.load import AUTO, FLOAT32, tagger_signature, weight_signatures
-from miner.version import __version__
+from miner.models.load import AUTO, FLOAT32
 
 _log = logging.getLogger(__name__)
 _MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a few ahead
@@ -151,7 +149,9 @@ def mine_corpus(
     if given is not None:
         given.refuse_others(source.id for source in found)
     chosen = list_filters(filters)
-    head = _head(options, chosen, loaded)
+    head = record_run(options, loaded)
+    if chosen:
+        head["filters"] = [describe(item) for item in chosen]
     folder = None
     if out is not None:
         folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
@@ -327,32 +327,3 @@ def _listed(
             "expected Gutenberg numbers, paths or 'sample', one or a list of them"
         )
     return list(sources)
-
-
-def _head(
-    options: MiningOptions, filters: tuple[BookFilter, ...], tagger: Tagger
-) -> dict[str, Any]:
-    """The first part of the run record: what decides the output, beside the books.
-
-    It holds no time and no path, so equal runs have equal records.
-    """
-    given = options.characters
-    signatures = {
-        "tagger": tagger_signature(options.tagger),
-        "characters": None if given is None else given.signature,
-    }
-    head = {
-        "miner": __version__,
-        "python": platform.python_version(),
-        "libraries": _library_versions(tagger),
-        "weights": weight_signatures(),
-        "options": asdict(options) | signatures,
-    }
-    return head | ({"filters": [describe(item) for item in filters]} if filters else {})
-
-
-def _library_versions(tagger: Tagger) -> dict[str, str]:
-    from importlib.metadata import version
-
-    names = ("beautifulsoup4", "lxml", "pyarrow", *getattr(tagger, "libraries", ()))
-    return {name: version(name) for name in names}
