@@ -100,7 +100,13 @@ class FileKind:
 
 
 def download_file(
-    name: str, urls: Sequence[str], path: Path, kind: FileKind, limits: Limits
+    name: str,
+    urls: Sequence[str],
+    path: Path,
+    kind: FileKind,
+    limits: Limits,
+    *,
+    again: bool = False,
 ) -> Path:
     """The path of a file, which is downloaded first if it does not exist or has a fault.
 
@@ -114,6 +120,7 @@ def download_file(
         path: where to store it; missing folders are made.
         kind: what the file must look like.
         limits: what each URL may take.
+        again: whether to download it even if it is there.
 
     Raises:
         DownloadError: if no URL gives a whole file of this kind, or it cannot be stored; names the
@@ -121,7 +128,7 @@ def download_file(
     """
     with _one_at_a_time:
         note = ""
-        if path.is_file():
+        if path.is_file() and not again:
             fault = kind.find_fault(path.read_bytes())
             if not fault:
                 return path

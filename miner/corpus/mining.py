@@ -77,7 +77,7 @@ def mine_sources(
     def locate_all() -> Iterator[_Located]:
         # Downloads stay in this process: one polite request at a time, whatever the workers.
         for source in plan.sources:
-            located.append(_locate(source, plan.mirror, shards))
+            located.append(_locate(source, plan))
             yield located[-1]
 
     def read(
@@ -103,19 +103,20 @@ def mine_sources(
             yield item.shard if _is_lasting(result) else "", result
 
 
-def _locate(source: Source | Missing, mirror: str | None, shards: ShardFolder | None) -> _Located:
+def _locate(source: Source | Missing, plan: MiningPlan) -> _Located:
     """The source with its file, which is downloaded if it is on no disk."""
     if isinstance(source, Source) and source.path is None:
         from miner.books.download import download
 
         try:
-            source = replace(source, path=download(source.id, mirror=mirror))
+            source = replace(source, path=download(source.id, mirror=plan.mirror))
         except (ValueError, OSError) as error:
             source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
+    shards = plan.shards
     if isinstance(source, Missing) or not shards:
         return _Located(source, "", False)
     name = shard_name(source)
-    return _Located(source, name, bool(name and shards.find(name)))
+    return _Located(source, name, bool(name and shards.holds(name, plan.options.with_facts)))
 
 
 def _is_todo(item: _Located) -> bool:

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from miner.books.catalog import number_from_title
+from miner.books.catalog_query import CatalogQuery, CatalogResult
 from miner.books.sources import find_sources
+from miner.books.titles import number_from_title
 from miner.characters.character_files import open_characters
 from miner.corpus.executors import Executor
 from miner.corpus.filters import BookFilter, list_filters
@@ -27,7 +28,7 @@ from miner.corpus.pipeline import (
     open_tagger,
 )
 from miner.corpus.progress import Progress
-from miner.corpus.reading import names_of_marks, word_of
+from miner.corpus.reading import names_of_marks, words_of
 from miner.corpus.run_record import record_run
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filters import MIN_TURNS
@@ -39,7 +40,7 @@ _MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a f
 
 
 def mine_corpus(
-    sources: str | int | Path | Iterable[str | int | Path],
+    sources: str | int | Path | CatalogQuery | Iterable[str | int | Path | CatalogQuery],
     out: str | Path | None = None,
     *,
     tagger: str | Path | Tagger = AUTO,
@@ -81,7 +82,8 @@ def mine_corpus(
 
     Args:
         sources: one or several of: Gutenberg number, title, HTML file, folder of such files,
-            pattern ("books/*.htm"), "sample".
+            pattern ("books/*.htm"), "sample", or a `miner.CatalogQuery`, which stands for the texts
+            of Gutenberg's catalogue that it fits.
         out: folder for `spans`, `dialogues`, `pairs`, `characters` and run.json; None to write
             nothing.
         tagger: "auto", a registered tagger ("gap", "gap:300"), the path of a tags file or of a
@@ -117,9 +119,9 @@ def mine_corpus(
 
     Raises:
         ValueError: if the tagger does not exist, or is a heuristic and `min_confidence` is given;
-            if `characters` has none of the books; if `out` exists, or an interrupted run of it, and
-            neither `force` nor `resume` was given; or, at the first book, if the interrupted run
-            had other options.
+            if `characters` has none of the books; if a query fits no text; if `out` exists, or an
+            interrupted run of it, and neither `force` nor `resume` was given; or, at the first
+            book, if the interrupted run had other options.
         TypeError: if an argument is of another type; says what was expected.
         OSError: if `characters` cannot be read, or `out` cannot be written.
     """
@@ -141,10 +143,9 @@ def mine_corpus(
         given,
         history_turns,
     )
+    words, searches = words_of(_listed(sources))
     found, missing = find_sources(
-        map(word_of, _listed(sources)),
-        Path(books) if books else None,
-        number_from_title=number_from_title,
+        words, Path(books) if books else None, number_from_title=number_from_title
     )
     if given is not None:
         given.refuse_others(source.id for source in found)
@@ -159,7 +160,7 @@ def mine_corpus(
     plan = MiningPlan(
         (*found, *missing), loaded, options, chosen, mirror, workers, executor, shards
     )
-    return CorpusRun(plan, folder, head, on_result, on_progress)
+    return CorpusRun(plan, tuple(searches), folder, head, on_result, on_progress)
 
 
 class CorpusRun:
@@ -173,17 +174,20 @@ class CorpusRun:
         set_aside: the sources that gave no dialogues so far, with reasons.
         paths: the files that were written; empty until all books are mined.
         n_sources: how many sources there are.
+        searches: what each query among the sources found and left out.
     """
 
     def __init__(
         self,
         plan: MiningPlan,
+        searches: tuple[CatalogResult, ...],
         folder: OutputFolder | None,
         head: dict[str, Any],
         on_result: Callable[[MinedBook | SetAside], None],
         on_progress: Callable[[Progress], None],
     ) -> None:
         self.n_sources = len(plan.sources)
+        self.searches = searches
         self.entries: list[dict[str, Any]] = []
         self.set_aside: list[SetAside] = []
         self.paths: list[Path] = []
@@ -191,7 +195,7 @@ class CorpusRun:
         # The generator does not know this object. Without a cycle between the two, Python ends the
         # run, with its processes and its lock, as soon as a loop over it is left.
         self._books = _mine(
-            plan, folder, head, on_result, on_progress, self.entries, self.set_aside, self.paths
+            plan, searches, folder, head, on_result, on_progress, self.entries, self.set_aside, self.paths
         )
 
     @property
@@ -256,6 +260,7 @@ class CorpusRun:
 
 def _mine(
     plan: MiningPlan,
+    searches: tuple[CatalogResult, ...],
     folder: OutputFolder | None,
     head: dict[str, Any],
     on_result: Callable[[MinedBook | SetAside], None],
@@ -282,16 +287,19 @@ def _mine(
             if isinstance(result, MinedBook):
                 yield result
         if folder and entries:
-            record = head | _account(entries, set_aside)
+            record = head | _account(searches, entries, set_aside)
             paths += folder.finish(names, plan.options.format, record)
             _log.info("wrote %s", ", ".join(map(str, paths)))
         elif folder:
             folder.discard()
 
 
-def _account(entries: list[dict[str, Any]], set_aside: list[SetAside]) -> dict[str, Any]:
-    """What run.json says of the books."""
-    return {
+def _account(
+    searches: tuple[CatalogResult, ...], entries: list[dict[str, Any]], set_aside: list[SetAside]
+) -> dict[str, Any]:
+    """What run.json says of the books, and of the queries that found them if there are any."""
+    queries = {"catalog": [search.record() for search in searches]} if searches else {}
+    return queries | {
         "totals": _sum_counts(entries),
         "books": entries,
         "set_aside": [
@@ -317,13 +325,13 @@ def _sum_counts(entries: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def _listed(
-    sources: str | int | Path | Iterable[str | int | Path],
-) -> list[str | int | Path]:
-    if isinstance(sources, str | Integral | os.PathLike):
+    sources: str | int | Path | CatalogQuery | Iterable[str | int | Path | CatalogQuery],
+) -> list[str | int | Path | CatalogQuery]:
+    if isinstance(sources, str | Integral | os.PathLike | CatalogQuery):
         return [sources]
     if isinstance(sources, bytes) or not isinstance(sources, Iterable):
         raise TypeError(
             f"found {type(sources).__name__} as sources, "
-            "expected Gutenberg numbers, paths or 'sample', one or a list of them"
+            "expected Gutenberg numbers, paths, queries or 'sample', one or a list of them"
         )
     return list(sources)

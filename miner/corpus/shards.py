@@ -82,6 +82,13 @@ class ShardFolder:
             start += length
         return Shard(record, rows)
 
+    def holds(self, name: str, with_facts: bool) -> bool:
+        """Whether a source is done, and its facts are there if they are asked for."""
+        shard = self.find(name)
+        if shard is None:
+            return False
+        return not with_facts or not shard.rows or self.find_facts(name) is not None
+
     def find_facts(self, name: str) -> bytes | None:
         """The facts of a book, by the name of its shard; None as `find` gives it."""
         return read_kept(self.path / f"{name}{_FACTS}")

@@ -10,8 +10,8 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
+from contextlib import ExitStack, suppress
+from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any, Self
 
@@ -33,6 +33,7 @@ from miner.files import (
 _HEAD = "head.json"
 _LOCK = "lock"
 _SHARDS = "shards"
+_STAGES = "stages"  # what a build knows of the books so far
 _OUTPUT = "output"  # the files, until they are complete
 _DEFAULT = "pairs"  # what `datasets.load_dataset` loads, if a format has it
 
@@ -105,7 +106,7 @@ class OutputFolder:
         """A file in the place of the working folder, or one in it that no run has written."""
         if not self._work.is_dir():
             return self._work if os.path.lexists(self._work) else None
-        ours = {_HEAD, _LOCK, _SHARDS, _OUTPUT}
+        ours = {_HEAD, _LOCK, _SHARDS, _STAGES, _OUTPUT}
         return next((item for item in self._work.iterdir() if item.name not in ours), None)
 
     def __enter__(self) -> Self:
@@ -157,7 +158,25 @@ class OutputFolder:
                 json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
             (output / CARD).write_text(_card(contents), encoding="utf-8")
-            files = sorted(path.name for path in output.iterdir())
+        return self.put_in_place()
+
+    @property
+    def stages(self) -> Path:
+        """The folder for what the stages of a build keep; it may not exist yet."""
+        return self._work / _STAGES
+
+    @property
+    def output(self) -> Path:
+        """The folder in which the files are written; it may not exist yet."""
+        return self._work / _OUTPUT
+
+    def put_in_place(self) -> list[Path]:
+        """Moves all files from `output` to their places, ends the run and returns their paths."""
+        output = self.output
+        with writing(self._path):
+            files = sorted(
+                path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file()
+            )
             for file in files:
                 os.chmod(output / file, 0o666 & ~umask())
             if self._exists:
@@ -185,9 +204,10 @@ class OutputFolder:
         # new record comes first: with it, a run that is killed in between can be resumed.
         for name in _files_of_run(self._path):
             if name not in files:
-                (self._path / name).unlink(missing_ok=True)
+                _remove(self._path, name)
         for file in sorted(files, key=lambda name: name != RUN_RECORD):
-            os.replace(self._work / _OUTPUT / file, self._path / file)
+            (self._path / file).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self.output / file, self._path / file)
 
     def discard(self) -> None:
         """Empties the working folder, except for the lock."""
@@ -253,11 +273,28 @@ def _is_output(folder: Path) -> bool:
 
 def _files_of_run(folder: Path) -> Iterable[str]:
     """The names of the files that the earlier run in a folder may have written."""
-    options = _read_record(folder).get("options")
+    record = _read_record(folder)
+    if "recipe" in record and isinstance(files := record.get("files"), dict):
+        return tuple(name for name in files if isinstance(name, str) and _is_inside(name))
+    options = record.get("options")
     format = options.get("format") if isinstance(options, dict) else None
     if not isinstance(format, str) or format not in describe_formats():
         return ()
     return find_format(format).files
+
+
+def _is_inside(name: str) -> bool:
+    """Whether the name of a file leads to no place outside its folder."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and "\0" not in name
+
+
+def _remove(folder: Path, name: str) -> None:
+    """Removes a file, and the folders above it that are empty then."""
+    (folder / name).unlink(missing_ok=True)
+    for parent in PurePosixPath(name).parents[:-1]:
+        with suppress(OSError):
+            (folder / parent).rmdir()
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
