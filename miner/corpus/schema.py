@@ -260,7 +260,13 @@ def arrow_schemas() -> Mapping[str, pa.Schema]:
     text, number, flag = pa.string(), pa.int32(), pa.bool_()
     place = pa.struct([(name, number) for name in ("chapter", "paragraph", "span", "start", "end")])
     speaker = dict(zip(SPEAKER, (text, text, pa.float32(), pa.list_(text)), strict=True))
-    turn = [("text", text), ("raw", text), ("narration", text), *speaker.items(), ("spans", pa.list_(place))]
+    turn = [
+        ("text", text),
+        ("raw", text),
+        ("narration", text),
+        *speaker.items(),
+        ("spans", pa.list_(place)),
+    ]
     spans = [("book", text)]
     spans += [(name, number) for name in ("chapter", "paragraph", "span", "start", "end")]
     spans += [("kind", text), ("text", text), ("tag", text), ("confidence", pa.float32())]
