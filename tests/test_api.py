@@ -207,6 +207,16 @@ MISTAKES = {
         TypeError,
         "found min_turns '2', expected a number",
     ),
+    "turns before": (
+        lambda: miner.mine("sample", tagger="gap", history_turns=-1),
+        ValueError,
+        "found history_turns -1, expected at least 0",
+    ),
+    "turns before as text": (
+        lambda: miner.mine("sample", tagger="gap", history_turns="all"),
+        TypeError,
+        "found history_turns 'all', expected a whole number or None",
+    ),
     "unsure": (
         lambda: miner.mine("sample", tagger="gap", min_confidence=0.5),
         ValueError,

@@ -162,9 +162,7 @@ def build_corpus(
     head = record_run(options, tagger) | {"recipe": parsed.record()}
     del head["options"]  # what they say, the recipe says
     folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
-    plan = MiningPlan(
-        tuple(sources), tagger, options, (), mirror, workers, executor, folder.shards
-    )
+    plan = MiningPlan(tuple(sources), tagger, options, (), mirror, workers, executor, folder.shards)
     try:
         with folder:
             build = _Build(parsed, folder, Path(out), _executor(executor, workers), on_stage)

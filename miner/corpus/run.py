@@ -195,7 +195,15 @@ class CorpusRun:
         # The generator does not know this object. Without a cycle between the two, Python ends the
         # run, with its processes and its lock, as soon as a loop over it is left.
         self._books = _mine(
-            plan, searches, folder, head, on_result, on_progress, self.entries, self.set_aside, self.paths
+            plan,
+            searches,
+            folder,
+            head,
+            on_result,
+            on_progress,
+            self.entries,
+            self.set_aside,
+            self.paths,
         )
 
     @property

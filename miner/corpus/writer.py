@@ -147,17 +147,19 @@ class OutputFolder:
             format: of the files, one of `export.describe_formats`.
             record: of the run; the names of the files are added.
         """
-        contents, write_books = find_format(format)
+        chosen = find_format(format)
         output = self._work / _OUTPUT
         with writing(self._path):
             shutil.rmtree(output, ignore_errors=True)
             output.mkdir()
-            write_books(output, self._books(names))
-            whole = {**record, "files": dict(contents)}
+            left_out = chosen.write_books(output, self._books(names))
+            whole = {**record, "files": dict(chosen.files)}
+            if left_out:
+                whole["left_out_of_files"] = left_out
             (output / RUN_RECORD).write_text(
                 json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            (output / CARD).write_text(_card(contents), encoding="utf-8")
+            (output / CARD).write_text(_card(chosen.files), encoding="utf-8")
         return self.put_in_place()
 
     @property

@@ -254,6 +254,7 @@ def test_the_run_record_says_what_was_done(sample):
         "format": "jsonl",
         "dtype": "float32",
         "characters": None,
+        "history_turns": 0,
     }
     (book,) = run["books"]
     digest = subprocess.run(["sha256sum", SAMPLE], capture_output=True, text=True, check=True)

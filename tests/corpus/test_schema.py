@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 from helpers import NAMES
 
+from miner.books.book import Book
 from miner.characters.cast import Character, Kind
 from miner.characters.character_files import character_from_row
 from miner.characters.spoken_book import SpokenBook
-from miner.corpus.schema import KINDS, SPEAKER, arrow_schemas, rows_of_book, tagged_from_rows
+from miner.corpus.schema import KINDS, SPEAKER, TITLE, arrow_schemas, rows_of_book, tagged_from_rows
 from miner.dialogue.dialogues import Turn, decode_dialogues
 from miner.dialogue.filters import filter_dialogues
 from miner.dialogue.spans import Span
@@ -33,6 +34,9 @@ CHARACTERS = (
 )
 
 
+BOOK = Book("7", "The Lamp", "Otway, Mara", "en", (), (), "")
+
+
 def page():
     spans, ends = [], {}
     for letter, paragraph, text, speaker in PAGE:
@@ -47,10 +51,12 @@ def page():
     return TaggedBook("7", tuple(spans))
 
 
-def made(found=None, by_span=False):
+def made(found=None, by_span=False, history_turns=0):
     book = page()
     found = decode_dialogues(book) if found is None else found
-    rows = rows_of_book(book, found, SpokenBook(book.spans, CHARACTERS), by_span)
+    rows = rows_of_book(
+        BOOK, book, found, SpokenBook(book.spans, CHARACTERS), by_span, history_turns
+    )
     return {kind: list(rows[kind]) for kind in KINDS}
 
 
@@ -156,13 +162,43 @@ def test_spans_that_a_filter_left_out_have_no_dialogue_and_parts_are_numbered():
     assert rows["pairs"] == []
 
 
+def test_dialogues_and_pairs_name_their_book():
+    rows = made()
+    for kind in ("dialogues", "pairs"):
+        for row in rows[kind]:
+            assert [row[key] for key in TITLE] == ["The Lamp", "Otway, Mara", "en"]
+
+
+def test_turns_and_pairs_have_their_text_as_printed():
+    rows = made()
+    printed = ["“Is the lamp lit?”", "“It was,” “until the oil ran out.”", "“Then fill it.”"]
+    assert [turn["raw"] for turn in rows["dialogues"][0]["turns"]] == printed
+    found = [(row["context_raw"], row["response_raw"]) for row in rows["pairs"]]
+    assert found == [(printed[0], printed[1]), (printed[1], printed[2])]
+
+
+@pytest.mark.parametrize(
+    ("history_turns", "expected"),
+    [
+        (0, [[], [], []]),
+        (1, [[], ["Is the lamp lit?"], ["It was,"]]),
+        (2, [[], ["Is the lamp lit?"], ["Is the lamp lit?", "It was,"]]),
+        (None, [[], ["Is the lamp lit?"], ["Is the lamp lit?", "It was,"]]),
+    ],
+)
+def test_pairs_have_the_turns_before_them(history_turns, expected):
+    rows = made(by_span=True, history_turns=history_turns)["pairs"]
+    assert [row["turn"] for row in rows] == [1, 2, 3]
+    assert [row["history"] for row in rows] == expected
+
+
 @pytest.mark.parametrize("has_confidence", [True, False])
 def test_the_rows_of_spans_lead_back_to_the_tagged_book(has_confidence):
     book = page()
     if not has_confidence:
         book = replace(book, spans=tuple(replace(item, confidence=None) for item in book.spans))
     confidences = [item.confidence for item in book.spans] if has_confidence else []
-    rows = rows_of_book(book, [], SpokenBook(book.spans, CHARACTERS))["spans"]
+    rows = rows_of_book(BOOK, book, [], SpokenBook(book.spans, CHARACTERS))["spans"]
     assert tagged_from_rows("7", rows, confidences, book.source) == book
 
 

@@ -1,48 +1,88 @@
 """Rows of books -> the files of a folder. Each module is one format.
 
 The name of a format is the name of its module, and the first line of the module's docstring
-describes it. The module has `FILES` and one function, `write_books`; see `Format`. A new module
-here is a new format of `miner mine`.
+describes it. The module has `FILES`, a function `write_books`, and, where they are needed,
+`Options` and `IS_DIVISIBLE`; see `Format`. A new module here is a new format of `miner mine` and
+`miner build`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any
 
 from miner.formats import describe_modules, find_module
 
 BookRows = Mapping[str, bytes]  # all rows of a book, by kind (`schema.KINDS`), as JSON Lines
+Options = Any  # an object of the class `Options` of a format; None if it has none
+SPLITS = ("train", "validation", "test")
 
 
-class WriteBooks(Protocol):
-    """The function of a format."""
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format.
 
-    def __call__(self, folder: Path, books: Iterable[BookRows]) -> None:
-        """Writes all files of a format.
+    Attributes:
+        name: of the format.
+        files: the names of the files, each with what is in it: `FILES` of the module. The format
+            writes all of them, even if there are no books. A file that ends in .json holds one
+            object, every other file holds rows.
+        options: the class of its options, `Options` of the module: a frozen dataclass whose fields
+            have defaults, and which refuses bad values with a ValueError that names the field.
+            None if the format has no options.
+        is_divisible: whether the books of a split may be written by several calls, each to files of
+            its own. If not, because a row depends on other books or the program that opens the
+            files wants all in one, one call has all books: `IS_DIVISIBLE` of the module, True where
+            it has none.
+    """
+
+    name: str
+    files: Mapping[str, str]
+    options: type[Options] | None
+    is_divisible: bool
+    _write_books: Any
+
+    def read_options(self, values: Mapping[str, Any]) -> Options:
+        """Returns the options of this format with the given values, else with their defaults.
+
+        Raises:
+            ValueError: if the format has no option of a name, or refuses a value; names both.
+        """
+        known = [field.name for field in fields(self.options)] if self.options else []
+        for name in values:
+            if name not in known:
+                expected = f"one of {', '.join(known)}" if known else "none"
+                raise ValueError(f"{self.name}: found option {name!r}, expected {expected}")
+        if not self.options:
+            return None
+        try:
+            return self.options(**values)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error
+
+    def write_books(
+        self,
+        folder: Path,
+        books: Iterable[BookRows],
+        split: str = "train",
+        options: Options = None,
+    ) -> dict[str, int]:
+        """Writes all files of the format and returns how much it left out, by reason.
 
         Args:
             folder: an empty folder.
             books: the rows of each book. They are read one book at a time, and only once, so that
                 writing takes the memory of one book.
+            split: that the books are of, one of `SPLITS`.
+            options: what `read_options` returned; None for the defaults.
         """
-        ...
-
-
-class Format(NamedTuple):
-    """A format.
-
-    Attributes:
-        files: the names of the files, each with what is in it. `write_books` writes all of them,
-            even if there are no books. A file that ends in .json holds one object, every other
-            file holds rows.
-        write_books: writes them.
-    """
-
-    files: Mapping[str, str]
-    write_books: WriteBooks
+        assert split in SPLITS, split
+        given = (options or self.options(),) if self.options else ()
+        left_out = self._write_books(folder, books, split, *given)
+        return {reason: n for reason, n in (left_out or {}).items() if n}
 
 
 def describe_formats() -> dict[str, str]:
@@ -57,4 +97,30 @@ def find_format(name: str) -> Format:
         ValueError: if there is no format with that name.
     """
     module = find_module(sys.modules[__name__], name)
-    return Format(module.FILES, module.write_books)
+    return Format(
+        name,
+        module.FILES,
+        getattr(module, "Options", None),
+        getattr(module, "IS_DIVISIBLE", True),
+        module.write_books,
+    )
+
+
+def refuse_other_than_count(name: str, value: object, least: int) -> None:
+    """Refuses a value of an option that is not a whole number, or is too small.
+
+    Raises:
+        ValueError: names the option, the value and what was expected.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"found {name} {value!r}, expected a whole number from {least}")
+
+
+def refuse_other_than_flag(name: str, value: object) -> None:
+    """Refuses a value of an option that is neither true nor false.
+
+    Raises:
+        ValueError: names the option, the value and what was expected.
+    """
+    if not isinstance(value, bool):
+        raise ValueError(f"found {name} {value!r}, expected true or false")

@@ -5,55 +5,99 @@ models demand, whoever speaks. So a role is a person only in a dialogue of two; 
 say who it is. Turns that follow one another and have the same known speaker are one message, with
 a line for each turn. Where the speaker is unknown, `name` and `speaker` are null, and each turn is
 a message.
+
+With the option `narration`, the narration before and inside a turn stands before its text, between
+asterisks, as people write it in role play: `*She laughed.* Never!`. It is no message of its own,
+because the roles would not alternate any more, and not one of the role "system", which many
+templates refuse or take at the beginning only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from miner.corpus.export import BookRows
-from miner.corpus.schema import Row, rows_from_lines
+from miner.corpus.export import BookRows, refuse_other_than_flag
+from miner.corpus.schema import TITLE, Row, rows_from_lines
 from miner.files import json_line
 
 FILES = {"chat.jsonl": "dialogues as messages, with their places and the personas of who speaks"}
+_PLACE = ("book", *TITLE, "dialogue", "part", "chapter", "paragraph")
 
 
-def write_books(folder: Path, books: Iterable[BookRows]) -> None:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the messages hold.
+
+    Args:
+        narration: whether the narration before and inside a turn stands before its text. It is
+            without the asterisks that it may have.
+    """
+
+    narration: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses what is no flag."""
+        refuse_other_than_flag("narration", self.narration)
+
+
+def write_books(
+    folder: Path,
+    books: Iterable[BookRows],
+    split: str = "train",
+    options: Options = Options(),
+) -> Mapping[str, int]:
     """Writes a row for each dialogue. The personas are in the order in which they begin to speak.
 
     The personas are a list, not an object with a key for each, because a table of Arrow would have
     a column for each key.
+
+    Returns:
+        How many dialogues are one message, which nobody answers.
     """
+    left_out = Counter[str]()
     with (folder / "chat.jsonl").open("wb") as file:
         for book in books:
             characters = {row["id"]: row for row in rows_from_lines(book["characters"])}
             for dialogue in rows_from_lines(book["dialogues"]):
-                place = ("book", "dialogue", "part", "chapter", "paragraph")
-                row = {key: dialogue[key] for key in place}
-                row["messages"] = _messages(dialogue["turns"])
+                messages = _messages(dialogue["turns"], options)
+                if len(messages) == 1:
+                    left_out["dialogues of one message"] += 1
+                    continue
+                row = {key: dialogue[key] for key in _PLACE}
+                row["messages"] = messages
                 row["personas"] = [
                     {key: characters[id][key] for key in ("id", "name", "gender", "aliases")}
                     for id in dialogue["participants"]
                 ]
                 file.write(json_line(row))
+    return left_out
 
 
-def _messages(turns: Iterable[Row]) -> list[dict[str, Any]]:
+def _messages(turns: Iterable[Row], options: Options) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     roles = cycle(("user", "assistant"))
     for turn in turns:
+        content = _content(turn) if options.narration else turn["text"]
         if made and turn["speaker"] is not None and turn["speaker"] == made[-1]["speaker"]:
-            made[-1]["content"] += "\n" + turn["text"]
+            made[-1]["content"] += "\n" + content
             continue
         made.append(
             {
                 "role": next(roles),
-                "content": turn["text"],
+                "content": content,
                 "name": turn["speaker_name"],
                 "speaker": turn["speaker"],
             }
         )
     return made
+
+
+def _content(turn: Row) -> str:
+    """The text of a turn with the narration before it."""
+    narration = turn["narration"].replace("*", "").strip()
+    return f"*{narration}* {turn['text']}" if narration else turn["text"]

@@ -23,12 +23,14 @@ from miner.dialogue.tag_files import rounded
 FILES = {
     "utterances.jsonl": "the turns, each with its speaker and the turn that it replies to",
     "speakers.json": "who speaks: name, gender, kind, aliases, and utterances in the book",
-    "conversations.json": "the place of each dialogue and its participants",
+    "conversations.json": "the book and place of each dialogue and its participants",
     "corpus.json": "metadata of the whole corpus: none",
     "index.json": "the types of the metadata",
 }
+IS_DIVISIBLE = False  # its speakers.json and conversations.json are whole objects
 # The metadata and its types.
 _UTTERANCE = {
+    "raw": str,  # as printed
     "narration": str,  # since the turn before
     "confidence": float,  # in the tags of all its spans
     "speaker_confidence": float,
@@ -37,6 +39,9 @@ _UTTERANCE = {
 _SPEAKER = {"name": str, "gender": str, "kind": str, "aliases": list, "utterances": int}
 _CONVERSATION = {
     "book": str,
+    "title": str,
+    "author": str,
+    "language": str,
     "dialogue": int,
     "part": int,
     "chapter": int,
@@ -45,7 +50,7 @@ _CONVERSATION = {
 }
 
 
-def write_books(folder: Path, books: Iterable[BookRows]) -> None:
+def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
     """Writes the corpus. Its JSON is ASCII, because ConvoKit reads it in the system's encoding."""
     with (
         (folder / "utterances.jsonl").open("w", encoding="ascii") as utterances,
@@ -104,6 +109,7 @@ def _utterances(
                 "speaker": f"{place}:unknown" if speaker is None else _id(dialogue, speaker),
                 "text": turn["text"],
                 "meta": {
+                    "raw": turn["raw"],
                     "narration": turn["narration"],
                     "confidence": rounded(math.prod(sure)) if len(sure) == len(found) else None,
                     "speaker_confidence": turn["speaker_confidence"],

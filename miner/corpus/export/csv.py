@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from miner.corpus.export import BookRows
-from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines
+from miner.corpus.schema import KINDS, TITLE, Row, arrow_schemas, rows_from_lines
 
 _TURNS = "turns"
 _TABLES = {
@@ -25,12 +25,13 @@ _TABLES = {
     "pairs": KINDS["pairs"],
     "characters": KINDS["characters"],
 }
-_PLACE = ("book", "dialogue", "part", "turn", "chapter", "paragraph")  # of a turn
+_DIALOGUE = ("book", *TITLE, "dialogue", "part")
+_PLACE = (*_DIALOGUE, "turn", "chapter", "paragraph")  # of a turn
 
 FILES = {f"{name}.csv": about for name, about in _TABLES.items()}
 
 
-def write_books(folder: Path, books: Iterable[BookRows]) -> None:
+def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
     """Writes the columns of `schema.arrow_schemas`; a turn has its place and its own columns."""
     schemas = arrow_schemas()
     columns = {name: schemas[name].names for name in _TABLES if name != _TURNS}
@@ -53,7 +54,7 @@ def write_books(folder: Path, books: Iterable[BookRows]) -> None:
 def _turn_rows(book: BookRows) -> Iterator[Row]:
     for dialogue in rows_from_lines(book["dialogues"]):
         for number, turn in enumerate(dialogue["turns"]):
-            place = {key: dialogue[key] for key in ("book", "dialogue", "part")}
+            place = {key: dialogue[key] for key in _DIALOGUE}
             place |= {key: turn["spans"][0][key] for key in ("chapter", "paragraph")}
             yield {**place, "turn": number, **turn}
 

@@ -12,8 +12,11 @@ from miner.corpus.schema import KINDS
 FILES = {f"{kind}.jsonl": about for kind, about in KINDS.items()}
 
 
-def write_books(folder: Path, books: Iterable[BookRows]) -> None:
-    """Writes the rows of all books, one after the other."""
+def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
+    """Writes the rows of all books, one after the other.
+
+    The files are not compressed: who wants them small takes Parquet.
+    """
     with ExitStack() as opened:
         files = {
             kind: opened.enter_context((folder / f"{kind}.jsonl").open("wb")) for kind in KINDS

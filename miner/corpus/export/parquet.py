@@ -1,30 +1,75 @@
-"""Parquet, with a row group a book."""
+"""Parquet, compressed, in row groups of some 16 MB."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows
 from miner.corpus.schema import KINDS, arrow_schemas, rows_from_lines
 
-FILES = {f"{kind}.parquet": about for kind, about in KINDS.items()}
-
-
-def write_books(folder: Path, books: Iterable[BookRows]) -> None:
-    """Writes the rows with the columns of `schema.arrow_schemas`."""
+if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
+FILES = {f"{kind}.parquet": about for kind, about in KINDS.items()}
+# Of a row group in memory. Readers load a group as a whole; many small ones are slow to read and
+# compress worse.
+_GROUP_BYTES = 16 << 20
+
+
+def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
+    """Writes the rows with the columns of `schema.arrow_schemas`.
+
+    A group holds rows of several books, or a part of a book. The compression is Zstandard.
+    """
     with ExitStack() as opened:
-        writers = {
-            kind: opened.enter_context(
-                pq.ParquetWriter(folder / f"{kind}.parquet", schema, compression="zstd")
-            )
+        files = {
+            kind: opened.enter_context(_GroupedFile(folder / f"{kind}.parquet", schema))
             for kind, schema in arrow_schemas().items()
         }
         for book in books:
-            for kind, writer in writers.items():
-                if rows := rows_from_lines(book[kind]):
-                    writer.write_table(pa.Table.from_pylist(rows, schema=writer.schema))
+            for kind, file in files.items():
+                file.add(book[kind])
+
+
+class _GroupedFile:
+    """A Parquet file that collects rows until there are enough for a group."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        import pyarrow.parquet as pq
+
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._tables: list[pa.Table] = []
+        self._n_bytes = 0
+
+    def add(self, lines: bytes) -> None:
+        """Adds the rows of a book."""
+        import pyarrow as pa
+
+        if not lines:
+            return
+        table = pa.Table.from_pylist(rows_from_lines(lines), schema=self._writer.schema)
+        self._tables.append(table)
+        self._n_bytes += table.nbytes
+        if self._n_bytes >= _GROUP_BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        table = pa.concat_tables(self._tables)
+        n_groups = -(-self._n_bytes // _GROUP_BYTES)
+        self._writer.write_table(table, row_group_size=-(-table.num_rows // n_groups))
+        self._tables, self._n_bytes = [], 0
+
+    def __enter__(self) -> _GroupedFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            if self._tables and error[0] is None:
+                self._write()
+        finally:
+            self._writer.close()
