@@ -290,3 +290,23 @@ class _Build:
 
     def write(self, head: Mapping[str, Any], recipe: str) -> BuiltCorpus:
         """Writes all files and puts them in place."""
+        by_split: dict[str, list[tuple[str, int]]] = {}
+        for book in self._left():
+            by_split.setdefault(book.split, []).append((book.kept, book.counts["turns"]))
+        if not by_split:
+            self._folder.discard()
+            raise ValueError(self._why_nothing_is_left())
+        output, written = self._folder.output, self._folder.stages / "written"
+        with writing(self._out):
+            output.mkdir(parents=True, exist_ok=True)
+            written.mkdir(parents=True, exist_ok=True)
+        writer = FileWriter(self._kept, self._recipe.formats, output, written, self._out)
+        planned = plan_output_files(self._recipe.formats, by_split)
+        files: dict[str, str] = {}
+        left_out: dict[str, Counter[str]] = {}
+        for plan, done in zip(planned, self._map("writing", writer, planned), strict=True):
+            files |= done.digests
+            left_out.setdefault(plan.format, Counter()).update(done.left_out)
+        record = {**head, **self._account(), "left_out_of_files": ...}
+        self._write_file(RECIPE_FILE, recipe.encode())
+        ...

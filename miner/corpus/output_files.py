@@ -82,6 +82,19 @@ def _groups(books: Iterable[tuple[str, int]], most_turns: int) -> Iterator[tuple
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """What one call of a format has written.
+
+    Attributes:
+        digests: the SHA-256 of each file, by its name in the corpus.
+        left_out: what the format left out, by reason.
+    """
+
+    digests: Mapping[str, str]
+    left_out: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class FileWriter:
     """Writes output files, wherever it is called.
 
@@ -99,8 +112,8 @@ class FileWriter:
     written: Path
     out: Path
 
-    def __call__(self, planned: OutputFile) -> dict[str, str]:
-        """Writes the files of one call of a format, and returns their digests by name.
+    def __call__(self, planned: OutputFile) -> WrittenFiles:
+        """Writes the files of one call of a format.
 
         Files that an interrupted run has written are not written again.
         """
@@ -108,31 +121,29 @@ class FileWriter:
         if (done := self._find_written(note)) is not None:
             return done
         work = self.output / f".{note.name[:32]}.part"
+        sizes: dict[str, int] = {}
+        digests: dict[str, str] = {}
         with writing(self.out):
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir()
             form = find_format(planned.format)
-            options = self.formats[planned.format]
-            form.write_books(
-                work,
-                self._rows(planned.books),
-                planned.split,
-                *(() if options is None else (options,)),
+            left_out = form.write_books(
+                work, self._rows(planned.books), planned.split, self.formats[planned.format]
             )
-            digests: dict[str, str] = {}
             for file in sorted(path for path in work.rglob("*") if path.is_file()):
                 name = _name_of(planned, file.relative_to(work).as_posix(), form.is_divisible)
+                sizes[name] = file.stat().st_size
                 with file.open("rb") as content:
                     digests[name] = file_digest(content, "sha256").hexdigest()
                 (self.output / name).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(file, self.output / name)
             shutil.rmtree(work)
-        sizes = {name: (self.output / name).stat().st_size for name in digests}
-        keep_file(note, [json_line({"digests": digests, "sizes": sizes})], self.out)
-        return digests
+        record = {"digests": digests, "left_out": left_out, "sizes": sizes}
+        keep_file(note, [json_line(record)], self.out)
+        return WrittenFiles(digests, left_out)
 
-    def _find_written(self, note: Path) -> dict[str, str] | None:
-        """The digests of the files of a call, if all of them are there."""
+    def _find_written(self, note: Path) -> WrittenFiles | None:
+        """What an earlier run has written in a call, if all its files are there."""
         content = read_kept(note)
         if content is None:
             return None
@@ -141,7 +152,7 @@ class FileWriter:
             file = self.output / name
             if not file.is_file() or file.stat().st_size != size:
                 return None
-        return record["digests"]
+        return WrittenFiles(record["digests"], record["left_out"])
 
     def _rows(self, names: Iterable[str]) -> Iterator[BookRows]:
         for name in names:

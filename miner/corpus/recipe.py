@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import ValidationError, convert
 
 from miner.books.catalog_query import CatalogQuery
 from miner.corpus.export import find_format
@@ -18,6 +21,17 @@ from miner.files import printable, read_text
 from miner.models.load import AUTO, FLOAT32
 
 Settings = TypeVar("Settings")
+# As msgspec says it: "Expected `float | null`, got `str` - at `$.min_turns`".
+_OTHER_TYPE = re.compile(r"Expected `([^`]*)`, got `[^`]*` - at `\$\.(\w+).*`")
+_PLACE = re.compile(r" - at `\$.*`$")
+_KINDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "null": "false",
+}
 _ALL_TURNS = -1  # of the history, in TOML, which has no value for "none"
 
 
@@ -178,10 +192,12 @@ def _formats(given: object) -> dict[str, Any]:
         raise ValueError(f"formats: found {given!r}, expected a table such as parquet = {{}}")
     formats: dict[str, Any] = {}
     for name, options in given.items():
-        made_of = find_format(name).options
-        if made_of is None and options:
-            raise ValueError(f"[formats] {name}: found options, expected {name} = {{}}")
-        formats[name] = made_of and _settings(made_of, options, f"[formats] {name}: ")
+        if not isinstance(options, dict):
+            raise ValueError(f"[formats] {name}: found {options!r}, expected {name} = {{}}")
+        try:
+            formats[name] = find_format(name).read_options(options)
+        except ValueError as error:
+            raise ValueError(f"[formats] {error}") from error
     return formats
 
 
@@ -199,19 +215,28 @@ def _settings(
     if not isinstance(given, dict):
         raise ValueError(f"{place}found {given!r}, expected a table")
     known = {item.name: item for item in fields(made_of)}  # type: ignore[arg-type]
-    values: dict[str, Any] = dict(tables or {})
+    values: dict[str, Any] = {}
     for key, value in given.items():
-        if key not in known or key in values or key in _TABLES:
+        if key not in known or key in (*_TABLES, "formats"):
             expected = ", ".join(name for name in known if name not in (*_TABLES, "formats"))
             raise ValueError(f"{place}found {key}, expected one of {expected}")
-        if value is False and not isinstance(known[key].default, bool):
-            value = None
-        values[key] = tuple(value) if isinstance(value, list) else value
+        is_off = value is False and not isinstance(known[key].default, bool)
+        values[key] = None if is_off else value
     for name, item in known.items():
         is_needed = item.default is MISSING and item.default_factory is MISSING
         if is_needed and name not in values:
             raise ValueError(f"{place}found no {name}, expected it")
     try:
-        return made_of(**values)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{place}{error}") from error
+        # The tables are settings already, which are taken as they are.
+        return convert({**values, **(tables or {})}, made_of)
+    except ValidationError as error:
+        raise ValueError(f"{place}{_plain(error, values)}") from error
+
+
+def _plain(error: ValidationError, values: Mapping[str, Any]) -> str:
+    """The error of a value in our words."""
+    match = _OTHER_TYPE.fullmatch(str(error))
+    if not match:
+        return _PLACE.sub("", str(error))
+    kinds = [_KINDS.get(kind.strip(), kind.strip()) for kind in match[1].split("|")]
+    return f"{match[2]}: found {values.get(match[2])!r}, expected {' or '.join(kinds)}"

@@ -8,6 +8,7 @@ import click
 
 from miner.app.cli import (
     annotate,
+    build,
     catalog,
     compare,
     mine,

@@ -1,0 +1,30 @@
+"""Engines: the name of a place where a build works -> its executor."""
+
+from __future__ import annotations
+
+from miner.corpus.executors import Executor
+
+ENGINES = {
+    "local": "processes of this machine",
+    "ray": "Ray, on this machine or on the cluster that RAY_ADDRESS names (extra 'ray')",
+}
+
+
+def find_executor(engine: str, workers: int) -> Executor | None:
+    """Returns the executor of an engine; None for the local one, which each run makes itself.
+
+    Args:
+        engine: one of `ENGINES`.
+        workers: how many books are read at a time on this machine.
+
+    Raises:
+        ValueError: if there is no such engine.
+        ImportError: if its extra is not installed.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"found engine {engine!r}, expected {' or '.join(ENGINES)}")
+    if engine == "local":
+        return None
+    from miner.corpus.ray_executor import RayExecutor
+
+    return RayExecutor(workers)
