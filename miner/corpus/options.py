@@ -11,7 +11,12 @@ from typing import Any
 from miner.characters.character_files import CharacterFile
 from miner.corpus.export import find_format
 from miner.dialogue.dialogues import Dialogue
-from miner.dialogue.filters import MIN_TURNS, FilteredDialogues, filter_dialogues
+from miner.dialogue.filters import (
+    MIN_TURNS,
+    DialogueLimits,
+    FilteredDialogues,
+    filter_dialogues,
+)
 from miner.models.load import AUTO, FLOAT32
 
 
@@ -52,14 +57,16 @@ class MiningOptions:
             value = getattr(self, name)
             if not isinstance(value, Real) and (value is not None or name != "max_utterance_words"):
                 raise TypeError(f"found {name} {value!r}, expected a number")
+        if self.max_utterance_words is not None and self.max_utterance_words < 1:
+            found = self.max_utterance_words
+            raise ValueError(f"found max_utterance_words {found}, expected at least 1")
         self.filter(())
         find_format(self.format)
 
     def filter(self, found: Iterable[Dialogue]) -> FilteredDialogues:
         """The dialogues that are kept, and how many turns, pairs and dialogues are not."""
-        return filter_dialogues(
-            found, self.max_utterance_words, self.min_turns, self.min_confidence
-        )
+        limits = DialogueLimits(self.max_utterance_words, self.min_confidence, self.min_turns)
+        return filter_dialogues(found, limits)
 
 
 def describe(given: Any) -> str:  # noqa: ANN401 - a user's tagger or filter may be anything

@@ -215,9 +215,7 @@ def kl_divergence(book: WordCounts, total: WordCounts) -> float:
     # Python's logarithm and an exact sum give the same figure on every machine. NumPy's need not.
     return math.fsum(
         count / n_words * math.log(count * n_total / (n_words * of_total))
-        for count, of_total in zip(
-            book.counts.tolist(), total.counts[places].tolist(), strict=True
-        )
+        for count, of_total in zip(book.counts.tolist(), total.counts[places].tolist(), strict=True)
     )
 
 
