@@ -38,6 +38,9 @@ from miner.models.load import (
 )
 from miner.models.routing import route_in_order
 
+# Why a work that may not be shared is set aside.
+IN_COPYRIGHT = "in copyright"
+
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
@@ -185,6 +188,9 @@ def read_source(
 ) -> UntaggedBook | MinedBook | SetAside:
     """The result of one source on disk. With a `TwoStepTagger` the book has no tags yet.
 
+    A work whose file says that it is in copyright is set aside. The Gutenberg Dialogue Dataset
+    leaves such works out, too (Csaky and Recski 2021, section 3).
+
     Nothing in the file makes it raise an error.
     """
     path = source.path
@@ -193,6 +199,8 @@ def read_source(
     with _collector_paused():
         try:
             book_spans = parse_spans(read_book_file(path), source.id, options.quotes)
+            if rights := book_spans.book.rights:
+                return SetAside(name_of(source), f"{IN_COPYRIGHT}: the file says {rights!r}")
             if why := find_reason(book_spans, filters):
                 return SetAside(name_of(source), why)
             if isinstance(tagger, TwoStepTagger):
