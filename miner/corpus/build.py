@@ -84,23 +84,26 @@ class _Book:
     counts: Mapping[str, int] = field(default_factory=dict)  # of what is left of it
 
     @property
-    def id(self) -> str:
-        return self.entry["id"]
-
-    @property
     def source(self) -> MinedSource:
+        """The book as stages in other processes know it."""
         return MinedSource(self.shard, self.entry["language"])
 
-    def leave_out(self, reason: str, counts: FilterCounts) -> FilterCounts:
-        """Notes that a filter takes the book, and returns the counts with it."""
-        self.left_out = reason
-        mined = self.entry["counts"]
-        return counts.add_book(reason, mined["dialogues"], mined["turns"])
+    @property
+    def amount(self) -> Amount:
+        """How much was mined of it."""
+        counts = self.entry["counts"]
+        return Amount(1, counts["dialogues"], counts["turns"], counts["pairs"])
+
+    def record(self, sketch: Hashes = NO_SKETCH) -> BookRecord:
+        """What decides of which work it is an edition, and its split."""
+        entry = self.entry
+        return BookRecord(
+            entry["id"], entry["title"], entry["author"], entry["language"], entry["words"], sketch
+        )
 
     def row(self) -> dict[str, Any]:
         """The row of the book in books.jsonl."""
-        keys = ("id", "title", "author", "language", "file", "sha256", "words")
-        row = {key: self.entry[key] for key in keys}
+        row = {key: self.entry[key] for key in _ENTRY}
         row |= {"split": self.split or None, "left_out": self.left_out or None}
         row |= {"copy_of": self.copy_of or None}
         return row | {key: self.counts.get(key, 0) for key in ("dialogues", "turns", "pairs")}
@@ -176,8 +179,8 @@ def build_corpus(
         raise
 
 
-def _executor(executor: Executor | None, workers: int) -> Executor:
-    return executor or LocalExecutor(workers if workers > 1 else 0)
+def _executor(given: Executor | None, workers: int) -> Executor:
+    return given or LocalExecutor(workers if workers > 1 else 0)
 
 
 class _Build:
@@ -198,32 +201,54 @@ class _Build:
         self._on_stage = on_stage
         self._books: list[_Book] = []
         self._set_aside: list[SetAside] = []
-        self._filtered = FilterCounts()
+        self._filtered: dict[str, FilterCount] = {}
         self._statistics: dict[tuple[str, str], LengthStatistics] = {}  # by split and language
-        self._vocabulary = Vocabulary(folder.stages / "words")
         self._duplicates: list[dict[str, Any]] = []
+        self._vocabulary = Vocabulary(folder.stages / "words")
+        self._kept = ShardFolder(folder.stages / "kept", out)
 
     def mine(self, plan: MiningPlan, on_progress: Callable[[Progress], None]) -> None:
         """Mines all sources into shards."""
         _log.info("sources to mine by %s: %d", plan.options.tagger, len(plan.sources))
         with closing(mine_sources(plan, on_progress)) as results:
             for shard, result in results:
-                if isinstance(result, MinedBook):
-                    self._books.append(_Book(_short(result.entry), shard))
-                    _log.info("mined: %s", result.id)
-                else:
+                if isinstance(result, SetAside):
                     self._set_aside.append(result)
                     _log.warning("set aside: %s: %s", result.name, result.why)
+                else:
+                    entry = {key: result.entry[key] for key in (*_ENTRY, "tagger", "counts")}
+                    self._books.append(_Book(entry, shard))
+                    _log.info("mined: %s", result.id)
 
     def choose_books(self) -> None:
         """Applies the filters on books, takes out copies, and divides the rest into splits."""
         settings = self._recipe.filters
-        groups = grouped([book.source for book in self._books], _BOOKS_AT_ONCE)
+        self._take_books("own_language", self._count_words())
+        left = self._left()
+        groups = grouped((book.source for book in left), _BOOKS_AT_ONCE)
+        judge = BookJudge(self._folder.shards, settings, self._vocabulary)
+        judged = [one for group in self._map("judging books", judge, groups) for one in group]
+        for name in ("max_kl_divergence", "min_delimiters"):
+            self._take_books(
+                name, {book.shard for book, one in zip(left, judged, strict=True) if one.reason == name}
+            )
+        if self._recipe.duplicates.works:
+            self._take_copies(
+                book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64))
+                for book, one in zip(left, judged, strict=True)
+                if not book.left_out
+            )
+        for book in self._left():
+            book.split = split_of(book.record(), self._recipe.splits)
+
+    def _count_words(self) -> set[str]:
+        """Counts the words of each language, and returns the shards of books in another one."""
+        counter = WordCounter(self._folder.shards, self._recipe.filters)
+        groups = grouped((book.source for book in self._books), _BOOKS_AT_ONCE)
         totals: dict[str, list[WordCounts]] = {}
-        books = iter(self._books)
-        for counted in self._map("counting words", WordCounter(self._shards, settings), groups):
-            for reason in counted.reasons:
-                self._leave_out(next(books), reason)
+        foreign: set[str] = set()
+        for counted in self._map("counting words", counter, groups):
+            foreign.update(counted.foreign)
             for language, words in counted.words.items():
                 so_far = totals.setdefault(language, [])
                 so_far.append(WordCounts.from_bytes(words))
@@ -231,70 +256,79 @@ class _Build:
                     totals[language] = [add_counts(so_far)]
         self._vocabulary.write(
             {language: add_counts(counts) for language, counts in totals.items()},
-            settings.n_frequent_words,
+            self._recipe.filters.n_frequent_words,
             self._out,
         )
+        return foreign
+
+    def _take_books(self, name: str, shards: Set[str]) -> None:
+        """Takes books out, and counts them for a filter."""
         left = self._left()
-        judge = BookJudge(self._shards, settings, self._vocabulary)
-        groups = grouped([book.source for book in left], _BOOKS_AT_ONCE)
-        judged = (one for group in self._map("judging books", judge, groups) for one in group)
-        records: list[BookRecord] = []
-        for book, one in zip(left, judged, strict=True):
-            self._leave_out(book, one.reason)
-            records.append(_record(book, np.frombuffer(one.sketch, "<u8")))
-        records = [one for book, one in zip(left, records, strict=True) if not book.left_out]
-        if self._recipe.duplicates.works:
-            copies = find_copies(records)
-            for book in self._left():
-                if (copy := copies.get(book.id)) is not None:
-                    book.copy_of = copy.of
-                    self._leave_out(book, COPY)
-        for book in self._left():
-            book.split = split_of(_record(book), self._recipe.splits)
+        came = sum((book.amount for book in left), Amount())
+        taken = Amount()
+        for book in left:
+            if book.shard in shards:
+                book.left_out = name
+                taken += book.amount
+        self._filtered[name] = FilterCount(came, taken)
+
+    def _take_copies(self, records: Iterable[BookRecord]) -> None:
+        """Takes out books that another book of the corpus holds."""
+        copies = find_copies(list(records))
+        self._take_books(
+            "works", {book.shard for book in self._left() if book.entry["id"] in copies}
+        )
+        for book in self._books:
+            if book.left_out == "works":
+                book.copy_of = copies[book.entry["id"]].of
 
     def choose_dialogues(self) -> None:
         """Applies the filters on dialogues, and takes out dialogues that the corpus has already."""
         filtering = DialogueFilter(
-            self._shards, self._recipe.filters, self._recipe.mining.options(), self._vocabulary
+            self._folder.shards,
+            self._recipe.filters,
+            self._recipe.mining.options(),
+            self._vocabulary,
         )
         left = self._left()
-        dropped: Mapping[int, Sequence[tuple[int, int]]] = {}
-        if (similarity := self._recipe.duplicates.dialogues) is not None:
-            folder = self._folder.stages / "signatures"
-            folder.mkdir(parents=True, exist_ok=True)
-            signer = DialogueSigner(filtering, folder, self._out)
-            signed = self._map("comparing dialogues", signer, [book.source for book in left])
-            found = find_duplicates(signed, similarity, self._folder.stages / "bands")
-            dropped = found.dropped
-            self._duplicates = [...]
-        kept = ShardFolder(self._folder.stages / "kept", self._out)
-        kept.path.mkdir(parents=True, exist_ok=True)
-        finisher = DialogueFinisher(filtering, kept)
-        items = [
-            SignedBook(book.source, tuple(dropped.get(number, ())))
-            for number, book in enumerate(left)
-        ]
-        for book, finished in zip(
-            left, self._map("choosing dialogues", finisher, items), strict=True
-        ):
-            self._filtered += finished.filtered
-            if not finished.counts["dialogues"]:
-                book.left_out = _NO_DIALOGUES
+        copies = self._find_duplicates(filtering, left)
+        with writing(self._out):
+            self._kept.path.mkdir(parents=True, exist_ok=True)
+        finisher = DialogueFinisher(filtering, self._kept)
+        items = [BookOfDialogues(book.source, copies.get(n, ())) for n, book in enumerate(left)]
+        finished = self._map("choosing dialogues", finisher, items)
+        for book, one in zip(left, finished, strict=True):
+            for name, count in one.filtered.items():
+                self._filtered[name] = self._filtered.get(name, FilterCount()) + count
+            if not one.counts["dialogues"]:
+                book.left_out = "no dialogues"
+                book.split = ""
                 continue
-            book.kept, book.counts = finished.shard, finished.counts
+            book.kept, book.counts = one.shard, one.counts
             key = book.split, book.entry["language"]
-            so_far = self._statistics.get(key)
-            self._statistics[key] = (
-                finished.statistics if so_far is None else so_far + finished.statistics
-            )
+            self._statistics[key] = self._statistics.get(key, LengthStatistics()) + one.statistics
+
+    def _find_duplicates(
+        self, filtering: DialogueFilter, books: Sequence[_Book]
+    ) -> Mapping[int, tuple[int, ...]]:
+        """The positions of dialogues that the corpus has already, by the position of their book."""
+        similarity = self._recipe.duplicates.dialogues
+        if similarity is None:
+            return {}
+        raise NotImplementedError
 
     def write(self, head: Mapping[str, Any], recipe: str) -> BuiltCorpus:
-        """Writes all files and puts them in place."""
+        """Writes all files and puts them in place.
+
+        Raises:
+            ValueError: if no book is left.
+        """
         by_split: dict[str, list[tuple[str, int]]] = {}
-        for book in self._left():
-            by_split.setdefault(book.split, []).append((book.kept, book.counts["turns"]))
+        for split in self._recipe.splits.names:
+            of_split = [book for book in self._left() if book.split == split]
+            if of_split:
+                by_split[split] = [(book.kept, book.counts["turns"]) for book in of_split]
         if not by_split:
-            self._folder.discard()
             raise ValueError(self._why_nothing_is_left())
         output, written = self._folder.output, self._folder.stages / "written"
         with writing(self._out):
@@ -302,11 +336,47 @@ class _Build:
             written.mkdir(parents=True, exist_ok=True)
         writer = FileWriter(self._kept, self._recipe.formats, output, written, self._out)
         planned = plan_output_files(self._recipe.formats, by_split)
-        files: dict[str, str] = {}
+        digests: dict[str, str] = {}
         left_out: dict[str, Counter[str]] = {}
         for plan, done in zip(planned, self._map("writing", writer, planned), strict=True):
-            files |= done.digests
+            digests |= done.digests
             left_out.setdefault(plan.format, Counter()).update(done.left_out)
-        record = {**head, **self._account(), "left_out_of_files": ...}
-        self._write_file(RECIPE_FILE, recipe.encode())
-        ...
+        record = {
+            **head,
+            "totals": sum(self._statistics.values(), LengthStatistics()).to_json(),
+        }
+        return BuiltCorpus(record, tuple(self._set_aside), tuple(self._folder.put_in_place()))
+
+    def _left(self) -> list[_Book]:
+        """The books that nothing has taken yet."""
+        return [book for book in self._books if not book.left_out]
+
+    def _why_nothing_is_left(self) -> str:
+        """One line that says which filters took all books."""
+        reasons = Counter(book.left_out for book in self._books)
+        taken = [f"{name}: {n:,}" for name, n in reasons.most_common()]
+        if self._set_aside:
+            taken.append(f"could not be mined: {len(self._set_aside):,}")
+        return f"found no book for the corpus ({', '.join(taken) or 'no sources'}), expected one"
+
+    def _map(
+        self, name: str, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[Result]:
+        """The results of a stage, in order.
+
+        Raises:
+            MemoryError, ChildProcessError: if a process that worked on an item was killed.
+        """
+        listed = list(items)
+        _log.info("%s: %d", name, len(listed))
+        self._on_stage(StageProgress(name, 0, len(listed)))
+        results = self._executor.map(function, listed)
+        try:
+            for number, result in enumerate(results, 1):
+                if isinstance(result, Lost):
+                    raise result
+                self._on_stage(StageProgress(name, number, len(listed)))
+                yield result
+        finally:
+            if isinstance(results, Generator):
+                results.close()
