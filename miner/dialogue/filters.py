@@ -5,12 +5,13 @@ A filter is a function here, a line in `filter_dialogues` and a line in `_REASON
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 
 from miner.dialogue.dialogues import Dialogue, Turn, turn_pairs
+from miner.dialogue.filter_counts import Amount, FilterCount, FilterCounts
 
 # One turn is no dialogue: nobody answers.
 MIN_TURNS = 2
@@ -59,62 +60,37 @@ class DialogueLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """How much of what was mined: books, dialogues and parts of them, turns, pairs of turns."""
-
-    books: int = 0
-    dialogues: int = 0
-    turns: int = 0
-    pairs: int = 0
-
-    def __add__(self, other: Amount) -> Amount:
-        return Amount(
-            self.books + other.books,
-            self.dialogues + other.dialogues,
-            self.turns + other.turns,
-            self.pairs + other.pairs,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class FilterCount:
-    """What one filter took, of how much.
-
-    A dialogue is taken if nothing is left of it. A filter that divides dialogues takes the pairs
-    across the places, too.
-
-    Attributes:
-        came: what the filters before it had left.
-        taken: what it took of that. A book is taken with its last dialogue.
-    """
-
-    came: Amount = field(default_factory=Amount)
-    taken: Amount = field(default_factory=Amount)
-
-    def __add__(self, other: FilterCount) -> FilterCount:
-        return FilterCount(self.came + other.came, self.taken + other.taken)
-
-
-@dataclass(frozen=True, slots=True)
 class FilteredDialogues:
     """The dialogues of a book that passed, and what each filter took.
 
     Attributes:
         kept: the dialogues and parts of dialogues that passed, in order.
-        counts: for each filter, in the order in which they took, how much it took.
+        counts: what each filter took, in the order in which they took.
     """
 
     kept: tuple[Dialogue, ...]
-    counts: Mapping[str, FilterCount]
+    counts: FilterCounts
 
     @property
     def drops(self) -> tuple[tuple[str, int], ...]:
         """How many turns, pairs and dialogues did not pass, by reason."""
         return tuple(
             (reason, getattr(count.taken, unit))
-            for name, count in self.counts.items()
-            for reason, unit in _REASONS[name].items()
+            for name, count in self.counts.dialogues.items()
+            for reason, unit in _REASONS.get(name, {name: "dialogues"}).items()
         )
+
+    def without(self, places: Collection[int], name: str) -> FilteredDialogues:
+        """Returns what is left if one more filter takes some dialogues.
+
+        Args:
+            places: their places among those that are kept, from 0.
+            name: the filter.
+        """
+        gone = frozenset(places)
+        left = [part for place, part in enumerate(self.kept) if place not in gone]
+        count = _count_of(self.kept, left, len(self.kept) - len(left))
+        return FilteredDialogues(tuple(left), self.counts + FilterCounts(dialogues={name: count}))
 
 
 def filter_dialogues(
@@ -165,7 +141,7 @@ def filter_dialogues(
     counts: dict[str, FilterCount] = {}
     kept = _applied(dividing, list(dialogues), counts)
     kept = _applied(removing, _numbered(kept), counts)
-    return FilteredDialogues(tuple(kept), counts)
+    return FilteredDialogues(tuple(kept), FilterCounts(dialogues=counts))
 
 
 def _applied(
@@ -173,16 +149,20 @@ def _applied(
 ) -> list[Dialogue]:
     """Returns what some filters leave, and notes what each takes."""
     for name, leave in filters.items():
-        left = [leave(part) for part in parts]
-        came = _amount_of(parts)
-        n_gone = sum(not found for found in left)
-        parts = [part for found in left for part in found]
-        after = _amount_of(parts)
-        taken = Amount(
-            came.books - after.books, n_gone, came.turns - after.turns, came.pairs - after.pairs
-        )
-        counts[name] = FilterCount(came, taken)
+        found = [leave(part) for part in parts]
+        left = [part for of_one in found for part in of_one]
+        counts[name] = _count_of(parts, left, sum(not of_one for of_one in found))
+        parts = left
     return parts
+
+
+def _count_of(parts: Sequence[Dialogue], left: Sequence[Dialogue], n_gone: int) -> FilterCount:
+    """Returns what a filter took that leaves some dialogues, and nothing of `n_gone` others."""
+    came, after = _amount_of(parts), _amount_of(left)
+    taken = Amount(
+        came.books - after.books, n_gone, came.turns - after.turns, came.pairs - after.pairs
+    )
+    return FilterCount(came, taken)
 
 
 def _amount_of(parts: Sequence[Dialogue]) -> Amount:
@@ -194,7 +174,7 @@ def _amount_of(parts: Sequence[Dialogue]) -> Amount:
 def _numbered(parts: Iterable[Dialogue]) -> list[Dialogue]:
     """Returns the parts with their numbers in their dialogue."""
     return [
-        replace(part, part=number)
+        part if part.part == number else replace(part, part=number)
         for _, of_one in groupby(parts, key=lambda part: (part.book, part.index))
         for number, part in enumerate(of_one)
     ]
@@ -214,9 +194,12 @@ def _remove_long_turns(dialogue: Dialogue, max_words: int | None) -> list[Dialog
 
 def _remove_turns(dialogue: Dialogue, is_removed: Callable[[Turn], bool]) -> list[Dialogue]:
     """Removes some turns."""
+    removed = [is_removed(turn) for turn in dialogue.turns]
+    if not any(removed):
+        return [dialogue]
     runs: list[list[Turn]] = [[]]
-    for turn in dialogue.turns:
-        if is_removed(turn):
+    for turn, is_gone in zip(dialogue.turns, removed, strict=True):
+        if is_gone:
             runs.append([])
         else:
             runs[-1].append(turn)

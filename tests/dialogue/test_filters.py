@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.dialogue.dialogues import decode_dialogues, turn_pairs
-from miner.dialogue.filters import Amount, DialogueLimits, FilterCount, filter_dialogues
+from miner.dialogue.filter_counts import Amount, FilterCount
+from miner.dialogue.filters import DialogueLimits, filter_dialogues
 
 KEEP_SINGLE = DialogueLimits(min_turns=1)
 
@@ -158,7 +159,7 @@ def test_dialogues_of_rare_words_are_judged_after_short_ones_are_gone():
 def test_each_filter_counts_what_came_to_it_and_what_it_took():
     # Dialogues of 5, 2 and 1 turns; turn 1 of the first and turn 5, of the second, are long.
     found = decode_dialogues(book_of("SRRRRSRS", {1: 9, 5: 9, 6: 9}))
-    counts = filtered(found, max_turn_words=8).counts
+    counts = filtered(found, max_turn_words=8).counts.dialogues
     assert list(counts) == ["empty_turns", "max_turn_words", "min_confidence", "min_turns"]
     everything = Amount(1, 3, 8, 5)
     assert counts["empty_turns"] == FilterCount(everything, Amount())
@@ -170,11 +171,24 @@ def test_each_filter_counts_what_came_to_it_and_what_it_took():
 
 def test_a_book_is_taken_by_the_filter_that_takes_its_last_dialogue():
     found = decode_dialogues(book_of("SRR", {1: 9}))
-    counts = filtered(found, max_turn_words=8).counts
+    counts = filtered(found, max_turn_words=8).counts.dialogues
     assert [count.taken.books for count in counts.values()] == [0, 0, 0, 1]
     assert counts["min_turns"] + counts["min_turns"] == FilterCount(
         Amount(2, 4, 4, 0), Amount(2, 4, 4, 0)
     )
+
+
+def test_one_more_filter_takes_some_of_the_dialogues_that_were_kept():
+    found = decode_dialogues(book_of("SRSRRSR"))
+    result = filter_dialogues(found)
+    left = result.without([1], "copies")
+    assert [dialogue.index for dialogue in left.kept] == [0, 2]
+    assert [*left.counts.dialogues] == [*result.counts.dialogues, "copies"]
+    assert left.counts.dialogues["copies"] == FilterCount(Amount(1, 3, 7, 4), Amount(0, 1, 3, 2))
+    assert dict(left.drops)["copies"] == 1
+    nothing = result.without(range(3), "copies")
+    assert nothing.kept == ()
+    assert nothing.counts.dialogues["copies"].taken == Amount(1, 3, 7, 4)
 
 
 TURN = st.tuples(
@@ -229,7 +243,7 @@ def test_every_pair_that_is_left_is_a_pair_of_the_book(
     assert all(pair.confidence >= min_confidence for pair in left)
     assert len({(part.index, part.part) for part in result.kept}) == len(result.kept)
     # What no filter took is what is left, in every unit but dialogues, which are divided.
-    counts = [*result.counts.values()]
+    counts = [*result.counts.dialogues.values()]
     n_turns = sum(len(part.turns) for part in result.kept)
     came, taken = counts[0].came, sum((count.taken for count in counts), Amount())
     assert (came.turns, came.pairs) == (len(turns), len(pairs))
