@@ -1,7 +1,8 @@
 """Words as numbers: what is one word in two printings of a text is one number.
 
-Case, accents, ligatures, apostrophes and hyphens inside a word, marks of emphasis and punctuation do
-not count: "To-day", "today" and "_Today_" are one word. The numbers are the same on every machine.
+Case, accents, ligatures, punctuation, marks of emphasis, and apostrophes and hyphens inside a word
+do not count: "To-day", "today" and "_Today_" are one word. The numbers are the same on every
+machine.
 """
 
 from __future__ import annotations

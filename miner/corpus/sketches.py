@@ -14,11 +14,13 @@ import numpy as np
 
 from miner.corpus.folding import Hashes, hash_shingles, hash_words
 
-RUN = 6  # words in a run: a changed word changes six runs, and few phrases of two authors are longer
+RUN = (
+    6  # words in a run: a changed word changes six runs, and few phrases of two authors are longer
+)
 RATE = 128  # one run in so many is in the sketch
 LIMIT = np.uint64(2**64 // RATE - 1)
-# 4,096 numbers of 8 bytes, which a book of half a million words has. A larger book keeps its smallest
-# ones; `limit_of` tells up to where.
+# A book of half a million words has so many, of 8 bytes each. A larger one keeps its smallest ones;
+# `limit_of` tells up to where.
 LARGEST = 4096
 
 
