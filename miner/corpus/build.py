@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 from miner.books.catalog import number_from_title
 from miner.books.sources import Missing, Source, find_sources
 from miner.characters.character_files import open_characters
-from miner.corpus.executors import Executor, LocalExecutor, Lost
+from miner.corpus.executors import Executor, LocalExecutor, Lost, TaggingExecutor
 from miner.corpus.filters import BookFilter, list_filters
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions, describe
@@ -37,7 +37,7 @@ from miner.corpus.reading import names_of_marks, word_of
 from miner.corpus.shards import ShardFolder, shard_name
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filters import MIN_TURNS
-from miner.dialogue.tags import Tagger
+from miner.dialogue.tags import Tagger, TwoStepTagger
 from miner.files import printable
 from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint, weight_signatures
 from miner.models.routing import route_in_order
@@ -413,7 +413,12 @@ def _read_all(
         filters=plan.filters,
         shards=shards,
     )
-    results = _executor_of(plan).map(function, noted())
+    executor = _executor_of(plan)
+    if isinstance(executor, TaggingExecutor) and isinstance(plan.tagger, TwoStepTagger):
+        make_tag = partial(_make_tag, tagger=plan.tagger, options=plan.options, shards=shards)
+        results = executor.map_in_steps(lambda item: (item, function(item)), make_tag, noted())
+    else:
+        results = executor.map(function, noted())
     try:
         for result in results:
             item = taken.popleft()
@@ -440,6 +445,23 @@ def _read_and_keep(
     if not isinstance(result, UntaggedBook):
         _keep(item, result, shards)
     return result
+
+
+def _make_tag(
+    tagger: Tagger, options: MiningOptions, shards: ShardFolder | None
+) -> Callable[[tuple[_Located, MinedBook | SetAside | UntaggedBook]], MinedBook | SetAside]:
+    """The second step where books are tagged outside of this process."""
+
+    def tag(
+        read: tuple[_Located, MinedBook | SetAside | UntaggedBook],
+    ) -> MinedBook | SetAside:
+        item, book = read
+        result = next(tag_books([book], tagger, options))
+        if isinstance(book, UntaggedBook):
+            _keep(item, result, shards)
+        return result
+
+    return tag
 
 
 def _keep(item: _Located, result: MinedBook | SetAside, shards: ShardFolder | None) -> None:
