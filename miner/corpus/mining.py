@@ -13,14 +13,14 @@ from functools import partial
 from typing import NamedTuple
 
 from miner.books.sources import Missing, Source
-from miner.corpus.executors import Executor, LocalExecutor, Lost
+from miner.corpus.executors import Executor, LocalExecutor, Lost, TaggingExecutor
 from miner.corpus.filters import BookFilter
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import SetAside, UntaggedBook, lost_book, read_source, tag_books
 from miner.corpus.progress import Progress, ProgressCounter
 from miner.corpus.shards import ShardFolder, shard_name
-from miner.dialogue.tags import Tagger
+from miner.dialogue.tags import Tagger, TwoStepTagger
 from miner.files import printable
 from miner.models.load import uses_checkpoint
 from miner.models.routing import route_in_order
@@ -141,7 +141,12 @@ def _read_all(
         filters=plan.filters,
         shards=shards,
     )
-    results = _executor_of(plan).map(function, noted())
+    executor = _executor_of(plan)
+    if isinstance(executor, TaggingExecutor) and isinstance(plan.tagger, TwoStepTagger):
+        make_tag = partial(_make_tag, tagger=plan.tagger, options=plan.options, shards=shards)
+        results = executor.map_in_steps(lambda item: (item, function(item)), make_tag, noted())
+    else:
+        results = executor.map(function, noted())
     try:
         for result in results:
             item = taken.popleft()
@@ -168,6 +173,23 @@ def _read_and_keep(
     if not isinstance(result, UntaggedBook):
         _keep(item, result, shards)
     return result
+
+
+def _make_tag(
+    tagger: Tagger, options: MiningOptions, shards: ShardFolder | None
+) -> Callable[[tuple[_Located, MinedBook | SetAside | UntaggedBook]], MinedBook | SetAside]:
+    """The second step where books are tagged outside of this process."""
+
+    def tag(
+        read: tuple[_Located, MinedBook | SetAside | UntaggedBook],
+    ) -> MinedBook | SetAside:
+        item, book = read
+        result = next(tag_books([book], tagger, options))
+        if isinstance(book, UntaggedBook):
+            _keep(item, result, shards)
+        return result
+
+    return tag
 
 
 def _keep(item: _Located, result: MinedBook | SetAside, shards: ShardFolder | None) -> None:
