@@ -16,7 +16,7 @@ from miner.languages.registry import code_from_name
 
 _CODE = re.compile("[a-z]{2,3}")
 _CLASS = re.compile("[A-Z]{1,3}[0-9.]*")
-_RANGE = re.compile(r"\s*(\d{0,8})\s*(-)?\s*(\d{0,8})\s*")
+_RANGE = re.compile(r"\s*(\d{1,8})?\s*(?:(-)\s*(\d{1,8})?)?\s*")
 _TEXTS = ("language", "author", "title", "subject", "bookshelf", "locc")
 BEYOND_LIMIT = "beyond the limit"  # why a text is left out
 
