@@ -18,6 +18,7 @@ from miner.corpus.filter_settings import FilterSettings, find_book_reason, find_
 from miner.corpus.kept_files import keep_file, read_kept
 from miner.corpus.shards import ShardFolder
 from miner.corpus.word_counts import WordCounts, add_counts, frequent_words
+from miner.files import sha256_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,14 @@ class MinedSource:
 
 @dataclass(frozen=True, slots=True)
 class CountedBooks:
-    """What counting some books gives.
+    """What counting the words of some books gives.
 
     Attributes:
-        reasons: for each book the filter that takes it, or "".
-        words: the sums of the word counts of the books that are left, by language, as bytes.
+        foreign: the shards of the books that are not in the language that they claim.
+        words: the sums of the word counts of the others, by language, as bytes.
     """
 
-    reasons: tuple[str, ...]
+    foreign: tuple[str, ...]
     words: Mapping[str, bytes]
 
 
@@ -54,16 +55,17 @@ class WordCounter:
     settings: FilterSettings
 
     def __call__(self, books: tuple[MinedSource, ...]) -> CountedBooks:
-        """Returns the filters that take books, and the words of the others."""
-        reasons: list[str] = []
+        """Returns the words of the books, without those in another language."""
+        foreign: list[str] = []
         words: dict[str, list[WordCounts]] = {}
         for book in books:
             facts = read_facts(self.mined, book.shard)
-            reasons.append(find_language_reason(facts, book.language, self.settings))
-            if not reasons[-1]:
+            if find_language_reason(facts, book.language, self.settings):
+                foreign.append(book.shard)
+            else:
                 words.setdefault(book.language, []).append(facts.words)
         return CountedBooks(
-            tuple(reasons),
+            tuple(foreign),
             {language: add_counts(counts).to_bytes() for language, counts in words.items()},
         )
 
@@ -95,6 +97,11 @@ class Vocabulary:
     def frequent(self, language: str) -> npt.NDArray[np.uint64]:
         """The hashes of the most frequent words of a language."""
         return _read_frequent(self.folder / f"{language}.frequent")
+
+
+    def digest(self, language: str) -> str:
+        """A name for the words of a language: another one if they are others."""
+        return sha256_of(_read(self.folder / f"{language}.frequent"))
 
 
 @lru_cache(maxsize=2)
@@ -135,7 +142,7 @@ class BookJudge:
             facts = read_facts(self.mined, book.shard)
             total = self.vocabulary.total(book.language)
             reason = find_book_reason(facts, self.settings, total)
-            judged.append(JudgedBook(reason, b"" if reason else facts.sketch.tobytes()))
+            judged.append(JudgedBook(reason, b"" if reason else facts.sketch.astype("<u8").tobytes()))
         return judged
 
 

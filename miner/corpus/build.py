@@ -6,9 +6,9 @@ working folder of the output, and a build that was killed continues there.
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,32 +16,40 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from miner.books.catalog import number_from_title
 from miner.books.sources import find_sources
+from miner.books.titles import number_from_title
 from miner.corpus.book_stage import BookJudge, MinedSource, Vocabulary, WordCounter, grouped
-from miner.corpus.card import write_card
-from miner.corpus.dialogue_stage import DialogueFilter, DialogueFinisher, DialogueSigner, SignedBook
-from miner.corpus.duplicates import find_duplicates
+from miner.corpus.dialogue_stage import (
+    BookOfDialogues,
+    DialogueFilter,
+    DialogueFinisher,
+    DialogueSigner,
+    read_signatures,
+)
+from miner.corpus.duplicates import Duplicate, find_duplicates
 from miner.corpus.executors import Executor, LocalExecutor, Lost
-from miner.corpus.filter_settings import FilterCounts
-from miner.corpus.mined_book import MinedBook
+from miner.corpus.facts import NO_SKETCH
 from miner.corpus.mining import MiningPlan, mine_sources
 from miner.corpus.output_files import FileWriter, plan_output_files
 from miner.corpus.pipeline import SetAside, open_tagger
 from miner.corpus.progress import Progress
+from miner.corpus.reading import words_of
 from miner.corpus.recipe import Recipe, parse_recipe
 from miner.corpus.run_record import record_run
-from miner.corpus.splits import split_of
+from miner.corpus.shards import ShardFolder
+from miner.corpus.splits import divide_books, read_split_list
 from miner.corpus.statistics import LengthStatistics
-from miner.corpus.word_counts import WordCounts, add_counts
-from miner.corpus.works import BookRecord, find_copies
+from miner.corpus.word_counts import Hashes, WordCounts, add_counts
+from miner.corpus.works import BookRecord, Copy, find_copies
 from miner.corpus.writer import OutputFolder
+from miner.dialogue.filter_counts import Amount, FilterCounts
 from miner.files import CARD, RUN_RECORD, json_lines, printable, read_text, writing
 
 BOOKS_FILE = "books.jsonl"
+DUPLICATES_FILE = "duplicates.jsonl"
 RECIPE_FILE = "recipe.toml"
-COPY = "works"  # the reason of a book that another one has, among those of the filters
-_NO_DIALOGUES = "no dialogues"
+WORKS, NO_DIALOGUES = "works", "no_dialogues"  # why a book is left out, beside the filters
+_ENTRY = ("id", "title", "author", "language", "file", "sha256", "words")
 _BOOKS_AT_ONCE = 32  # whose facts one call reads
 _log = logging.getLogger(__name__)
 Item = TypeVar("Item")
@@ -84,15 +92,14 @@ class _Book:
     counts: Mapping[str, int] = field(default_factory=dict)  # of what is left of it
 
     @property
+    def id(self) -> str:
+        """The id of the book."""
+        return self.entry["id"]
+
+    @property
     def source(self) -> MinedSource:
         """The book as stages in other processes know it."""
         return MinedSource(self.shard, self.entry["language"])
-
-    @property
-    def amount(self) -> Amount:
-        """How much was mined of it."""
-        counts = self.entry["counts"]
-        return Amount(1, counts["dialogues"], counts["turns"], counts["pairs"])
 
     def record(self, sketch: Hashes = NO_SKETCH) -> BookRecord:
         """What decides of which work it is an edition, and its split."""
@@ -153,28 +160,34 @@ def build_corpus(
     """
     text = read_text(Path(recipe))
     parsed = parse_recipe(text, printable(recipe))
-    tagger, _ = open_tagger(
-        parsed.mining.tagger, parsed.mining.dtype, parsed.filters.min_confidence or 0.0
-    )
-    options = parsed.mining.options()
+    settings = parsed.mining
+    tagger, _ = open_tagger(settings.tagger, settings.dtype, parsed.filters.min_confidence or 0.0)
+    options = settings.options()
+    queries = () if parsed.catalog is None else (parsed.catalog,)
+    words, searches = words_of((*parsed.sources, *queries))
     sources, missing = find_sources(
-        parsed.words(), Path(books) if books else None, number_from_title=number_from_title
+        words, Path(books) if books else None, number_from_title=number_from_title
     )
     if missing:
         raise ValueError(f"{printable(recipe)}: {missing[0]}")
-    head = record_run(options, tagger) | {"recipe": parsed.record()}
-    del head["options"]  # what they say, the recipe says
+    listed = read_split_list(Path(parsed.split_list)) if parsed.split_list else None
+    head = record_run(options, tagger)
+    head["tagger"] = head.pop("options")["tagger"]  # the recipe says the rest
+    head |= {"recipe": parsed.record(), "split_list": listed}
     folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
-    plan = MiningPlan(tuple(sources), tagger, options, (), mirror, workers, executor, folder.shards)
+    plan = MiningPlan(
+        tuple(sources), tagger, options, (), mirror, workers, executor, folder.shards
+    )
     try:
         with folder:
             build = _Build(parsed, folder, Path(out), _executor(executor, workers), on_stage)
             build.mine(plan, on_progress)
-            build.choose_books()
+            build.choose_books(listed)
             build.choose_dialogues()
+            head["catalog"] = [search.record() for search in searches]
             return build.write(head, text)
     except BaseException as error:
-        if note := folder.note():
+        if (note := folder.note()) and note not in getattr(error, "__notes__", ()):
             error.add_note(note)
         raise
 
@@ -201,9 +214,12 @@ class _Build:
         self._on_stage = on_stage
         self._books: list[_Book] = []
         self._set_aside: list[SetAside] = []
-        self._filtered: dict[str, FilterCount] = {}
+        self._filtered = FilterCounts()
         self._statistics: dict[tuple[str, str], LengthStatistics] = {}  # by split and language
-        self._duplicates: list[dict[str, Any]] = []
+        self._copies: Mapping[str, Copy] = {}
+        self._duplicates: Mapping[int, Sequence[Duplicate]] = {}
+        self._compared: Sequence[_Book] = ()  # the books whose places these are
+        self._unused: Sequence[str] = ()  # of a fixed list of splits
         self._vocabulary = Vocabulary(folder.stages / "words")
         self._kept = ShardFolder(folder.stages / "kept", out)
 
@@ -220,8 +236,12 @@ class _Build:
                     self._books.append(_Book(entry, shard))
                     _log.info("mined: %s", result.id)
 
-    def choose_books(self) -> None:
-        """Applies the filters on books, takes out copies, and divides the rest into splits."""
+    def choose_books(self, listed: Mapping[str, str] | None) -> None:
+        """Applies the filters on books, takes out copies, and divides the rest into splits.
+
+        Args:
+            listed: the splits of books in a fixed list.
+        """
         settings = self._recipe.filters
         self._take_books("own_language", self._count_words())
         left = self._left()
@@ -229,17 +249,24 @@ class _Build:
         judge = BookJudge(self._folder.shards, settings, self._vocabulary)
         judged = [one for group in self._map("judging books", judge, groups) for one in group]
         for name in ("max_kl_divergence", "min_delimiters"):
-            self._take_books(
-                name, {book.shard for book, one in zip(left, judged, strict=True) if one.reason == name}
-            )
+            taken = (book for book, one in zip(left, judged, strict=True) if one.reason == name)
+            self._take_books(name, {book.shard for book in taken})
         if self._recipe.duplicates.works:
-            self._take_copies(
-                book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64))
-                for book, one in zip(left, judged, strict=True)
-                if not book.left_out
+            self._copies = find_copies(
+                [
+                    book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64))
+                    for book, one in zip(left, judged, strict=True)
+                    if not book.left_out
+                ]
             )
+            taken = (book for book in self._left() if book.id in self._copies)
+            self._take_books(WORKS, {book.shard for book in taken})
+        division = divide_books(
+            [book.record() for book in self._left()], self._recipe.splits, listed
+        )
+        self._unused = division.unused
         for book in self._left():
-            book.split = split_of(book.record(), self._recipe.splits)
+            book.split = division.splits[book.id]
 
     def _count_words(self) -> set[str]:
         """Counts the words of each language, and returns the shards of books in another one."""
@@ -263,24 +290,13 @@ class _Build:
 
     def _take_books(self, name: str, shards: Set[str]) -> None:
         """Takes books out, and counts them for a filter."""
-        left = self._left()
-        came = sum((book.amount for book in left), Amount())
-        taken = Amount()
-        for book in left:
+        for book in self._left():
             if book.shard in shards:
                 book.left_out = name
-                taken += book.amount
-        self._filtered[name] = FilterCount(came, taken)
-
-    def _take_copies(self, records: Iterable[BookRecord]) -> None:
-        """Takes out books that another book of the corpus holds."""
-        copies = find_copies(list(records))
-        self._take_books(
-            "works", {book.shard for book in self._left() if book.entry["id"] in copies}
-        )
-        for book in self._books:
-            if book.left_out == "works":
-                book.copy_of = copies[book.entry["id"]].of
+                counts = book.entry["counts"]
+                self._filtered = self._filtered.add_book(
+                    name, counts["dialogues"], counts["turns"]
+                )
 
     def choose_dialogues(self) -> None:
         """Applies the filters on dialogues, and takes out dialogues that the corpus has already."""
@@ -290,32 +306,39 @@ class _Build:
             self._recipe.mining.options(),
             self._vocabulary,
         )
-        left = self._left()
-        copies = self._find_duplicates(filtering, left)
+        self._compared = left = self._left()
+        self._duplicates = self._find_duplicates(filtering)
         with writing(self._out):
             self._kept.path.mkdir(parents=True, exist_ok=True)
-        finisher = DialogueFinisher(filtering, self._kept)
-        items = [BookOfDialogues(book.source, copies.get(n, ())) for n, book in enumerate(left)]
+        finisher = DialogueFinisher(
+            filtering, self._kept, self._recipe.duplicates.dialogues is not None
+        )
+        items = [
+            BookOfDialogues(book.source, tuple(one.key for one in self._duplicates.get(place, ())))
+            for place, book in enumerate(left)
+        ]
         finished = self._map("choosing dialogues", finisher, items)
         for book, one in zip(left, finished, strict=True):
-            for name, count in one.filtered.items():
-                self._filtered[name] = self._filtered.get(name, FilterCount()) + count
+            self._filtered += one.filtered
             if not one.counts["dialogues"]:
-                book.left_out = "no dialogues"
-                book.split = ""
+                book.left_out, book.split = NO_DIALOGUES, ""
                 continue
             book.kept, book.counts = one.shard, one.counts
             key = book.split, book.entry["language"]
             self._statistics[key] = self._statistics.get(key, LengthStatistics()) + one.statistics
 
-    def _find_duplicates(
-        self, filtering: DialogueFilter, books: Sequence[_Book]
-    ) -> Mapping[int, tuple[int, ...]]:
-        """The positions of dialogues that the corpus has already, by the position of their book."""
+    def _find_duplicates(self, filtering: DialogueFilter) -> Mapping[int, Sequence[Duplicate]]:
+        """The dialogues that the corpus has already, by the place of their book."""
         similarity = self._recipe.duplicates.dialogues
         if similarity is None:
             return {}
-        raise NotImplementedError
+        folder = self._folder.stages / "signatures"
+        with writing(self._out):
+            folder.mkdir(parents=True, exist_ok=True)
+            signer = DialogueSigner(filtering, folder, self._out)
+            sources = [book.source for book in self._compared]
+            signed = self._map("comparing dialogues", signer, sources)
+            return find_duplicates(map(read_signatures, signed), folder, similarity)
 
     def write(self, head: Mapping[str, Any], recipe: str) -> BuiltCorpus:
         """Writes all files and puts them in place.

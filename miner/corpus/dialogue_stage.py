@@ -5,7 +5,7 @@ What stands here is called in other processes, for one book at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,19 +13,21 @@ from typing import Any
 
 from miner.characters.spoken_book import SpokenBook
 from miner.corpus.book_stage import MinedSource, Vocabulary, read_facts
-from miner.corpus.duplicates import sign_dialogues
-from miner.corpus.filter_settings import FilterCounts, FilterSettings
+from miner.corpus.duplicates import Signatures, sign_dialogues
+from miner.corpus.filter_settings import FilterSettings
 from miner.corpus.kept_files import keep_file, read_kept
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.schema import rows_from_lines, rows_of_book
 from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
-from miner.corpus.word_counts import share_of_rare_words
 from miner.dialogue.dialogues import Dialogue, decode_dialogues
+from miner.dialogue.filter_counts import Amount, FilterCount, FilterCounts
 from miner.dialogue.filters import FilteredDialogues, filter_dialogues
 from miner.dialogue.set_pieces import is_set_piece
 from miner.files import json_line, json_lines, sha256_of
+
+DUPLICATES = "duplicates"  # what takes dialogues that the corpus has, among the filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,18 @@ class DialogueFilter:
                 "expected a mined book; --resume mines it again"
             )
         facts = read_facts(self.mined, book.shard)
-        settings = self.settings
-        frequent = self.vocabulary.frequent(book.language)
-        limits = settings.limits(
-            is_set_piece=partial(is_set_piece, ...),
-            share_of_rare_words=partial(share_of_rare_words, frequent=frequent),
+        is_set_piece = None
+        if self.settings.set_pieces:
+            is_set_piece = partial(
+                find_set_piece, blocks=frozenset(facts.set_pieces), language=book.language
+            )
+        filtered = filter_dialogues(
+            decode_dialogues(result.tagged),
+            self.settings.limits,
+            is_set_piece=is_set_piece,
+            is_rare=self.settings.rare_by(self.vocabulary.frequent(book.language)),
         )
-        return result, filter_dialogues(decode_dialogues(result.tagged), limits)
+        return result, filtered
 
     def key(self, book: MinedSource, *more: object) -> str:
         """A name for what is made of a book: another one if anything else decides it."""
@@ -89,7 +96,7 @@ class DialogueSigner:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedBook:
+class BookOfDialogues:
     """A book, and the positions among its dialogues of those that the corpus has already."""
 
     book: MinedSource
@@ -120,28 +127,30 @@ class DialogueFinisher:
     Args:
         filtering: leaves the dialogues.
         kept: where the rows go; its folder exists.
+        are_compared: whether dialogues were compared with those of other books.
     """
 
     filtering: DialogueFilter
     kept: ShardFolder
+    are_compared: bool
 
-    def __call__(self, signed: SignedBook) -> FinishedBook:
+    def __call__(self, given: BookOfDialogues) -> FinishedBook:
         """Returns what is left of a book. Its rows are written if they are not there."""
-        name = f"{self.filtering.key(signed.book, *signed.duplicates)}.shard"
+        name = f"{self.filtering.key(given.book, *given.duplicates)}.shard"
         shard = self.kept.find(name)
         if shard is None:
-            self._write(name, signed)
+            self._write(name, given)
             shard = self.kept.find(name)
             assert shard is not None
         return _finished(name, shard.record["entry"])
 
-    def _write(self, name: str, signed: SignedBook) -> None:
-        mined, filtered = self.filtering.read(signed.book)
-        gone = set(signed.duplicates)
+    def _write(self, name: str, given: BookOfDialogues) -> None:
+        mined, filtered = self.filtering.read(given.book)
+        gone = set(given.duplicates)
         left = [one for number, one in enumerate(filtered.kept) if number not in gone]
-        counts = filtered.counts.add_dialogues(
-            "dialogues", len(gone), sum(len(filtered.kept[number].turns) for number in gone)
-        )
+        counts = FilterCounts(dialogues=filtered.counts)
+        if self.are_compared:
+            counts += FilterCounts(dialogues={DUPLICATES: _taken(filtered.kept, left)})
         spoken = SpokenBook(mined.tagged.spans, mined.characters)
         options = self.filtering.options
         rows = rows_of_book(
@@ -156,7 +165,7 @@ class DialogueFinisher:
                 "turns": n_turns,
                 "pairs": n_turns - len(left),
             },
-            "filtered": counts.to_json(),
+            "filtered": counts.to_record(),
             "statistics": measure_rows(dialogues).to_json(),
         }
         self.kept.add(name, MinedBook(entry, encoded, (), options))
@@ -166,9 +175,43 @@ def _finished(name: str, entry: Mapping[str, Any]) -> FinishedBook:
     return FinishedBook(
         name,
         entry["counts"],
-        FilterCounts.from_json(entry["filtered"]),
+        FilterCounts.from_record(entry["filtered"]),
         LengthStatistics.from_json(entry["statistics"]),
     )
+
+
+def _taken(came: Sequence[Dialogue], left: Sequence[Dialogue]) -> FilterCount:
+    """What was taken of the dialogues of a book."""
+    before, after = _amount(came), _amount(left)
+    return FilterCount(
+        before,
+        Amount(
+            before.books - after.books,
+            before.dialogues - after.dialogues,
+            before.turns - after.turns,
+            before.pairs - after.pairs,
+        ),
+    )
+
+
+def _amount(dialogues: Sequence[Dialogue]) -> Amount:
+    n_turns = sum(len(dialogue.turns) for dialogue in dialogues)
+    return Amount(int(bool(dialogues)), len(dialogues), n_turns, n_turns - len(dialogues))
+
+
+def read_signatures(path: Path) -> Signatures:
+    """Returns the signatures that a `DialogueSigner` wrote.
+
+    Raises:
+        ValueError: if the file is not as it was written.
+    """
+    content = read_kept(path)
+    if content is None:
+        raise ValueError(
+            f"{path}: not there or not as it was written, expected the signatures of a book; "
+            "--resume makes them again"
+        )
+    return Signatures.from_bytes(content)
 
 
 def text_of(dialogue: Dialogue) -> str:

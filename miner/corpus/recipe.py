@@ -105,6 +105,7 @@ class Recipe:
         filters: what is left out.
         duplicates: what is taken out because the corpus has it already.
         splits: how the books are divided.
+        split_list: a file with the split of each book, which goes before; None for none.
         formats: the formats of the files, each with its options, or None for a format without.
 
     Raises:
@@ -118,6 +119,7 @@ class Recipe:
     filters: FilterSettings = field(default_factory=FilterSettings)
     duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
     splits: SplitSettings = field(default_factory=SplitSettings)
+    split_list: str | None = None
     formats: Mapping[str, Any] = field(default_factory=lambda: {"parquet": None})
 
     def __post_init__(self) -> None:
