@@ -36,6 +36,16 @@ class DataFiles:
     schema: pa.Schema | None = None
 
     @property
+    def place(self) -> str:
+        """The paths as one text: "parquet/pairs/SPLIT-*.parquet", where they differ in the split.
+
+        >>> DataFiles("", "", "", {"train": "train/a.txt", "test": "test/a.txt"}).place
+        'SPLIT/a.txt'
+        """
+        places = {path.replace(split, "SPLIT") for split, path in self.paths.items()}
+        return places.pop() if len(places) == 1 else ", ".join(self.paths.values())
+
+    @property
     def suffix(self) -> str:
         """The ending of the files, such as ".jsonl"."""
         return PurePosixPath(next(iter(self.paths.values()), "")).suffix
@@ -119,6 +129,7 @@ class CorpusAccount:
             checkpoint is named with the start of its digest.
         trusts: what was measured of taggers, see `models.trust.find_trusts`.
         min_confidence: the least confidence of its pairs; 0 if none was asked for.
+        is_public_domain: whether no book has a notice of copyright, as far as that was looked for.
         splits_by: what always stays in one split ("book", "work" or "author"); "" if there is only
             one split.
         filters: what each filter took, in their order; none if nothing was counted.
@@ -135,6 +146,7 @@ class CorpusAccount:
     taggers: Mapping[tuple[str, str], int] = field(default_factory=dict)
     trusts: Sequence[Trust] = ()
     min_confidence: float = 0.0
+    is_public_domain: bool = False
     splits_by: str = ""
     filters: Sequence[FilterRow] = ()
     duplicates: Sequence[Duplicates] = ()

@@ -41,6 +41,7 @@ from miner.dialogue.tags import Tagger
 from miner.files import printable
 from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint, weight_signatures
 from miner.models.routing import route_in_order
+from miner.models.trust import find_trusts
 from miner.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -283,6 +284,7 @@ def _mine(
     """The mined books. It notes in the lists what `CorpusRun` tells of the run."""
     folder = plan.folder
     names: list[str] = []
+    trusts = find_trusts(plan.options.tagger, plan.options.dtype) if folder else ()
     block: AbstractContextManager[object] = folder or nullcontext()
     _log.info("sources to mine by %s: %d", head["options"]["tagger"], len(plan.sources))
     with block, closing(_results(plan, on_progress)) as results:
@@ -300,7 +302,7 @@ def _mine(
                 yield result
         if folder and entries:
             record = head | _account(entries, set_aside)
-            paths += folder.finish(names, plan.options.format, record)
+            paths += folder.finish(names, plan.options.format, record, trusts)
             _log.info("wrote %s", ", ".join(map(str, paths)))
         elif folder:
             folder.discard()

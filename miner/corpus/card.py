@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _DEFAULT = "pairs"  # the config that `load_dataset` loads without a name
-_BUILDERS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv"}  # of `datasets`, best first
+# The kinds of files that `datasets` reads, best first.
+_BUILDERS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv", ".txt": "text"}
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (10**6, "100K<n<1M"))
 _SIZES += ((10**7, "1M<n<10M"), (10**8, "10M<n<100M"), (10**9, "100M<n<1B"))
 _LARGEST = "n>1B"
@@ -121,12 +122,10 @@ def _metadata(account: CorpusAccount) -> dict[str, Any]:
     """What the Hugging Face Hub reads."""
     languages = [one for one in languages_of(account.statistics) if one]
     configs = _configs(account.files)
-    metadata: dict[str, Any] = {
-        "pretty_name": one_line(account.name),
-        "license": "other",
-        "license_name": _LICENSE,
-        "license_link": _LICENSE_LINK,
-    }
+    metadata: dict[str, Any] = {"pretty_name": one_line(account.name), "license": "unknown"}
+    if account.is_public_domain:
+        metadata["license"] = "other"  # the Hub knows no name for it
+        metadata |= {"license_name": _LICENSE, "license_link": _LICENSE_LINK}
     if languages:
         metadata["language"] = languages
         metadata["multilinguality"] = ["multilingual" if len(languages) > 1 else "monolingual"]
@@ -262,10 +261,9 @@ def _opening(account: CorpusAccount) -> list[str]:
             "",
         ]
     lines += ["| files | what is in them |", "|---|---|"]
-    for item in account.files:
-        paths = list(item.paths.values())
-        named = ", ".join(f"`{path}`" for path in paths)
-        lines.append(f"| {named} | {_plain(item.about)}{_hint(item, configs)} |")
+    lines += [
+        f"| `{item.place}` | {_plain(item.about)}{_hint(item, configs)} |" for item in account.files
+    ]
     lines += [f"| `{name}` | {about} |" for name, about in account.other_files.items()]
     lines += [f"| `{figure.path}` | {_plain(figure.caption)} |" for figure in account.illustrations]
     return lines

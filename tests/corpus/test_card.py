@@ -153,7 +153,7 @@ def test_configs_are_of_one_kind_of_file(book, folder, formats, configs):
 def test_tables_that_no_config_names_have_a_line_that_opens_them(book):
     card = write_card(account(book, ("parquet", "chat")))
     assert '`load_dataset("json", data_files="FOLDER/chat/chat/train-*.jsonl")`' in card
-    assert "config `dialogues`" in card
+    assert "| `parquet/dialogues/SPLIT-*.parquet` |" in card and "config `dialogues`" in card
 
 
 def test_the_metadata_are_those_of_the_hub(book, folder):
@@ -162,12 +162,19 @@ def test_the_metadata_are_those_of_the_hub(book, folder):
     data = card.data.to_dict()
     assert data["pretty_name"] == "english-novels: a corpus"
     assert data["language"] == ["en"] and data["multilinguality"] == ["monolingual"]
-    assert (data["license"], data["license_name"]) == ("other", "public-domain-in-the-usa")
+    assert data["license"] == "unknown"
     assert data["size_categories"] == ["n<1K"]  # 3 times 104 pairs
     assert data["task_categories"] == ["text-generation"]
     features = {one["config_name"]: one["features"] for one in data["dataset_info"]}
     for name, schema in arrow_schemas().items():
         assert datasets.Features._from_yaml_list(features[name]).arrow_schema == schema
+
+
+def test_books_without_a_notice_of_copyright_have_a_licence_of_their_own(book, folder):
+    write(folder, account(book, is_public_domain=True))
+    data = DatasetCard.load(folder / "README.md").data.to_dict()
+    assert (data["license"], data["license_name"]) == ("other", "public-domain-in-the-usa")
+    assert data["license_link"].startswith("https://www.gutenberg.org/")
 
 
 @pytest.mark.parametrize(
