@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from miner.corpus.schema import KINDS, arrow_schemas
 from miner.corpus.statistics import CorpusStatistics
-from miner.evaluation.trust import Trust
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from miner.evaluation.trust import Trust
 
 _WITH_ALL_COLUMNS = ("jsonl", "parquet")  # formats whose files have the columns of the schemas
 

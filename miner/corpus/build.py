@@ -41,7 +41,6 @@ from miner.dialogue.tags import Tagger
 from miner.files import printable
 from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint, weight_signatures
 from miner.models.routing import route_in_order
-from miner.models.trust import find_trusts
 from miner.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -282,6 +281,8 @@ def _mine(
     paths: list[Path],
 ) -> Generator[MinedBook, None, None]:
     """The mined books. It notes in the lists what `CorpusRun` tells of the run."""
+    from miner.models.trust import find_trusts  # which takes a while to import
+
     folder = plan.folder
     names: list[str] = []
     trusts = find_trusts(plan.options.tagger, plan.options.dtype) if folder else ()

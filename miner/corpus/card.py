@@ -22,12 +22,12 @@ from miner.corpus.statistics import (
     statistics_of_split,
     sum_statistics,
 )
-from miner.evaluation.scores import format_score
-from miner.evaluation.trust import Trust
 from miner.files import one_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from miner.evaluation.trust import Trust
 
 _DEFAULT = "pairs"  # the config that `load_dataset` loads without a name
 # The kinds of files that `datasets` reads, best first.
@@ -450,6 +450,8 @@ def _trust(account: CorpusAccount) -> list[str]:
 
 def _describe_trust(trust: Trust, min_confidence: float) -> list[str]:
     """The measured figures of one tagger."""
+    from miner.evaluation.scores import format_score  # which takes a while to import
+
     at, languages = trust.at(min_confidence), map(name_of_language, trust.languages)
     precision, recall = map(format_score, trust.beginnings)
     least = f" with a confidence of at least {at.min_confidence:g}" if at.min_confidence else ""

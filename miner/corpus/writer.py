@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
@@ -24,7 +24,6 @@ from miner.corpus.export import BookRows, describe_formats, find_format
 from miner.corpus.schema import rows_from_lines
 from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
-from miner.evaluation.trust import Trust
 from miner.files import (
     CARD,
     RUN_RECORD,
@@ -36,6 +35,9 @@ from miner.files import (
     writing,
 )
 from miner.version import __version__
+
+if TYPE_CHECKING:
+    from miner.evaluation.trust import Trust
 
 _HEAD = "head.json"
 _LOCK = "lock"
