@@ -98,7 +98,6 @@ class Vocabulary:
         """The hashes of the most frequent words of a language."""
         return _read_frequent(self.folder / f"{language}.frequent")
 
-
     def digest(self, language: str) -> str:
         """A name for the words of a language: another one if they are others."""
         return sha256_of(_read(self.folder / f"{language}.frequent"))
@@ -142,7 +141,9 @@ class BookJudge:
             facts = read_facts(self.mined, book.shard)
             total = self.vocabulary.total(book.language)
             reason = find_book_reason(facts, self.settings, total)
-            judged.append(JudgedBook(reason, b"" if reason else facts.sketch.astype("<u8").tobytes()))
+            judged.append(
+                JudgedBook(reason, b"" if reason else facts.sketch.astype("<u8").tobytes())
+            )
         return judged
 
 

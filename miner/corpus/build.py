@@ -175,9 +175,7 @@ def build_corpus(
     head["tagger"] = head.pop("options")["tagger"]  # the recipe says the rest
     head |= {"recipe": parsed.record(), "split_list": listed}
     folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
-    plan = MiningPlan(
-        tuple(sources), tagger, options, (), mirror, workers, executor, folder.shards
-    )
+    plan = MiningPlan(tuple(sources), tagger, options, (), mirror, workers, executor, folder.shards)
     try:
         with folder:
             build = _Build(parsed, folder, Path(out), _executor(executor, workers), on_stage)
@@ -294,9 +292,7 @@ class _Build:
             if book.shard in shards:
                 book.left_out = name
                 counts = book.entry["counts"]
-                self._filtered = self._filtered.add_book(
-                    name, counts["dialogues"], counts["turns"]
-                )
+                self._filtered = self._filtered.add_book(name, counts["dialogues"], counts["turns"])
 
     def choose_dialogues(self) -> None:
         """Applies the filters on dialogues, and takes out dialogues that the corpus has already."""

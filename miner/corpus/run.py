@@ -278,6 +278,9 @@ def _mine(
     paths: list[Path],
 ) -> Generator[MinedBook, None, None]:
     """The mined books. It notes in the lists what `CorpusRun` tells of the run."""
+    from miner.models.trust import find_trusts  # which takes a while to import
+
+    trusts = find_trusts(plan.options.tagger, plan.options.dtype) if folder else ()
     names: list[str] = []
     block: AbstractContextManager[object] = folder or nullcontext()
     _log.info("sources to mine by %s: %d", head["options"]["tagger"], len(plan.sources))
@@ -296,7 +299,7 @@ def _mine(
                 yield result
         if folder and entries:
             record = head | _account(searches, entries, set_aside)
-            paths += folder.finish(names, plan.options.format, record)
+            paths += folder.finish(names, plan.options.format, record, trusts)
             _log.info("wrote %s", ", ".join(map(str, paths)))
         elif folder:
             folder.discard()

@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
+from miner.corpus.account import CorpusAccount, data_files_of
+from miner.corpus.card import write_card
 from miner.corpus.export import BookRows, describe_formats, find_format
+from miner.corpus.schema import rows_from_lines
 from miner.corpus.shards import ShardFolder
+from miner.corpus.statistics import LengthStatistics, measure_rows
 from miner.files import (
     CARD,
     RUN_RECORD,
@@ -29,13 +34,17 @@ from miner.files import (
     umask,
     writing,
 )
+from miner.version import __version__
+
+if TYPE_CHECKING:
+    from miner.evaluation.trust import Trust
 
 _HEAD = "head.json"
 _LOCK = "lock"
 _SHARDS = "shards"
 _STAGES = "stages"  # what a build knows of the books so far
 _OUTPUT = "output"  # the files, until they are complete
-_DEFAULT = "pairs"  # what `datasets.load_dataset` loads, if a format has it
+_SPLIT = "train"  # of all that is mined
 
 
 class OutputFolder:
@@ -139,27 +148,37 @@ class OutputFolder:
         refuse_another(self._work, head, json.loads(json_line(self._head)))
         return self.shards.path.is_dir()
 
-    def finish(self, names: Sequence[str], format: str, record: Mapping[str, Any]) -> list[Path]:
+    def finish(
+        self,
+        names: Sequence[str],
+        format: str,
+        record: Mapping[str, Any],
+        trusts: Sequence[Trust] = (),
+    ) -> list[Path]:
         """Joins the shards into files, puts all files in place and returns their paths.
 
         Args:
             names: of the shards, in the order of the output.
             format: of the files, one of `export.describe_formats`.
             record: of the run; the names of the files are added.
+            trusts: what was measured of the taggers, for the card.
         """
         chosen = find_format(format)
         output = self._work / _OUTPUT
         with writing(self._path):
             shutil.rmtree(output, ignore_errors=True)
             output.mkdir()
-            left_out = chosen.write_books(output, self._books(names))
+            lengths: dict[str, LengthStatistics] = {}
+            left_out = chosen.write_books(output, _measured(self._books(names), lengths))
             whole = {**record, "files": dict(chosen.files)}
             if left_out:
                 whole["left_out_of_files"] = left_out
             (output / RUN_RECORD).write_text(
                 json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            (output / CARD).write_text(_card(chosen.files), encoding="utf-8")
+            (output / CARD).write_text(
+                _card(chosen.files, record, lengths, trusts), encoding="utf-8"
+            )
         return self.put_in_place()
 
     @property
@@ -245,27 +264,46 @@ class OutputFolder:
         self._closing.__exit__(kind, error, trace)
 
 
-def _card(contents: Mapping[str, str]) -> str:
-    """A dataset card: what each file holds, and where `datasets.load_dataset` finds rows.
+def _measured(
+    books: Iterable[BookRows], lengths: dict[str, LengthStatistics]
+) -> Iterator[BookRows]:
+    """The books as they are. The lengths of their dialogues are added up by language."""
+    for book in books:
+        if rows := rows_from_lines(book["dialogues"]):
+            language = rows[0]["language"]
+            so_far = lengths.get(language, LengthStatistics())
+            lengths[language] = so_far + measure_rows(rows)
+        yield book
+
+
+def _card(
+    contents: Mapping[str, str],
+    record: Mapping[str, Any],
+    lengths: Mapping[str, LengthStatistics],
+    trusts: Sequence[Trust],
+) -> str:
+    """The dataset card of a run, all of whose rows are in one split.
 
     Args:
         contents: the names of the files, each with what is in it.
+        record: of the run.
+        lengths: those of the dialogues, by language.
+        trusts: what was measured of the taggers.
     """
-    rows = {Path(name).stem: name for name in contents if not name.endswith(".json")}
-    default = _DEFAULT if _DEFAULT in rows else next(iter(rows), "")
-    configs = "".join(
-        f"  - config_name: {config}\n    data_files: {name}\n"
-        + ("    default: true\n" if config == default else "")
-        for config, name in rows.items()
+    options = record.get("options", {})
+    tagged = Counter((book["language"], book["tagger"]) for book in record.get("books", ()))
+    account = CorpusAccount(
+        name="Conversations mined from books",
+        version=__version__,
+        statistics={(_SPLIT, language): lengths[language] for language in sorted(lengths)},
+        files=data_files_of(options.get("format", ""), contents, [_SPLIT], lambda name, _: name),
+        other_files={RUN_RECORD: "from which files, by which options, and what was left out"},
+        taggers=dict(sorted(tagged.items())),
+        trusts=trusts,
+        min_confidence=options.get("min_confidence", 0.0),
+        n_set_aside=len(record.get("set_aside", ())),
     )
-    described = "".join(f"- `{name}`: {about}\n" for name, about in contents.items())
-    return (
-        f"---\nconfigs:\n{configs}---\n\n"
-        "Conversations mined from novels. A program guessed who speaks: trust speakers no\n"
-        "further than tests/benchmarks/README.md of conversation-miner measures it, and the more\n"
-        f"the higher `speaker_confidence` is.\n\n{described}"
-        f"- `{RUN_RECORD}`: from which files, by which options, and what was left out\n"
-    )
+    return write_card(account)
 
 
 def _is_output(folder: Path) -> bool:

@@ -117,7 +117,7 @@ def test_a_file_in_the_folder_is_a_format(tmp_path, monkeypatch):
     assert int((out / "letters.txt").read_text()) > 50_000
     card = (out / "README.md").read_text()
     assert "config_name: letters\n    data_files: letters.txt\n    default: true" in card
-    assert "- `letters.txt`: a number\n" in card
+    assert "| `letters.txt` | a number; config `letters` |\n" in card
     assert json.loads((out / "run.json").read_bytes())["files"] == {"letters.txt": "a number"}
 
 

@@ -135,7 +135,9 @@ def test_errors_of_the_function_come_back_and_end_the_map(ray):
     with pytest.raises(RuntimeError, match="^TwoWords: too large$"):
         list(HERE.map(work, [2]))
     with pytest.raises(ValueError, match=r"cannot be sent to another process .*local engine"):
-        next(HERE.map(lambda item: sys.stdin, [1]) if False else HERE.map(open(os.devnull).read, [1]))
+        next(
+            HERE.map(lambda item: sys.stdin, [1]) if False else HERE.map(open(os.devnull).read, [1])
+        )
 
 
 @pytest.mark.slow
