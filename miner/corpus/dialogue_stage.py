@@ -15,6 +15,7 @@ from miner.characters.spoken_book import SpokenBook
 from miner.corpus.book_stage import MinedSource, Vocabulary, read_facts
 from miner.corpus.duplicates import Signatures, sign_dialogues
 from miner.corpus.filter_settings import FilterSettings
+from miner.corpus.filter_table import DUPLICATES
 from miner.corpus.kept_files import keep_file, read_kept
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
@@ -23,11 +24,9 @@ from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
 from miner.dialogue.dialogues import Dialogue, decode_dialogues
 from miner.dialogue.filter_counts import Amount, FilterCount, FilterCounts
-from miner.dialogue.filters import FilteredDialogues, filter_dialogues
 from miner.dialogue.set_pieces import is_set_piece
+from miner.dialogue.filters import FilteredDialogues, filter_dialogues
 from miner.files import json_line, json_lines, sha256_of
-
-DUPLICATES = "duplicates"  # what takes dialogues that the corpus has, among the filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +51,14 @@ class DialogueFilter:
                 f"{self.mined.path / book.shard}: not there or not as it was written, "
                 "expected a mined book; --resume mines it again"
             )
-        facts = read_facts(self.mined, book.shard)
-        is_set_piece = None
+        is_kept_out = None
         if self.settings.set_pieces:
-            is_set_piece = partial(
-                find_set_piece, blocks=frozenset(facts.set_pieces), language=book.language
-            )
+            blocks = frozenset(read_facts(self.mined, book.shard).set_pieces)
+            is_kept_out = partial(is_set_piece, blocks=blocks, language=book.language)
         filtered = filter_dialogues(
             decode_dialogues(result.tagged),
             self.settings.limits,
-            is_set_piece=is_set_piece,
+            is_set_piece=is_kept_out,
             is_rare=self.settings.rare_by(self.vocabulary.frequent(book.language)),
         )
         return result, filtered
@@ -148,7 +145,7 @@ class DialogueFinisher:
         mined, filtered = self.filtering.read(given.book)
         gone = set(given.duplicates)
         left = [one for number, one in enumerate(filtered.kept) if number not in gone]
-        counts = FilterCounts(dialogues=filtered.counts)
+        counts = filtered.counts
         if self.are_compared:
             counts += FilterCounts(dialogues={DUPLICATES: _taken(filtered.kept, left)})
         spoken = SpokenBook(mined.tagged.spans, mined.characters)

@@ -115,7 +115,7 @@ def command(
             books=books,
             mirror=mirror,
             workers=workers,
-            executor=find_executor(engine, workers),
+            executor=find_executor(engine, workers, out),
             force=force,
             resume=resume,
             on_progress=bar.show_mining,

@@ -8,7 +8,6 @@ import click
 
 from miner.app.cli import (
     annotate,
-    build,
     catalog,
     compare,
     mine,
