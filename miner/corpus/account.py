@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from miner.corpus.filter_table import FilterRow
 from miner.corpus.schema import KINDS, arrow_schemas
 from miner.corpus.statistics import CorpusStatistics
 
@@ -50,38 +51,6 @@ class DataFiles:
     def suffix(self) -> str:
         """The ending of the files, such as ".jsonl"."""
         return PurePosixPath(next(iter(self.paths.values()), "")).suffix
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """How much is in a corpus, or how much a filter takes out of it."""
-
-    n_books: int = 0
-    n_dialogues: int = 0
-    n_turns: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FilterRow:
-    """What a filter took.
-
-    Args:
-        name: of the filter, in words.
-        setting: its parameter, in words; "" if it has none.
-        taken: how much it took.
-        n_before: how much of each there was before all filters; what is 0 has no percentage.
-    """
-
-    name: str
-    setting: str
-    taken: Amount
-    n_before: Amount
-
-    def cells(self) -> tuple[tuple[int, float | None], ...]:
-        """The books, dialogues and turns that were taken, each with its percentage."""
-        fields = ("n_books", "n_dialogues", "n_turns")
-        pairs = ((getattr(self.taken, name), getattr(self.n_before, name)) for name in fields)
-        return tuple((n, 100 * n / before if before else None) for n, before in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +102,7 @@ class CorpusAccount:
         is_public_domain: whether no book has a notice of copyright, as far as that was looked for.
         splits_by: what always stays in one split ("book", "work" or "author"); "" if there is only
             one split.
-        filters: what each filter took, in their order; none if nothing was counted.
+        filters: what each filter took, in their order; none if the run had no filters.
         duplicates: what was left out as a duplicate.
         n_set_aside: how many sources gave no dialogues.
         illustrations: its figures.

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from miner.corpus.account import CorpusAccount, DataFiles, Duplicates
+from miner.corpus.filter_table import FilterRow
 from miner.corpus.statistics import (
     LengthStatistics,
     languages_of,
@@ -39,6 +40,7 @@ _LICENSE = "public-domain-in-the-usa"
 _LICENSE_LINK = "https://www.gutenberg.org/policy/permission.html"
 _PLAIN = re.compile(r"[A-Za-z][\w./*<>-]*")  # a text that YAML reads as it is
 _WORDS_OF_YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+UNITS = ("books", "dialogues", "turns", "pairs")  # of what a filter takes
 _SHOWN = 5  # examples of duplicates
 _UNSEEN = ("dev", "test")  # splits of the annotations that have no author of train
 _UNKNOWN = "unknown"
@@ -385,27 +387,35 @@ def _filters(account: CorpusAccount) -> list[str]:
     lines = [
         "## What the filters took",
         "",
-        "| filter | parameter | books | dialogues | turns |",
-        "|---|---|--:|--:|--:|",
+        f"| filter | parameter | {' | '.join(UNITS)} | share |",
+        f"|---|---|{'--:|' * (len(UNITS) + 1)}",
     ]
     for row in account.filters:
-        cells = " | ".join(format_share(n, percent) for n, percent in row.cells())
-        lines.append(f"| {_plain(row.name)} | {_plain(row.setting)} | {cells} |")
-    lines += ["", "Percentages are of what was mined before any filter."]
-    return lines
+        lines.append(f"| {' | '.join(map(_plain, cells_of_filter(row)))} |")
+    return [
+        *lines,
+        "",
+        *_wrap(
+            "The filters took in this order. The share is that of what came to the filter: of the "
+            "books, dialogues, turns or pairs that those before it had left."
+        ),
+    ]
 
 
-def format_share(n: int, percent: float | None) -> str:
-    """Formats a number with its percentage: "2,090 (4.4%)"; nothing for 0.
+def cells_of_filter(row: FilterRow) -> list[str]:
+    """Returns a row of the table of filters: title, parameter, what it took, and the share."""
+    taken = [getattr(row.taken, unit) for unit in UNITS]
+    share = f"{format_percent(row.share)} of {row.line.unit}" if row.came else ""
+    return [row.line.title, row.line.parameter, *(f"{n:,}" if n else "" for n in taken), share]
 
-    >>> format_share(2090, 4.42), format_share(3, 0.004), format_share(0, 0.0)
-    ('2,090 (4.4%)', '3 (<0.1%)', '')
+
+def format_percent(share: float) -> str:
+    """Formats a share, 0 to 1, as a percentage that is 0 for nothing only.
+
+    >>> format_percent(0.0442), format_percent(0.00004), format_percent(0.0)
+    ('4.4%', '<0.1%', '0.0%')
     """
-    if not n:
-        return ""
-    if percent is None:
-        return f"{n:,}"
-    return f"{n:,} ({'<0.1' if percent < 0.05 else f'{percent:.1f}'}%)"
+    return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
 
 
 def _duplicates(account: CorpusAccount) -> list[str]:

@@ -9,18 +9,18 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from miner.corpus.account import (
-    Amount,
     CorpusAccount,
     Duplicates,
-    FilterRow,
     Illustration,
     data_files_of,
 )
 from miner.corpus.card import COLUMNS, write_card
 from miner.corpus.export import find_format
+from miner.corpus.filter_table import FilterLine, FilterRow
 from miner.corpus.pipeline import mine
 from miner.corpus.schema import arrow_schemas
 from miner.corpus.statistics import measure_rows
+from miner.dialogue.filter_counts import Amount
 from miner.evaluation.confidence import KeptPairs
 from miner.evaluation.scores import Score
 from miner.evaluation.trust import Trust
@@ -238,16 +238,19 @@ def test_languages_are_judged_apart(book):
 
 
 def test_filters_are_a_table_with_percentages(book):
-    before = Amount(40, 900, 4000)
+    words = FilterLine("max_kl_divergence", "unusual words", "KL divergence above 2", "books")
+    turns = FilterLine("max_turn_words", "long turns", "over 100 | words", "turns")
     rows = [
-        FilterRow("unusual language", "KL divergence above 2", Amount(2, 30, 100), before),
-        FilterRow("long turns", "more than 100 words", Amount(0, 0, 1), before),
+        FilterRow(words, Amount(2, 30, 1100, 1070), 40),
+        FilterRow(turns, Amount(turns=1), 4000),
+        FilterRow(turns, Amount(), 0),
     ]
     card = write_card(account(book, filters=rows))
     assert (
-        "| unusual language | KL divergence above 2 | 2 (5.0%) | 30 (3.3%) | 100 (2.5%) |" in card
+        "| unusual words | KL divergence above 2 | 2 | 30 | 1,100 | 1,070 | 5.0% of books |" in card
     )
-    assert "| long turns | more than 100 words |  |  | 1 (<0.1%) |" in card
+    assert "| long turns | over 100 \\| words |  |  | 1 |  | <0.1% of turns |" in card
+    assert "| long turns | over 100 \\| words |  |  |  |  |  |" in card
 
 
 def test_duplicates_are_named(book):
