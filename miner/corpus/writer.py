@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from miner.corpus.export import BookRows, describe_formats, find_format
+from miner.corpus.export import BookRows, Format, describe_formats, find_format
 from miner.corpus.shards import ShardFolder
 from miner.files import (
     CARD,
@@ -158,7 +158,7 @@ class OutputFolder:
             (output / RUN_RECORD).write_text(
                 json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            (output / CARD).write_text(_card(chosen.files), encoding="utf-8")
+            (output / CARD).write_text(_card(chosen), encoding="utf-8")
             files = sorted(path.name for path in output.iterdir())
             for file in files:
                 os.chmod(output / file, 0o666 & ~umask())
@@ -225,20 +225,22 @@ class OutputFolder:
         self._closing.__exit__(kind, error, trace)
 
 
-def _card(contents: Mapping[str, str]) -> str:
-    """A dataset card: what each file holds, and where `datasets.load_dataset` finds rows.
-
-    Args:
-        contents: the names of the files, each with what is in it.
-    """
-    rows = {Path(name).stem: name for name in contents if not name.endswith(".json")}
+def _card(format: Format) -> str:
+    """A dataset card: what each file holds, and where `datasets.load_dataset` finds which rows."""
+    rows = {Path(name).stem: name for name in format.files if not name.endswith(".json")}
     default = _DEFAULT if _DEFAULT in rows else next(iter(rows), "")
     configs = "".join(
         f"  - config_name: {config}\n    data_files: {name}\n"
         + ("    default: true\n" if config == default else "")
         for config, name in rows.items()
     )
-    described = "".join(f"- `{name}`: {about}\n" for name, about in contents.items())
+    features = "".join(
+        f"  - config_name: {Path(name).stem}\n    features: {json.dumps(found)}\n"
+        for name, found in format.features().items()
+    )
+    if features:
+        configs += f"dataset_info:\n{features}"
+    described = "".join(f"- `{name}`: {about}\n" for name, about in format.files.items())
     return (
         f"---\nconfigs:\n{configs}---\n\n"
         "Conversations mined from novels. A program guessed who speaks: trust speakers no\n"

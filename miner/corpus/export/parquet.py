@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,11 @@ FILES = {f"{kind}.parquet": about for kind, about in KINDS.items()}
 # Of a row group in memory. Readers load a group as a whole; many small ones are slow to read and
 # compress worse.
 _GROUP_BYTES = 16 << 20
+
+
+def schemas() -> Mapping[str, pa.Schema]:
+    """Returns the columns of the files."""
+    return {f"{kind}.parquet": schema for kind, schema in arrow_schemas().items()}
 
 
 def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
