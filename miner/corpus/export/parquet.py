@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -65,8 +66,8 @@ class _GroupedFile:
         import pyarrow as pa
 
         table = pa.concat_tables(self._tables)
-        n_groups = -(-self._n_bytes // _GROUP_BYTES)
-        self._writer.write_table(table, row_group_size=-(-table.num_rows // n_groups))
+        n_groups = math.ceil(self._n_bytes / _GROUP_BYTES)
+        self._writer.write_table(table, row_group_size=math.ceil(table.num_rows / n_groups))
         self._tables, self._n_bytes = [], 0
 
     def __enter__(self) -> _GroupedFile:
