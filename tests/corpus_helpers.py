@@ -124,7 +124,13 @@ def book_of(id, *dialogues, confidence=0.5):
         )
         for one in turns:
             for span in one["spans"]:
-                row = {"book": id, **span, "kind": "utterance", "text": one["raw"]}
+                row = {
+                    "book": id,
+                    **span,
+                    "kind": "utterance",
+                    "text": one["raw"],
+                    "continues": False,
+                }
                 rows["spans"].append({**row, "confidence": confidence, "quoted": False})
     for name, gender in (("ann", "f"), ("bo", "")):
         rows["characters"].append(

@@ -33,9 +33,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from miner.corpus.export import BookRows, refuse_other_than_count
-from miner.corpus.schema import Row, rows_from_lines
+from miner.corpus.schema import Row, rows_from_lines, span_from_row
 from miner.corpus.spool import Spool
-from miner.dialogue.dialogues import strip_marks
+from miner.dialogue.dialogues import Turn
+from miner.dialogue.spans import Span
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,7 +140,7 @@ class _Dialogue(NamedTuple):
 def _read_dialogues(book: BookRows) -> Iterator[tuple[str, list[str]]]:
     """The id of each dialogue, and its turns as text with the signs of their utterances."""
     spans = {
-        (row["paragraph"], row["span"]): strip_marks(row["text"])
+        (row["paragraph"], row["span"]): span_from_row(row)
         for row in rows_from_lines(book["spans"])
         if row["kind"] == "utterance"
     }
@@ -148,10 +149,10 @@ def _read_dialogues(book: BookRows) -> Iterator[tuple[str, list[str]]]:
         yield id, [_join_utterances(turn, spans) for turn in dialogue["turns"]]
 
 
-def _join_utterances(turn: Row, spans: Mapping[tuple[int, int], str]) -> str:
-    texts = (spans[place["paragraph"], place["span"]] for place in turn["spans"])
-    said = [" ".join(text.split()) for text in texts if text.strip()]
-    return " ".join(f"{text} __eou__" for text in said)
+def _join_utterances(turn: Row, spans: Mapping[tuple[int, int], Span]) -> str:
+    utterances = (Turn((spans[place["paragraph"], place["span"]],)) for place in turn["spans"])
+    texts = (" ".join(utterance.text.split()) for utterance in utterances)
+    return " ".join(f"{text} __eou__" for text in texts if text)
 
 
 def _join_turns(turns: Iterable[str]) -> str:
