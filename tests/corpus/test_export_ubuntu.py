@@ -14,11 +14,11 @@ from miner.corpus.export import find_format
 def talk(name, n):
     """A dialogue whose turns are in paragraphs of their own."""
     start = sum(map(ord, name)) * 1000
-    return [turn(f"{name} {number}", None, start + number) for number in range(n)]
+    return [turn(f"{name} {number}.", None, start + number) for number in range(n)]
 
 
 def said(text):
-    return f"{text} __eou__"
+    return f"{text}. __eou__"
 
 
 def context(*texts):
@@ -62,10 +62,10 @@ def test_a_context_of_training_has_the_last_twenty_turns(tmp_path):
 
 
 def test_an_utterance_is_a_span(tmp_path):
-    first = turn("Come in", None, 1, n_spans=2)
+    first = turn("Come in!", None, 1, n_spans=2)
     given = book_of("1", [first, *talk("x", 2)]), book_of("2", talk("y", 3))
     _, rows = read(written(tmp_path, "ubuntu", *given), "triples")
-    assert rows[0][0].startswith("Come in __eou__ Come in __eou__ __eot__ x 0 __eou__ __eot__ ")
+    assert rows[0][0].startswith("Come in! __eou__ Come in! __eou__ __eot__ x 0. __eou__ __eot__ ")
 
 
 @pytest.mark.parametrize("split", ["validation", "test"])
@@ -127,14 +127,14 @@ def test_one_book_takes_false_responses_of_its_other_dialogues(tmp_path):
 
 
 def test_a_false_response_is_never_the_true_one(tmp_path):
-    same = [turn(text, None, 70 + n) for n, text in enumerate(["A", "B", "Yes.", "Yes."])]
-    other = [turn(text, None, 80 + n) for n, text in enumerate(["C", "D", "Yes.", "No."])]
+    same = [turn(text, None, 70 + n) for n, text in enumerate(["A.", "B.", "Yes.", "Yes."])]
+    other = [turn(text, None, 80 + n) for n, text in enumerate(["C.", "D.", "Yes.", "No."])]
     left_out = find_format("ubuntu").write_books(
         tmp_path, [book_of("1", same), book_of("2", other)]
     )
     _, rows = read(tmp_path, "triples")
-    assert [row[1:] for row in rows[:4]] == [[said("Yes."), "1"], [said("No."), "0"]] * 2
-    assert [row[1:] for row in rows[4:]] == [[said("No."), "1"], [said("Yes."), "0"]]
+    assert [row[1:] for row in rows[:4]] == [[said("Yes"), "1"], [said("No"), "0"]] * 2
+    assert [row[1:] for row in rows[4:]] == [[said("No"), "1"], [said("Yes"), "0"]]
     # Nobody of the other book says anything but "Yes.", which is true where it stands.
     assert left_out == {
         "contexts without a false response": 1,
@@ -147,7 +147,7 @@ def test_short_dialogues_are_counted(tmp_path):
     given = [book_of("1", talk("x", 2), talk("y", 1)), *books(1, 2, 3)]
     left_out = find_format("ubuntu").write_books(tmp_path, given)
     assert left_out["dialogues of one or two turns"] == 2
-    assert "x 0" not in (tmp_path / "triples.csv").read_text()
+    assert "x 0." not in (tmp_path / "triples.csv").read_text()
 
 
 def test_pandas_reads_it_as_the_users_of_that_corpus_do(tmp_path):
