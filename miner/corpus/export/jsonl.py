@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows
-from miner.corpus.schema import KINDS
+from miner.corpus.schema import KINDS, arrow_schemas
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FILES = {f"{kind}.jsonl": about for kind, about in KINDS.items()}
+
+
+def schemas() -> Mapping[str, pa.Schema]:
+    """Returns the columns of the files."""
+    return {f"{kind}.jsonl": schema for kind, schema in arrow_schemas().items()}
 
 
 def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,11 @@ FILES = {f"{kind}.parquet": about for kind, about in KINDS.items()}
 # Of a row group in memory. Readers load a group as a whole; many small ones are slow to read and
 # compress worse.
 _GROUP_BYTES = 16 << 20
+
+
+def schemas() -> Mapping[str, pa.Schema]:
+    """Returns the columns of the files."""
+    return {f"{kind}.parquet": schema for kind, schema in arrow_schemas().items()}
 
 
 def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
@@ -60,8 +66,8 @@ class _GroupedFile:
         import pyarrow as pa
 
         table = pa.concat_tables(self._tables)
-        n_groups = -(-self._n_bytes // _GROUP_BYTES)
-        self._writer.write_table(table, row_group_size=-(-table.num_rows // n_groups))
+        n_groups = math.ceil(self._n_bytes / _GROUP_BYTES)
+        self._writer.write_table(table, row_group_size=math.ceil(table.num_rows / n_groups))
         self._tables, self._n_bytes = [], 0
 
     def __enter__(self) -> _GroupedFile:
