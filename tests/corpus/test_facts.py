@@ -40,9 +40,15 @@ def test_words_are_those_of_all_blocks():
 def test_delimiters_are_two_for_each_opening_mark_of_the_book():
     # Five openings; the nested marks are no marks of this book's speech.
     assert count_delimiters(spans_of(STORY)) == 10
-    # An apostrophe is no mark, a quoted word is in marks.
+    # An apostrophe is no mark.
     text = "<p>'Don't go,' said the 'keeper'.</p><p>'I won't,' said Mara.</p>" * 3
     assert count_delimiters(spans_of(text, quotes=("single-straight",))) == 2 * 9
+
+
+def test_marks_around_what_is_no_speech_are_delimiters_too():
+    book_spans = spans_of(STORY + "<p>Her father wrote the ballad called “The Lamp” there.</p>")
+    assert [span.text for span in book_spans.spans if span.quoted] == ["“The Lamp”"]
+    assert count_delimiters(book_spans) == 12
 
 
 def test_a_dash_that_opens_speech_counts_for_its_end_too():
