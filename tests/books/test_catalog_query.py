@@ -1,11 +1,15 @@
 """Queries in a small catalogue of our own, and in the real one."""
 
+import json
 import pickle
+from io import StringIO
 
 import pytest
 from helpers import SHARED, failed, run, said
+from rich.console import Console
 
 import miner
+from miner.app.tables.catalog import tabulate_texts
 from miner.books.catalog import read_catalog
 from miner.books.catalog_query import (
     CatalogQuery,
@@ -26,8 +30,8 @@ et l'oie",fr; de,"Bell, Ann, 1801-1870; Marsh, Tobin, 1820-1890",Ferries -- Juve
 9,Sound,2001-01-01,The Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
 11,Sound,2001-01-01,Another Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
 10,Image,2001-01-01,A Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
-40,Text,2003-01-01,"The Ferry; Or, Geese on the River",en,"Bell, Ann, 1801-1870",Nonfiction; England,\
-PR,Browsing: Fiction
+40,Text,2003-01-01,"The Ferry; Or, Geese on the River",en,"Bell, Ann, 1801-1870",\
+Nonfiction; England,PR,Browsing: Fiction
 """
 
 
@@ -215,8 +219,6 @@ def test_the_command_prints_numbers_to_pipe(catalog):
 
 
 def test_the_command_prints_json(catalog):
-    import json
-
     record = json.loads(said("catalog", "--language", "de", "--author", "tobin", "--json"))
     assert record["query"] == {"language": ["de"], "author": ["tobin"]}
     assert (record["found"], record["left_out"]) == (1, {})
@@ -240,12 +242,6 @@ def test_the_command_fails_in_one_line(catalog):
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 def test_a_table_fits_a_terminal(catalog, width):
-    from io import StringIO
-
-    from rich.console import Console
-
-    from miner.app.tables.catalog import tabulate_texts
-
     (table,) = tabulate_texts(search_catalog(CatalogQuery(), catalog), width)
     file = StringIO()
     Console(file=file, width=width).print(table)
