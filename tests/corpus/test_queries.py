@@ -4,10 +4,11 @@ import json
 
 import pytest
 from corpus_helpers import bytes_of, mined, record, run
-from helpers import SAMPLE, failed, said
+from helpers import DATA, failed, said
 
 import miner
 
+SMALL, OTHER = DATA / "dash.htm", DATA / "guillemets_fr.html"
 CATALOG = """\
 Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves
 7,Text,2001-01-01,The Lock-Keeper’s Winter,en,"Bell, Ann, 1801-1870",Rivers -- Fiction,PR,
@@ -27,7 +28,7 @@ def books(tmp_path, monkeypatch):
     folder = tmp_path / "books"
     for name in ("7-h.htm", "8/pg8-images.html", "1/11/11-h/11-h.htm"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(SAMPLE.read_bytes())
+        (folder / name).write_bytes(SMALL.read_bytes())
     return folder
 
 
@@ -55,8 +56,8 @@ def test_a_query_is_a_source(books, tmp_path):
 
 
 def test_a_query_stands_beside_other_sources(books, tmp_path):
-    out = mined(tmp_path, "sample", "8", "--author", "bell", "--books", books)
-    assert ids(out) == ["sample", "8", "7"]
+    out = mined(tmp_path, OTHER, "8", "--author", "bell", "--books", books)
+    assert ids(out) == ["guillemets_fr", "8", "7"]
 
 
 def test_python_takes_queries(books, tmp_path):
@@ -67,7 +68,7 @@ def test_python_takes_queries(books, tmp_path):
     out = tmp_path / "out"
     miner.mine_corpus(["7", query], out, tagger="gap", books=books).finish()
     assert ids(out) == ["7", "8"]
-    assert "catalog" not in record(mined(tmp_path, "sample"))
+    assert "catalog" not in record(mined(tmp_path, OTHER))
 
 
 def test_a_query_that_finds_nothing_is_one_line_and_writes_nothing(books, tmp_path):
@@ -117,14 +118,14 @@ def test_a_book_may_be_named_in_many_ways(books, tmp_path):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_command_of_one_book_takes_the_same_words(books, way):
-    assert "double-curly" in said("profile", way, "--books", books)
+    assert said("profile", way, "--books", books).startswith("7: speech is opened by ")
 
 
 def test_a_title_that_fits_several_says_which(books, tmp_path):
     several = "found 2 authors of texts with the title 'Poems', expected one of the numbers: "
     several += "8 Poems (Bell, Ann, 1801-1870); 11 Poems (Otway, B.)"
     assert failed("profile", "Poems", "--books", books) == f"Poems: no such file; {several}"
-    done = run("Poems", "sample", "--books", books, "-q", "-o", tmp_path / "out")
+    done = run("Poems", OTHER, "--books", books, "-q", "-o", tmp_path / "out")
     assert done.exit_code == 1
     assert done.stderr == f"set aside: Poems: no such file; {several}\n"
-    assert ids(tmp_path / "out") == ["sample"]
+    assert ids(tmp_path / "out") == ["guillemets_fr"]
