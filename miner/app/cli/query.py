@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from miner.books.catalog_query import CatalogQuery, CatalogResult
+    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog_search import CatalogResult
 
 
 class NumberRange(click.ParamType):
