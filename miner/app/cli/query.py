@@ -32,7 +32,7 @@ class NumberRange(click.ParamType):
 
 _WORDS = "all of these words, in any order"
 _SEVERAL = {
-    "language": ("CODE", "Texts in this language: en, de. One in several languages is in each."),
+    "language": ("CODE", "Texts in this language, perhaps among others: en, de."),
     "author": ("WORDS", f"Texts of an author whose name has {_WORDS}."),
     "title": ("WORDS", f"Texts whose title has {_WORDS}."),
     "subject": ("WORDS", f"Texts whose subjects have {_WORDS}: fiction, 'fiction england'."),
