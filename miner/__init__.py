@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from miner.annotation.annotations import read_annotations
     from miner.app.viewer.view import view_html
     from miner.books.book import Block, Book
-    from miner.books.catalog_query import CatalogQuery, CatalogResult, search_catalog
+    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog_search import CatalogResult, search_catalog
     from miner.corpus.mined_book import MinedBook
     from miner.corpus.pipeline import mine
     from miner.corpus.reading import read_book, read_spans
@@ -63,7 +64,8 @@ _MODULES = {
     "miner.annotation.annotations": ["read_annotations"],
     "miner.app.viewer.view": ["view_html"],
     "miner.books.book": ["Block", "Book"],
-    "miner.books.catalog_query": ["CatalogQuery", "CatalogResult", "search_catalog"],
+    "miner.books.catalog_query": ["CatalogQuery"],
+    "miner.books.catalog_search": ["CatalogResult", "search_catalog"],
     "miner.corpus.run": ["mine_corpus"],
     "miner.corpus.mined_book": ["MinedBook"],
     "miner.corpus.pipeline": ["mine"],

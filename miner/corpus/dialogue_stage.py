@@ -5,7 +5,7 @@ What stands here is called in other processes, for one book at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from miner.corpus.schema import rows_from_lines, rows_of_book
 from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
 from miner.dialogue.dialogues import Dialogue, decode_dialogues
-from miner.dialogue.filter_counts import Amount, FilterCount, FilterCounts
+from miner.dialogue.filter_counts import FilterCounts
 from miner.dialogue.filters import FilteredDialogues, filter_dialogues
 from miner.dialogue.set_pieces import is_set_piece
 from miner.files import json_line, json_lines, sha256_of

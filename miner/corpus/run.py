@@ -14,7 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from miner.books.catalog_query import CatalogQuery, CatalogResult
+from miner.books.catalog_query import CatalogQuery
+from miner.books.catalog_search import CatalogResult
 from miner.books.sources import find_sources
 from miner.books.titles import number_from_title
 from miner.characters.character_files import open_characters

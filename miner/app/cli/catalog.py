@@ -40,7 +40,8 @@ def command(query: CatalogQuery | None, as_ids: bool, as_json: bool, refresh: bo
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.catalog import tabulate_languages, tabulate_texts
     from miner.books.catalog import day_of, refresh_catalog
-    from miner.books.catalog_query import CatalogQuery, count_languages, find_texts
+    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog_search import count_languages, find_texts
 
     if as_ids and as_json:
         raise click.UsageError("found --ids and --json, expected one of them")

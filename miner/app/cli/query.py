@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from miner.books.catalog_query import CatalogQuery, CatalogResult
+    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog_search import CatalogResult
 
 
 class NumberRange(click.ParamType):
@@ -31,7 +32,7 @@ class NumberRange(click.ParamType):
 
 _WORDS = "all of these words, in any order"
 _SEVERAL = {
-    "language": ("CODE", "Texts in this language: en, de. One in several languages is in each."),
+    "language": ("CODE", "Texts in this language, perhaps among others: en, de."),
     "author": ("WORDS", f"Texts of an author whose name has {_WORDS}."),
     "title": ("WORDS", f"Texts whose title has {_WORDS}."),
     "subject": ("WORDS", f"Texts whose subjects have {_WORDS}: fiction, 'fiction england'."),

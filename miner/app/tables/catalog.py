@@ -8,7 +8,7 @@ from miner.app.tables.layout import Shown, cut_column, new_table
 from miner.languages.registry import LANGUAGES, name_from_code
 
 if TYPE_CHECKING:
-    from miner.books.catalog_query import CatalogResult
+    from miner.books.catalog_search import CatalogResult
 
 _SHOWN = 200  # texts, unless the query has a limit of its own
 _COLUMNS = ("number", "title", "author", "in", "subject")

@@ -1,0 +1,160 @@
+"""A query -> the texts of Gutenberg's catalogue that it fits, and what is left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from miner.books.catalog import TEXT, CatalogEntry, find_catalog, read_catalog
+from miner.books.catalog_query import CatalogQuery
+from miner.books.words import folded_words
+from miner.files import printable
+
+BEYOND_LIMIT = "beyond the limit"  # why a text is left out
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogResult:
+    """What a query found.
+
+    Args:
+        query: the query.
+        path: the file of the catalogue.
+        entries: the texts, in the order of their numbers.
+        left_out: how many entries fit the query and are left out, by reason: entries that are no
+            texts by their type ("Sound"), and texts that are `BEYOND_LIMIT`.
+        n_searched: how many entries the catalogue has.
+    """
+
+    query: CatalogQuery
+    path: Path
+    entries: tuple[CatalogEntry, ...]
+    left_out: tuple[tuple[str, int], ...]
+    n_searched: int
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The numbers of the texts, as words that name books."""
+        return tuple(str(entry.number) for entry in self.entries)
+
+    def describe_left_out(self) -> Iterator[str]:
+        """Yields a line for each kind of reason: what is left out, and how much."""
+        reasons = dict(self.left_out)
+        beyond = reasons.pop(BEYOND_LIMIT, 0)
+        if others := sum(reasons.values()):
+            types = ", ".join(f"{type} {n:,}" for type, n in reasons.items())
+            what = "entries that are no texts" if others > 1 else "entry that is no text"
+            yield f"{others:,} {what} ({types})"
+        if beyond:
+            yield f"{beyond:,} text{'s' * (beyond > 1)} beyond the limit of {self.query.limit:,}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The result with its texts, for JSON."""
+        return self.record() | {"texts": [entry.to_json() for entry in self.entries]}
+
+    def record(self) -> dict[str, Any]:
+        """The query and what it found in numbers, without the texts and without a path."""
+        return {
+            "query": self.query.to_json(),
+            "found": len(self.entries),
+            "left_out": dict(self.left_out),
+        }
+
+
+def search_catalog(query: CatalogQuery, path: str | Path | None = None) -> CatalogResult:
+    """The texts of Gutenberg's catalogue that a query fits, in the order of their numbers.
+
+    Only texts are found: recordings, pictures and data are counted in `CatalogResult.left_out`. The
+    catalogue does not tell which few texts are in copyright; `Book.rights` does.
+
+    Example:
+        >>> import miner
+        >>> found = miner.search_catalog(miner.CatalogQuery(author="Jane Austen"))  # doctest: +SKIP
+        >>> [entry.title for entry in found.entries]  # doctest: +SKIP
+        ['Persuasion', 'Northanger Abbey', 'Mansfield Park', ...]
+
+    Args:
+        query: what to look for.
+        path: the file of the catalogue; None: that of `find_catalog`.
+
+    Raises:
+        ValueError: if the file is no catalogue, or there is none and it cannot be downloaded.
+        OSError: if the file cannot be read.
+    """
+    path = find_catalog() if path is None else Path(path)
+    fits = _predicate(query)
+    left_out = Counter[str]()
+    found: dict[int, CatalogEntry] = {}
+    n_searched = 0
+    for entry in read_catalog(path):
+        n_searched += 1
+        if not fits(entry):
+            continue
+        if entry.type == TEXT:
+            found.setdefault(entry.number, entry)
+        else:
+            left_out[entry.type or "no type"] += 1
+    reasons = left_out.most_common()
+    entries = sorted(found.values())
+    if query.limit is not None and len(entries) > query.limit:
+        reasons.append((BEYOND_LIMIT, len(entries) - query.limit))
+    return CatalogResult(query, path, tuple(entries[: query.limit]), tuple(reasons), n_searched)
+
+
+def find_texts(query: CatalogQuery, path: str | Path | None = None) -> CatalogResult:
+    """The texts that a query fits, as `search_catalog` finds them, if there are any.
+
+    Raises:
+        ValueError: if there are none, and as `search_catalog` does; in one line.
+        OSError: as `search_catalog` does.
+    """
+    result = search_catalog(query, path)
+    if result.entries:
+        return result
+    counted = "".join(f"; left out {line}" for line in result.describe_left_out())
+    raise ValueError(
+        f"found no text in {printable(result.path.name)} with {query}, expected one or more among "
+        f"its {result.n_searched:,} entries{counted}"
+    )
+
+
+def count_languages(entries: Iterable[CatalogEntry]) -> dict[str, int]:
+    """How many entries are in each language, the most frequent first.
+
+    An entry in several languages counts for each.
+    """
+    counts = Counter(language for entry in entries for language in entry.languages or ("",))
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _predicate(query: CatalogQuery) -> Callable[[CatalogEntry], bool]:
+    """Whether an entry fits; its type and the limit do not count."""
+    words = {
+        name: [frozenset(folded_words(value)) for value in getattr(query, name)]
+        for name in ("author", "title", "subject", "bookshelf")
+    }
+    languages, classes = frozenset(query.language), tuple(query.locc)
+
+    def fits(entry: CatalogEntry) -> bool:
+        return (
+            entry.number >= query.first
+            and (query.last is None or entry.number <= query.last)
+            and (not languages or not languages.isdisjoint(entry.languages))
+            and (not classes or any(code.upper().startswith(classes) for code in entry.locc))
+            and _have(entry.authors, words["author"])
+            and _have((entry.title,), words["title"])
+            and _have((" ".join(entry.subjects),), words["subject"])
+            and _have((" ".join(entry.bookshelves),), words["bookshelf"])
+        )
+
+    return fits
+
+
+def _have(texts: Iterable[str], wanted: list[frozenset[str]]) -> bool:
+    """Whether a text has all words of a value, or no value is given."""
+    return not wanted or any(
+        value <= there for there in (set(folded_words(text)) for text in texts) for value in wanted
+    )
