@@ -494,19 +494,19 @@ def _columns(account: CorpusAccount) -> list[str]:
         names = [feature["name"] for feature in item.features]
         fresh = [name for name in names if name not in described]
         described.update(fresh)
-        lines += [f"- `{name}`: {_about_column(name)}" for name in fresh]
+        lines += [f"- `{name}`{_about_column(name)}" for name in fresh]
         if again := [f"`{name}`" for name in names if name not in fresh]:
             lines.append(f"- as above: {', '.join(again)}")
     return lines
 
 
 def _about_column(name: str) -> str:
-    """What a column holds; for the columns of one side of a pair, those of that turn."""
+    """What a column holds, after a colon; "" for a column that only its format knows."""
     for side in ("context", "response"):
         base = name.removeprefix(f"{side}_")
-        if base != name and name not in COLUMNS:
-            return f"of the {side}: {COLUMNS[base]}"
-    return COLUMNS[name]
+        if base in COLUMNS and name not in COLUMNS:
+            return f": of the {side}: {COLUMNS[base]}"
+    return f": {COLUMNS[name]}" if name in COLUMNS else ""
 
 
 def _rights() -> list[str]:

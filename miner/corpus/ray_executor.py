@@ -317,7 +317,9 @@ def _load(function: ObjectRef, here: str) -> Callable[..., Any]:
 class _BothSteps:
     """Both steps in one process."""
 
-    def __init__(self, read: Callable[[Any], Any], make_tag: Callable[[], Callable[[Any], Any]]):
+    def __init__(
+        self, read: Callable[[Any], Any], make_tag: Callable[[], Callable[[Any], Any]]
+    ) -> None:
         self._read, self._make_tag = read, make_tag
         self._tag: Callable[[Any], Any] | None = None
 

@@ -53,8 +53,7 @@ def test_a_file_in_the_folder_is_a_format(tmp_path, added, sample):
     content = (out / file).read_text(encoding="utf-8")
     assert all(row["response"].split()[0] in content for row in asked) and len(asked) > 10
     card = (out / "README.md").read_text()
-    assert f"config_name: questions\n    data_files: {file}\n    default: true" in card
-    assert f"| `{file}` | {about}; config `questions` |\n" in card
+    assert f"| `{file}` | {about}" in card
     assert json.loads((out / "run.json").read_bytes())["files"] == {file: about}
 
 
