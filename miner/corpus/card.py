@@ -295,7 +295,7 @@ def _statistics(account: CorpusAccount) -> list[str]:
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     lines += [
-        f"| {split} | {language} | {' | '.join(cells)} |"
+        f"| {split} | {name_of_language(language)} | {' | '.join(cells)} |"
         for split, language, cells in rows_of_statistics(account)
     ]
     lines += [
@@ -312,7 +312,7 @@ def _statistics(account: CorpusAccount) -> list[str]:
 
 
 def rows_of_statistics(account: CorpusAccount) -> Iterator[tuple[str, str, list[str]]]:
-    """Yields the split, the language and the cells of each row of the statistics.
+    """Yields the split, the code of the language and the cells of each row of the statistics.
 
     Rows of sums follow where there is something to sum: the splits of each language, the languages
     of each split, and everything.
@@ -323,15 +323,15 @@ def rows_of_statistics(account: CorpusAccount) -> Iterator[tuple[str, str, list[
         for language in languages:
             if (split, language) in statistics:
                 cells = _cells(statistics[split, language])
-                yield split, name_of_language(language), cells
+                yield split, language, cells
     if len(splits) > 1 and len(languages) > 1:
         for language in languages:
             cells = _cells(statistics_of_language(statistics, language))
-            yield "all", name_of_language(language), cells
+            yield "all", language, cells
         for split in splits:
             yield split, "all", _cells(statistics_of_split(statistics, split))
     if len(statistics) > 1:
-        language = "all" if len(languages) > 1 else name_of_language(languages[0])
+        language = "all" if len(languages) > 1 else languages[0]
         yield "all", language, _cells(sum_statistics(statistics.values()))
 
 
