@@ -68,11 +68,12 @@ def _tabulate_filters(account: CorpusAccount, width: int) -> Shown:
     widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
     if sum(widths) + _GAP * (len(widths) - 1) > width:
         names.remove("parameter")
-        below = [row.pop(1) for row in cells]
+        below = [[f"  {row.pop(1)}", *row[1:]] for row in cells]
+        cut = cut_column([*cells, *below], 0, names, width)
         cells = [
-            [f"{name}\n  {parameter}" if parameter else name, *rest]
-            for (name, *rest), parameter in zip(
-                cut_column(cells, 0, names, width), below, strict=True
+            [f"{name}\n{parameter}".rstrip(), *rest]
+            for (name, *rest), (parameter, *_) in zip(
+                cut[: len(cells)], cut[len(cells) :], strict=True
             )
         ]
     table = new_table(names, ("parameter",))
