@@ -9,7 +9,9 @@ import numpy as np
 from click.testing import CliRunner
 
 from miner.app.cli.main import main
-from miner.files import RUN_RECORD
+from miner.corpus.export import find_format
+from miner.corpus.schema import KINDS
+from miner.files import RUN_RECORD, json_lines
 
 MINER = (sys.executable, "-m", "miner")
 
@@ -78,3 +80,84 @@ def counted(work, calls):
         return work(*args)
 
     return counting
+
+
+# Texts that a careless writer of CSV or JSON breaks.
+ODD = '“No,” “yes” | =1+1, \t“Ätsch” "he"\nsaid;\r\'it\' \u2028 ["x"] 😀'
+
+
+def turn(text, speaker, paragraph, addressees=(), n_spans=1, names=None):
+    places = [
+        {"chapter": 2, "paragraph": paragraph, "span": span, "start": 9 * span, "end": 9 * span + 5}
+        for span in range(n_spans)
+    ]
+    name = speaker and (names or {}).get(speaker, speaker.capitalize())
+    return {
+        "text": text,
+        "raw": f"“{text}”",
+        "narration": f"said {name}.",
+        "speaker": speaker,
+        "speaker_name": name,
+        "speaker_confidence": None if speaker is None else 0.75,
+        "addressees": list(addressees),
+        "spans": places,
+    }
+
+
+def book_of(id, *dialogues, confidence=0.5):
+    """The rows of a book of two named people; its dialogues are lists of turns."""
+    rows = {kind: [] for kind in KINDS}
+    for number, turns in enumerate(dialogues):
+        title = {"title": f"Title of {id}", "author": "", "language": "en"}
+        place = {"book": id, **title, "dialogue": number, "part": 0}
+        speakers = [one["speaker"] for one in turns if one["speaker"]]
+        rows["dialogues"].append(
+            {
+                **place,
+                "chapter": 2,
+                "paragraph": turns[0]["spans"][0]["paragraph"],
+                "n_turns": len(turns),
+                "n_words": 1,
+                "participants": list(dict.fromkeys(speakers)),
+                "turns": turns,
+            }
+        )
+        for one in turns:
+            for span in one["spans"]:
+                row = {
+                    "book": id,
+                    **span,
+                    "kind": "utterance",
+                    "text": one["raw"],
+                    "continues": False,
+                }
+                rows["spans"].append({**row, "confidence": confidence, "quoted": False})
+    for name, gender in (("ann", "f"), ("bo", "")):
+        rows["characters"].append(
+            {
+                "book": id,
+                "id": name,
+                "name": name.capitalize(),
+                "aliases": [name.capitalize(), ODD],
+                "gender": gender,
+                "kind": "named",
+                "chapter": None,
+                "mentions": 3,
+                "utterances": 7,
+            }
+        )
+    return {kind: json_lines(rows[kind]) for kind in KINDS}
+
+
+def written(tmp_path, format, *books, split="train", **options):
+    """The folder that a format wrote."""
+    folder = tmp_path / format
+    folder.mkdir()
+    chosen = find_format(format)
+    given = chosen.options(**options) if options else None
+    chosen.write_books(folder, iter(books), split, given)
+    return folder
+
+
+def json_rows(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]

@@ -228,7 +228,7 @@ def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_the_example_of_a_heuristic_is_found_and_tags(tmp_path, monkeypatch):
-    (code,), (config,) = blocks(CONTRIBUTING, "python"), blocks(CONTRIBUTING, "toml")
+    code, config = blocks(CONTRIBUTING, "python")[-1], blocks(CONTRIBUTING, "toml")[0]
     (tmp_path / "my_taggers.py").write_text(code, encoding="utf-8")
     registered = tomllib.loads(config)["project"]["entry-points"]["miner.taggers"]
     package = tmp_path / "my_taggers-1.0.dist-info"

@@ -67,7 +67,9 @@ class CatalogEntry:
         return asdict(self)
 
 
-def find_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
+def find_catalog(
+    *, cache: Path | None = None, url: str = CATALOG_URL, limits: Limits | None = None
+) -> Path:
     """The file of Gutenberg's catalogue, pg_catalog.csv.
 
     It is the file that the variable MINER_CATALOG names, or else the one in the cache. If the cache
@@ -77,6 +79,7 @@ def find_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
     Args:
         cache: folder of downloaded files; None: `cache_folder()`.
         url: where to download it from.
+        limits: what the download may take; None: ten seconds for an answer, and one repetition.
 
     Raises:
         ValueError: if MINER_CATALOG names no file.
@@ -92,10 +95,12 @@ def find_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
     path, packed = folder / CATALOG_NAME, folder / f"{CATALOG_NAME}.gz"
     if not path.is_file() and packed.is_file():
         return packed
-    return download_file(CATALOG_NAME, (url,), path, _KIND, _LIMITS)
+    return download_file(CATALOG_NAME, (url,), path, _KIND, limits or _LIMITS)
 
 
-def refresh_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
+def refresh_catalog(
+    *, cache: Path | None = None, url: str = CATALOG_URL, limits: Limits | None = None
+) -> Path:
     """The file of the catalogue in the cache, downloaded anew.
 
     Gutenberg renews the catalogue once a week. The new file replaces the old one whole or not at
@@ -104,6 +109,7 @@ def refresh_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Pat
     Args:
         cache: folder of downloaded files; None: `cache_folder()`.
         url: where to download it from.
+        limits: what the download may take; None: ten seconds for an answer, and one repetition.
 
     Raises:
         ValueError: if the variable MINER_CATALOG names the catalogue, which is then not in the
@@ -117,7 +123,7 @@ def refresh_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Pat
         )
     path = (cache_folder() if cache is None else cache) / CATALOG_NAME
     try:
-        return download_file(CATALOG_NAME, (url,), path, _KIND, _LIMITS, again=True)
+        return download_file(CATALOG_NAME, (url,), path, _KIND, limits or _LIMITS, again=True)
     except DownloadError as error:
         if not path.is_file():
             raise

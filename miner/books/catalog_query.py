@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from miner.books.catalog import TEXT, CatalogEntry, find_catalog, read_catalog
 from miner.books.words import folded_words
@@ -20,7 +20,7 @@ _RANGE = re.compile(r"\s*(\d{1,8})?\s*(?:(-)\s*(\d{1,8})?)?\s*")
 _TEXTS = ("language", "author", "title", "subject", "bookshelf", "locc")
 BEYOND_LIMIT = "beyond the limit"  # why a text is left out
 
-Given = str | tuple[str, ...]
+Given: TypeAlias = str | Collection[str]  # one value or several; a query holds a tuple
 
 
 @dataclass(frozen=True, slots=True)

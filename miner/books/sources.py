@@ -41,6 +41,7 @@ _LOCAL_NAMES = (
     # The module "gutenberg" of Gutenberg's rsync servers, and "gutenberg-epub" below or beside it.
     "{path}/{id}-h/{id}-h.htm",
     "{path}/{id}-h/{id}-h.html",
+    "{path}/{id}-h.htm",
     "cache/epub/{id}/pg{id}-images.html",
     "{id}/pg{id}-images.html",
     "epub/{id}/pg{id}-images.html",

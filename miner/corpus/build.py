@@ -6,11 +6,13 @@ working folder of the output, and a build that was killed continues there.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,7 +20,9 @@ import numpy as np
 
 from miner.books.sources import find_sources
 from miner.books.titles import number_from_title
+from miner.corpus.account import CorpusAccount, Duplicates, data_files_of
 from miner.corpus.book_stage import BookJudge, MinedSource, Vocabulary, WordCounter, grouped
+from miner.corpus.card import write_card
 from miner.corpus.dialogue_stage import (
     BookOfDialogues,
     DialogueFilter,
@@ -27,29 +31,41 @@ from miner.corpus.dialogue_stage import (
     read_signatures,
 )
 from miner.corpus.duplicates import Duplicate, find_duplicates
+from miner.corpus.duplicates import Duplicates as DuplicateDialogues
 from miner.corpus.executors import Executor, LocalExecutor, Lost
+from miner.corpus.export import find_format
 from miner.corpus.facts import NO_SKETCH
+from miner.corpus.filter_table import WORKS, FilterRow, describe_filters, tabulate_filters
 from miner.corpus.mining import MiningPlan, mine_sources
-from miner.corpus.output_files import FileWriter, plan_output_files
+from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files
 from miner.corpus.pipeline import SetAside, open_tagger
 from miner.corpus.progress import Progress
 from miner.corpus.reading import words_of
 from miner.corpus.recipe import Recipe, parse_recipe
 from miner.corpus.run_record import record_run
 from miner.corpus.shards import ShardFolder
-from miner.corpus.splits import divide_books, read_split_list
-from miner.corpus.statistics import LengthStatistics
+from miner.corpus.splits import SPLITS, divide_books, read_split_list
+from miner.corpus.statistics import LengthStatistics, sum_statistics
 from miner.corpus.word_counts import Hashes, WordCounts, add_counts
 from miner.corpus.works import BookRecord, Copy, find_copies
 from miner.corpus.writer import OutputFolder
-from miner.dialogue.filter_counts import Amount, FilterCounts
-from miner.files import CARD, RUN_RECORD, json_lines, printable, read_text, writing
+from miner.dialogue.filter_counts import FilterCounts
+from miner.files import CARD, RUN_RECORD, json_line, printable, read_text, sha256_of, writing
+from miner.models.trust import find_trusts
+from miner.version import __version__
 
 BOOKS_FILE = "books.jsonl"
 DUPLICATES_FILE = "duplicates.jsonl"
 RECIPE_FILE = "recipe.toml"
-WORKS, NO_DIALOGUES = "works", "no_dialogues"  # why a book is left out, beside the filters
+NO_DIALOGUES = "no_dialogues"  # why a book is left out of which the filters left nothing
 _ENTRY = ("id", "title", "author", "language", "file", "sha256", "words")
+_COUNTS = ("dialogues", "turns", "pairs")
+_BESIDE = {
+    BOOKS_FILE: "a row for each book: its split, or what took it out",
+    DUPLICATES_FILE: "a row for each dialogue that another book has: both dialogues",
+    RECIPE_FILE: "the recipe",
+    RUN_RECORD: "versions, settings, counts and digests",
+}
 _BOOKS_AT_ONCE = 32  # whose facts one call reads
 _log = logging.getLogger(__name__)
 Item = TypeVar("Item")
@@ -70,11 +86,13 @@ class BuiltCorpus:
 
     Attributes:
         record: what run.json says.
+        account: what the card says.
         set_aside: the sources that could not be mined, with reasons.
         paths: the files.
     """
 
     record: Mapping[str, Any]
+    account: CorpusAccount
     set_aside: tuple[SetAside, ...]
     paths: tuple[Path, ...]
 
@@ -87,7 +105,6 @@ class _Book:
     shard: str
     split: str = ""
     left_out: str = ""  # the filter that took it
-    copy_of: str = ""
     kept: str = ""  # the shard of what is left of it
     counts: Mapping[str, int] = field(default_factory=dict)  # of what is left of it
 
@@ -108,12 +125,16 @@ class _Book:
             entry["id"], entry["title"], entry["author"], entry["language"], entry["words"], sketch
         )
 
-    def row(self) -> dict[str, Any]:
-        """The row of the book in books.jsonl."""
-        row = {key: self.entry[key] for key in _ENTRY}
+    def row(self, copies: Mapping[str, Copy]) -> dict[str, Any]:
+        """The row of the book in books.jsonl.
+
+        Args:
+            copies: the books that others hold.
+        """
+        row = {key: self.entry[key] for key in (*_ENTRY, "tagger")}
         row |= {"split": self.split or None, "left_out": self.left_out or None}
-        row |= {"copy_of": self.copy_of or None}
-        return row | {key: self.counts.get(key, 0) for key in ("dialogues", "turns", "pairs")}
+        row["copy_of"] = copies[self.id].kept if self.left_out == WORKS else None
+        return row | {key: self.counts.get(key, 0) for key in _COUNTS}
 
 
 def build_corpus(
@@ -215,7 +236,7 @@ class _Build:
         self._filtered = FilterCounts()
         self._statistics: dict[tuple[str, str], LengthStatistics] = {}  # by split and language
         self._copies: Mapping[str, Copy] = {}
-        self._duplicates: Mapping[int, Sequence[Duplicate]] = {}
+        self._duplicates: DuplicateDialogues | None = None
         self._compared: Sequence[_Book] = ()  # the books whose places these are
         self._unused: Sequence[str] = ()  # of a fixed list of splits
         self._vocabulary = Vocabulary(folder.stages / "words")
@@ -306,11 +327,9 @@ class _Build:
         self._duplicates = self._find_duplicates(filtering)
         with writing(self._out):
             self._kept.path.mkdir(parents=True, exist_ok=True)
-        finisher = DialogueFinisher(
-            filtering, self._kept, self._recipe.duplicates.dialogues is not None
-        )
+        finisher = DialogueFinisher(filtering, self._kept, self._duplicates is not None)
         items = [
-            BookOfDialogues(book.source, tuple(one.key for one in self._duplicates.get(place, ())))
+            BookOfDialogues(book.source, tuple(one.key for one in self._duplicates_of(place)))
             for place, book in enumerate(left)
         ]
         finished = self._map("choosing dialogues", finisher, items)
@@ -323,11 +342,11 @@ class _Build:
             key = book.split, book.entry["language"]
             self._statistics[key] = self._statistics.get(key, LengthStatistics()) + one.statistics
 
-    def _find_duplicates(self, filtering: DialogueFilter) -> Mapping[int, Sequence[Duplicate]]:
-        """The dialogues that the corpus has already, by the place of their book."""
+    def _find_duplicates(self, filtering: DialogueFilter) -> DuplicateDialogues | None:
+        """The dialogues that the corpus has already; None if they are not looked for."""
         similarity = self._recipe.duplicates.dialogues
         if similarity is None:
-            return {}
+            return None
         folder = self._folder.stages / "signatures"
         with writing(self._out):
             folder.mkdir(parents=True, exist_ok=True)
@@ -336,35 +355,144 @@ class _Build:
             signed = self._map("comparing dialogues", signer, sources)
             return find_duplicates(map(read_signatures, signed), folder, similarity)
 
+    def _duplicates_of(self, place: int) -> list[Duplicate]:
+        return self._duplicates.of_book(place) if self._duplicates else []
+
     def write(self, head: Mapping[str, Any], recipe: str) -> BuiltCorpus:
         """Writes all files and puts them in place.
+
+        Args:
+            head: the first part of run.json.
+            recipe: the text of the recipe.
 
         Raises:
             ValueError: if no book is left.
         """
-        by_split: dict[str, list[tuple[str, int]]] = {}
-        for split in self._recipe.splits.names:
-            of_split = [book for book in self._left() if book.split == split]
-            if of_split:
-                by_split[split] = [(book.kept, book.counts["turns"]) for book in of_split]
+        by_split = {
+            split: of_split
+            for split in SPLITS
+            if (of_split := [book for book in self._left() if book.split == split])
+        }
         if not by_split:
             raise ValueError(self._why_nothing_is_left())
+        planned = plan_output_files(
+            self._recipe.formats,
+            {
+                split: [(book.kept, book.counts["turns"]) for book in of_split]
+                for split, of_split in by_split.items()
+            },
+        )
         output, written = self._folder.output, self._folder.stages / "written"
         with writing(self._out):
             output.mkdir(parents=True, exist_ok=True)
             written.mkdir(parents=True, exist_ok=True)
         writer = FileWriter(self._kept, self._recipe.formats, output, written, self._out)
-        planned = plan_output_files(self._recipe.formats, by_split)
-        digests: dict[str, str] = {}
+        files: dict[str, str] = {}
         left_out: dict[str, Counter[str]] = {}
         for plan, done in zip(planned, self._map("writing", writer, planned), strict=True):
-            digests |= done.digests
+            files |= done.digests
             left_out.setdefault(plan.format, Counter()).update(done.left_out)
-        record = {
-            **head,
-            "totals": sum(self._statistics.values(), LengthStatistics()).to_json(),
+        with writing(self._out):
+            self._write_beside(output, recipe)
+            beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
+            files |= {name: sha256_of((output / name).read_bytes()) for name in beside}
+            record = {**head, **self._record(), "left_out_of_files": left_out, "files": files}
+            account = self._account(by_split)
+            (output / CARD).write_text(write_card(account), encoding="utf-8")
+            (output / RUN_RECORD).write_text(
+                json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+            )
+        paths = self._folder.put_in_place()
+        return BuiltCorpus(record, account, tuple(self._set_aside), tuple(paths))
+
+    def _write_beside(self, output: Path, recipe: str) -> None:
+        """Writes the recipe, a row for each book, and a row for each duplicate."""
+        (output / RECIPE_FILE).write_text(recipe, encoding="utf-8")
+        with (output / BOOKS_FILE).open("wb") as file:
+            file.writelines(json_line(book.row(self._copies)) for book in self._books)
+        with (output / DUPLICATES_FILE).open("wb") as file:
+            for place, book in enumerate(self._compared):
+                for one in self._duplicates_of(place):
+                    row = {"book": book.id, "dialogue": one.key}
+                    row |= {"of_book": self._compared[one.kept_book].id}
+                    row |= {"of_dialogue": one.kept_key, "similarity": round(one.similarity, 3)}
+                    file.write(json_line(row))
+
+    def _record(self) -> dict[str, Any]:
+        """What run.json says of the books."""
+        n_mined = Counter[str]()
+        for book in self._books:
+            n_mined.update({key: book.entry["counts"][key] for key in _COUNTS})
+        return {
+            "mined": {"books": len(self._books), "words": self._n_words(), **n_mined},
+            "filters": [row.to_record() for row in self._filter_rows()],
+            "statistics": [
+                {"split": split, "language": language, **lengths.to_json()}
+                for (split, language), lengths in sorted(self._statistics.items())
+            ],
+            "totals": sum_statistics(self._statistics.values()).to_json(),
+            "unused_of_split_list": list(self._unused),
+            "set_aside": [
+                {"file": Path(item.name).name or item.name, "why": item.why}
+                for item in self._set_aside
+            ],
         }
-        return BuiltCorpus(record, tuple(self._set_aside), tuple(self._folder.put_in_place()))
+
+    def _n_words(self) -> int:
+        return sum(book.entry["words"] for book in self._books)
+
+    def _filter_rows(self) -> list[FilterRow]:
+        """A row for each filter and for duplicates, in the order in which they took."""
+        duplicates = self._recipe.duplicates
+        lines = describe_filters(self._recipe.filters, duplicates.works, duplicates.dialogues)
+        return tabulate_filters(self._filtered, lines)
+
+    def _account(self, by_split: Mapping[str, Sequence[_Book]]) -> CorpusAccount:
+        """What the card says."""
+        recipe = self._recipe
+        left = self._left()
+        data_files = [
+            files
+            for format, options in recipe.formats.items()
+            for files in data_files_of(
+                find_format(format), options, by_split, partial(pattern_of, format)
+            )
+        ]
+        duplicates = [
+            Duplicates(
+                "dialogues",
+                len(self._duplicates or ()),
+                [],
+                DUPLICATES_FILE,
+            ),
+            Duplicates(
+                "editions of one work",
+                len(self._copies),
+                [
+                    (book.entry["title"], self._title_of(self._copies[book.id].kept))
+                    for book in self._books
+                    if book.left_out == WORKS
+                ],
+                BOOKS_FILE,
+            ),
+        ]
+        return CorpusAccount(
+            name=recipe.name,
+            version=__version__,
+            statistics=self._statistics,
+            files=data_files,
+            other_files=_BESIDE,
+            taggers=Counter((book.entry["language"], book.entry["tagger"]) for book in left),
+            trusts=find_trusts(recipe.mining.tagger, recipe.mining.dtype),
+            min_confidence=recipe.filters.min_confidence or 0.0,
+            splits_by=recipe.splits.by if len(by_split) > 1 else "",
+            filters=self._filter_rows(),
+            duplicates=[one for one in duplicates if one.n],
+            n_set_aside=len(self._set_aside),
+        )
+
+    def _title_of(self, id: str) -> str:
+        return next(book.entry["title"] for book in self._books if book.id == id)
 
     def _left(self) -> list[_Book]:
         """The books that nothing has taken yet."""

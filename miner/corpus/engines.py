@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from miner.corpus.executors import Executor
 
 ENGINES = {
@@ -10,12 +13,13 @@ ENGINES = {
 }
 
 
-def find_executor(engine: str, workers: int) -> Executor | None:
+def find_executor(engine: str, workers: int, out: Path) -> Executor | None:
     """Returns the executor of an engine; None for the local one, which each run makes itself.
 
     Args:
         engine: one of `ENGINES`.
-        workers: how many books are read at a time on this machine.
+        workers: how many books are read at a time on this machine; a cluster has its own number.
+        out: the output, whose folder all machines of a cluster must share.
 
     Raises:
         ValueError: if there is no such engine.
@@ -27,4 +31,5 @@ def find_executor(engine: str, workers: int) -> Executor | None:
         return None
     from miner.corpus.ray_executor import RayExecutor
 
-    return RayExecutor(workers)
+    is_cluster = bool(os.environ.get("RAY_ADDRESS"))
+    return RayExecutor(n_cpus=None if is_cluster else workers, shared=(out.absolute().parent,))

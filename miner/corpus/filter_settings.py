@@ -77,7 +77,11 @@ class FilterSettings:
                 object.__setattr__(self, name, None)
             elif not _is_number(value, is_whole, least, greatest):
                 kind = "a whole number" if is_whole else "a number"
-                size = f"of at least {least}" if greatest == math.inf else f"{least} to {greatest}"
+                size = (
+                    f"of at least {least}"
+                    if greatest == math.inf
+                    else f"from {least} to {greatest}"
+                )
                 off = ", or false" if may_be_off else ""
                 raise ValueError(f"{name}: found {value!r}, expected {kind} {size}{off}")
 

@@ -6,12 +6,14 @@ After "The Gutenberg Dialogue Dataset", Table 2: each filter, its parameter, and
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from miner.corpus.filter_settings import FilterSettings
 from miner.dialogue.filter_counts import Amount, FilterCounts
 
 BOOKS = "books"
+WORKS, DUPLICATES = "works", "duplicates"  # what is taken out as a copy, among the filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +33,22 @@ class FilterLine:
     unit: str
 
 
-# In the order in which they take. Empty turns always go.
+# In the order in which they take, copies of books and of dialogues among them. Empty turns always
+# go.
 _FILTERS = (
     FilterLine("own_language", "books in another language than they claim", "", BOOKS),
     FilterLine("max_kl_divergence", "books of unusual words", "KL divergence above {:g}", BOOKS),
     FilterLine(
         "min_delimiters", "books with little speech", "under {:g} marks in 10,000 words", BOOKS
     ),
+    FilterLine(WORKS, "books that another book holds", "", BOOKS),
     FilterLine("empty_turns", "empty turns", "", "turns"),
     FilterLine("max_turn_words", "long turns", "over {:,} words", "turns"),
     FilterLine("set_pieces", "letters and verse", "", "turns"),
     FilterLine("min_confidence", "unsure pairs", "confidence below {:g}", "pairs"),
     FilterLine("min_turns", "short dialogues", "under {:,} turns", "dialogues"),
     FilterLine("max_rare_words", "dialogues of rare words", "over {:.0%} rare words", "dialogues"),
+    FilterLine(DUPLICATES, "dialogues that another book has", "similarity {:g}", "dialogues"),
 )
 
 
@@ -66,10 +71,30 @@ class FilterRow:
         """The share that it took of what came to it, 0 to 1; 0 if nothing came."""
         return getattr(self.taken, self.line.unit) / self.came if self.came else 0.0
 
+    def to_record(self) -> dict[str, Any]:
+        """The row as JSON has it."""
+        return {
+            "filter": self.line.name,
+            "parameter": self.line.parameter,
+            "taken": asdict(self.taken),
+            "share": round(self.share, 6),
+            "of": self.line.unit,
+            "came": self.came,
+        }
 
-def describe_filters(settings: FilterSettings) -> tuple[FilterLine, ...]:
-    """Returns the filters that are not switched off, in the order in which they take."""
+
+def describe_filters(
+    settings: FilterSettings, works: bool = False, similarity: float | None = None
+) -> tuple[FilterLine, ...]:
+    """Returns the filters that are not switched off, in the order in which they take.
+
+    Args:
+        settings: the filters.
+        works: whether copies of books are taken out.
+        similarity: the least similarity of dialogues that are taken out; None if none are.
+    """
     values = {line.name: getattr(settings, line.name, True) for line in _FILTERS}
+    values |= {WORKS: works, DUPLICATES: similarity}
     return tuple(
         replace(line, parameter=line.parameter.format(values[line.name]))
         for line in _FILTERS

@@ -172,3 +172,17 @@ def _name_of(planned: OutputFile, file: str, is_divisible: bool) -> str:
     stem, _, suffix = file.partition(".")
     number = f"{planned.number:05}-of-{planned.n:05}"
     return f"{planned.format}/{stem}/{planned.split}-{number}.{suffix}"
+
+
+def pattern_of(format: str, file: str, split: str) -> str:
+    """Returns the name in the corpus of a format's file; of a divided one, a pattern.
+
+    Args:
+        format: the name of the format.
+        file: the name of one of its `FILES`.
+        split: the name of the split.
+    """
+    if not find_format(format).is_divisible:
+        return f"{format}/{split}/{file}"
+    stem, _, suffix = file.partition(".")
+    return f"{format}/{stem}/{split}-*.{suffix}"

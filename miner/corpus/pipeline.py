@@ -21,6 +21,7 @@ from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions, describe
 from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import KINDS, rows_of_book
+from miner.corpus.sketches import sketch_texts
 from miner.dialogue.dialogues import decode_dialogues, split_into_spans
 from miner.dialogue.filters import MIN_TURNS, FilteredDialogues
 from miner.dialogue.read import parse_spans
@@ -322,7 +323,7 @@ def _decode(
     confidences = tuple(item.confidence for item in tagged.spans)
     kinds, facts = KINDS, b""
     if options.with_facts:
-        kinds, facts = ("spans", "characters"), find_facts(book_spans).to_bytes()
+        kinds, facts = ("spans", "characters"), _facts_of(book_spans)
     return MinedBook(
         _entry(source, book_spans, filtered, spoken, options),
         {kind: json_lines(rows[kind]) for kind in kinds},
@@ -330,6 +331,11 @@ def _decode(
         options,
         facts,
     )
+
+
+def _facts_of(book_spans: BookSpans) -> bytes:
+    sketch = sketch_texts(block.text for block in book_spans.book.blocks)
+    return find_facts(book_spans, sketch).to_bytes()
 
 
 def _checked(tags: Iterable[TaggedSpan], n_spans: int) -> tuple[TaggedSpan, ...]:

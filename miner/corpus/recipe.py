@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,7 +77,7 @@ class DuplicateSettings:
 
     Args:
         works: whether one of several editions of a work stays.
-        dialogues: the Jaccard similarity, above 0 and up to 1, from which two dialogues of two
+        dialogues: the Jaccard similarity, 0.5 to 1, from which two dialogues of two
             books are one; None keeps both.
 
     Raises:
@@ -88,8 +88,8 @@ class DuplicateSettings:
     dialogues: float | None = 0.8
 
     def __post_init__(self) -> None:
-        if self.dialogues is not None and not 0 < self.dialogues <= 1:
-            raise ValueError(f"dialogues: found {self.dialogues}, expected above 0 and up to 1")
+        if self.dialogues is not None and not 0.5 <= self.dialogues <= 1:
+            raise ValueError(f"dialogues: found {self.dialogues}, expected 0.5 to 1, or false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Recipe:
         """Everything that the recipe says, defaults included, for the record of the build."""
         described = asdict(self)
         described["formats"] = {
-            name: asdict(options) if is_dataclass(options) else {}
+            name: {} if options is None else asdict(options)
             for name, options in self.formats.items()
         }
         return described
@@ -161,8 +161,11 @@ def parse_recipe(text: str, where: str) -> Recipe:
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{where}: {error}, expected TOML as `miner build --example` prints it")
+        raise ValueError(
+            f"{where}: {error}, expected TOML as `miner build --example` prints it"
+        ) from error
     try:
+        given_list = _pop_split_list(given)
         tables = {
             name: _settings(made_of, given.pop(name), f"[{name}] ")
             for name, made_of in _TABLES.items()
@@ -170,7 +173,7 @@ def parse_recipe(text: str, where: str) -> Recipe:
         }
         if "formats" in given:
             tables["formats"] = _formats(given.pop("formats"))
-        return _settings(Recipe, given, "", tables)
+        return _settings(Recipe, given, "", tables | given_list)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
 
@@ -178,6 +181,19 @@ def parse_recipe(text: str, where: str) -> Recipe:
 def example_recipe() -> str:
     """Returns a recipe with every key, its default and a comment."""
     return (files("miner.corpus") / "example.toml").read_text(encoding="utf-8")
+
+
+def _pop_split_list(given: dict[str, Any]) -> dict[str, str]:
+    """Takes the file of a fixed list out of the table of the splits."""
+    splits = given.get("splits")
+    if not isinstance(splits, dict) or "list" not in splits:
+        return {}
+    path = splits.pop("list")
+    if path is False:
+        return {}
+    if not isinstance(path, str):
+        raise ValueError(f"[splits] list: found {path!r}, expected the name of a file")
+    return {"split_list": path}
 
 
 _TABLES: dict[str, type] = {
@@ -189,17 +205,21 @@ _TABLES: dict[str, type] = {
 }
 
 
+_ELSEWHERE = (*_TABLES, "formats", "split_list")  # no keys of the file itself
+
+
 def _formats(given: object) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise ValueError(f"formats: found {given!r}, expected a table such as parquet = {{}}")
     formats: dict[str, Any] = {}
     for name, options in given.items():
-        if not isinstance(options, dict):
-            raise ValueError(f"[formats] {name}: found {options!r}, expected {name} = {{}}")
         try:
-            formats[name] = find_format(name).read_options(options)
+            made_of = find_format(name).options
         except ValueError as error:
             raise ValueError(f"[formats] {error}") from error
+        if made_of is None and options != {}:
+            raise ValueError(f"[formats] {name}: found {options!r}, expected {name} = {{}}")
+        formats[name] = made_of and _settings(made_of, options, f"[formats] {name}: ")
     return formats
 
 
@@ -219,8 +239,8 @@ def _settings(
     known = {item.name: item for item in fields(made_of)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, value in given.items():
-        if key not in known or key in (*_TABLES, "formats"):
-            expected = ", ".join(name for name in known if name not in (*_TABLES, "formats"))
+        if key not in known or key in _ELSEWHERE:
+            expected = ", ".join(name for name in known if name not in _ELSEWHERE)
             raise ValueError(f"{place}found {key}, expected one of {expected}")
         is_off = value is False and not isinstance(known[key].default, bool)
         values[key] = None if is_off else value

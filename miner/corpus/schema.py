@@ -236,21 +236,26 @@ def tagged_from_rows(
     """
     spans = []
     for number, row in enumerate(rows):
-        span = Span(
-            row["chapter"],
-            row["paragraph"],
-            row["span"],
-            row["start"],
-            row["end"],
-            row["text"],
-            row["kind"] == "utterance",
-            row["quoted"],
-            row["continues"],
-        )
+        span = span_from_row(row)
         confidence = confidences[number] if confidences else None
         speaker = row["speaker"], row["speaker_confidence"], tuple(row["called"])
         spans.append(TaggedSpan(span, Tag(row["tag"]), confidence, *speaker))
     return TaggedBook(book, tuple(spans), source)
+
+
+def span_from_row(row: Row) -> Span:
+    """The span that a row of `spans` was made from."""
+    return Span(
+        row["chapter"],
+        row["paragraph"],
+        row["span"],
+        row["start"],
+        row["end"],
+        row["text"],
+        row["kind"] == "utterance",
+        row["quoted"],
+        row["continues"],
+    )
 
 
 def arrow_schemas() -> Mapping[str, pa.Schema]:

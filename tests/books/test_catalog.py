@@ -8,8 +8,9 @@ from loopback import answer, in_turn
 
 from miner.books.catalog import CatalogEntry, find_catalog, read_catalog, refresh_catalog
 from miner.books.titles import find_title
-from miner.books.web import DownloadError
+from miner.books.web import DownloadError, Limits
 
+QUICK = Limits(retries=0, pause=0.01)
 HEAD = "Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves\n"
 ROW = """\
 9,Text,2002-01-01,"The Ferry
@@ -70,7 +71,7 @@ def test_the_catalogue_is_the_named_one_or_else_downloaded_once(catalog, cache, 
     monkeypatch.delenv("MINER_CATALOG")
     site.pages["/catalog.csv"] = answer(CATALOG.encode(), Content_Type="text/csv")
     for _ in range(2):
-        path = find_catalog(cache=cache, url=f"{site.url}/catalog.csv")
+        path = find_catalog(cache=cache, url=f"{site.url}/catalog.csv", limits=QUICK)
         assert (path, path.read_text(encoding="utf-8")) == (cache / "pg_catalog.csv", CATALOG)
     assert site.paths == ["/catalog.csv"]
 
@@ -80,7 +81,7 @@ def test_a_catalogue_that_is_none_is_not_kept(cache, site, monkeypatch):
     monkeypatch.delenv("MINER_CATALOG")
     site.pages["/catalog.csv"] = answer()
     with pytest.raises(DownloadError, match="sent .* bytes .*, expected Gutenberg's catalogue$"):
-        find_catalog(cache=cache, url=f"{site.url}/catalog.csv")
+        find_catalog(cache=cache, url=f"{site.url}/catalog.csv", limits=QUICK)
     assert not cache.exists()
     monkeypatch.setenv("MINER_CATALOG", str(cache))
     with pytest.raises(ValueError, match=f"found no file {cache}, expected a pg_catalog.csv"):
@@ -116,10 +117,10 @@ def test_a_catalogue_is_refreshed_on_request(cache, site, unnamed):
     newer = HEAD + ROW + ROW.replace("9,Text", "10,Text", 1)
     site.pages["/c.csv"] = in_turn(answer(CATALOG.encode()), answer(newer.encode()))
     url = f"{site.url}/c.csv"
-    assert refresh_catalog(cache=cache, url=url) == cache / "pg_catalog.csv"
-    assert find_catalog(cache=cache, url=url).read_text() == CATALOG
-    refresh_catalog(cache=cache, url=url)
-    assert find_catalog(cache=cache, url=url).read_text() == newer
+    assert refresh_catalog(cache=cache, url=url, limits=QUICK) == cache / "pg_catalog.csv"
+    assert find_catalog(cache=cache, url=url, limits=QUICK).read_text() == CATALOG
+    refresh_catalog(cache=cache, url=url, limits=QUICK)
+    assert find_catalog(cache=cache, url=url, limits=QUICK).read_text() == newer
     assert site.paths == ["/c.csv", "/c.csv"]
 
 
@@ -133,7 +134,7 @@ def test_a_failed_refresh_keeps_the_old_catalogue_and_says_so(catalog, cache, si
     os.utime(kept, (10**9, 10**9))
     site.pages["/c.csv"] = page
     with pytest.raises(DownloadError) as failure:
-        refresh_catalog(cache=cache, url=f"{site.url}/c.csv")
+        refresh_catalog(cache=cache, url=f"{site.url}/c.csv", limits=QUICK)
     assert str(failure.value).endswith(f"; the catalogue of 2001-09-09 is kept in {kept}")
     assert kept.read_text() == CATALOG
     assert list(cache.iterdir()) == [kept]
@@ -141,7 +142,7 @@ def test_a_failed_refresh_keeps_the_old_catalogue_and_says_so(catalog, cache, si
 
 def test_a_first_download_that_fails_keeps_nothing(cache, site, unnamed):
     with pytest.raises(DownloadError, match="answered 404, expected Gutenberg's catalogue$"):
-        refresh_catalog(cache=cache, url=f"{site.url}/c.csv")
+        refresh_catalog(cache=cache, url=f"{site.url}/c.csv", limits=QUICK)
     assert not cache.exists()
 
 

@@ -1,11 +1,18 @@
 """Queries in a small catalogue of our own, and in the real one."""
 
+import json
 import pickle
+from functools import partial
+from io import StringIO
 
 import pytest
 from helpers import SHARED, failed, run, said
+from loopback import answer
+from rich.console import Console
 
 import miner
+import miner.books.catalog
+from miner.app.tables.catalog import tabulate_texts
 from miner.books.catalog import read_catalog
 from miner.books.catalog_query import (
     CatalogQuery,
@@ -14,6 +21,7 @@ from miner.books.catalog_query import (
     numbers_from_text,
     search_catalog,
 )
+from miner.books.web import Limits
 
 CATALOG = """\
 Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves
@@ -26,8 +34,8 @@ et l'oie",fr; de,"Bell, Ann, 1801-1870; Marsh, Tobin, 1820-1890",Ferries -- Juve
 9,Sound,2001-01-01,The Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
 11,Sound,2001-01-01,Another Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
 10,Image,2001-01-01,A Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
-40,Text,2003-01-01,"The Ferry; Or, Geese on the River",en,"Bell, Ann, 1801-1870",Nonfiction; England,\
-PR,Browsing: Fiction
+40,Text,2003-01-01,"The Ferry; Or, Geese on the River",en,"Bell, Ann, 1801-1870",\
+Nonfiction; England,PR,Browsing: Fiction
 """
 
 
@@ -215,8 +223,6 @@ def test_the_command_prints_numbers_to_pipe(catalog):
 
 
 def test_the_command_prints_json(catalog):
-    import json
-
     record = json.loads(said("catalog", "--language", "de", "--author", "tobin", "--json"))
     assert record["query"] == {"language": ["de"], "author": ["tobin"]}
     assert (record["found"], record["left_out"]) == (1, {})
@@ -240,12 +246,6 @@ def test_the_command_fails_in_one_line(catalog):
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 def test_a_table_fits_a_terminal(catalog, width):
-    from io import StringIO
-
-    from rich.console import Console
-
-    from miner.app.tables.catalog import tabulate_texts
-
     (table,) = tabulate_texts(search_catalog(CatalogQuery(), catalog), width)
     file = StringIO()
     Console(file=file, width=width).print(table)
@@ -254,3 +254,33 @@ def test_a_table_fits_a_terminal(catalog, width):
     assert len(lines) == 2 + 4  # no cell is broken
     assert [line.split()[0] for line in lines[2:]] == ["7", "8", "40", "50"]
     assert "Passe" in lines[3] and ("Ferries" in lines[3]) == (width >= 100)
+
+
+def test_a_long_table_says_how_many_texts_it_does_not_show(tmp_path, monkeypatch):
+    rows = "".join(f'{n},Text,2001-01-01,Ferry {n},en,"Bell, Ann",,,\n' for n in range(1, 302))
+    path = tmp_path / "pg_catalog.csv"
+    path.write_text(CATALOG.splitlines()[0] + "\n" + rows)
+    monkeypatch.setenv("MINER_CATALOG", str(path))
+    lines = said("catalog", "--language", "en").splitlines()
+    assert lines[-2].startswith("101 more texts: --limit shows as many as it says, --ids and")
+    assert sum("Ferry" in line for line in lines) == 200
+    limited = said("catalog", "--limit", "301")
+    assert limited.count("Ferry") == 301 and "more texts" not in limited
+
+
+def test_the_command_refreshes_the_catalogue(tmp_path, site, monkeypatch):
+    monkeypatch.delenv("MINER_CATALOG")
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    kept = tmp_path / "pg_catalog.csv"
+    kept.write_text(CATALOG.splitlines()[0] + "\n", encoding="utf-8")
+    here = partial(
+        miner.books.catalog.refresh_catalog, url=f"{site.url}/c.csv", limits=Limits(pause=0.01)
+    )
+    monkeypatch.setattr(miner.books.catalog, "refresh_catalog", here)
+    assert failed("catalog", "--language", "de", "--refresh").endswith(f" is kept in {kept}")
+    site.pages["/c.csv"] = answer(CATALOG.encode())
+    assert said("catalog", "--language", "de", "--ids", "--refresh") == "7\n8\n"
+    assert kept.read_text(encoding="utf-8") == CATALOG
+    assert said("catalog", "--language", "de", "--ids") == "7\n8\n"
+    assert site.paths == ["/c.csv", "/c.csv"]

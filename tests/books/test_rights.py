@@ -115,7 +115,7 @@ def test_the_copyright_page_of_the_printed_book_says_nothing():
 
 def test_a_notice_below_the_start_line_of_one_text_block_is_that_of_the_book():
     html = BOOK.format(header="", footer="", meta="", page="A tale").replace(
-        "FERRY ***\n</pre>", "FERRY ***\n\nCopyright (C) 1994 by A. Bell\n</pre>", 1
+        "FERRY ***\n</pre>", "FERRY ***\nCopyright (C) 1994 by A. Bell\n</pre>", 1
     )
     assert "1994" in html
     assert parse_book(html.encode(), "7").rights == ""

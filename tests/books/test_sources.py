@@ -276,6 +276,7 @@ LOCAL = [
     "1342-h/1342-h.htm",
     "1/3/4/1342/1342-h/1342-h.htm",
     "1/3/4/1342/1342-h/1342-h.html",
+    "1/3/4/1342/1342-h.htm",
     "cache/epub/1342/pg1342-images.html",
     "1342/pg1342-images.html",
     "epub/1342/pg1342-images.html",

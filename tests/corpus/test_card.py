@@ -69,7 +69,7 @@ def account(book, formats=("parquet", "jsonl", "chat", "convokit"), **given):
     files = [
         item
         for format in formats
-        for item in data_files_of(format, find_format(format).files, SPLITS, path_of(format))
+        for item in data_files_of(find_format(format), None, SPLITS, path_of(format))
     ]
     measured = measure_rows(book.rows("dialogues"))
     values = {

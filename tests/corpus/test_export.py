@@ -3,32 +3,22 @@
 import csv
 import io
 import json
+import re
 import tracemalloc
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from corpus_helpers import ODD, book_of, json_rows, turn, written
 
 import miner
 import miner.corpus.export
 from miner.app.cli.main import main
 from miner.corpus.export import describe_formats, find_format
-from miner.corpus.schema import KINDS
-from miner.files import json_lines
+from miner.corpus.schema import KINDS, TITLE
 
 FORMATS = list(describe_formats())
-LETTERS = '''"""The number of letters.
-
-For a test."""
-
-FILES = {"letters.txt": "a number"}
-
-
-def write_books(folder, books):
-    n = sum(len(rows) for book in books for rows in book.values())
-    (folder / "letters.txt").write_text(str(n))
-'''
-# Texts that a careless writer of CSV or JSON breaks.
-ODD = '“No,” “yes” | =1+1, \t“Ätsch” "he"\nsaid;\r\'it\' \u2028 ["x"] 😀'
+ROOT = Path(miner.__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -36,89 +26,66 @@ def sample():
     return miner.mine("sample", tagger="gap").encoded
 
 
-def turn(text, speaker, paragraph, addressees=(), n_spans=1, names=None):
-    places = [
-        {"chapter": 2, "paragraph": paragraph, "span": span, "start": 9 * span, "end": 9 * span + 5}
-        for span in range(n_spans)
-    ]
-    name = speaker and (names or {}).get(speaker, speaker.capitalize())
-    return {
-        "text": text,
-        "narration": f"said {name}.",
-        "speaker": speaker,
-        "speaker_name": name,
-        "speaker_confidence": None if speaker is None else 0.75,
-        "addressees": list(addressees),
-        "spans": places,
-    }
+@pytest.fixture(params=[0, 1], ids=["shortest", "whole"])
+def added(request, tmp_path, monkeypatch):
+    """One of the two formats of the guide for contributors, in a folder of its own."""
+    guide = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = guide.partition("## Add an output format")[2].partition("\n## ")[0]
+    code = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[request.param]
+    name = f"questions{request.param}"  # a module is imported once in a process
+    (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+    paths = [*miner.corpus.export.__path__, str(tmp_path)]
+    monkeypatch.setattr(miner.corpus.export, "__path__", paths)
+    return name
 
 
-def book_of(id, *dialogues, confidence=0.5):
-    """The rows of a book of two named people; its dialogues are lists of turns."""
-    rows = {kind: [] for kind in KINDS}
-    for number, turns in enumerate(dialogues):
-        place = {"book": id, "dialogue": number, "part": 0}
-        speakers = [one["speaker"] for one in turns if one["speaker"]]
-        rows["dialogues"].append(
-            {
-                **place,
-                "chapter": 2,
-                "paragraph": turns[0]["spans"][0]["paragraph"],
-                "n_turns": len(turns),
-                "n_words": 1,
-                "participants": list(dict.fromkeys(speakers)),
-                "turns": turns,
-            }
-        )
-        for one in turns:
-            for span in one["spans"]:
-                rows["spans"].append(
-                    {"book": id, **span, "confidence": confidence, "quoted": False}
-                )
-    for name, gender in (("ann", "f"), ("bo", "")):
-        rows["characters"].append(
-            {
-                "book": id,
-                "id": name,
-                "name": name.capitalize(),
-                "aliases": [name.capitalize(), ODD],
-                "gender": gender,
-                "kind": "named",
-                "chapter": None,
-                "mentions": 3,
-                "utterances": 7,
-            }
-        )
-    return {kind: json_lines(rows[kind]) for kind in KINDS}
-
-
-def written(tmp_path, format, *books):
-    """The folder that a format wrote."""
-    folder = tmp_path / format
-    folder.mkdir()
-    find_format(format).write_books(folder, iter(books))
-    return folder
-
-
-def json_rows(path):
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
-def test_a_file_in_the_folder_is_a_format(tmp_path, monkeypatch):
-    (tmp_path / "letters.py").write_text(LETTERS)
-    monkeypatch.setattr(
-        miner.corpus.export, "__path__", [*miner.corpus.export.__path__, str(tmp_path)]
-    )
-    assert list(describe_formats()) == ["chat", "convokit", "csv", "jsonl", "letters", "parquet"]
-    assert describe_formats()["letters"] == "The number of letters"
+def test_a_file_in_the_folder_is_a_format(tmp_path, added, sample):
+    assert describe_formats()[added] == "Questions and their answers, with a tab between the two"
+    (file, about), *others = find_format(added).files.items()
     out = tmp_path / "out"
-    run = miner.mine_corpus("sample", out, tagger="gap", format="letters").finish()
-    assert sorted(path.name for path in run.paths) == ["README.md", "letters.txt", "run.json"]
-    assert int((out / "letters.txt").read_text()) > 50_000
+    run = miner.mine_corpus("sample", out, tagger="gap", format=added).finish()
+    assert others == [] and sorted(path.name for path in run.paths) == sorted(
+        ["README.md", "run.json", file]
+    )
+    asked = [
+        row for row in map(json.loads, sample["pairs"].splitlines()) if row["context"][-1] == "?"
+    ]
+    content = (out / file).read_text(encoding="utf-8")
+    assert all(row["response"].split()[0] in content for row in asked) and len(asked) > 10
     card = (out / "README.md").read_text()
-    assert "config_name: letters\n    data_files: letters.txt\n    default: true" in card
-    assert "| `letters.txt` | a number; config `letters` |\n" in card
-    assert json.loads((out / "run.json").read_bytes())["files"] == {"letters.txt": "a number"}
+    assert f"config_name: questions\n    data_files: {file}\n    default: true" in card
+    assert f"| `{file}` | {about}; config `questions` |\n" in card
+    assert json.loads((out / "run.json").read_bytes())["files"] == {file: about}
+
+
+@pytest.mark.parametrize("added", [1], indirect=True)
+def test_a_format_may_have_options_and_counts_and_types(tmp_path, added, sample):
+    format = find_format(added)
+    assert not format.is_divisible
+    columns = [{"name": name, "dtype": "string"} for name in ("question", "answer")]
+    assert format.features() == {"questions.csv": columns}
+    assert format.write_books(tmp_path, [sample]) == {}
+    whole = read_csv(tmp_path / "questions.csv")
+    left_out = format.write_books(tmp_path, [sample], "test", format.options(min_words=9))
+    kept = read_csv(tmp_path / "questions.csv")
+    assert kept == [row for row in whole if len(row["answer"].split()) >= 9]
+    assert left_out == {"short answers": len(whole) - len(kept)} and len(whole) > len(kept) > 0
+    with pytest.raises(ValueError, match="^min_words: found 0, expected a whole number from 1$"):
+        format.options(min_words=0)
+
+
+def test_left_out_rows_are_counted_in_the_record_of_a_run(tmp_path):
+    out = tmp_path / "out"
+    miner.mine_corpus("sample", out, tagger="gap", format="examples").finish()
+    left_out = json.loads((out / "run.json").read_bytes())["left_out_of_files"]
+    assert list(left_out) == ["examples with a long text", "examples with a short text"]
+    n = len((out / "examples.jsonl").read_bytes().splitlines())
+    assert n + sum(left_out.values()) == len(miner.mine("sample", tagger="gap").pairs)
+
+
+def test_other_splits_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="^found split 'dev', expected one of train, validation"):
+        find_format("jsonl").write_books(tmp_path, [], "dev")
 
 
 def test_the_help_names_and_describes_the_formats():
@@ -131,7 +98,7 @@ def test_the_help_names_and_describes_the_formats():
 
 
 def test_an_unknown_format_is_one_line():
-    expected = "found format 'xml', expected chat, convokit, csv, jsonl, parquet$"
+    expected = f"^found format 'xml', expected {', '.join(FORMATS)}$"
     with pytest.raises(ValueError, match=expected):
         find_format("xml")
 
@@ -182,7 +149,7 @@ def read_csv(path):
 def turns_of(dialogues):
     for row in dialogues:
         for number, one in enumerate(row["turns"]):
-            place = {key: row[key] for key in ("book", "dialogue", "part")}
+            place = {key: row[key] for key in ("book", *TITLE, "dialogue", "part")}
             first = {key: one["spans"][0][key] for key in ("chapter", "paragraph")}
             yield {**place, "turn": number, **first, **one}
 
@@ -256,6 +223,7 @@ def test_a_turn_replies_to_the_turn_before_it(corpus):
     assert [one["timestamp"] for one in found] == [*range(6)] * 2
     assert found[0]["text"] == ODD and (corpus / "utterances.jsonl").read_bytes().isascii()
     assert found[0]["meta"] == {
+        "raw": f"“{ODD}”",
         "narration": "said Ann.",
         "confidence": 0.25,  # of two spans
         "speaker_confidence": 0.75,
@@ -280,7 +248,8 @@ def test_an_unknown_speaker_is_one_of_the_dialogue(corpus):
 def test_conversations_say_where_they_are_and_who_takes_part(corpus):
     found = metas_of(corpus / "conversations.json")
     assert list(found) == ["1:0.0:0", "1:1.0:0", "2:0.0:0", "2:1.0:0"]
-    place = {"book": "2", "dialogue": 0, "part": 0, "chapter": 2, "paragraph": 3}
+    title = {"book": "2", "title": "Title of 2", "author": "", "language": "en"}
+    place = {**title, "dialogue": 0, "part": 0, "chapter": 2, "paragraph": 3}
     assert found["2:0.0:0"] == {**place, "participants": ["2:ann", "2:bo"]}
 
 
@@ -312,75 +281,3 @@ def test_convokit_opens_its_corpus(corpus, tmp_path):
         assert again == json.loads((corpus / f"{name}.json").read_bytes())
     again = json_rows(tmp_path / "again" / "utterances.jsonl")
     assert again == json_rows(corpus / "utterances.jsonl")
-
-
-def test_roles_alternate_and_turns_of_one_speaker_are_one_message(tmp_path):
-    turns = [
-        turn("One.", "ann", 3),
-        turn("Two.", "bo", 4),
-        turn("Three.", "bo", 5),
-        turn("Four.", None, 6),
-        turn("Five.", None, 7),
-        turn("Six.", "ann", 8),
-    ]
-    folder = written(tmp_path, "chat", book_of("1", turns, turns[2:4], turns[:2][::-1]))
-    row, alone, swapped = json_rows(folder / "chat.jsonl")
-    assert [tuple(message.values()) for message in row["messages"]] == [
-        ("user", "One.", "Ann", "ann"),
-        ("assistant", "Two.\nThree.", "Bo", "bo"),
-        ("user", "Four.", None, None),
-        ("assistant", "Five.", None, None),
-        ("user", "Six.", "Ann", "ann"),
-    ]
-    assert list(row["messages"][0]) == ["role", "content", "name", "speaker"]
-    assert row["personas"] == [
-        {"id": "ann", "name": "Ann", "gender": "f", "aliases": ["Ann", ODD]},
-        {"id": "bo", "name": "Bo", "gender": "", "aliases": ["Bo", ODD]},
-    ]
-    assert alone["personas"] == row["personas"][1:]
-    assert swapped["personas"] == row["personas"][::-1]
-    del row["messages"], row["personas"]
-    assert row == {"book": "1", "dialogue": 0, "part": 0, "chapter": 2, "paragraph": 3}
-
-
-# Strict as the templates of Llama 2, Mistral and Gemma are.
-TEMPLATE = """
-{%- for message in messages -%}
-{%- if (message['role'] == 'user') != (loop.index0 % 2 == 0) -%}
-{{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}
-{%- endif -%}
-<{{ message['role'] }}>{% if message['name'] %}{{ message['name'] }}: {% endif %}
-{{- message['content'] }}</s>
-{%- endfor -%}
-"""
-
-
-def test_the_template_of_a_tokenizer_takes_the_messages(tmp_path, sample):
-    pytest.importorskip("jinja2", reason="Jinja is not installed")
-    transformers = pytest.importorskip("transformers", reason="Transformers is not installed")
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    plain = Tokenizer(models.WordLevel({"<unk>": 0}, unk_token="<unk>"))
-    plain.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=plain)
-    tokenizer.chat_template = TEMPLATE
-    rows = json_rows(written(tmp_path, "chat", sample) / "chat.jsonl")
-    shown = [tokenizer.apply_chat_template(row["messages"], tokenize=False) for row in rows]
-    assert len(shown) == len(sample["dialogues"].splitlines()) > 10
-    first = json.loads(sample["dialogues"].partition(b"\n")[0])["turns"][0]
-    assert shown[0].startswith(f"<user>{first['speaker_name']}: {first['text']}</s><assistant>")
-    tokens = tokenizer.apply_chat_template(rows[0]["messages"], tokenize=True)
-    assert len(tokens["input_ids"]) > len(rows[0]["messages"])
-    rows[0]["messages"][1]["role"] = "user"
-    with pytest.raises(Exception, match="must alternate"):
-        tokenizer.apply_chat_template(rows[0]["messages"], tokenize=False)
-
-
-def test_arrow_reads_chat_as_a_table_of_few_columns(tmp_path, sample):
-    from pyarrow import json as arrow
-
-    table = arrow.read_json(written(tmp_path, "chat", sample) / "chat.jsonl")
-    assert table.column_names[-2:] == ["messages", "personas"]
-    assert [field.name for field in table.schema.field("personas").type.value_type] == [
-        *("id", "name", "gender", "aliases")
-    ]

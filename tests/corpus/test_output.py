@@ -80,10 +80,14 @@ def test_the_card_names_the_files_that_hold_rows(tmp_path):
         "chat": ["chat.jsonl!"],
         "convokit": ["utterances.jsonl!"],
         "csv": ["spans.csv", "turns.csv", "pairs.csv!", "characters.csv"],
+        "examples": ["examples.jsonl!"],
         "jsonl": ["spans.jsonl", "dialogues.jsonl", "pairs.jsonl!", "characters.jsonl"],
         "parquet": [
             *("spans.parquet", "dialogues.parquet", "pairs.parquet!", "characters.parquet")
         ],
+        "parlai": ["dialogues.txt!"],
+        "text": ["dialogues.txt!"],
+        "ubuntu": ["triples.csv!", "rankings.csv"],
     }
 
 

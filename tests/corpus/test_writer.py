@@ -6,7 +6,6 @@ import shutil
 import signal
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from corpus_helpers import bytes_of, counted, mined, record, rows, run, shards_of, started
 from helpers import DATA, SAMPLE, interrupted_after
@@ -449,12 +448,6 @@ def test_a_run_that_came_first_is_not_overwritten(tmp_path):
         folder.finish([], "jsonl", {})
     assert bytes_of(out) == {"run.json": b"theirs"}
     assert list(tmp_path.iterdir()) == [out]
-
-
-def test_parquet_has_a_row_group_for_each_book(tmp_path):
-    out = tmp_path / "out"
-    assert run(*FEW, "-q", "-o", out, "--format", "parquet").exit_code == 1
-    assert pq.ParquetFile(out / "pairs.parquet").num_row_groups == 2
 
 
 def test_the_card_names_the_characters_and_the_statistics(tmp_path):

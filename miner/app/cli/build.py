@@ -16,7 +16,7 @@ from miner.app.cli.options import (
     out_option,
     quiet_option,
 )
-from miner.app.cli.terminal import BuildBar, logging_to, show, show_json
+from miner.app.cli.terminal import BuildBar, logging_to, open_console, show, show_json
 from miner.corpus.engines import ENGINES
 from miner.files import one_line
 
@@ -102,7 +102,7 @@ def command(
     miner build recipe.toml -o corpus
     miner build recipe.toml -o corpus --workers 8 --log build.log --resume
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.app.tables.corpus import tabulate_corpus
+    from miner.app.tables.corpus import tabulate_account
     from miner.corpus.build import build_corpus
     from miner.corpus.engines import find_executor
 
@@ -115,7 +115,7 @@ def command(
             books=books,
             mirror=mirror,
             workers=workers,
-            executor=find_executor(engine, workers),
+            executor=find_executor(engine, workers, out),
             force=force,
             resume=resume,
             on_progress=bar.show_mining,
@@ -124,7 +124,7 @@ def command(
     if as_json:
         show_json(built.record)
     elif not quiet:
-        show(tabulate_corpus(built.record))
+        show(tabulate_account(built.account, open_console().width))
         click.echo(f"wrote {len(built.paths)} files in {out}")
     for item in built.set_aside:
         why = one_line(f"{item.name}: {item.why}")

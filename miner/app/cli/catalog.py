@@ -35,7 +35,7 @@ def command(query: CatalogQuery | None, as_ids: bool, as_json: bool, refresh: bo
 
     \b
     miner catalog --language de --subject fiction
-    miner catalog --author "jane austen" --ids > numbers.txt
+    miner catalog --author "jane austen" --ids
     miner catalog --locc PR --numbers 1-2000 --json
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.catalog import tabulate_languages, tabulate_texts

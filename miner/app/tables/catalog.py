@@ -10,16 +10,22 @@ from miner.languages.registry import LANGUAGES, name_from_code
 if TYPE_CHECKING:
     from miner.books.catalog_query import CatalogResult
 
+_SHOWN = 200  # texts, unless the query has a limit of its own
 _COLUMNS = ("number", "title", "author", "in", "subject")
 _WIDE = 100  # columns of a terminal from which there is room for a subject
 _LONGEST = {"author": 28, "subject": 32}  # characters, before the title is cut, too
 
 
 def tabulate_texts(result: CatalogResult, width: int) -> list[Shown]:
-    """A row for each text, in `width` characters."""
+    """A row for each text, in `width` characters.
+
+    Of more than `_SHOWN` texts the first are shown and the others counted, unless the query itself
+    says how many there may be.
+    """
+    shown = result.entries[: _SHOWN if result.query.limit is None else None]
     names = _COLUMNS if width >= _WIDE else _COLUMNS[:-1]
     rows = []
-    for entry in result.entries:
+    for entry in shown:
         author, subject = (next(iter(texts), "") for texts in (entry.authors, entry.subjects))
         languages = " ".join(entry.languages)
         cells = (str(entry.number), entry.title_line, author, languages, subject)
@@ -32,7 +38,9 @@ def tabulate_texts(result: CatalogResult, width: int) -> list[Shown]:
     table = new_table(names, ("title", "author", "in", "subject"))
     for row in rows:
         table.add_row(*row)
-    return [table]
+    n_left = len(result.entries) - len(shown)
+    more = f"{n_left:,} more texts: --limit shows as many as it says, --ids and --json show all"
+    return [table, more] if n_left else [table]
 
 
 def tabulate_languages(counts: dict[str, int]) -> list[Shown]:

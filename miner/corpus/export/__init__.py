@@ -2,18 +2,20 @@
 
 The name of a format is the name of its module, and the first line of the module's docstring
 describes it. The module has `FILES`, a function `write_books`, and, where they are needed,
-`Options` and `IS_DIVISIBLE`; see `Format`. A new module here is a new format of `miner mine` and
-`miner build`.
+`Options`, `IS_DIVISIBLE` and `schemas`; see `Format`. A new module here is a new format of `miner
+mine` and `miner build`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from miner.corpus.features import Feature, features_from_schema
 from miner.formats import describe_modules, find_module
 
 BookRows = Mapping[str, bytes]  # all rows of a book, by kind (`schema.KINDS`), as JSON Lines
@@ -37,31 +39,14 @@ class Format:
             its own. If not, because a row depends on other books or the program that opens the
             files wants all in one, one call has all books: `IS_DIVISIBLE` of the module, True where
             it has none.
+        module: what writes the files.
     """
 
     name: str
     files: Mapping[str, str]
     options: type[Options] | None
     is_divisible: bool
-    _write_books: Any
-
-    def read_options(self, values: Mapping[str, Any]) -> Options:
-        """Returns the options of this format with the given values, else with their defaults.
-
-        Raises:
-            ValueError: if the format has no option of a name, or refuses a value; names both.
-        """
-        known = [field.name for field in fields(self.options)] if self.options else []
-        for name in values:
-            if name not in known:
-                expected = f"one of {', '.join(known)}" if known else "none"
-                raise ValueError(f"{self.name}: found option {name!r}, expected {expected}")
-        if not self.options:
-            return None
-        try:
-            return self.options(**values)
-        except ValueError as error:
-            raise ValueError(f"{self.name}: {error}") from error
+    module: ModuleType
 
     def write_books(
         self,
@@ -77,12 +62,40 @@ class Format:
             books: the rows of each book. They are read one book at a time, and only once, so that
                 writing takes the memory of one book.
             split: that the books are of, one of `SPLITS`.
-            options: what `read_options` returned; None for the defaults.
+            options: an object of the class `options`; None for the defaults.
         """
-        assert split in SPLITS, split
-        given = (options or self.options(),) if self.options else ()
-        left_out = self._write_books(folder, books, split, *given)
+        if split not in SPLITS:
+            raise ValueError(f"found split {split!r}, expected one of {', '.join(SPLITS)}")
+        left_out = self.module.write_books(folder, books, split, *self._given(options))
         return {reason: n for reason, n in (left_out or {}).items() if n}
+
+    def files_with(self, options: Options = None) -> Mapping[str, str]:
+        """Returns the files that the format writes with some options, each with what is in it.
+
+        Options with a field `tables` choose among them by their names without the ending.
+        """
+        chosen = getattr(options, "tables", None)
+        if chosen is None:
+            return self.files
+        return {
+            name: about for name, about in self.files.items() if name.partition(".")[0] in chosen
+        }
+
+    def features(self, options: Options = None) -> dict[str, list[Feature]]:
+        """Returns the features of the files that are tables, by their names, for a dataset card.
+
+        They are those of `schemas`, a function of the module. None are known if it has none.
+
+        Args:
+            options: as for `write_books`.
+        """
+        if not hasattr(self.module, "schemas"):
+            return {}
+        schemas = self.module.schemas(*self._given(options))
+        return {name: features_from_schema(schema) for name, schema in schemas.items()}
+
+    def _given(self, options: Options) -> tuple[Options, ...]:
+        return (options or self.options(),) if self.options else ()
 
 
 def describe_formats() -> dict[str, str]:
@@ -102,7 +115,7 @@ def find_format(name: str) -> Format:
         module.FILES,
         getattr(module, "Options", None),
         getattr(module, "IS_DIVISIBLE", True),
-        module.write_books,
+        module,
     )
 
 
@@ -113,7 +126,7 @@ def refuse_other_than_count(name: str, value: object, least: int) -> None:
         ValueError: names the option, the value and what was expected.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"found {name} {value!r}, expected a whole number from {least}")
+        raise ValueError(f"{name}: found {value!r}, expected a whole number from {least}")
 
 
 def refuse_other_than_flag(name: str, value: object) -> None:
@@ -123,4 +136,15 @@ def refuse_other_than_flag(name: str, value: object) -> None:
         ValueError: names the option, the value and what was expected.
     """
     if not isinstance(value, bool):
-        raise ValueError(f"found {name} {value!r}, expected true or false")
+        raise ValueError(f"{name}: found {value!r}, expected true or false")
+
+
+def refuse_other_than_tables(tables: object, known: Iterable[str]) -> None:
+    """Refuses a choice of tables with an unknown one, or without any.
+
+    Raises:
+        ValueError: names what was found and the known tables.
+    """
+    names = tuple(known)
+    if not isinstance(tables, tuple) or not tables or not set(tables) <= set(names):
+        raise ValueError(f"found tables {tables!r}, expected some of {', '.join(names)}")

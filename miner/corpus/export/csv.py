@@ -8,15 +8,19 @@ is unknown is empty.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from miner.corpus.export import BookRows
+from miner.corpus.export import BookRows, refuse_other_than_tables
 from miner.corpus.schema import KINDS, TITLE, Row, arrow_schemas, rows_from_lines
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _TURNS = "turns"
 _TABLES = {
@@ -27,19 +31,63 @@ _TABLES = {
 }
 _DIALOGUE = ("book", *TITLE, "dialogue", "part")
 _PLACE = (*_DIALOGUE, "turn", "chapter", "paragraph")  # of a turn
+_MAY_BE_EMPTY = {"spans": ("dialogue", "part", "turn"), "characters": ("chapter",)}  # of numbers
 
 FILES = {f"{name}.csv": about for name, about in _TABLES.items()}
 
 
-def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which tables are written.
+
+    Args:
+        tables: some of "spans", "turns", "pairs" and "characters".
+
+    Raises:
+        ValueError: if there is no such table.
+    """
+
+    tables: tuple[str, ...] = tuple(_TABLES)
+
+    def __post_init__(self) -> None:
+        refuse_other_than_tables(self.tables, _TABLES)
+
+
+_ALL = Options()
+
+
+def schemas(options: Options = _ALL) -> Mapping[str, pa.Schema]:
+    """Returns the columns of the files: a list is text, a number that may be empty a float64."""
+    import pyarrow as pa
+
+    tables = arrow_schemas()
+    turn = tables["dialogues"].field("turns").type.value_type
+    place = [tables["pairs"].field(name) for name in _PLACE]
+    tables = {**tables, _TURNS: pa.schema([*place, *turn])}
+    return {
+        f"{name}.csv": pa.schema(
+            [_column(field, field.name in _MAY_BE_EMPTY.get(name, ())) for field in tables[name]]
+        )
+        for name in options.tables
+    }
+
+
+def _column(field: pa.Field, may_be_empty: bool) -> pa.Field:
+    import pyarrow as pa
+
+    if pa.types.is_list(field.type):
+        return field.with_type(pa.string())
+    return field.with_type(pa.float64()) if may_be_empty else field
+
+
+def write_books(
+    folder: Path, books: Iterable[BookRows], split: str = "train", options: Options = _ALL
+) -> None:
     """Writes the columns of `schema.arrow_schemas`; a turn has its place and its own columns."""
-    schemas = arrow_schemas()
-    columns = {name: schemas[name].names for name in _TABLES if name != _TURNS}
-    turn = schemas["dialogues"].field("turns").type.value_type
-    columns[_TURNS] = [*_PLACE, *(field.name for field in turn)]
+    columns = {name.removesuffix(".csv"): schema.names for name, schema in schemas(options).items()}
     with ExitStack() as opened:
         writers: dict[str, csv.DictWriter[str]] = {}
-        for name in _TABLES:
+        for name in options.tables:
             path = folder / f"{name}.csv"
             file = opened.enter_context(path.open("w", encoding="utf-8", newline=""))
             writers[name] = csv.DictWriter(file, columns[name])

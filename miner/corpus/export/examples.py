@@ -17,10 +17,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows, refuse_other_than_count
 from miner.corpus.schema import TITLE, Row, rows_from_lines
 from miner.files import json_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FILES = {"examples.jsonl": "responses, each with its context, the contexts before and its place"}
 _PLACE = ("book", *TITLE, "dialogue", "part")
@@ -48,9 +52,22 @@ class Options:
             refuse_other_than_count(field.name, getattr(self, field.name), 0)
         if self.max_length < max(1, self.min_length):
             raise ValueError(
-                f"found max_length {self.max_length}, "
+                f"max_length: found {self.max_length}, "
                 f"expected at least min_length, {self.min_length}, and 1"
             )
+
+
+def schemas(options: Options = Options()) -> Mapping[str, pa.Schema]:
+    """Returns the columns of the file."""
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.int32()
+    columns = [("book", text), *((name, text) for name in TITLE)]
+    columns += [(name, number) for name in ("dialogue", "part", "turn", "chapter", "paragraph")]
+    columns += [(name, text) for name in ("response_speaker_name", "context_speaker_name")]
+    columns += [(name, text) for name in ("response", "context")]
+    columns += [(f"context/{back}", text) for back in range(options.extra_contexts)]
+    return {"examples.jsonl": pa.schema(columns)}
 
 
 def write_books(

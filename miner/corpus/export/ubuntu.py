@@ -28,20 +28,25 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
 from miner.corpus.export import BookRows, refuse_other_than_count
-from miner.corpus.schema import Row, rows_from_lines
+from miner.corpus.schema import Row, rows_from_lines, span_from_row
 from miner.corpus.spool import Spool
-from miner.dialogue.dialogues import strip_marks
+from miner.dialogue.dialogues import Turn
+from miner.dialogue.spans import Span
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FILES = {
     "triples.csv": "contexts, each with a response and whether it is the true one",
     "rankings.csv": "contexts, each with its true response and false ones",
 }
 IS_DIVISIBLE = False  # false responses come from all books of the split
+_TRIPLE = ("Context", "Utterance", "Label")
 _MIN_CONTEXT = 2  # turns; UD, section 3.4
 _C = 20  # turns of the longest context that is wanted; UD, section 3.4
 _MOST_DRAWS = 1_000  # of false responses for a row, among other books and among its own
@@ -61,6 +66,24 @@ class Options:
     def __post_init__(self) -> None:
         """Refuses what is no number."""
         refuse_other_than_count("false_responses", self.false_responses, 1)
+
+
+def schemas(options: Options = Options()) -> Mapping[str, pa.Schema]:
+    """Returns the columns of the files."""
+    import pyarrow as pa
+
+    return {
+        "triples.csv": pa.schema(
+            [(name, pa.int32() if name == "Label" else pa.string()) for name in _TRIPLE]
+        ),
+        "rankings.csv": pa.schema([(name, pa.string()) for name in _ranking(options)]),
+    }
+
+
+def _ranking(options: Options) -> list[str]:
+    """The columns of rankings."""
+    distractors = [f"Distractor_{number}" for number in range(options.false_responses)]
+    return ["Context", "Ground Truth Utterance", *distractors]
 
 
 def write_books(
@@ -96,9 +119,8 @@ def write_books(
             (folder / "rankings.csv").open("w", encoding="utf-8", newline="") as rankings,
         ):
             add_triples, add_rankings = (csv.writer(file).writerows for file in (triples, rankings))
-            distractors = [f"Distractor_{number}" for number in range(options.false_responses)]
-            add_triples([("Context", "Utterance", "Label")])
-            add_rankings([("Context", "Ground Truth Utterance", *distractors)])
+            add_triples([_TRIPLE])
+            add_rankings([_ranking(options)])
             for dialogue in dialogues:
                 add_triples(_triples(dialogue, responses, split == "train", left_out))
                 add_rankings(_rankings(dialogue, responses, options, left_out))
@@ -118,7 +140,7 @@ class _Dialogue(NamedTuple):
 def _read_dialogues(book: BookRows) -> Iterator[tuple[str, list[str]]]:
     """The id of each dialogue, and its turns as text with the signs of their utterances."""
     spans = {
-        (row["paragraph"], row["span"]): strip_marks(row["text"])
+        (row["paragraph"], row["span"]): span_from_row(row)
         for row in rows_from_lines(book["spans"])
         if row["kind"] == "utterance"
     }
@@ -127,10 +149,10 @@ def _read_dialogues(book: BookRows) -> Iterator[tuple[str, list[str]]]:
         yield id, [_join_utterances(turn, spans) for turn in dialogue["turns"]]
 
 
-def _join_utterances(turn: Row, spans: Mapping[tuple[int, int], str]) -> str:
-    texts = (spans[place["paragraph"], place["span"]] for place in turn["spans"])
-    said = [" ".join(text.split()) for text in texts if text.strip()]
-    return " ".join(f"{text} __eou__" for text in said)
+def _join_utterances(turn: Row, spans: Mapping[tuple[int, int], Span]) -> str:
+    utterances = (Turn((spans[place["paragraph"], place["span"]],)) for place in turn["spans"])
+    texts = (" ".join(utterance.text.split()) for utterance in utterances)
+    return " ".join(f"{text} __eou__" for text in texts if text)
 
 
 def _join_turns(turns: Iterable[str]) -> str:

@@ -1,0 +1,308 @@
+"""A recipe becomes a corpus: chosen, filtered, divided, described, and the same each time."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+from shelf import novel, sentence, write_shelf
+
+from miner.app.cli.main import main
+from miner.corpus.build import build_corpus
+from miner.corpus.recipe import example_recipe, parse_recipe
+
+RECIPE = """
+name = "shelf"
+sources = ["{books}"]
+[mining]
+tagger = "gap"
+history_turns = 2
+[splits]
+train = 60
+validation = 20
+test = 20
+[formats]
+jsonl = {{}}
+{more}
+"""
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory):
+    """Twelve novels, one of them twice, and a file that is no book."""
+    folder = write_shelf(tmp_path_factory.mktemp("shelf") / "books")
+    # Another edition: other spelling here and there, an introduction, its own number.
+    page = novel(3).replace("beside the", "Beside the").replace("eBook #9003", "eBook #9103")
+    page = page.replace("<h2>CHAPTER 1", "<h2>INTRODUCTION</h2><p>A new edition.</p><h2>CHAPTER 1")
+    (folder / "9103-h.htm").write_text(page, encoding="utf-8")
+    (folder / "9999-h.htm").write_bytes(b"\0\1\2" * 1000)
+    return folder
+
+
+def recipe_of(tmp_path, books, more=""):
+    path = tmp_path / "recipe.toml"
+    path.write_text(RECIPE.format(books=books, more=more), encoding="utf-8")
+    return path
+
+
+def digests(folder):
+    """The digest of every file below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def rows(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def built(books, tmp_path_factory):
+    """A corpus, and the folder that it is in."""
+    folder = tmp_path_factory.mktemp("built")
+    return build_corpus(recipe_of(folder, books), folder / "corpus"), folder / "corpus"
+
+
+def test_every_book_is_in_one_split_or_has_a_reason(built, books):
+    corpus, out = built
+    listed = {row["id"]: row for row in rows(out / "books.jsonl")}
+    assert len(listed) == 13
+    assert all(bool(row["split"]) != bool(row["left_out"]) for row in listed.values())
+    assert {row["split"] for row in listed.values()} == {"train", "validation", "test", None}
+    (copy,) = (row for row in listed.values() if row["left_out"])
+    assert (copy["id"], copy["left_out"], copy["copy_of"]) in {
+        ("9103", "works", "9003"),
+        ("9003", "works", "9103"),
+    }
+    (aside,) = corpus.set_aside
+    assert aside.name.endswith("9999-h.htm")
+
+
+def test_the_files_hold_what_the_statistics_say(built):
+    corpus, out = built
+    for row in corpus.record["statistics"]:
+        pattern = f"jsonl/dialogues/{row['split']}-*.jsonl"
+        dialogues = [one for path in out.glob(pattern) for one in rows(path)]
+        assert len(dialogues) == row["dialogues"] > 0
+        assert sum(one["n_turns"] for one in dialogues) == row["turns"]
+        pairs = [
+            one for path in out.glob(f"jsonl/pairs/{row['split']}-*.jsonl") for one in rows(path)
+        ]
+        assert len(pairs) == row["pairs"] == row["turns"] - row["dialogues"]
+
+
+def test_a_pair_has_the_turns_before_it_and_names_its_book(built):
+    _, out = built
+    (path,) = out.glob("jsonl/pairs/train-*.jsonl")
+    pairs = rows(path)
+    assert all(len(row["history"]) == min(2, row["turn"] - 1) for row in pairs)
+    listed = {row["id"]: row for row in rows(out / "books.jsonl")}
+    for row in pairs:
+        book = listed[row["book"]]
+        assert [row[key] for key in ("title", "author", "language")] == [
+            book[key] for key in ("title", "author", "language")
+        ]
+        assert book["split"] == "train"
+
+
+def test_no_text_of_one_split_is_in_another(built):
+    _, out = built
+    texts = {}
+    for path in out.glob("jsonl/dialogues/*.jsonl"):
+        split = path.name.partition("-")[0]
+        for row in rows(path):
+            for turn in row["turns"]:
+                texts.setdefault(turn["text"], set()).add(split)
+    assert len(texts) > 300
+    assert all(len(splits) == 1 for splits in texts.values())
+
+
+def test_run_json_has_the_digest_of_every_file(built):
+    corpus, out = built
+    found = digests(out)
+    named = {name: sha for name, sha in found.items() if name not in ("README.md", "run.json")}
+    assert json.loads((out / "run.json").read_bytes())["files"] == named
+    assert {path.relative_to(out).as_posix() for path in corpus.paths} == set(found)
+
+
+@pytest.mark.parametrize("workers", [pytest.param(1, id="again"), 2])
+def test_the_same_recipe_and_books_give_the_same_bytes(built, books, tmp_path, workers):
+    _, out = built
+    again = tmp_path / "again"
+    build_corpus(out / "recipe.toml", again, workers=workers)
+    assert digests(again) == digests(out)
+
+
+def test_a_growing_corpus_never_moves_a_book(built, books, tmp_path):
+    _, out = built
+    more = shutil.copytree(books, tmp_path / "more")
+    for seed in range(20, 26):
+        (more / f"{9000 + seed}-h.htm").write_text(novel(seed), encoding="utf-8")
+    build_corpus(recipe_of(tmp_path, more), tmp_path / "grown")
+    before = {row["id"]: row["split"] for row in rows(out / "books.jsonl") if row["split"]}
+    after = {row["id"]: row["split"] for row in rows(tmp_path / "grown" / "books.jsonl")}
+    assert len(after) == 19 and before.items() <= after.items()
+
+
+def test_a_dialogue_that_another_book_has_is_taken_out_and_named(tmp_path):
+    books = write_shelf(tmp_path / "books", 3)
+    import random
+
+    draw = random.Random(5)
+    shared = "".join(f"<p>“{sentence(draw).capitalize()}.”</p>\n" for _ in range(4))
+    for number in (9000, 9002):
+        path = books / f"{number}-h.htm"
+        page = path.read_text(encoding="utf-8")
+        page = page.replace("<h2>CHAPTER 2", f"<h2>CHAPTER 9</h2>\n{shared}<h2>CHAPTER 2")
+        path.write_text(page, encoding="utf-8")
+    corpus = build_corpus(recipe_of(tmp_path, books), tmp_path / "out")
+    (row,) = rows(tmp_path / "out" / "duplicates.jsonl")
+    assert (row["book"], row["of_book"], row["similarity"]) == ("9002", "9000", 1)
+    (taken,) = (one for one in corpus.record["filters"] if one["filter"] == "duplicates")
+    assert (taken["taken"]["dialogues"], taken["taken"]["turns"]) == (1, 4)
+
+
+def test_a_filter_is_switched_off_by_one_line(built, books, tmp_path):
+    corpus, _ = built
+    names = [row["filter"] for row in corpus.record["filters"]]
+    recipe = recipe_of(tmp_path, books, "[filters]\nmax_kl_divergence = false\nmin_turns = false")
+    other = build_corpus(recipe, tmp_path / "out")
+    left = [row["filter"] for row in other.record["filters"]]
+    assert [name for name in names if name not in ("max_kl_divergence", "min_turns")] == left
+
+
+def test_formats_that_cannot_be_divided_have_a_folder_for_each_split(books, tmp_path):
+    recipe = recipe_of(tmp_path, books, "convokit = {}\nchat = { narration = true }")
+    build_corpus(recipe, tmp_path / "out")
+    names = set(digests(tmp_path / "out"))
+    assert "convokit/train/utterances.jsonl" in names
+    assert "chat/chat/test-00000-of-00001.jsonl" in names
+
+
+def test_a_fixed_list_of_splits_goes_before_the_hash(tmp_path):
+    books = write_shelf(tmp_path / "books", 2)
+    (tmp_path / "splits.csv").write_text("book,split\n9000,test\n9001,train\n77,train\n")
+    text = RECIPE.format(books=books, more="")
+    text = text.replace("[splits]", f'[splits]\nlist = "{tmp_path / "splits.csv"}"')
+    (tmp_path / "recipe.toml").write_text(text)
+    corpus = build_corpus(tmp_path / "recipe.toml", tmp_path / "out")
+    splits = {row["id"]: row["split"] for row in rows(tmp_path / "out" / "books.jsonl")}
+    assert splits == {"9000": "test", "9001": "train"}
+    assert corpus.record["unused_of_split_list"] == ["77"]
+
+
+def started(recipe, out, until):
+    """A build that has come so far, in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "miner", "build", recipe, "-o", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while not until() and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    return process
+
+
+@pytest.mark.parametrize("place", ["shards/*.shard", "stages/kept/*.shard", "stages/written/*"])
+def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_path, place):
+    _, out = built
+    again, partial = tmp_path / "again", tmp_path / "again.partial"
+    process = started(out / "recipe.toml", again, lambda: any(partial.glob(place)))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert not again.exists() or digests(again) == digests(out)
+    with (
+        pytest.raises(ValueError, match="--resume")
+        if not again.exists()
+        else pytest.raises(ValueError, match="exists")
+    ):
+        build_corpus(out / "recipe.toml", again)
+    if not again.exists():
+        build_corpus(out / "recipe.toml", again, resume=True)
+    assert digests(again) == digests(out)
+    assert not partial.exists()
+
+
+def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):
+    _, out = built
+    recipe = recipe_of(tmp_path, books, "convokit = {}")
+    build_corpus(recipe, tmp_path / "out")
+    with pytest.raises(ValueError, match="exists already"):
+        build_corpus(out / "recipe.toml", tmp_path / "out")
+    build_corpus(out / "recipe.toml", tmp_path / "out", force=True)
+    assert digests(tmp_path / "out") == digests(out)
+    assert not (tmp_path / "out" / "convokit").exists()
+
+
+def test_a_build_that_keeps_nothing_says_what_took_the_books(books, tmp_path):
+    recipe = recipe_of(tmp_path, books, "[filters]\nmin_delimiters = 9000")
+    with pytest.raises(ValueError, match=r"found no book .*min_delimiters: 13.*mined: 1\)"):
+        build_corpus(recipe, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_example_is_a_recipe_with_every_setting(tmp_path):
+    recipe = parse_recipe(example_recipe(), "example")
+    named = example_recipe()
+    for table in ("filters", "duplicates", "splits", "mining"):
+        for key in recipe.record()[table]:
+            assert f"\n{key} =" in named or f"\n# {key} =" in named, key
+    printed = CliRunner().invoke(main, ["build", "--example"])
+    assert (printed.exit_code, printed.output) == (0, named)
+    (tmp_path / "recipe.toml").write_text(named)
+    done = CliRunner().invoke(
+        main, ["build", str(tmp_path / "recipe.toml"), "-o", str(tmp_path / "out")]
+    )
+    assert done.exit_code == 0, done.output
+
+
+NAMED = 'name = "a"\nsources = ["sample"]\n'
+BAD = {
+    'name = "a"': "found no sources and no [catalog], expected one of them",
+    'sources = ["sample"]': "found no name, expected it",
+    'name = 3\nsources = ["sample"]': "name: found 3, expected a text",
+    'name = "a"\nsources = "sample"': "sources: found 'sample', expected a list",
+    NAMED + 'colour = "red"': "found colour, expected one of name, sources",
+    NAMED + "[filters]\nmax_words = 3": "[filters] found max_words, expected one of ",
+    NAMED + "[filters]\nmin_turns = 0": "[filters] min_turns: found 0",
+    NAMED + '[filters]\nmax_rare_words = "all"': (
+        "[filters] max_rare_words: found 'all', expected a number or false"
+    ),
+    NAMED + "[splits]\ntrain = 50": "[splits] found splits of 60 percent",
+    NAMED + "[splits]\nlist = 3": "[splits] list: found 3, expected",
+    NAMED + "[formats]\nword = {}": "[formats] found format 'word'",
+    NAMED + "[formats]\nchat = { narration = 3 }": "[formats] chat: narration: found 3",
+    NAMED + '[formats]\ncsv = { tables = ["x"] }': "[formats] csv: found tables ('x',)",
+    NAMED + '[catalog]\nlanguage = "??"': "[catalog] language: found",
+    NAMED + "[duplicates]\ndialogues = 3": "[duplicates] dialogues: found 3",
+    NAMED + "[mining]\nhistory_turns = -2": "[mining] history_turns: found -2",
+    "name = ": "expected TOML as `miner build --example` prints it",
+}
+
+
+@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
+def test_a_wrong_recipe_gets_one_line(text, tmp_path):
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    done = CliRunner().invoke(main, ["build", str(path), "-o", str(tmp_path / "out")])
+    (line,) = done.stderr.splitlines()
+    assert done.exit_code == 1 and line.startswith(f"miner: {path}: "), line
+    assert BAD[text] in line
+    assert [item.name for item in tmp_path.iterdir()] == ["recipe.toml"]
+
+
+def test_a_source_that_does_not_exist_is_found_before_any_work(tmp_path):
+    recipe = recipe_of(tmp_path, "nowhere/to/be/found")
+    with pytest.raises(ValueError, match=r"recipe\.toml: nowhere/to/be/found: no such file"):
+        build_corpus(recipe, tmp_path / "out")
