@@ -87,7 +87,7 @@ def test_the_first_duplicates_are_named_and_the_others_counted():
 
 def test_files_are_named_by_their_pattern():
     lines = shown(ACCOUNT)
-    at = lines.index("wrote")
+    at = lines.index("files")
     assert lines[at + 1 :] == [
         "  parquet/pairs/SPLIT-*.parquet",
         "  chat/chat/SPLIT-*.jsonl",

@@ -1,8 +1,13 @@
 """The figures of a corpus show its statistics and its filters, and equal corpora equal bytes."""
 
+import json
+import sys
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
+from helpers import failed, run
 
 from miner.app.plots.corpus import (
     draw_corpus,
@@ -11,6 +16,7 @@ from miner.app.plots.corpus import (
     plot_turn_lengths,
 )
 from miner.corpus.account import CorpusAccount
+from miner.corpus.build import build_corpus
 from miner.corpus.filter_table import FilterLine, FilterRow
 from miner.corpus.statistics import LengthStatistics
 from miner.dialogue.filter_counts import Amount
@@ -80,3 +86,41 @@ def test_lines_are_of_languages_if_there_are_several():
 
 def test_without_a_dialogue_there_is_no_figure():
     assert draw_corpus(replace(ACCOUNT, statistics={})) == []
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    path = tmp_path / "recipe.toml"
+    text = 'name = "tales"\nsources = ["sample"]\nplots = true\n[mining]\ntagger = "gap"\n'
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_build_has_its_figures_and_the_same_bytes_again(recipe, tmp_path):
+    outs = [tmp_path / "one", tmp_path / "other"]
+    for out in outs:
+        assert run("build", recipe, "-q", "-o", out).exit_code == 0
+    one, other = (
+        {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        for out in outs
+    )
+    assert one == other
+    card = one[Path("README.md")].decode()
+    listed = json.loads(one[Path("run.json")])["files"]
+    for name in ("turns", "words", "filters"):
+        path = f"figures/{name}.png"
+        assert f"]({path})" in card
+        assert listed[path] == sha256(one[Path(path)]).hexdigest()
+
+
+def test_plots_without_matplotlib_are_refused_before_any_work(recipe, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    line = failed("build", recipe, "-o", tmp_path / "out")
+    assert "found no matplotlib" in line and "extra plots" in line
+    assert not (tmp_path / "out").exists() and not (tmp_path / "out.partial").exists()
+
+
+def test_plots_from_python_need_what_draws_them(recipe, tmp_path):
+    with pytest.raises(ValueError, match="plots: found true without a function that draws"):
+        build_corpus(recipe, tmp_path / "out")
+    assert not (tmp_path / "out.partial").exists()

@@ -92,6 +92,7 @@ def command(
     FORMAT/     the dialogues in each format of the recipe, by split
     books.jsonl each book: its split, or why it was left out
     README.md   a dataset card: statistics, filters, how far to trust it
+    figures/    plots of it, if the recipe asks for them
     recipe.toml the recipe
     run.json    versions, settings, counts and digests of all files
 
@@ -105,9 +106,15 @@ def command(
     from miner.app.tables.corpus import tabulate_account
     from miner.corpus.build import build_corpus
     from miner.corpus.engines import find_executor
+    from miner.corpus.recipe import read_recipe
+    from miner.extras import import_extra
 
     if out == STDOUT:
         raise ValueError("-o -: found standard output, expected a folder")
+    draw = None
+    if read_recipe(recipe).plots:
+        import_extra("matplotlib", "plots")
+        from miner.app.plots.corpus import draw_corpus as draw
     with logging_to(log), BuildBar(quiet or as_json) as bar:
         built = build_corpus(
             recipe,
@@ -118,6 +125,7 @@ def command(
             executor=find_executor(engine, workers, out),
             force=force,
             resume=resume,
+            draw=draw,
             on_progress=bar.show_mining,
             on_stage=bar.show_stage,
         )

@@ -97,7 +97,7 @@ def _describe_files(account: CorpusAccount) -> list[str]:
     """The files, a line for each place."""
     places = [item.place for item in account.files]
     names = [figure.path for figure in account.illustrations]
-    return [_enumerate("wrote", [*places, *names, *account.other_files])]
+    return [_enumerate("files", [*places, *names, *account.other_files])]
 
 
 def _enumerate(before: str, names: Sequence[str]) -> str:
