@@ -299,7 +299,6 @@ def test_every_column_is_described(book):
     assert names <= COLUMNS.keys() | sides
     nested = {field.name for field in arrow_schemas()["dialogues"].field("turns").type.value_type}
     assert nested == set(re.findall("`(.*?)`", COLUMNS["turns"]))
-    assert COLUMNS.keys() <= names | nested
     card = write_card(account(book))
     assert all(f"`{name}`" in card for name in names)
 
