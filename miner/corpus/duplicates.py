@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import numpy as np
-from datasketch import MinHash
 
 from miner.corpus.folding import Hashes, hash_shingles, hash_words, mix
 from miner.files import writing
+
+if TYPE_CHECKING:
+    from datasketch import MinHash
 
 SHINGLE = 3  # words
 # "How do you do?" – "Very well, thank you." is in many books and copied from none.
@@ -137,16 +140,16 @@ def sign_dialogues(texts: Iterable[str]) -> Signatures:
 
 
 def _sign(shingles: Hashes) -> np.ndarray:
-    minhash = MinHash(
-        hashfunc=int, permutations=_permutations(), scheme=_SCHEME, num_perm=N_VALUES, seed=_SEED
-    )
+    minhash = _empty_minhash().copy()
     minhash.update_batch((shingles >> np.uint64(32)).astype(np.uint32))
     return minhash.hashvalues.astype(_VALUE)
 
 
 @cache
-def _permutations() -> np.ndarray:
-    return np.asarray(MinHash(num_perm=N_VALUES, seed=_SEED, scheme=_SCHEME).permutations)
+def _empty_minhash() -> MinHash:
+    from datasketch import MinHash  # half a second, which only those who sign dialogues wait
+
+    return MinHash(num_perm=N_VALUES, seed=_SEED, scheme=_SCHEME, hashfunc=int)
 
 
 def find_duplicates(books: Iterable[Signatures], work: Path, least: float = 0.8) -> Duplicates:

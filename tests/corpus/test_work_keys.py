@@ -54,7 +54,7 @@ def test_different_works_have_different_keys():
     titles = [
         "Emma", "The Mill", "The Mills", "A Tale of Two Cities", "A Tale of Two Towns", "The Story",
         "The Jungle Book", "The Second Jungle Book", "King Henry IV", "King Henry V", "Something",
-        "One", "Volume", "A Mill, or a Weir", "The First Men", "The Making of a Novel", "Roman", "Persuasion",
+        "One", "Volume", "The First Men", "The Making of a Novel", "Roman", "Persuasion",
     ]  # fmt: skip
     keys = {title: work_key(title, "Ann Reed", "1") for title in titles}
     assert len(set(keys.values())) == len(titles), keys
