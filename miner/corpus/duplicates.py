@@ -4,7 +4,7 @@ The words of a dialogue are cut into shingles of three. The similarity of two di
 Jaccard similarity of their shingles, estimated from signatures of 128 values (MinHash, Broder
 1997). Pairs with an equal band of their signatures are candidates (Leskovec, Rajaraman and Ullman,
 "Mining of Massive Datasets", section 3.4), and their whole signatures decide. All this is kept in
-files that are read in parts; memory is some 20 bytes a dialogue.
+files that are read in parts; memory is some 30 bytes a dialogue.
 
 Dialogues of one book are never duplicates of each other: a refrain is the author's.
 """
@@ -36,7 +36,7 @@ _VALUE = np.dtype("<u2")
 _KEY = np.dtype("<u4")
 _SCHEME, _SEED = "affine32", 1  # of datasketch: signatures are the same in all its versions
 _RECALL = 0.9  # of the bands, for a pair that is just similar enough
-_N_PARTITIONS = 64
+_N_PARTITIONS = 256  # by the first 8 bits of a hash
 _BUFFER = 1 << 20  # records that are collected before they are written, 16 MB
 _RECORD = np.dtype([("hash", "<u8"), ("row", "<u8")])
 _BAND = np.uint64(0x7F)  # the bits of a band's hash that hold its number
@@ -141,7 +141,7 @@ def sign_dialogues(texts: Iterable[str]) -> Signatures:
 
 def _sign(shingles: Hashes) -> np.ndarray:
     minhash = _empty_minhash().copy()
-    minhash.update_batch((shingles >> np.uint64(32)).astype(np.uint32))
+    minhash.update_batch((shingles >> np.uint64(32)).tolist())
     return minhash.hashvalues.astype(_VALUE)
 
 
@@ -255,7 +255,7 @@ class _Partitions:
     def write(self) -> None:
         """Writes what was added."""
         records = np.concatenate([np.empty(0, dtype=_RECORD), *self._waiting])
-        numbers = (records["hash"] >> np.uint64(58)).astype(np.int64)
+        numbers = (records["hash"] >> np.uint64(56)).astype(np.int64)
         records = records[np.argsort(numbers, kind="stable")]
         ends = np.cumsum(np.bincount(numbers, minlength=_N_PARTITIONS))
         for number, part in enumerate(np.split(records, ends[:-1])):
