@@ -4,7 +4,7 @@ The words of a dialogue are cut into shingles of three. The similarity of two di
 Jaccard similarity of their shingles, estimated from signatures of 128 values (MinHash, Broder
 1997). Pairs with an equal band of their signatures are candidates (Leskovec, Rajaraman and Ullman,
 "Mining of Massive Datasets", section 3.4), and their whole signatures decide. All this is kept in
-files that are read in parts, so that memory is some ten bytes a dialogue.
+files that are read in parts; memory is some 30 bytes a dialogue.
 
 Dialogues of one book are never duplicates of each other: a refrain is the author's.
 """
@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
-from datasketch import MinHash
 
 from miner.corpus.folding import Hashes, hash_shingles, hash_words, mix
 from miner.files import writing
+
+if TYPE_CHECKING:
+    from datasketch import MinHash
 
 SHINGLE = 3  # words
 # "How do you do?" – "Very well, thank you." is in many books and copied from none.
@@ -34,11 +36,11 @@ _VALUE = np.dtype("<u2")
 _KEY = np.dtype("<u4")
 _SCHEME, _SEED = "affine32", 1  # of datasketch: signatures are the same in all its versions
 _RECALL = 0.9  # of the bands, for a pair that is just similar enough
-_N_PARTITIONS = 64
+_N_PARTITIONS = 256  # by the first 8 bits of a hash
 _BUFFER = 1 << 20  # records that are collected before they are written, 16 MB
 _RECORD = np.dtype([("hash", "<u8"), ("row", "<u8")])
 _BAND = np.uint64(0x7F)  # the bits of a band's hash that hold its number
-_BLOCK = 1 << 15  # pairs whose signatures are compared at a time
+_BLOCK = 1 << 13  # pairs whose signatures are compared at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,24 +140,25 @@ def sign_dialogues(texts: Iterable[str]) -> Signatures:
 
 
 def _sign(shingles: Hashes) -> np.ndarray:
-    minhash = MinHash(
-        hashfunc=int, permutations=_permutations(), scheme=_SCHEME, num_perm=N_VALUES, seed=_SEED
-    )
-    minhash.update_batch((shingles >> np.uint64(32)).astype(np.uint32))
+    minhash = _empty_minhash().copy()
+    minhash.update_batch((shingles >> np.uint64(32)).tolist())
     return minhash.hashvalues.astype(_VALUE)
 
 
 @cache
-def _permutations() -> np.ndarray:
-    return MinHash(num_perm=N_VALUES, seed=_SEED, scheme=_SCHEME).permutations
+def _empty_minhash() -> MinHash:
+    from datasketch import MinHash  # half a second, which only those who sign dialogues wait
+
+    return MinHash(num_perm=N_VALUES, seed=_SEED, scheme=_SCHEME, hashfunc=int)
 
 
 def find_duplicates(books: Iterable[Signatures], work: Path, least: float = 0.8) -> Duplicates:
     """The dialogues that go because an earlier book has them, too.
 
     In the order of the corpus, a dialogue goes if it is similar enough to a dialogue of an earlier
-    book that stays; if there are several, it goes for the first of them. So what goes is never far
-    from what stays, as it would be at the end of a chain, and the first book loses nothing.
+    book that stays. If there are several, it goes for one with an equal signature, else for the
+    first of them. So what goes is never far from what stays, as it would be at the end of a chain,
+    and the first book loses nothing.
 
     Args:
         books: the signatures of each book, in the order of the corpus. They are read once.
@@ -236,56 +239,47 @@ class _Partitions:
     """Files of records, divided by the first bits of their hashes."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._files: list[BinaryIO] = [
-            (folder / f"{name}.{number:03}").open("wb") for number in range(_N_PARTITIONS)
-        ]
+        self._folder, self._name = folder, name
         self._waiting: list[np.ndarray] = []
         self._n_waiting = 0
 
     def add(self, hashes: Hashes, rows: np.ndarray) -> None:
+        """Adds a record for each hash. Records are written when they are many."""
         records = np.empty(len(hashes), dtype=_RECORD)
         records["hash"], records["row"] = hashes, rows
         self._waiting.append(records)
         self._n_waiting += len(records)
         if self._n_waiting >= _BUFFER:
-            self._flush()
+            self.write()
 
-    def close(self) -> None:
-        try:
-            self._flush()
-        finally:
-            for file in self._files:
-                file.close()
-
-    def _flush(self) -> None:
-        if not self._n_waiting:
-            return
-        records = np.concatenate(self._waiting)
-        numbers = (records["hash"] >> np.uint64(58)).astype(np.int64)
-        order = np.argsort(numbers, kind="stable")
+    def write(self) -> None:
+        """Writes what was added."""
+        records = np.concatenate([np.empty(0, dtype=_RECORD), *self._waiting])
+        numbers = (records["hash"] >> np.uint64(56)).astype(np.int64)
+        records = records[np.argsort(numbers, kind="stable")]
         ends = np.cumsum(np.bincount(numbers, minlength=_N_PARTITIONS))
-        for file, part in zip(self._files, np.split(records[order], ends[:-1]), strict=True):
-            file.write(part.tobytes())
+        for number, part in enumerate(np.split(records, ends[:-1])):
+            if len(part):
+                with (self._folder / f"{self._name}.{number:03}").open("ab") as file:
+                    file.write(part.tobytes())
         self._waiting, self._n_waiting = [], 0
 
 
 def _write_table(books: Iterable[Signatures], folder: Path, n_rows: int) -> _Table:
     starts = [0]
     wholes, bands = _Partitions(folder, "whole"), _Partitions(folder, "band")
-    try:
-        with (folder / "keys").open("wb") as keys, (folder / "values").open("wb") as values:
-            for signatures in books:
-                rows = np.arange(starts[-1], starts[-1] + len(signatures), dtype=np.uint64)
-                keys.write(signatures.keys.astype(_KEY).tobytes())
-                values.write(signatures.values.astype(_VALUE).tobytes())
-                wholes.add(_hash_values(signatures.values), rows)
-                for number in range(N_VALUES // n_rows):
-                    band = signatures.values[:, number * n_rows : (number + 1) * n_rows]
-                    bands.add((_hash_values(band) & ~_BAND) | np.uint64(number), rows)
-                starts.append(starts[-1] + len(signatures))
-    finally:
-        wholes.close()
-        bands.close()
+    with (folder / "keys").open("wb") as keys, (folder / "values").open("wb") as values:
+        for signatures in books:
+            rows = np.arange(starts[-1], starts[-1] + len(signatures), dtype=np.uint64)
+            keys.write(signatures.keys.astype(_KEY).tobytes())
+            values.write(signatures.values.astype(_VALUE).tobytes())
+            wholes.add(_hash_values(signatures.values), rows)
+            for number in range(N_VALUES // n_rows):
+                band = signatures.values[:, number * n_rows : (number + 1) * n_rows]
+                bands.add((_hash_values(band) & ~_BAND) | np.uint64(number), rows)
+            starts.append(starts[-1] + len(signatures))
+    wholes.write()
+    bands.write()
     return _Table(folder, np.array(starts, dtype=np.int64))
 
 
@@ -299,7 +293,7 @@ def _hash_values(values: np.ndarray) -> Hashes:
 
 def _find_exact(table: _Table) -> np.ndarray:
     """For each row: the first row with the same signature, which may be itself."""
-    first = np.arange(table.n_rows)
+    first = np.arange(table.n_rows, dtype=np.uint32)
     for records in table.partitions("whole"):
         rows = records["row"].astype(np.int64)
         starts = _starts_of(records["hash"])
@@ -359,7 +353,7 @@ def _pairs_in(
 
 def _decide(table: _Table, first: np.ndarray, similar: _Found) -> Duplicates:
     """Takes the rows in their order: a row goes if an earlier one that it is a copy of stays."""
-    kept = np.arange(table.n_rows)  # for each row the one that stays for it
+    kept = np.arange(table.n_rows, dtype=np.uint32)  # for each row the one that stays for it
     later, earlier, similarities = similar
     row_similarity: dict[int, float] = {}
     order = np.lexsort((earlier, later))
@@ -371,15 +365,16 @@ def _decide(table: _Table, first: np.ndarray, similar: _Found) -> Duplicates:
             row_similarity[row] = similarity
     # A row with the signature of an earlier one goes for that, or where that goes. The first one
     # of a book stays with all that its own book has like it.
-    books = table.books_of(np.arange(table.n_rows))
-    goes_with = (kept[first] != first) | (books[first] != books)
-    kept = np.where(goes_with, kept[first], kept)
+    again = np.flatnonzero(first != np.arange(table.n_rows))
+    firsts = first[again]
+    goes = (kept[firsts] != firsts) | (table.books_of(firsts) != table.books_of(again))
+    kept[again[goes]] = kept[firsts[goes]]
     gone = np.flatnonzero(kept != np.arange(table.n_rows))
     kept = kept[gone]
     return Duplicates(
-        books[gone],
+        table.books_of(gone),
         table.keys_of(gone),
-        books[kept],
+        table.books_of(kept),
         table.keys_of(kept),
         np.array([row_similarity.get(row, 1.0) for row in first[gone].tolist()]),
     )

@@ -42,7 +42,7 @@ def work_key(title: str, author: str, id: str) -> str:
     """A text that is the same for the editions and the volumes of one work.
 
     >>> work_key("The Portrait of a Lady — Volume 1 (of 2)", "James, Henry, 1843-1916", "2833")
-    'james: portrait of a lady'
+    'james: portraitofalady'
     >>> work_key("The Portrait of a Lady", "", "8")
     'book 8'
 
@@ -93,7 +93,7 @@ def _main_title(title: str) -> str:
     shorter = ""
     while shorter != name:
         shorter, name = name, _without_volume(_ENDING.sub("", name))
-    return _ARTICLE.sub("", name)
+    return _ARTICLE.sub("", name).replace(" ", "")  # "Moby Dick" is "Moby-Dick"
 
 
 def _without_volume(name: str) -> str:
