@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from miner.annotation.annotations import read_annotations
     from miner.app.viewer.view import view_html
     from miner.books.book import Block, Book
-    from miner.corpus.build import mine_corpus
+    from miner.books.catalog_query import CatalogQuery, CatalogResult, search_catalog
     from miner.corpus.mined_book import MinedBook
     from miner.corpus.pipeline import mine
     from miner.corpus.reading import read_book, read_spans
+    from miner.corpus.run import mine_corpus
     from miner.dialogue.dialogues import Dialogue, Pair, Turn, turn_pairs
     from miner.dialogue.spans import Span
     from miner.dialogue.tags import Tag, Tagger
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "Book",
+    "CatalogQuery",
+    "CatalogResult",
     "Dialogue",
     "MinedBook",
     "Pair",
@@ -51,6 +54,7 @@ __all__ = [
     "read_book",
     "read_spans",
     "score",
+    "search_catalog",
     "turn_pairs",
     "view_html",
 ]
@@ -59,7 +63,8 @@ _MODULES = {
     "miner.annotation.annotations": ["read_annotations"],
     "miner.app.viewer.view": ["view_html"],
     "miner.books.book": ["Block", "Book"],
-    "miner.corpus.build": ["mine_corpus"],
+    "miner.books.catalog_query": ["CatalogQuery", "CatalogResult", "search_catalog"],
+    "miner.corpus.run": ["mine_corpus"],
     "miner.corpus.mined_book": ["MinedBook"],
     "miner.corpus.pipeline": ["mine"],
     "miner.corpus.reading": ["read_book", "read_spans"],

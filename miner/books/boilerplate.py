@@ -59,11 +59,15 @@ class Body:
         text_blocks: what is left of the page.
         fields: Title, Author and Language of Gutenberg's header, by their names in small letters.
         drops: the words left out, by reason.
+        header: the text down to the START line, or "" where there is no such line.
+        footer: the text of the licence below the book, or "".
     """
 
     text_blocks: list[TextBlock]
     fields: dict[str, str]
     drops: Counter[str]
+    header: str
+    footer: str
 
 
 def strip_boilerplate(page: Page) -> Body:
@@ -90,7 +94,8 @@ def strip_boilerplate(page: Page) -> Body:
             kept.append(text_block)
     kept = _without_notes(kept, drops)
     _refuse_large_drop(page, len(kept), drops)
-    return Body(kept, _fields(head), drops + page.drops)
+    above, below = page.text_blocks[:start], page.text_blocks[end:]
+    return Body(kept, _fields(head), drops + page.drops, _header(above), _text_of(below))
 
 
 def _find_book(text_blocks: Sequence[TextBlock]) -> tuple[int, int, str]:
@@ -114,6 +119,17 @@ def _find_book(text_blocks: Sequence[TextBlock]) -> tuple[int, int, str]:
         if text_block.region == "licence" or _END.search(text_block.text):
             end = position
     return start, end, head
+
+
+def _header(text_blocks: Sequence[TextBlock]) -> str:
+    """The text of the header. What follows its last START line in one text block is the book's."""
+    text = _text_of(text_blocks)
+    starts = [match.end() for match in _START.finditer(text)]
+    return text[: starts[-1]] if starts else text
+
+
+def _text_of(text_blocks: Sequence[TextBlock]) -> str:
+    return "\n\n".join(text_block.text for text_block in text_blocks)
 
 
 def _is_about_licence(text_block: TextBlock) -> bool:

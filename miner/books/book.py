@@ -11,6 +11,7 @@ from enum import StrEnum
 from miner.books.boilerplate import strip_boilerplate
 from miner.books.chapters import Outline, find_chapter_starts, is_contents_title, looks_like_heading
 from miner.books.page import TextBlock, count_words, read_page
+from miner.books.rights import find_copyright
 from miner.languages.registry import LANGUAGES, any_of, code_from_name
 
 
@@ -62,6 +63,8 @@ class Book:
         drops: the words left out, by reason.
         sha256: digest of the file's bytes, in hexadecimal.
         warnings: what is doubtful in the file, one line each.
+        rights: the words by which Gutenberg says that the work is in copyright, "" if it does not.
+            The copyright page of the printed book is no such word.
     """
 
     id: str
@@ -72,6 +75,7 @@ class Book:
     drops: tuple[tuple[str, int], ...]
     sha256: str
     warnings: tuple[str, ...] = ()
+    rights: str = ""
 
     @property
     def n_chapters(self) -> int:
@@ -133,6 +137,7 @@ def parse_book(data: bytes, book_id: str) -> Book:
         drops=tuple(sorted(body.drops.items())),
         sha256=hashlib.sha256(data).hexdigest(),
         warnings=page.warnings,
+        rights=find_copyright(page.rights, body.header, body.footer),
     )
 
 

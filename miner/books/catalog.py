@@ -1,50 +1,85 @@
-"""A title -> its number in Gutenberg's own catalogue."""
+"""Gutenberg's own catalogue, pg_catalog.csv: where it is, and its entries."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import os
 import re
-import unicodedata
+import zlib
 from collections.abc import Iterator
-from difflib import get_close_matches
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, TextIO
 
 from miner.books.sources import cache_folder
-from miner.books.web import FileKind, Limits, download_file
+from miner.books.web import DownloadError, FileKind, Limits, download_file
 from miner.files import printable
 
 CATALOG_URL = "https://www.gutenberg.org/cache/epub/feeds/pg_catalog.csv"
-_NAME = "pg_catalog.csv"
+CATALOG_NAME = "pg_catalog.csv"
+TEXT = "Text"  # the type of an entry that is a text
 _KIND = FileKind("Gutenberg's catalogue", re.compile(rb"^\W{0,3}Text#,"), b"\n")
 # One repetition: a misspelled file name must not wait long for a network that is not there.
 _LIMITS = Limits(timeout=10, retries=1)
-_WORD, _APOSTROPHE = re.compile(r"\w+"), re.compile("['’‘]")
-_COLUMNS = ("Text#", "Type", "Title", "Authors")
-_SHOWN = 5  # books listed in an error
+_NUMBER, _TYPE, _TITLE, _AUTHORS = "Text#", "Type", "Title", "Authors"
+_REQUIRED = (_NUMBER, _TYPE, _TITLE, _AUTHORS)
 
 
-class CatalogEntry(NamedTuple):
-    """A text of the catalogue; `title` may have several lines, `authors` have "; " between them."""
+@dataclass(frozen=True, slots=True, order=True)
+class CatalogEntry:
+    """One row of the catalogue. Entries are ordered by number.
+
+    Args:
+        number: the Gutenberg number.
+        type: "Text"; others are "Sound", "Dataset", "Image", "MovingImage", "StillImage" and
+            "Collection".
+        issued: the day on which Gutenberg published it, "1998-06-01".
+        title: on one line or several.
+        languages: codes, most often one.
+        authors: with their years and roles, "Austen, Jane, 1775-1817".
+        subjects: headings of the Library of Congress, "England -- Fiction".
+        locc: classes of the Library of Congress, "PR".
+        bookshelves: Gutenberg's own groups of books.
+    """
 
     number: int
+    type: str
+    issued: str
     title: str
-    authors: str
+    languages: tuple[str, ...]
+    authors: tuple[str, ...]
+    subjects: tuple[str, ...]
+    locc: tuple[str, ...]
+    bookshelves: tuple[str, ...]
+
+    @property
+    def title_line(self) -> str:
+        """The title on one line."""
+        return " ".join(self.title.split())
 
     def __str__(self) -> str:
-        return f"{self.number} {' '.join(self.title.split())} ({self.authors or 'no author'})"
+        return f"{self.number} {self.title_line} ({'; '.join(self.authors) or 'no author'})"
+
+    def to_json(self) -> dict[str, Any]:
+        """The columns by name, for JSON."""
+        return asdict(self)
 
 
-def find_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
+def find_catalog(
+    *, cache: Path | None = None, url: str = CATALOG_URL, limits: Limits | None = None
+) -> Path:
     """The file of Gutenberg's catalogue, pg_catalog.csv.
 
     It is the file that the variable MINER_CATALOG names, or else the one in the cache. If the cache
-    has none, it is downloaded once, by the same code as books.
+    has none, it is downloaded once, by the same code as books. Either file may be compressed with
+    gzip, if its name then ends in .gz.
 
     Args:
         cache: folder of downloaded files; None: `cache_folder()`.
         url: where to download it from.
+        limits: what the download may take; None: ten seconds for an answer, and one repetition.
 
     Raises:
         ValueError: if MINER_CATALOG names no file.
@@ -52,92 +87,103 @@ def find_catalog(*, cache: Path | None = None, url: str = CATALOG_URL) -> Path:
     """
     if named := os.environ.get("MINER_CATALOG"):
         if not Path(named).is_file():
-            raise ValueError(f"MINER_CATALOG: found no file {printable(named)}, expected a {_NAME}")
+            raise ValueError(
+                f"MINER_CATALOG: found no file {printable(named)}, expected a {CATALOG_NAME}"
+            )
         return Path(named)
     folder = cache_folder() if cache is None else cache
-    return download_file(_NAME, (url,), folder / _NAME, _KIND, _LIMITS)
+    path, packed = folder / CATALOG_NAME, folder / f"{CATALOG_NAME}.gz"
+    if not path.is_file() and packed.is_file():
+        return packed
+    return download_file(CATALOG_NAME, (url,), path, _KIND, limits or _LIMITS)
 
 
-def find_title(title: str, catalog: Path) -> str:
-    """The Gutenberg number of the text with this title.
+def refresh_catalog(
+    *, cache: Path | None = None, url: str = CATALOG_URL, limits: Limits | None = None
+) -> Path:
+    """The file of the catalogue in the cache, downloaded anew.
 
-    Case, accents and punctuation do not count, and the part after ":", ";" or a line break may be
-    left out. A title in full comes before one without its last part. Of several editions by one
-    author the lowest number is taken.
+    Gutenberg renews the catalogue once a week. The new file replaces the old one whole or not at
+    all.
 
     Args:
-        title: the title, "Pride and Prejudice".
-        catalog: the file of the catalogue, see `find_catalog`.
+        cache: folder of downloaded files; None: `cache_folder()`.
+        url: where to download it from.
+        limits: what the download may take; None: ten seconds for an answer, and one repetition.
 
     Raises:
-        OSError: if the catalogue cannot be read.
-        ValueError: if the file is no catalogue, if no text has this title (names the closest
-            titles), or if texts by different authors have it (names up to five).
+        ValueError: if the variable MINER_CATALOG names the catalogue, which is then not in the
+            cache.
+        DownloadError: if it cannot be downloaded; says which older file is kept, if there is one.
     """
-    wanted = _folded(title)
-    entries = list(_read_texts(catalog))
-    found = [entry for entry in entries if wanted and _folded(entry.title) == wanted] or [
-        entry for entry in entries if wanted and _folded(_main_title(entry.title)) == wanted
-    ]
-    if not found:
-        raise ValueError(f"found no text with the title {title!r}{_closest(wanted, entries)}")
-    by_author: dict[str, CatalogEntry] = {}
-    for entry in sorted(found):
-        by_author.setdefault(entry.authors.split(";")[0].strip(), entry)
-    if len(by_author) > 1:
-        shown = "; ".join(map(str, list(by_author.values())[:_SHOWN]))
+    if named := os.environ.get("MINER_CATALOG"):
         raise ValueError(
-            f"found {len(by_author)} authors of texts with the title {title!r}, "
-            f"expected one of the numbers: {shown}"
+            f"MINER_CATALOG: found {printable(named)}, expected it to be unset to refresh the "
+            "catalogue in the cache"
         )
-    return str(min(found).number)
+    path = (cache_folder() if cache is None else cache) / CATALOG_NAME
+    try:
+        return download_file(CATALOG_NAME, (url,), path, _KIND, limits or _LIMITS, again=True)
+    except DownloadError as error:
+        if not path.is_file():
+            raise
+        raise DownloadError(
+            f"{error}; the catalogue of {day_of(path)} is kept in {printable(path)}"
+        ) from error
 
 
-def number_from_title(title: str) -> str:
-    """The Gutenberg number of the text with this title in the file of `find_catalog`.
+def day_of(path: Path) -> str:
+    """The day on which a file was written, "2026-05-01"; in UTC."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+
+
+def read_catalog(path: Path) -> Iterator[CatalogEntry]:
+    """Yields the entries of a catalogue, in the order of the file. Rows without a number are none.
+
+    Args:
+        path: the file, see `find_catalog`.
 
     Raises:
-        ValueError: as `find_title` raises it, or if the catalogue cannot be read.
+        OSError: if the file cannot be read.
+        ValueError: if it is no catalogue, or is damaged; names it.
     """
     try:
-        path = find_catalog()
-    except ValueError as error:
-        raise ValueError(f"there is no catalogue of titles: {error}") from error
-    try:
-        return find_title(title, path)
-    except OSError as error:
-        raise ValueError(f"{printable(path)}: cannot be read: {error.strerror}") from error
+        with _open(path) as file:
+            rows = csv.DictReader(file)
+            if missing := [name for name in _REQUIRED if name not in (rows.fieldnames or ())]:
+                raise ValueError(
+                    f"{printable(path)}: found no column {', '.join(missing)}, "
+                    f"expected Gutenberg's {CATALOG_NAME}"
+                )
+            for row in rows:
+                if (row[_NUMBER] or "").isdecimal():
+                    yield _entry(row)
+    except (csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(
+            f"{printable(path)}: found a damaged file ({error}), expected Gutenberg's "
+            f"{CATALOG_NAME}"
+        ) from error
 
 
-def _read_texts(catalog: Path) -> Iterator[CatalogEntry]:
-    """The texts of the catalogue; sound recordings, pictures and data are left out."""
-    with catalog.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = csv.DictReader(file)
-        if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
-            raise ValueError(
-                f"{printable(catalog)}: found no column {', '.join(missing)}, "
-                f"expected Gutenberg's {_NAME}"
-            )
-        for row in rows:
-            number, title = row["Text#"] or "", row["Title"]
-            if row["Type"] == "Text" and title and number.isdecimal():
-                yield CatalogEntry(int(number), title, row["Authors"] or "")
+def _open(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+    return path.open(encoding="utf-8-sig", errors="replace", newline="")
 
 
-def _main_title(title: str) -> str:
-    return re.split(r"[:;\n]", title, maxsplit=1)[0]
+def _entry(row: dict[str, str | None]) -> CatalogEntry:
+    def parts(name: str) -> tuple[str, ...]:
+        found = (part.strip() for part in (row.get(name) or "").split(";"))
+        return tuple(filter(None, found))
 
-
-def _folded(title: str) -> str:
-    """A title in small letters, without accents, apostrophes and punctuation; "&" is "and"."""
-    letters = title.casefold()
-    if not letters.isascii():
-        decomposed = unicodedata.normalize("NFKD", letters)
-        letters = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return " ".join(_WORD.findall(_APOSTROPHE.sub("", letters.replace("&", " and "))))
-
-
-def _closest(wanted: str, entries: list[CatalogEntry]) -> str:
-    titles = {_folded(title): title for entry in entries if (title := _main_title(entry.title))}
-    closest = get_close_matches(wanted, titles, n=3)
-    return f", expected one such as {' or '.join(repr(titles[n]) for n in closest)}" * bool(closest)
+    return CatalogEntry(
+        int(row[_NUMBER] or ""),
+        row[_TYPE] or "",
+        row.get("Issued") or "",
+        row[_TITLE] or "",
+        parts("Language"),
+        parts(_AUTHORS),
+        parts("Subjects"),
+        parts("LoCC"),
+        parts("Bookshelves"),
+    )

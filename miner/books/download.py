@@ -9,10 +9,18 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from miner.books.allowance import Allowance
 from miner.books.book import parse_book
 from miner.books.book_file import find_page_fault, read_book_file
-from miner.books.catalog import number_from_title
-from miner.books.sources import NUMBER, Source, cache_folder, cached_file, find_sources
+from miner.books.sources import (
+    NUMBER,
+    Source,
+    cache_folder,
+    cached_file,
+    classic_folder,
+    find_sources,
+)
+from miner.books.titles import number_from_title
 from miner.books.web import FileKind, Limits, download_file
 from miner.files import printable
 
@@ -37,7 +45,7 @@ def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
     ('https://gutenberg.pglaf.org/1/3/4/1342/1342-h/1342-h.htm',)
     """
     templates = re.split(r"[\s,]+", mirror.strip(" ,\t\r\n"))
-    path = "/".join([*(id[:-1] or "0"), id])
+    path = classic_folder(id)
     for template in templates:
         unknown = set(re.findall(r"\{.*?\}", template)) - {"{id}", "{path}"}
         if "{id}" not in template or unknown:
@@ -85,11 +93,15 @@ def download(
     mirror: str | None = None,
     cache: Path | None = None,
     limits: Limits | None = None,
+    allowance: Allowance | None = None,
 ) -> Path:
     """The cached file of a Gutenberg book, which is downloaded first if it is not there.
 
     A cached file is used without any request, even if it came from another mirror, but only if it
     is this book. A page is kept only if it is this book.
+
+    The rules of gutenberg.org for robots are kept: two seconds between requests, and no more books
+    in 24 hours than it allows. The second rule does not hold for mirrors.
 
     Args:
         id: Gutenberg number, "1342".
@@ -97,19 +109,27 @@ def download(
             gutenberg.org.
         cache: folder of downloaded books; it is made if need be. None: `cache_folder()`.
         limits: what one URL may take; None: `Limits()`.
+        allowance: what counts the books of a day; None: `Allowance` in the cache.
 
     Raises:
-        DownloadError: if no whole HTML page of this book comes or it cannot be stored; names the
-            id, the URL and the reason.
+        DownloadError: if no whole HTML page of this book comes, it cannot be stored, or
+            gutenberg.org allows no more books today; names the id and the reason.
         ValueError: if the id or the mirror is not usable; names it.
     """
     if not (match := NUMBER.fullmatch(id)):
         raise ValueError(f"{id!r}: not a Gutenberg number, expected 1 to 99999999")
     id = match[1]
     mirror = mirror or os.environ.get("MINER_MIRROR") or DEFAULT_MIRROR
-    path = cached_file(cache_folder() if cache is None else cache, id)
+    folder = cache_folder() if cache is None else cache
     kind = FileKind("an HTML book", _HTML_START, b"</html", partial(_find_fault, id=id))
-    return download_file(id, urls_from_mirror(mirror, id), path, kind, limits or Limits())
+    return download_file(
+        id,
+        urls_from_mirror(mirror, id),
+        cached_file(folder, id),
+        kind,
+        limits or Limits(),
+        allowance=allowance or Allowance(folder),
+    )
 
 
 def _find_fault(page: bytes, id: str) -> str:

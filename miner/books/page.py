@@ -50,6 +50,7 @@ _SKIPPED_TAGS = frozenset("head style script title noscript template object map 
 _SKIPPED = re.compile(rf"<(/?)({'|'.join(sorted(_SKIPPED_TAGS))})\b[^<>]*>", re.IGNORECASE)
 _ANY_TAG = re.compile("<[^<>]*>")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_RIGHTS_NAME = re.compile(r"(?:dc|dcterms|pg)\.rights", re.IGNORECASE)
 _PAGE_CLASS = re.compile(
     r"page-?nu?m\w*|pageno|page|pb|pagebreak|pgnum|folionum|foliono|indexpageno|versenum|verseno|linenum"
 )
@@ -110,6 +111,7 @@ class Page:
         warnings: what is doubtful in the file, one line each.
         n_lost: about how many words are in no text block, because a tag, a comment or an element
             around them is not closed; 0 if they are as few as in any file.
+        rights: what <meta name="dc.rights"> says, or "".
     """
 
     text_blocks: list[TextBlock]
@@ -118,6 +120,7 @@ class Page:
     drops: Counter[str]
     warnings: tuple[str, ...]
     n_lost: int
+    rights: str = ""
 
 
 def count_words(text: str) -> int:
@@ -162,9 +165,20 @@ def read_page(data: bytes) -> Page:
             drops=walk.drops,
             warnings=decoded.warnings + (lost,) * bool(n_lost),
             n_lost=n_lost,
+            rights=_find_rights(soup),
         )
     finally:
         soup.decompose()  # the tree is full of cycles; freeing it keeps memory flat over many books
+
+
+def _find_rights(soup: BeautifulSoup) -> str:
+    """What the elements <meta> say of the rights, by any of the names that Gutenberg gives them."""
+    found = (
+        _single_spaced(str(meta.get("content") or ""))
+        for meta in (soup.head or soup).find_all("meta")
+        if _RIGHTS_NAME.fullmatch(str(meta.get("name") or ""))
+    )
+    return " ".join(filter(None, found))
 
 
 def _count_lost_words(text: str, walk: _Walk) -> int:

@@ -38,6 +38,14 @@ _LOCAL_NAMES = (
     "{id}.html",
     "{id}/{id}-h.htm",
     "{id}-h/{id}-h.htm",
+    # The module "gutenberg" of Gutenberg's rsync servers, and "gutenberg-epub" below or beside it.
+    "{path}/{id}-h/{id}-h.htm",
+    "{path}/{id}-h/{id}-h.html",
+    "{path}/{id}-h.htm",
+    "cache/epub/{id}/pg{id}-images.html",
+    "{id}/pg{id}-images.html",
+    "epub/{id}/pg{id}-images.html",
+    "files/{id}/{id}-h/{id}-h.htm",
 )
 
 
@@ -82,6 +90,15 @@ def books_folder() -> Path | None:
     return Path(folder) if folder else None
 
 
+def classic_folder(id: str) -> str:
+    """The folder of a book in the classic layout of Gutenberg's servers.
+
+    >>> classic_folder("1342"), classic_folder("5")
+    ('1/3/4/1342', '0/5')
+    """
+    return "/".join([*(id[:-1] or "0"), id])
+
+
 def cached_file(cache: Path, id: str) -> Path:
     """The path of a book in the cache, which may not exist yet."""
     return cache / f"{id}.html"
@@ -109,8 +126,8 @@ def find_sources(
 
     Args:
         words: what the user wrote.
-        books: a local folder of Gutenberg files, in which numbers are looked up first; None:
-            `books_folder()`.
+        books: a local folder of Gutenberg files, in which numbers are looked up first: the files
+            themselves, or a copy of a mirror in one of its layouts; None: `books_folder()`.
         cache: the folder of downloaded books, in which they are looked up next; None:
             `cache_folder()`.
         number_from_title: gives the number of a title, or raises ValueError. None: titles are not
@@ -259,7 +276,8 @@ def _sample() -> list[Source] | Missing:
 
 def _numbered(id: str, books: Path | None, cache: Path) -> list[Source]:
     """The book of a Gutenberg number: in the local folder, in the cache, or on no disk yet."""
-    local = [books / name.format(id=id) for name in _LOCAL_NAMES] if books else []
+    names = (name.format(id=id, path=classic_folder(id)) for name in _LOCAL_NAMES)
+    local = [books / name for name in names] if books else []
     path = next((path for path in local if path.is_file()), None)
     if path is None and _is_cached(cached_file(cache, id), id):
         path = cached_file(cache, id)

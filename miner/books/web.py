@@ -2,7 +2,8 @@
 
 Requests are made one at a time, with a pause between two to the same host. urllib3's `Retry`
 repeats requests that failed for a passing reason. This module adds three things: a limit on the
-total time, even if an answer never stops; a limit on its size; and a check of its kind.
+total time, even if an answer never stops; a limit on its size; and a check of its kind. What
+gutenberg.org allows in a day is in `miner.books.allowance`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from miner.version import __version__
 if TYPE_CHECKING:
     from requests import Response
     from urllib3 import BaseHTTPResponse, Retry
+
+    from miner.books.allowance import Allowance
 
 USER_AGENT = (
     f"conversation-miner/{__version__} (one file at a time, with pauses; "
@@ -100,7 +103,14 @@ class FileKind:
 
 
 def download_file(
-    name: str, urls: Sequence[str], path: Path, kind: FileKind, limits: Limits
+    name: str,
+    urls: Sequence[str],
+    path: Path,
+    kind: FileKind,
+    limits: Limits,
+    *,
+    again: bool = False,
+    allowance: Allowance | None = None,
 ) -> Path:
     """The path of a file, which is downloaded first if it does not exist or has a fault.
 
@@ -114,14 +124,16 @@ def download_file(
         path: where to store it; missing folders are made.
         kind: what the file must look like.
         limits: what each URL may take.
+        again: whether to download it even if it is there.
+        allowance: what counts the requests to a host that allows a number in a day; None: no count.
 
     Raises:
-        DownloadError: if no URL gives a whole file of this kind, or it cannot be stored; names the
-            file, the URL or path, and the reason.
+        DownloadError: if no URL gives a whole file of this kind, it cannot be stored, or no request
+            is left today; names the file, the URL or path, and the reason.
     """
     with _one_at_a_time:
         note = ""
-        if path.is_file():
+        if path.is_file() and not again:
             fault = kind.find_fault(path.read_bytes())
             if not fault:
                 return path
@@ -130,7 +142,7 @@ def download_file(
             try:
                 # Opened before the request: a folder without write access costs no download.
                 with whole_file(path, force=True) as file:
-                    file.write(_read_politely(url, kind, limits))
+                    file.write(_read_politely(url, kind, limits, allowance))
                 return path
             except _NotThereError:
                 continue
@@ -143,17 +155,24 @@ def download_file(
     raise DownloadError(f"{name}: {' and '.join(urls)} answered 404, expected {kind.name}{note}")
 
 
-def _read_politely(url: str, kind: FileKind, limits: Limits) -> bytes:
-    """The file at a URL, requested after the pause for its host."""
+def _read_politely(url: str, kind: FileKind, limits: Limits, allowance: Allowance | None) -> bytes:
+    """The file at a URL, requested after the pause for its host, and counted."""
     host = urlsplit(url).netloc.lower()
     at, reason = _not_reached.get(host, (float("-inf"), ""))
     if time.monotonic() - at < _NOT_ASKED_AGAIN:
         raise DownloadError(reason)
+    name = urlsplit(url).hostname or ""
+    slot = allowance.take(name) if allowance else 0.0
     since = time.monotonic() - _last_request.get(host, float("-inf"))
-    time.sleep(max(0.0, limits.pause - since))
-    deadline = time.monotonic() + limits.total
+    time.sleep(max(0.0, limits.pause - since, slot - time.time()))
+    began = time.monotonic()
+    deadline = began + limits.total
     try:
         return _within(limits.total, lambda: _read(url, kind, limits, deadline))
+    except DownloadError:
+        if allowance and host in _not_reached and _not_reached[host][0] >= began:
+            allowance.give_back(name, slot)
+        raise
     finally:
         _last_request[host] = time.monotonic()
 

@@ -1,526 +1,526 @@
-"""Many books -> mined books, one after another, and a folder with all of them."""
+"""A recipe -> a corpus: many books, filtered, divided into splits, described and written.
+
+The stages are maps over books, so an executor can do them anywhere. Each keeps what is done in the
+working folder of the output, and a build that was killed continues there.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
-import os
-import platform
-import warnings
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import asdict, dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
-from inspect import GEN_CREATED, getgeneratorstate
-from numbers import Integral
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, TypeVar
 
-from miner.books.catalog import number_from_title
-from miner.books.sources import Missing, Source, find_sources
-from miner.characters.character_files import open_characters
-from miner.corpus.executors import Executor, LocalExecutor, Lost
-from miner.corpus.filters import BookFilter, list_filters
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions, describe
-from miner.corpus.pipeline import (
-    SetAside,
-    UntaggedBook,
-    lost_book,
-    open_tagger,
-    read_source,
-    tag_books,
+import numpy as np
+
+from miner.books.sources import find_sources
+from miner.books.titles import number_from_title
+from miner.corpus.account import CorpusAccount, Duplicates, data_files_of
+from miner.corpus.book_stage import BookJudge, MinedSource, Vocabulary, WordCounter, grouped
+from miner.corpus.card import write_card
+from miner.corpus.dialogue_stage import (
+    BookOfDialogues,
+    DialogueFilter,
+    DialogueFinisher,
+    DialogueSigner,
+    read_signatures,
 )
-from miner.corpus.progress import Progress, ProgressCounter
-from miner.corpus.reading import names_of_marks, word_of
-from miner.corpus.shards import ShardFolder, shard_name
+from miner.corpus.duplicates import Duplicate, find_duplicates
+from miner.corpus.duplicates import Duplicates as DuplicateDialogues
+from miner.corpus.executors import Executor, LocalExecutor, Lost
+from miner.corpus.export import find_format
+from miner.corpus.facts import NO_SKETCH
+from miner.corpus.filter_table import WORKS, FilterRow, describe_filters, tabulate_filters
+from miner.corpus.mining import MiningPlan, mine_sources
+from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files
+from miner.corpus.pipeline import SetAside, open_tagger
+from miner.corpus.progress import Progress
+from miner.corpus.reading import words_of
+from miner.corpus.recipe import Recipe, parse_recipe
+from miner.corpus.run_record import record_run
+from miner.corpus.shards import ShardFolder
+from miner.corpus.splits import SPLITS, divide_books, read_split_list
+from miner.corpus.statistics import LengthStatistics, sum_statistics
+from miner.corpus.word_counts import Hashes, WordCounts, add_counts
+from miner.corpus.works import BookRecord, Copy, find_copies
 from miner.corpus.writer import OutputFolder
-from miner.dialogue.filters import MIN_TURNS
-from miner.dialogue.tags import Tagger
-from miner.files import printable
-from miner.models.load import AUTO, FLOAT32, tagger_signature, uses_checkpoint, weight_signatures
-from miner.models.routing import route_in_order
+from miner.dialogue.filter_counts import FilterCounts
+from miner.files import CARD, RUN_RECORD, json_line, printable, read_text, sha256_of, writing
+from miner.models.trust import find_trusts
 from miner.version import __version__
 
+BOOKS_FILE = "books.jsonl"
+DUPLICATES_FILE = "duplicates.jsonl"
+RECIPE_FILE = "recipe.toml"
+NO_DIALOGUES = "no_dialogues"  # why a book is left out of which the filters left nothing
+_ENTRY = ("id", "title", "author", "language", "file", "sha256", "words")
+_COUNTS = ("dialogues", "turns", "pairs")
+_BESIDE = {
+    BOOKS_FILE: "a row for each book: its split, or what took it out",
+    DUPLICATES_FILE: "a row for each dialogue that another book has: both dialogues",
+    RECIPE_FILE: "the recipe",
+    RUN_RECORD: "versions, settings, counts and digests",
+}
+_BOOKS_AT_ONCE = 32  # whose facts one call reads
 _log = logging.getLogger(__name__)
-_MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a few ahead
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-def mine_corpus(
-    sources: str | int | Path | Iterable[str | int | Path],
-    out: str | Path | None = None,
+class StageProgress(NamedTuple):
+    """How far a stage after mining is: what it does, how many calls are done, and of how many."""
+
+    name: str
+    n_done: int
+    n: int
+
+
+@dataclass(frozen=True)
+class BuiltCorpus:
+    """A corpus that was built.
+
+    Attributes:
+        record: what run.json says.
+        set_aside: the sources that could not be mined, with reasons.
+        paths: the files.
+    """
+
+    record: Mapping[str, Any]
+    set_aside: tuple[SetAside, ...]
+    paths: tuple[Path, ...]
+
+
+@dataclass(slots=True)
+class _Book:
+    """A mined book on its way into the corpus."""
+
+    entry: Mapping[str, Any]
+    shard: str
+    split: str = ""
+    left_out: str = ""  # the filter that took it
+    kept: str = ""  # the shard of what is left of it
+    counts: Mapping[str, int] = field(default_factory=dict)  # of what is left of it
+
+    @property
+    def id(self) -> str:
+        """The id of the book."""
+        return self.entry["id"]
+
+    @property
+    def source(self) -> MinedSource:
+        """The book as stages in other processes know it."""
+        return MinedSource(self.shard, self.entry["language"])
+
+    def record(self, sketch: Hashes = NO_SKETCH) -> BookRecord:
+        """What decides of which work it is an edition, and its split."""
+        entry = self.entry
+        return BookRecord(
+            entry["id"], entry["title"], entry["author"], entry["language"], entry["words"], sketch
+        )
+
+    def row(self, copies: Mapping[str, Copy]) -> dict[str, Any]:
+        """The row of the book in books.jsonl.
+
+        Args:
+            copies: the books that others hold.
+        """
+        row = {key: self.entry[key] for key in (*_ENTRY, "tagger")}
+        row |= {"split": self.split or None, "left_out": self.left_out or None}
+        row["copy_of"] = copies[self.id].kept if self.left_out == WORKS else None
+        return row | {key: self.counts.get(key, 0) for key in _COUNTS}
+
+
+def build_corpus(
+    recipe: str | Path,
+    out: str | Path,
     *,
-    tagger: str | Path | Tagger = AUTO,
     books: str | Path | None = None,
     mirror: str | None = None,
-    quotes: Iterable[str] = (),
-    pairs_by_span: bool = False,
-    max_utterance_words: int | None = None,
-    min_turns: int = MIN_TURNS,
-    min_confidence: float = 0.0,
-    dtype: str = FLOAT32,
-    characters: str | Path | None = None,
-    history_turns: int | None = 0,
-    format: str = "jsonl",
-    filters: BookFilter | Iterable[BookFilter] = (),
     workers: int = 1,
     executor: Executor | None = None,
     force: bool = False,
     resume: bool = False,
-    on_result: Callable[[MinedBook | SetAside], None] = lambda result: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> CorpusRun:
-    """Mines many books, one after another, as you iterate over the result.
+    on_stage: Callable[[StageProgress], None] = lambda progress: None,
+) -> BuiltCorpus:
+    """Builds a corpus from a recipe.
 
-    A book that cannot be mined is set aside with its reason (`CorpusRun.set_aside`), and the others
-    are mined. So is a book that needs more memory than there is, even if the system kills a worker
-    for it. The files are written after the last book. They are the same, byte for byte, with any
-    number of workers, and after an interrupted run that was resumed. If no book can be mined, no
-    file is written.
-
-    The run is logged (`logging`, "miner"): each book, what is set aside, and the files.
+    The same recipe and the same books give the same bytes, with any number of workers, any
+    executor, and after an interrupted build that was resumed. A source that cannot be mined is set
+    aside with its reason, and the others go on.
 
     Example:
         >>> import miner
-        >>> with miner.mine_corpus(["sample"], tagger="gap") as run:
-        ...     for book in run:
-        ...         print(book.title, len(book.pairs))
-        The Lock-Keeper’s Winter 104
+        >>> built = miner.build_corpus("recipe.toml", "corpus")  # doctest: +SKIP
+        >>> built.record["totals"]["pairs"]  # doctest: +SKIP
+        104
 
     Args:
-        sources: one or several of: Gutenberg number, title, HTML file, folder of such files,
-            pattern ("books/*.htm"), "sample".
-        out: folder for `spans`, `dialogues`, `pairs`, `characters` and run.json; None to write
-            nothing.
-        tagger: "auto", a registered tagger ("gap", "gap:300"), the path of a tags file or of a
-            checkpoint, or any object with a method `tag` (see `miner.Tagger`). The record names an
-            object by its `repr`, so that should tell its options.
+        recipe: the TOML file, see `recipe.example_recipe`.
+        out: folder for the corpus.
         books: folder in which numbers are looked up first.
         mirror: URL template from which numbers are downloaded, if they are in no folder.
-        quotes: names of the marks that open speech; without any they are inferred for each book.
-        pairs_by_span: pair spans, as MCN does, instead of turns.
-        max_utterance_words: leave out longer turns and divide the dialogue there.
-        min_turns: leave out dialogues of fewer turns.
-        min_confidence: leave out pairs of lower confidence, 0 to 1, and divide the dialogue there.
-        dtype: in which the encoder of a checkpoint computes, "float32" or "bfloat16".
-        characters: a `characters.jsonl`, perhaps corrected by hand, whose characters the books
-            have. Without it they are found, and so are those of a book that it lacks, with a
-            warning.
-        history_turns: how many turns before its context a row of `pairs` has; None for all.
-        format: of the files: "jsonl", "parquet", "csv", "convokit" or "chat".
-        filters: one or several; a book that one refuses is set aside, see `corpus.filters`.
-        workers: processes that read books. Heuristics tag in them, too. A checkpoint tags in this
-            process, one book after the other, while one process or more read ahead.
-        executor: where books are read, instead of `workers` processes of this machine.
-        force: whether to replace the output of an earlier run in `out`.
-        resume: whether to continue an interrupted run of the same options. Books that it finished,
-            and whose files have the same content still, are not mined again.
-        on_result: called with the result of every source when it is done, set aside or not.
-        on_progress: called with how far the run is, in books and in words, whenever that changes;
-            with a checkpoint that is several times in a book.
-
-    Returns:
-        An iterator over the mined books, in the order of the sources. Nothing is mined before it is
-        iterated over; `finish` mines all books at once.
+        workers: processes that read, filter and write.
+        executor: where all this is done, instead of `workers` processes of this machine.
+        force: whether to replace an earlier corpus in `out`.
+        resume: whether to continue an interrupted build of the same recipe.
+        on_progress: called with how far mining is, whenever that changes.
+        on_stage: called with how far the stages after it are.
 
     Raises:
-        ValueError: if the tagger does not exist, or is a heuristic and `min_confidence` is given;
-            if `characters` has none of the books; if `out` exists, or an interrupted run of it, and
-            neither `force` nor `resume` was given; or, at the first book, if the interrupted run
-            had other options.
-        TypeError: if an argument is of another type; says what was expected.
-        OSError: if `characters` cannot be read, or `out` cannot be written.
+        ValueError: if the recipe is wrong, names a book that does not exist, or no book is left; if
+            `out` exists, or an interrupted build of it, and neither `force` nor `resume` was given.
+        OSError: if the recipe cannot be read, or `out` cannot be written.
     """
-    if not isinstance(workers, int):
-        raise TypeError(f"found workers {workers!r}, expected a whole number")
-    if workers < 1:
-        raise ValueError(f"found workers {workers}, expected at least 1")
-    given = None if characters is None else open_characters(characters)
-    loaded, name = open_tagger(tagger, dtype, min_confidence, given)
-    options = MiningOptions(
-        name,
-        names_of_marks(quotes),
-        pairs_by_span,
-        max_utterance_words,
-        min_turns,
-        min_confidence,
-        format,
-        dtype,
-        given,
-        history_turns,
+    text = read_text(Path(recipe))
+    parsed = parse_recipe(text, printable(recipe))
+    settings = parsed.mining
+    tagger, _ = open_tagger(settings.tagger, settings.dtype, parsed.filters.min_confidence or 0.0)
+    options = settings.options()
+    queries = () if parsed.catalog is None else (parsed.catalog,)
+    words, searches = words_of((*parsed.sources, *queries))
+    sources, missing = find_sources(
+        words, Path(books) if books else None, number_from_title=number_from_title
     )
-    found, missing = find_sources(
-        map(word_of, _listed(sources)),
-        Path(books) if books else None,
-        number_from_title=number_from_title,
-    )
-    if given is not None:
-        given.refuse_others(source.id for source in found)
-    chosen = list_filters(filters)
-    head = _head(options, chosen, loaded)
-    folder = None
-    if out is not None:
-        folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
-    plan = _Plan((*found, *missing), loaded, options, chosen, mirror, workers, executor, folder)
-    return CorpusRun(plan, head, on_result, on_progress)
+    if missing:
+        raise ValueError(f"{printable(recipe)}: {missing[0]}")
+    listed = read_split_list(Path(parsed.split_list)) if parsed.split_list else None
+    head = record_run(options, tagger)
+    head["tagger"] = head.pop("options")["tagger"]  # the recipe says the rest
+    head |= {"recipe": parsed.record(), "split_list": listed}
+    folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
+    plan = MiningPlan(tuple(sources), tagger, options, (), mirror, workers, executor, folder.shards)
+    try:
+        with folder:
+            build = _Build(parsed, folder, Path(out), _executor(executor, workers), on_stage)
+            build.mine(plan, on_progress)
+            build.choose_books(listed)
+            build.choose_dialogues()
+            head["catalog"] = [search.record() for search in searches]
+            return build.write(head, text)
+    except BaseException as error:
+        if (note := folder.note()) and note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
+        raise
 
 
-class _Plan(NamedTuple):
-    """What a run is to do."""
-
-    sources: tuple[Source | Missing, ...]
-    tagger: Tagger
-    options: MiningOptions
-    filters: tuple[BookFilter, ...]
-    mirror: str | None
-    workers: int
-    executor: Executor | None
-    folder: OutputFolder | None
+def _executor(given: Executor | None, workers: int) -> Executor:
+    return given or LocalExecutor(workers if workers > 1 else 0)
 
 
-class CorpusRun:
-    """A run over many books: an iterator over the mined books, and the account of the run.
-
-    As a context manager it ends the run when the block ends. If books are left then, they are not
-    mined and no file is written, but the finished books are kept for `resume`.
-
-    Attributes:
-        entries: what run.json says of the books that are mined so far.
-        set_aside: the sources that gave no dialogues so far, with reasons.
-        paths: the files that were written; empty until all books are mined.
-        n_sources: how many sources there are.
-    """
+class _Build:
+    """The stages of one build, in the order of its methods."""
 
     def __init__(
         self,
-        plan: _Plan,
-        head: dict[str, Any],
-        on_result: Callable[[MinedBook | SetAside], None],
-        on_progress: Callable[[Progress], None],
+        recipe: Recipe,
+        folder: OutputFolder,
+        out: Path,
+        executor: Executor,
+        on_stage: Callable[[StageProgress], None],
     ) -> None:
-        self.n_sources = len(plan.sources)
-        self.entries: list[dict[str, Any]] = []
-        self.set_aside: list[SetAside] = []
-        self.paths: list[Path] = []
-        self._plan = plan
-        # The generator does not know this object. Without a cycle between the two, Python ends the
-        # run, with its processes and its lock, as soon as a loop over it is left.
-        self._books = _mine(
-            plan, head, on_result, on_progress, self.entries, self.set_aside, self.paths
-        )
+        self._recipe = recipe
+        self._folder = folder
+        self._out = out
+        self._executor = executor
+        self._on_stage = on_stage
+        self._books: list[_Book] = []
+        self._set_aside: list[SetAside] = []
+        self._filtered = FilterCounts()
+        self._statistics: dict[tuple[str, str], LengthStatistics] = {}  # by split and language
+        self._copies: Mapping[str, Copy] = {}
+        self._duplicates: DuplicateDialogues | None = None
+        self._compared: Sequence[_Book] = ()  # the books whose places these are
+        self._unused: Sequence[str] = ()  # of a fixed list of splits
+        self._vocabulary = Vocabulary(folder.stages / "words")
+        self._kept = ShardFolder(folder.stages / "kept", out)
 
-    @property
-    def totals(self) -> dict[str, int]:
-        """Sums over the books so far: books, words, utterances, dialogues, speakers and more."""
-        return _sum_counts(self.entries)
+    def mine(self, plan: MiningPlan, on_progress: Callable[[Progress], None]) -> None:
+        """Mines all sources into shards."""
+        _log.info("sources to mine by %s: %d", plan.options.tagger, len(plan.sources))
+        with closing(mine_sources(plan, on_progress)) as results:
+            for shard, result in results:
+                if isinstance(result, SetAside):
+                    self._set_aside.append(result)
+                    _log.warning("set aside: %s: %s", result.name, result.why)
+                else:
+                    entry = {key: result.entry[key] for key in (*_ENTRY, "tagger", "counts")}
+                    self._books.append(_Book(entry, shard))
+                    _log.info("mined: %s", result.id)
 
-    def finish(self) -> Self:
-        """Mines all books that are left, and returns the run."""
-        for _ in self:
-            pass
-        return self
+    def choose_books(self, listed: Mapping[str, str] | None) -> None:
+        """Applies the filters on books, takes out copies, and divides the rest into splits.
 
-    def close(self) -> None:
-        """Ends the run. Books that are done are kept for `resume`."""
-        self._books.close()
-
-    def __repr__(self) -> str:
-        n_done, n = len(self.entries) + len(self.set_aside), self.n_sources
-        left = "" if n_done == n else "; iterate over it, or call finish(), to mine the rest"
-        return f"<CorpusRun: {n_done} of {n} sources done{left}>"
-
-    def __iter__(self) -> Iterator[MinedBook]:
-        return self
-
-    def __next__(self) -> MinedBook:
-        try:
-            return next(self._books)
-        except StopIteration:
-            raise
-        except BaseException as error:
-            self._add_note(error)
-            raise
-
-    def __del__(self) -> None:
-        if self._plan.folder and getgeneratorstate(self._books) == GEN_CREATED:
-            warnings.warn(
-                "mine_corpus mined nothing: iterate over what it returns, or call finish()",
-                RuntimeWarning,
-                stacklevel=2,
+        Args:
+            listed: the splits of books in a fixed list.
+        """
+        settings = self._recipe.filters
+        self._take_books("own_language", self._count_words())
+        left = self._left()
+        groups = grouped((book.source for book in left), _BOOKS_AT_ONCE)
+        judge = BookJudge(self._folder.shards, settings, self._vocabulary)
+        judged = [one for group in self._map("judging books", judge, groups) for one in group]
+        for name in ("max_kl_divergence", "min_delimiters"):
+            taken = (book for book, one in zip(left, judged, strict=True) if one.reason == name)
+            self._take_books(name, {book.shard for book in taken})
+        if self._recipe.duplicates.works:
+            self._copies = find_copies(
+                [
+                    book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64))
+                    for book, one in zip(left, judged, strict=True)
+                    if not book.left_out
+                ]
             )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-        if error is not None:
-            self._add_note(error)
-
-    def _add_note(self, error: BaseException) -> None:
-        """Says on the error what is left of the run."""
-        folder = self._plan.folder
-        note = folder.note() if folder and not self.paths else ""
-        if note and note not in getattr(error, "__notes__", ()):
-            error.add_note(note)
-
-
-def _mine(
-    plan: _Plan,
-    head: dict[str, Any],
-    on_result: Callable[[MinedBook | SetAside], None],
-    on_progress: Callable[[Progress], None],
-    entries: list[dict[str, Any]],
-    set_aside: list[SetAside],
-    paths: list[Path],
-) -> Generator[MinedBook, None, None]:
-    """The mined books. It notes in the lists what `CorpusRun` tells of the run."""
-    folder = plan.folder
-    names: list[str] = []
-    block: AbstractContextManager[object] = folder or nullcontext()
-    _log.info("sources to mine by %s: %d", head["options"]["tagger"], len(plan.sources))
-    with block, closing(_results(plan, on_progress)) as results:
-        for name, result in results:
-            if name:
-                names.append(name)
-            if isinstance(result, SetAside):
-                set_aside.append(result)
-                _log.warning("set aside: %s: %s", result.name, result.why)
-            else:
-                entries.append(dict(result.entry))
-                _log.info("done: %s", _describe_entry(result.entry))
-            on_result(result)
-            if isinstance(result, MinedBook):
-                yield result
-        if folder and entries:
-            record = head | _account(entries, set_aside)
-            paths += folder.finish(names, plan.options.format, record)
-            _log.info("wrote %s", ", ".join(map(str, paths)))
-        elif folder:
-            folder.discard()
-
-
-def _account(entries: list[dict[str, Any]], set_aside: list[SetAside]) -> dict[str, Any]:
-    """What run.json says of the books."""
-    return {
-        "totals": _sum_counts(entries),
-        "books": entries,
-        "set_aside": [
-            {"file": Path(item.name).name or item.name, "why": item.why} for item in set_aside
-        ],
-    }
-
-
-def _describe_entry(entry: Mapping[str, Any]) -> str:
-    counts = entry["counts"]
-    return (
-        f"{entry['id']}: {entry['title']!r}, {entry['words']:,} words, "
-        f"{counts['dialogues']:,} dialogues, {counts['pairs']:,} pairs, by {entry['tagger']}"
-    )
-
-
-def _sum_counts(entries: list[dict[str, Any]]) -> dict[str, int]:
-    """Sums over books: books, words, utterances, dialogues, speakers and more."""
-    counts = Counter[str]()
-    for entry in entries:
-        counts.update(entry["counts"])
-    return {"books": len(entries), "words": sum(entry["words"] for entry in entries), **counts}
-
-
-@dataclass(frozen=True, slots=True)
-class _Located:
-    """A source on disk and the name of its shard, or one that is missing and has none."""
-
-    source: Source | Missing
-    shard: str
-    is_done: bool
-
-
-def _results(
-    plan: _Plan, on_progress: Callable[[Progress], None]
-) -> Generator[tuple[str, MinedBook | SetAside], None, None]:
-    """The result of each source, in order, and the name of its shard ("" if it has none)."""
-    shards, options = plan.folder.shards if plan.folder else None, plan.options
-    located = deque[_Located]()  # the sources under way
-    progress = ProgressCounter(len(plan.sources), on_progress)
-
-    def locate_all() -> Iterator[_Located]:
-        # Downloads stay in this process: one polite request at a time, whatever the workers.
-        for source in plan.sources:
-            located.append(_locate(source, plan.mirror, shards))
-            yield located[-1]
-
-    def read(
-        is_todo: bool, items: Iterator[_Located]
-    ) -> Iterator[MinedBook | SetAside | UntaggedBook]:
-        for item, result in (_read_all if is_todo else _remember_all)(items, plan, shards):
-            progress.add_read(_n_words(result) if is_todo else None)
-            if isinstance(result, UntaggedBook) and item.shard:
-                untagged.add(item.shard)
-            yield result
-
-    untagged = set[str]()  # the shards that no process has written yet
-    results = route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD)
-    tagged = tag_books(results, plan.tagger, options, progress.add_tagged)
-    # Closed here, so that no process is left while somebody holds the traceback of an error.
-    with closing(results), closing(tagged):
-        for result in tagged:
-            item = located.popleft()
-            if item.shard in untagged:
-                untagged.remove(item.shard)
-                _keep(item, result, shards)
-            progress.add_result()
-            yield item.shard if _is_lasting(result) else "", result
-
-
-def _locate(source: Source | Missing, mirror: str | None, shards: ShardFolder | None) -> _Located:
-    """The source with its file, which is downloaded if it is on no disk."""
-    if isinstance(source, Source) and source.path is None:
-        from miner.books.download import download
-
-        try:
-            source = replace(source, path=download(source.id, mirror=mirror))
-        except (ValueError, OSError) as error:
-            source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
-    if isinstance(source, Missing) or not shards:
-        return _Located(source, "", False)
-    name = shard_name(source)
-    return _Located(source, name, bool(name and shards.find(name)))
-
-
-def _is_todo(item: _Located) -> bool:
-    return isinstance(item.source, Source) and not item.is_done
-
-
-def _read_all(
-    items: Iterator[_Located], plan: _Plan, shards: ShardFolder | None
-) -> Iterator[tuple[_Located, MinedBook | SetAside | UntaggedBook]]:
-    """The sources that an executor reads, with their results."""
-    taken = deque[_Located]()
-
-    def noted() -> Iterator[_Located]:
-        for item in items:
-            taken.append(item)
-            yield item
-
-    function = partial(
-        _read_and_keep,
-        tagger=plan.tagger,
-        options=plan.options,
-        filters=plan.filters,
-        shards=shards,
-    )
-    results = _executor_of(plan).map(function, noted())
-    try:
-        for result in results:
-            item = taken.popleft()
-            if isinstance(result, Lost):
-                assert isinstance(item.source, Source)
-                why = (str(result),) if isinstance(result, ChildProcessError) else ()
-                result = lost_book(item.source, *why)
-            yield item, result
-    finally:
-        if isinstance(results, Generator):
-            results.close()
-
-
-def _read_and_keep(
-    item: _Located,
-    tagger: Tagger,
-    options: MiningOptions,
-    filters: tuple[BookFilter, ...],
-    shards: ShardFolder | None,
-) -> MinedBook | SetAside | UntaggedBook:
-    """The result of a source, which is kept at once, whatever becomes of the books before it."""
-    assert isinstance(item.source, Source)
-    result = read_source(item.source, tagger, options, filters)
-    if not isinstance(result, UntaggedBook):
-        _keep(item, result, shards)
-    return result
-
-
-def _keep(item: _Located, result: MinedBook | SetAside, shards: ShardFolder | None) -> None:
-    """Writes the shard of a result, unless another try may give another result."""
-    if shards and item.shard and _is_lasting(result):
-        shards.add(item.shard, result)
-
-
-def _is_lasting(result: MinedBook | SetAside) -> bool:
-    return isinstance(result, MinedBook) or result.is_lasting
-
-
-def _remember_all(
-    items: Iterator[_Located], plan: _Plan, shards: ShardFolder | None
-) -> Iterator[tuple[_Located, MinedBook | SetAside]]:
-    """The sources that need not be read, with their results."""
-    for item in items:
-        if isinstance(item.source, Missing):
-            word = printable(item.source.word) or repr(item.source.word)
-            yield item, SetAside(word, item.source.why)
-            continue
-        shard = shards.find(item.shard) if shards else None
-        assert shard
-        yield item, shard.result(plan.options)
-
-
-def _n_words(result: MinedBook | SetAside | UntaggedBook) -> int:
-    if isinstance(result, UntaggedBook):
-        return result.book_spans.book.n_words
-    return result.n_words if isinstance(result, MinedBook) else 0
-
-
-def _executor_of(plan: _Plan) -> Executor:
-    """The executor of a plan: other processes where they do something beside this one."""
-    if plan.executor:
-        return plan.executor
-    reads_ahead = uses_checkpoint(plan.options.tagger) and len(plan.sources) > 1
-    n_processes = min(plan.workers, len(plan.sources))
-    return LocalExecutor(n_processes if n_processes > 1 or reads_ahead else 0)
-
-
-def _listed(
-    sources: str | int | Path | Iterable[str | int | Path],
-) -> list[str | int | Path]:
-    if isinstance(sources, str | Integral | os.PathLike):
-        return [sources]
-    if isinstance(sources, bytes) or not isinstance(sources, Iterable):
-        raise TypeError(
-            f"found {type(sources).__name__} as sources, "
-            "expected Gutenberg numbers, paths or 'sample', one or a list of them"
+            taken = (book for book in self._left() if book.id in self._copies)
+            self._take_books(WORKS, {book.shard for book in taken})
+        division = divide_books(
+            [book.record() for book in self._left()], self._recipe.splits, listed
         )
-    return list(sources)
+        self._unused = division.unused
+        for book in self._left():
+            book.split = division.splits[book.id]
 
+    def _count_words(self) -> set[str]:
+        """Counts the words of each language, and returns the shards of books in another one."""
+        counter = WordCounter(self._folder.shards, self._recipe.filters)
+        groups = grouped((book.source for book in self._books), _BOOKS_AT_ONCE)
+        totals: dict[str, list[WordCounts]] = {}
+        foreign: set[str] = set()
+        for counted in self._map("counting words", counter, groups):
+            foreign.update(counted.foreign)
+            for language, words in counted.words.items():
+                so_far = totals.setdefault(language, [])
+                so_far.append(WordCounts.from_bytes(words))
+                if len(so_far) > _BOOKS_AT_ONCE:
+                    totals[language] = [add_counts(so_far)]
+        self._vocabulary.write(
+            {language: add_counts(counts) for language, counts in totals.items()},
+            self._recipe.filters.n_frequent_words,
+            self._out,
+        )
+        return foreign
 
-def _head(
-    options: MiningOptions, filters: tuple[BookFilter, ...], tagger: Tagger
-) -> dict[str, Any]:
-    """The first part of the run record: what decides the output, beside the books.
+    def _take_books(self, name: str, shards: Set[str]) -> None:
+        """Takes books out, and counts them for a filter."""
+        for book in self._left():
+            if book.shard in shards:
+                book.left_out = name
+                counts = book.entry["counts"]
+                self._filtered = self._filtered.add_book(name, counts["dialogues"], counts["turns"])
 
-    It holds no time and no path, so equal runs have equal records.
-    """
-    given = options.characters
-    signatures = {
-        "tagger": tagger_signature(options.tagger),
-        "characters": None if given is None else given.signature,
-    }
-    head = {
-        "miner": __version__,
-        "python": platform.python_version(),
-        "libraries": _library_versions(tagger),
-        "weights": weight_signatures(),
-        "options": asdict(options) | signatures,
-    }
-    return head | ({"filters": [describe(item) for item in filters]} if filters else {})
+    def choose_dialogues(self) -> None:
+        """Applies the filters on dialogues, and takes out dialogues that the corpus has already."""
+        filtering = DialogueFilter(
+            self._folder.shards,
+            self._recipe.filters,
+            self._recipe.mining.options(),
+            self._vocabulary,
+        )
+        self._compared = left = self._left()
+        self._duplicates = self._find_duplicates(filtering)
+        with writing(self._out):
+            self._kept.path.mkdir(parents=True, exist_ok=True)
+        finisher = DialogueFinisher(filtering, self._kept, self._duplicates is not None)
+        items = [
+            BookOfDialogues(book.source, tuple(one.key for one in self._duplicates_of(place)))
+            for place, book in enumerate(left)
+        ]
+        finished = self._map("choosing dialogues", finisher, items)
+        for book, one in zip(left, finished, strict=True):
+            self._filtered += one.filtered
+            if not one.counts["dialogues"]:
+                book.left_out, book.split = NO_DIALOGUES, ""
+                continue
+            book.kept, book.counts = one.shard, one.counts
+            key = book.split, book.entry["language"]
+            self._statistics[key] = self._statistics.get(key, LengthStatistics()) + one.statistics
 
+    def _find_duplicates(self, filtering: DialogueFilter) -> DuplicateDialogues | None:
+        """The dialogues that the corpus has already; None if they are not looked for."""
+        similarity = self._recipe.duplicates.dialogues
+        if similarity is None:
+            return None
+        folder = self._folder.stages / "signatures"
+        with writing(self._out):
+            folder.mkdir(parents=True, exist_ok=True)
+            signer = DialogueSigner(filtering, folder, self._out)
+            sources = [book.source for book in self._compared]
+            signed = self._map("comparing dialogues", signer, sources)
+            return find_duplicates(map(read_signatures, signed), folder, similarity)
 
-def _library_versions(tagger: Tagger) -> dict[str, str]:
-    from importlib.metadata import version
+    def _duplicates_of(self, place: int) -> list[Duplicate]:
+        return self._duplicates.of_book(place) if self._duplicates else []
 
-    names = ("beautifulsoup4", "lxml", "pyarrow", *getattr(tagger, "libraries", ()))
-    return {name: version(name) for name in names}
+    def write(self, head: Mapping[str, Any], recipe: str) -> BuiltCorpus:
+        """Writes all files and puts them in place.
+
+        Args:
+            head: the first part of run.json.
+            recipe: the text of the recipe.
+
+        Raises:
+            ValueError: if no book is left.
+        """
+        by_split = {
+            split: of_split
+            for split in SPLITS
+            if (of_split := [book for book in self._left() if book.split == split])
+        }
+        if not by_split:
+            raise ValueError(self._why_nothing_is_left())
+        planned = plan_output_files(
+            self._recipe.formats,
+            {
+                split: [(book.kept, book.counts["turns"]) for book in of_split]
+                for split, of_split in by_split.items()
+            },
+        )
+        output, written = self._folder.output, self._folder.stages / "written"
+        with writing(self._out):
+            output.mkdir(parents=True, exist_ok=True)
+            written.mkdir(parents=True, exist_ok=True)
+        writer = FileWriter(self._kept, self._recipe.formats, output, written, self._out)
+        files: dict[str, str] = {}
+        left_out: dict[str, Counter[str]] = {}
+        for plan, done in zip(planned, self._map("writing", writer, planned), strict=True):
+            files |= done.digests
+            left_out.setdefault(plan.format, Counter()).update(done.left_out)
+        with writing(self._out):
+            self._write_beside(output, recipe)
+            beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
+            files |= {name: sha256_of((output / name).read_bytes()) for name in beside}
+            record = {**head, **self._record(), "left_out_of_files": left_out, "files": files}
+            (output / CARD).write_text(write_card(self._account(by_split)), encoding="utf-8")
+            (output / RUN_RECORD).write_text(
+                json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+            )
+        paths = self._folder.put_in_place()
+        return BuiltCorpus(record, tuple(self._set_aside), tuple(paths))
+
+    def _write_beside(self, output: Path, recipe: str) -> None:
+        """Writes the recipe, a row for each book, and a row for each duplicate."""
+        (output / RECIPE_FILE).write_text(recipe, encoding="utf-8")
+        with (output / BOOKS_FILE).open("wb") as file:
+            file.writelines(json_line(book.row(self._copies)) for book in self._books)
+        with (output / DUPLICATES_FILE).open("wb") as file:
+            for place, book in enumerate(self._compared):
+                for one in self._duplicates_of(place):
+                    row = {"book": book.id, "dialogue": one.key}
+                    row |= {"of_book": self._compared[one.kept_book].id}
+                    row |= {"of_dialogue": one.kept_key, "similarity": round(one.similarity, 3)}
+                    file.write(json_line(row))
+
+    def _record(self) -> dict[str, Any]:
+        """What run.json says of the books."""
+        n_mined = Counter[str]()
+        for book in self._books:
+            n_mined.update({key: book.entry["counts"][key] for key in _COUNTS})
+        return {
+            "mined": {"books": len(self._books), "words": self._n_words(), **n_mined},
+            "filters": [row.to_record() for row in self._filter_rows()],
+            "statistics": [
+                {"split": split, "language": language, **lengths.to_json()}
+                for (split, language), lengths in sorted(self._statistics.items())
+            ],
+            "totals": sum_statistics(self._statistics.values()).to_json(),
+            "unused_of_split_list": list(self._unused),
+            "set_aside": [
+                {"file": Path(item.name).name or item.name, "why": item.why}
+                for item in self._set_aside
+            ],
+        }
+
+    def _n_words(self) -> int:
+        return sum(book.entry["words"] for book in self._books)
+
+    def _filter_rows(self) -> list[FilterRow]:
+        """A row for each filter and for duplicates, in the order in which they took."""
+        duplicates = self._recipe.duplicates
+        lines = describe_filters(self._recipe.filters, duplicates.works, duplicates.dialogues)
+        return tabulate_filters(self._filtered, lines)
+
+    def _account(self, by_split: Mapping[str, Sequence[_Book]]) -> CorpusAccount:
+        """What the card says."""
+        recipe = self._recipe
+        left = self._left()
+        data_files = [
+            files
+            for format in recipe.formats
+            for files in data_files_of(
+                format, find_format(format).files, by_split, partial(pattern_of, format)
+            )
+        ]
+        duplicates = [
+            Duplicates(
+                "dialogues",
+                len(self._duplicates or ()),
+                [],
+                DUPLICATES_FILE,
+            ),
+            Duplicates(
+                "editions of one work",
+                len(self._copies),
+                [
+                    (book.entry["title"], self._title_of(self._copies[book.id].kept))
+                    for book in self._books
+                    if book.left_out == WORKS
+                ],
+                BOOKS_FILE,
+            ),
+        ]
+        return CorpusAccount(
+            name=recipe.name,
+            version=__version__,
+            statistics=self._statistics,
+            files=data_files,
+            other_files=_BESIDE,
+            taggers=Counter((book.entry["language"], book.entry["tagger"]) for book in left),
+            trusts=find_trusts(recipe.mining.tagger, recipe.mining.dtype),
+            min_confidence=recipe.filters.min_confidence or 0.0,
+            splits_by=recipe.splits.by if len(by_split) > 1 else "",
+            filters=self._filter_rows(),
+            duplicates=[one for one in duplicates if one.n],
+            n_set_aside=len(self._set_aside),
+        )
+
+    def _title_of(self, id: str) -> str:
+        return next(book.entry["title"] for book in self._books if book.id == id)
+
+    def _left(self) -> list[_Book]:
+        """The books that nothing has taken yet."""
+        return [book for book in self._books if not book.left_out]
+
+    def _why_nothing_is_left(self) -> str:
+        """One line that says which filters took all books."""
+        reasons = Counter(book.left_out for book in self._books)
+        taken = [f"{name}: {n:,}" for name, n in reasons.most_common()]
+        if self._set_aside:
+            taken.append(f"could not be mined: {len(self._set_aside):,}")
+        return f"found no book for the corpus ({', '.join(taken) or 'no sources'}), expected one"
+
+    def _map(
+        self, name: str, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[Result]:
+        """The results of a stage, in order.
+
+        Raises:
+            MemoryError, ChildProcessError: if a process that worked on an item was killed.
+        """
+        listed = list(items)
+        _log.info("%s: %d", name, len(listed))
+        self._on_stage(StageProgress(name, 0, len(listed)))
+        results = self._executor.map(function, listed)
+        try:
+            for number, result in enumerate(results, 1):
+                if isinstance(result, Lost):
+                    raise result
+                self._on_stage(StageProgress(name, number, len(listed)))
+                yield result
+        finally:
+            if isinstance(results, Generator):
+                results.close()

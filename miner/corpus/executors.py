@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from miner.files import writing
 
 Item = TypeVar("Item")
+Read = TypeVar("Read")
 Result = TypeVar("Result")
 Lost = MemoryError | ChildProcessError  # in the place of a result
-_KILLED = "its process was killed, perhaps for want of memory"
+KILLED = "its process was killed, perhaps for want of memory"
 
 
 class Executor(Protocol):
@@ -41,6 +42,29 @@ class Executor(Protocol):
         Returns:
             For each item what the function gave, or an error in its place if the item exhausted the
             memory or ended its process. The other items go on.
+        """
+        ...
+
+
+@runtime_checkable
+class TaggingExecutor(Executor, Protocol):
+    """An executor that can also keep a model where it works.
+
+    Other executors leave the tagging to this process, where it may take the cores of the machine.
+    """
+
+    def map_in_steps(
+        self,
+        read: Callable[[Item], Read],
+        make_tag: Callable[[], Callable[[Read], Result]],
+        items: Iterable[Item],
+    ) -> Iterator[Result | Lost]:
+        """The results of both steps, in the order of the items. Errors are as those of `map`.
+
+        Args:
+            read: the first step, which needs no model. It is called once for each item.
+            make_tag: makes the second step. It is called once in each process that tags.
+            items: taken as `map` takes them.
         """
         ...
 
@@ -72,15 +96,7 @@ class LocalExecutor:
     def _map_in_processes(
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[Result | Lost]:
-        from cloudpickle import dumps
-
-        try:
-            pickled = dumps(function)
-        except Exception as error:  # objects may raise anything when they are pickled
-            raise ValueError(
-                f"cannot be sent to another process ({error}), expected workers=1 "
-                "or a tagger and filters that can be pickled"
-            ) from error
+        pickled = pickle_function(function, "workers=1")
         left = iter(items)
         with _shared_folder() as folder:
             function_file = folder / "function"
@@ -97,7 +113,7 @@ class LocalExecutor:
                     with _processes(1, function_file) as alone:
                         yield from alone.map([call.item])
                     if alone.waiting:
-                        yield ChildProcessError(_KILLED)
+                        yield ChildProcessError(KILLED)
 
 
 @dataclass(slots=True)
@@ -220,16 +236,45 @@ def _store_result(function_file: Path, item: object) -> Path:
     try:
         result = function(item)
     except Exception as error:
-        try:
-            cloudpickle.loads(cloudpickle.dumps(error))
-        except Exception:  # the parent would take it for the end of the process
-            raise RuntimeError(f"{type(error).__qualname__}: {error}") from error
-        raise
+        # The parent would take an error that it cannot load for the end of the process.
+        raise sendable(error) from error.__cause__
     with writing(function_file.parent):
         handle, name = mkstemp(dir=function_file.parent)
         with os.fdopen(handle, "wb") as file:
             cloudpickle.dump(result, file)
     return Path(name)
+
+
+def pickle_function(function: Callable[..., Any], instead: str) -> bytes:
+    """A function as another process can load it.
+
+    Args:
+        function: may be one that only the user's script defines.
+        instead: what an error advises.
+
+    Raises:
+        ValueError: if the function cannot be pickled.
+    """
+    from cloudpickle import dumps
+
+    try:
+        return dumps(function)
+    except Exception as error:  # objects may raise anything when they are pickled
+        raise ValueError(
+            f"cannot be sent to another process ({error}), expected {instead} "
+            "or a tagger and filters that can be pickled"
+        ) from error
+
+
+def sendable(error: Exception) -> Exception:
+    """The error, or one that names it if it cannot be sent from one process to another."""
+    import cloudpickle
+
+    try:
+        cloudpickle.loads(cloudpickle.dumps(error))
+    except Exception:  # objects may raise anything when they are pickled
+        return RuntimeError(f"{type(error).__qualname__}: {error}")
+    return error
 
 
 @lru_cache(maxsize=1)

@@ -38,12 +38,14 @@ class MinedBook:
         encoded: its rows by kind, as JSON Lines.
         confidences: those of all spans; empty if the tagger gives none.
         options: the options that it was mined with.
+        facts: the `BookFacts` of the book as bytes; empty unless the options ask for them.
     """
 
     entry: Mapping[str, Any]
     encoded: Mapping[str, bytes]
     confidences: tuple[float | None, ...]
     options: MiningOptions
+    facts: bytes = b""
 
     @property
     def id(self) -> str:

@@ -11,7 +11,12 @@ from typing import Any
 from miner.characters.character_files import CharacterFile
 from miner.corpus.export import find_format
 from miner.dialogue.dialogues import Dialogue
-from miner.dialogue.filters import MIN_TURNS, FilteredDialogues, filter_dialogues
+from miner.dialogue.filters import (
+    MIN_TURNS,
+    DialogueLimits,
+    FilteredDialogues,
+    filter_dialogues,
+)
 from miner.models.load import AUTO, FLOAT32
 
 
@@ -31,6 +36,8 @@ class MiningOptions:
         dtype: in which a checkpoint computes, "float32" or "bfloat16".
         characters: the characters of books whose lists are given; None if they are found.
         history_turns: how many turns before its context a pair has; None for all of them.
+        with_facts: whether a result has the facts of its book, and no rows of dialogues and pairs,
+            which a build makes later.
 
     Raises:
         ValueError: if a value is out of its range.
@@ -47,6 +54,7 @@ class MiningOptions:
     dtype: str = FLOAT32
     characters: CharacterFile | None = None
     history_turns: int | None = 0
+    with_facts: bool = False
 
     def __post_init__(self) -> None:
         """Refuses what would fail at every single book."""
@@ -61,14 +69,16 @@ class MiningOptions:
                 )
             if self.history_turns < 0:
                 raise ValueError(f"found history_turns {self.history_turns}, expected at least 0")
+        if self.max_utterance_words is not None and self.max_utterance_words < 1:
+            found = self.max_utterance_words
+            raise ValueError(f"found max_utterance_words {found}, expected at least 1")
         self.filter(())
         find_format(self.format)
 
     def filter(self, found: Iterable[Dialogue]) -> FilteredDialogues:
         """The dialogues that are kept, and how many turns, pairs and dialogues are not."""
-        return filter_dialogues(
-            found, self.max_utterance_words, self.min_turns, self.min_confidence
-        )
+        limits = DialogueLimits(self.max_utterance_words, self.min_confidence, self.min_turns)
+        return filter_dialogues(found, limits)
 
 
 def describe(given: Any) -> str:  # noqa: ANN401 - a user's tagger or filter may be anything

@@ -15,11 +15,13 @@ from miner.books.sources import SAMPLE, Source
 from miner.characters.cast import Kind
 from miner.characters.character_files import NO_CHARACTERS, CharacterFile, open_characters
 from miner.characters.spoken_book import SpokenBook
+from miner.corpus.facts import find_facts
 from miner.corpus.filters import BookFilter, find_reason
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions, describe
 from miner.corpus.reading import find_source, names_of_marks
-from miner.corpus.schema import rows_of_book
+from miner.corpus.schema import KINDS, rows_of_book
+from miner.corpus.sketches import sketch_texts
 from miner.dialogue.dialogues import decode_dialogues, split_into_spans
 from miner.dialogue.filters import MIN_TURNS, FilteredDialogues
 from miner.dialogue.read import parse_spans
@@ -36,6 +38,9 @@ from miner.models.load import (
     tagger_signature,
 )
 from miner.models.routing import route_in_order
+
+# Why a work that may not be shared is set aside.
+IN_COPYRIGHT = "in copyright"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,9 @@ def read_source(
 ) -> UntaggedBook | MinedBook | SetAside:
     """The result of one source on disk. With a `TwoStepTagger` the book has no tags yet.
 
+    A work whose file says that it is in copyright is set aside. The Gutenberg Dialogue Dataset
+    leaves such works out, too (Csaky and Recski 2021, section 3).
+
     Nothing in the file makes it raise an error.
     """
     path = source.path
@@ -192,6 +200,8 @@ def read_source(
     with _collector_paused():
         try:
             book_spans = parse_spans(read_book_file(path), source.id, options.quotes)
+            if rights := book_spans.book.rights:
+                return SetAside(name_of(source), f"{IN_COPYRIGHT}: the file says {rights!r}")
             if why := find_reason(book_spans, filters):
                 return SetAside(name_of(source), why)
             if isinstance(tagger, TwoStepTagger):
@@ -311,12 +321,21 @@ def _decode(
         options.history_turns,
     )
     confidences = tuple(item.confidence for item in tagged.spans)
+    kinds, facts = KINDS, b""
+    if options.with_facts:
+        kinds, facts = ("spans", "characters"), _facts_of(book_spans)
     return MinedBook(
         _entry(source, book_spans, filtered, spoken, options),
-        {kind: json_lines(of_kind) for kind, of_kind in rows.items()},
+        {kind: json_lines(rows[kind]) for kind in kinds},
         () if all(confidence is None for confidence in confidences) else confidences,
         options,
+        facts,
     )
+
+
+def _facts_of(book_spans: BookSpans) -> bytes:
+    sketch = sketch_texts(block.text for block in book_spans.book.blocks)
+    return find_facts(book_spans, sketch).to_bytes()
 
 
 def _checked(tags: Iterable[TaggedSpan], n_spans: int) -> tuple[TaggedSpan, ...]:

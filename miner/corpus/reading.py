@@ -11,6 +11,7 @@ from pathlib import Path
 
 from miner.books.book import Book, parse_book
 from miner.books.book_file import read_book_file
+from miner.books.catalog_query import CatalogQuery, CatalogResult, find_texts
 from miner.books.download import find_book
 from miner.books.sources import Source
 from miner.dialogue.read import parse_spans
@@ -101,6 +102,29 @@ def word_of(source: str | int | Path) -> str:
         f"found {type(source).__name__} as a book, "
         "expected a Gutenberg number, a path, a title or 'sample'"
     )
+
+
+def words_of(
+    sources: Iterable[str | int | Path | CatalogQuery],
+) -> tuple[list[str], list[CatalogResult]]:
+    """The words that name some sources, and what the queries among them found.
+
+    A query stands for the numbers of the texts that it fits.
+
+    Raises:
+        ValueError: if a query fits no text, or there is no catalogue.
+        OSError: if the catalogue cannot be read.
+        TypeError: as `word_of` does.
+    """
+    words: list[str] = []
+    results: list[CatalogResult] = []
+    for source in sources:
+        if isinstance(source, CatalogQuery):
+            results.append(find_texts(source))
+            words += results[-1].ids
+        else:
+            words.append(word_of(source))
+    return words, results
 
 
 def names_of_marks(quotes: Iterable[str]) -> tuple[str, ...]:

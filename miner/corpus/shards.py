@@ -1,16 +1,15 @@
 """A finished book <-> its shard, one file.
 
-The first line is the SHA-256 of the rest. The second is a record in JSON: what run.json says of the
-book and how many bytes each kind of row takes, or why the source was set aside. The rows follow,
-kind by kind, as JSON Lines. A shard is written whole, and it is independent of all others, so
-shards can be written in any order and by any process.
+The first line is a record in JSON: what run.json says of the book and how many bytes each kind of
+row takes, or why the source was set aside. The rows follow, kind by kind, as JSON Lines. The facts
+of the book, if a run asks for them, are in a file beside. A shard is written whole
+(`kept_files`), and it is independent of all others, so shards can be written in any order and by
+any process.
 """
 
 from __future__ import annotations
 
 import json
-import logging
-import os
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,14 +17,14 @@ from typing import Any
 
 from miner.books.book_file import read_book_file
 from miner.books.sources import Source
+from miner.corpus.kept_files import keep_file, read_kept
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import SetAside
-from miner.corpus.schema import KINDS
-from miner.files import json_line, printable, writing
+from miner.files import json_line, printable
 
 _SUFFIX = ".shard"
-_log = logging.getLogger(__name__)
+_FACTS = ".facts"  # after the name of a shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,49 +57,41 @@ class ShardFolder:
     def add(self, name: str, result: MinedBook | SetAside) -> None:
         """Writes a shard that is whole from the moment it has its name."""
         if isinstance(result, SetAside):
-            rows: list[bytes] = []
+            rows: dict[str, bytes] = {}
             record: dict[str, Any] = {"set_aside": [result.name, result.why]}
         else:
-            rows = [result.encoded[kind] for kind in KINDS]
+            rows = dict(result.encoded)
             record = {"entry": result.entry, "confidences": result.confidences}
-            record["bytes"] = [len(data) for data in rows]
-        lines = [json_line(record), *rows]
-        digest = sha256()
-        for data in lines:
-            digest.update(data)
-        # Not the name alone: the process of a run that was killed may still be writing.
-        part = self.path / f"{name}.{os.getpid()}.part"
-        with writing(self.out):
-            try:
-                with part.open("wb") as file:
-                    file.write(digest.hexdigest().encode() + b"\n")
-                    file.writelines(lines)
-                os.replace(part, self.path / name)
-            finally:
-                part.unlink(missing_ok=True)
+            record["bytes"] = {kind: len(data) for kind, data in rows.items()}
+            if result.facts:
+                # First, so that a shard never lacks its facts.
+                keep_file(self.path / f"{name}{_FACTS}", [result.facts], self.out)
+        keep_file(self.path / name, [json_line(record), *rows.values()], self.out)
 
     def find(self, name: str) -> Shard | None:
         """The shard of that name, or None if it is not there or is not as it was written."""
-        path = self.path / name
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
+        content = read_kept(self.path / name)
+        if content is None:
             return None
-        except OSError as error:
-            _log.warning("%s: cannot be read (%s): its book is mined again", path, error.strerror)
-            return None
-        digest, _, rest = data.partition(b"\n")
-        if digest != sha256(rest).hexdigest().encode():
-            _log.warning("%s: not as it was written: its book is mined again", path)
-            return None
-        line, _, rest = rest.partition(b"\n")
+        line, _, rest = content.partition(b"\n")
         record = json.loads(line)
         rows: dict[str, bytes] = {}
         start = 0
-        for kind, length in zip(KINDS, record.get("bytes", ()), strict=False):
+        for kind, length in record.get("bytes", {}).items():
             rows[kind] = rest[start : start + length]
             start += length
         return Shard(record, rows)
+
+    def holds(self, name: str, with_facts: bool) -> bool:
+        """Whether a source is done, and its facts are there if they are asked for."""
+        shard = self.find(name)
+        if shard is None:
+            return False
+        return not with_facts or not shard.rows or self.find_facts(name) is not None
+
+    def find_facts(self, name: str) -> bytes | None:
+        """The facts of a book, by the name of its shard; None as `find` gives it."""
+        return read_kept(self.path / f"{name}{_FACTS}")
 
     def count(self) -> int:
         """How many sources are done."""

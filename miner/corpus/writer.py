@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
+from contextlib import ExitStack, suppress
+from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
-from miner.corpus.export import BookRows, Format, describe_formats, find_format
+from miner.corpus.account import CorpusAccount, data_files_of
+from miner.corpus.card import write_card
+from miner.corpus.export import BookRows, describe_formats, find_format
+from miner.corpus.schema import rows_from_lines
 from miner.corpus.shards import ShardFolder
+from miner.corpus.statistics import LengthStatistics, measure_rows
 from miner.files import (
     CARD,
     RUN_RECORD,
@@ -29,12 +34,17 @@ from miner.files import (
     umask,
     writing,
 )
+from miner.version import __version__
+
+if TYPE_CHECKING:
+    from miner.evaluation.trust import Trust
 
 _HEAD = "head.json"
 _LOCK = "lock"
 _SHARDS = "shards"
+_STAGES = "stages"  # what a build knows of the books so far
 _OUTPUT = "output"  # the files, until they are complete
-_DEFAULT = "pairs"  # what `datasets.load_dataset` loads, if a format has it
+_SPLIT = "train"  # of all that is mined
 
 
 class OutputFolder:
@@ -105,7 +115,7 @@ class OutputFolder:
         """A file in the place of the working folder, or one in it that no run has written."""
         if not self._work.is_dir():
             return self._work if os.path.lexists(self._work) else None
-        ours = {_HEAD, _LOCK, _SHARDS, _OUTPUT}
+        ours = {_HEAD, _LOCK, _SHARDS, _STAGES, _OUTPUT}
         return next((item for item in self._work.iterdir() if item.name not in ours), None)
 
     def __enter__(self) -> Self:
@@ -138,28 +148,56 @@ class OutputFolder:
         refuse_another(self._work, head, json.loads(json_line(self._head)))
         return self.shards.path.is_dir()
 
-    def finish(self, names: Sequence[str], format: str, record: Mapping[str, Any]) -> list[Path]:
+    def finish(
+        self,
+        names: Sequence[str],
+        format: str,
+        record: Mapping[str, Any],
+        trusts: Sequence[Trust] = (),
+    ) -> list[Path]:
         """Joins the shards into files, puts all files in place and returns their paths.
 
         Args:
             names: of the shards, in the order of the output.
             format: of the files, one of `export.describe_formats`.
             record: of the run; the names of the files are added.
+            trusts: what was measured of the taggers, for the card.
         """
         chosen = find_format(format)
         output = self._work / _OUTPUT
         with writing(self._path):
             shutil.rmtree(output, ignore_errors=True)
             output.mkdir()
-            left_out = chosen.write_books(output, self._books(names))
+            lengths: dict[str, LengthStatistics] = {}
+            left_out = chosen.write_books(output, _measured(self._books(names), lengths))
             whole = {**record, "files": dict(chosen.files)}
             if left_out:
                 whole["left_out_of_files"] = left_out
             (output / RUN_RECORD).write_text(
                 json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            (output / CARD).write_text(_card(chosen), encoding="utf-8")
-            files = sorted(path.name for path in output.iterdir())
+            (output / CARD).write_text(
+                _card(chosen.files, record, lengths, trusts), encoding="utf-8"
+            )
+        return self.put_in_place()
+
+    @property
+    def stages(self) -> Path:
+        """The folder for what the stages of a build keep; it may not exist yet."""
+        return self._work / _STAGES
+
+    @property
+    def output(self) -> Path:
+        """The folder in which the files are written; it may not exist yet."""
+        return self._work / _OUTPUT
+
+    def put_in_place(self) -> list[Path]:
+        """Moves all files from `output` to their places, ends the run and returns their paths."""
+        output = self.output
+        with writing(self._path):
+            files = sorted(
+                path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file()
+            )
             for file in files:
                 os.chmod(output / file, 0o666 & ~umask())
             if self._exists:
@@ -187,9 +225,10 @@ class OutputFolder:
         # new record comes first: with it, a run that is killed in between can be resumed.
         for name in _files_of_run(self._path):
             if name not in files:
-                (self._path / name).unlink(missing_ok=True)
+                _remove(self._path, name)
         for file in sorted(files, key=lambda name: name != RUN_RECORD):
-            os.replace(self._work / _OUTPUT / file, self._path / file)
+            (self._path / file).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self.output / file, self._path / file)
 
     def discard(self) -> None:
         """Empties the working folder, except for the lock."""
@@ -225,29 +264,46 @@ class OutputFolder:
         self._closing.__exit__(kind, error, trace)
 
 
-def _card(format: Format) -> str:
-    """A dataset card: what each file holds, and where `datasets.load_dataset` finds which rows."""
-    rows = {Path(name).stem: name for name in format.files if not name.endswith(".json")}
-    default = _DEFAULT if _DEFAULT in rows else next(iter(rows), "")
-    configs = "".join(
-        f"  - config_name: {config}\n    data_files: {name}\n"
-        + ("    default: true\n" if config == default else "")
-        for config, name in rows.items()
+def _measured(
+    books: Iterable[BookRows], lengths: dict[str, LengthStatistics]
+) -> Iterator[BookRows]:
+    """The books as they are. The lengths of their dialogues are added up by language."""
+    for book in books:
+        if rows := rows_from_lines(book["dialogues"]):
+            language = rows[0]["language"]
+            so_far = lengths.get(language, LengthStatistics())
+            lengths[language] = so_far + measure_rows(rows)
+        yield book
+
+
+def _card(
+    contents: Mapping[str, str],
+    record: Mapping[str, Any],
+    lengths: Mapping[str, LengthStatistics],
+    trusts: Sequence[Trust],
+) -> str:
+    """The dataset card of a run, all of whose rows are in one split.
+
+    Args:
+        contents: the names of the files, each with what is in it.
+        record: of the run.
+        lengths: those of the dialogues, by language.
+        trusts: what was measured of the taggers.
+    """
+    options = record.get("options", {})
+    tagged = Counter((book["language"], book["tagger"]) for book in record.get("books", ()))
+    account = CorpusAccount(
+        name="Conversations mined from books",
+        version=__version__,
+        statistics={(_SPLIT, language): lengths[language] for language in sorted(lengths)},
+        files=data_files_of(options.get("format", ""), contents, [_SPLIT], lambda name, _: name),
+        other_files={RUN_RECORD: "from which files, by which options, and what was left out"},
+        taggers=dict(sorted(tagged.items())),
+        trusts=trusts,
+        min_confidence=options.get("min_confidence", 0.0),
+        n_set_aside=len(record.get("set_aside", ())),
     )
-    features = "".join(
-        f"  - config_name: {Path(name).stem}\n    features: {json.dumps(found)}\n"
-        for name, found in format.features().items()
-    )
-    if features:
-        configs += f"dataset_info:\n{features}"
-    described = "".join(f"- `{name}`: {about}\n" for name, about in format.files.items())
-    return (
-        f"---\nconfigs:\n{configs}---\n\n"
-        "Conversations mined from novels. A program guessed who speaks: trust speakers no\n"
-        "further than tests/benchmarks/README.md of conversation-miner measures it, and the more\n"
-        f"the higher `speaker_confidence` is.\n\n{described}"
-        f"- `{RUN_RECORD}`: from which files, by which options, and what was left out\n"
-    )
+    return write_card(account)
 
 
 def _is_output(folder: Path) -> bool:
@@ -257,11 +313,28 @@ def _is_output(folder: Path) -> bool:
 
 def _files_of_run(folder: Path) -> Iterable[str]:
     """The names of the files that the earlier run in a folder may have written."""
-    options = _read_record(folder).get("options")
+    record = _read_record(folder)
+    if "recipe" in record and isinstance(files := record.get("files"), dict):
+        return tuple(name for name in files if isinstance(name, str) and _is_inside(name))
+    options = record.get("options")
     format = options.get("format") if isinstance(options, dict) else None
     if not isinstance(format, str) or format not in describe_formats():
         return ()
     return find_format(format).files
+
+
+def _is_inside(name: str) -> bool:
+    """Whether the name of a file leads to no place outside its folder."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and "\0" not in name
+
+
+def _remove(folder: Path, name: str) -> None:
+    """Removes a file, and the folders above it that are empty then."""
+    (folder / name).unlink(missing_ok=True)
+    for parent in PurePosixPath(name).parents[:-1]:
+        with suppress(OSError):
+            (folder / parent).rmdir()
 
 
 def _read_record(folder: Path) -> dict[str, Any]:

@@ -61,11 +61,11 @@ def measure_tradeoff(
         seed: of the bootstrap.
 
     Raises:
-        ValueError: if there is no mined pair, or a pair has no confidence.
+        ValueError: if there is no mined pair, or if a pair has no confidence and some is asked for.
     """
     if not judged.mined:
         raise ValueError("found no mined pair in the annotated chapters, expected some")
-    if any(pair.confidence is None for pair in judged.mined):
+    if any(min_confidences) and any(pair.confidence is None for pair in judged.mined):
         raise ValueError("found tags without confidence, expected those of a checkpoint")
     chapters = list(judged.n_gold)
     number = {chapter: n for n, chapter in enumerate(chapters)}

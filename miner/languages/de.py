@@ -1,6 +1,13 @@
 """German."""
 
-from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+from miner.languages.language import (
+    BookTitles,
+    Conventions,
+    Headings,
+    Language,
+    PageWords,
+    SpeechWords,
+)
 
 LANGUAGE = Language(
     code="de",
@@ -30,5 +37,16 @@ LANGUAGE = Language(
         think_inverted="dachte",
         write="schrieb",
         write_after_comma="schrieb",
+    ),
+    titles=BookTitles(
+        articles="der|die|das|ein|eine",
+        volumes="band|bd|baende|bande|teil|theil|buch",
+        numbers="erste[rs]?|zweite[rs]?|dritte[rs]?|vierte[rs]?|funfte[rs]?|sechste[rs]?|"
+        "eins|zwei|drei|vier|funf|sechs",
+        endings="(?:neue |illustrierte |zweite |dritte )?(?:ausgabe|auflage)|illustriert|"
+        r"vollstandig|mit .*\b(?:bildern|abbildungen|illustrationen)\b.*|"
+        r"in \w+ (?:banden|teilen|theilen|buchern)|(?:eine? )?(?:roman|novelle|"
+        "erzahlung)|eine (?:geschichte|erzahlung) .*",
+        alternatives="oder",
     ),
 )

@@ -3,6 +3,7 @@
 from miner.languages.language import (
     Apostrophes,
     AttributionWords,
+    BookTitles,
     Conventions,
     Headings,
     Language,
@@ -466,4 +467,18 @@ LANGUAGE = Language(
     speech=_SPEECH,
     attribution=_ATTRIBUTION,
     people=_PEOPLE,
+    titles=BookTitles(
+        articles="the|an?",
+        volumes="volumes?|vols?|parts?|pt|books?",
+        numbers="first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|"
+        "one|two|three|four|five|six|seven|eight|nine|ten",
+        endings="(?:complete|unabridged|(?:slightly )?abridged|illustrated)(?: edition)?|"
+        r"complete in .*|(?:the )?(?:\w+ )?edition(?: illustrated)?|in \w+ (?:volumes|parts|books)|"
+        r"with .*\billustrations?\b.*|illustrated (?:by|with) .*|"
+        r"(?:edited|translated|retold) (?:by|from) .*|being (?:an?|the) .*|"
+        r"an?(?: \w+)? (?:novel|romance|tale|story|study|nightmare|autobiography|episode)"
+        "(?: (?:of|in|for) .*)?",
+        alternatives="or",
+        after_surname="jr|junior|sr|senior|esq|esquire|m ?d|ph ?d|ii|iii|iv",
+    ),
 )

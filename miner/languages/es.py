@@ -1,6 +1,13 @@
 """Spanish."""
 
-from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+from miner.languages.language import (
+    BookTitles,
+    Conventions,
+    Headings,
+    Language,
+    PageWords,
+    SpeechWords,
+)
 
 LANGUAGE = Language(
     code="es",
@@ -30,5 +37,14 @@ LANGUAGE = Language(
         think_inverted="pensó",
         write="escribió",
         write_after_comma="escribió",
+    ),
+    titles=BookTitles(
+        articles="el|la|los|las|una?",
+        volumes="tomos?|parte|volumen|vol|libro",
+        numbers="primer[oa]?|segund[oa]|tercer[oa]?|cuart[oa]|quint[oa]|uno|dos|tres|cuatro|cinco",
+        endings="(?:nueva |segunda |tercera )?edicion(?: ilustrada| completa)?|"
+        r"ilustrad[oa]|complet[oa]|en \w+ (?:tomos|partes)|novela|"
+        "(?:una )?(?:novela|historia) de .*|dos historias de .*",
+        alternatives="o",
     ),
 )

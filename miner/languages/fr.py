@@ -1,6 +1,13 @@
 """French."""
 
-from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+from miner.languages.language import (
+    BookTitles,
+    Conventions,
+    Headings,
+    Language,
+    PageWords,
+    SpeechWords,
+)
 
 LANGUAGE = Language(
     code="fr",
@@ -33,5 +40,16 @@ LANGUAGE = Language(
         think_inverted="pensait|pensa",
         write="écrivit",
         write_after_comma="écrivit",
+    ),
+    titles=BookTitles(
+        articles="les?|la|l|une?",
+        volumes="tomes?|t|parties?|volumes?|vol|livre",
+        numbers="premiere?|seconde?|deuxieme|troisieme|quatrieme|cinquieme|sixieme|un|"
+        "deux|trois|quatre|cinq|six",
+        endings="(?:nouvelle |seconde |deuxieme )?edition(?: illustree| complete)?|"
+        r"illustree?|complete?|illustrations? de .*|en \w+ (?:tomes|parties|"
+        "volumes)|(?:un )?roman(?: de .*)?|conte|recit|nouvelle",
+        alternatives="ou",
+        after_surname="pere|fils|aine",
     ),
 )

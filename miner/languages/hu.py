@@ -1,6 +1,13 @@
 """Hungarian."""
 
-from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+from miner.languages.language import (
+    BookTitles,
+    Conventions,
+    Headings,
+    Language,
+    PageWords,
+    SpeechWords,
+)
 
 LANGUAGE = Language(
     code="hu",
@@ -27,5 +34,13 @@ LANGUAGE = Language(
     ),
     speech=SpeechWords(
         think_inverted="gondolta",
+    ),
+    titles=BookTitles(
+        articles="az?|egy",
+        volumes="kotet|resz|konyv",
+        numbers="elso|masodik|harmadik|negyedik|otodik|egy|ket|ketto|harom|negy|ot",
+        endings=r"(?:uj |masodik )?kiadas|(?:teljes|kepes) kiadas|\w+ kotetben|"
+        r"(?:tortenelmi |tortenet )?(?:regeny|elbeszelesek|elbeszeles|novellak)",
+        alternatives="vagy",
     ),
 )

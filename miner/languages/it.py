@@ -1,6 +1,12 @@
 """Italian."""
 
-from miner.languages.language import Conventions, Headings, Language, SpeechWords
+from miner.languages.language import (
+    BookTitles,
+    Conventions,
+    Headings,
+    Language,
+    SpeechWords,
+)
 
 LANGUAGE = Language(
     code="it",
@@ -24,5 +30,14 @@ LANGUAGE = Language(
         think_inverted="pensò|pensa",
         write="scriveva|scrisse",
         write_after_comma="scriveva|scrisse",
+    ),
+    titles=BookTitles(
+        articles="il|lo|la|i|gli|le|l|un[ao]?",
+        volumes="volume|vol|tomo|parte|libro",
+        numbers="prim[oa]|second[oa]|terz[oa]|quart[oa]|quint[oa]|uno|due|tre|quattro|cinque",
+        endings="(?:nuova |seconda )?edizione(?: illustrata| completa)?|illustrat[oa]|"
+        r"complet[oa]|in \w+ (?:volumi|parti)|(?:un )?romanzo(?: \w+)?|racconto|"
+        "storia di .*|opere di .*",
+        alternatives="ovvero|ossia|o",
     ),
 )

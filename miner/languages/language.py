@@ -305,6 +305,30 @@ class PeopleWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BookTitles:
+    """The words by which two titles are seen to be those of one work, and two names of one author.
+
+    They are matched to titles in small letters without accents.
+
+    Args:
+        articles: pattern of the articles at the start of a title.
+        volumes: pattern of the words for a volume or a part, beside which a number stands.
+        numbers: pattern of the numbers that are written as words.
+        endings: pattern of the words at the end of a title that name no work but an edition
+            ("illustrated") or a kind ("a romance").
+        alternatives: pattern of the words before a second title ("*Or*, the Whale").
+        after_surname: pattern of the words that may follow a surname ("Junior").
+    """
+
+    articles: str = ""
+    volumes: str = ""
+    numbers: str = ""
+    endings: str = ""
+    alternatives: str = ""
+    after_surname: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """Everything that the package knows about one language.
 
@@ -328,3 +352,4 @@ class Language:
     speech: SpeechWords = SpeechWords()
     attribution: AttributionWords = AttributionWords()
     people: PeopleWords = PeopleWords()
+    titles: BookTitles = BookTitles()

@@ -1,6 +1,13 @@
 """Dutch."""
 
-from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+from miner.languages.language import (
+    BookTitles,
+    Conventions,
+    Headings,
+    Language,
+    PageWords,
+    SpeechWords,
+)
 
 LANGUAGE = Language(
     code="nl",
@@ -30,5 +37,13 @@ LANGUAGE = Language(
         think_inverted="dacht",
         write="schreef",
         write_after_comma="schreef",
+    ),
+    titles=BookTitles(
+        articles="de|het|een",
+        volumes="deel|delen|boek|dl",
+        numbers="eerste|tweede|derde|vierde|vijfde|een|twee|drie|vier|vijf",
+        endings="(?:nieuwe |tweede |derde )?(?:uitgave|druk)|geillustreerd|volledig|"
+        r"in \w+ delen|(?:een (?:\w+ )?)?(?:roman|verhaal|novelle|vertelling)",
+        alternatives="of",
     ),
 )

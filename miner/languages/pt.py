@@ -1,6 +1,13 @@
 """Portuguese."""
 
-from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+from miner.languages.language import (
+    BookTitles,
+    Conventions,
+    Headings,
+    Language,
+    PageWords,
+    SpeechWords,
+)
 
 LANGUAGE = Language(
     code="pt",
@@ -30,5 +37,14 @@ LANGUAGE = Language(
     speech=SpeechWords(
         think_inverted="pensou",
         write="escreveu",
+    ),
+    titles=BookTitles(
+        articles="os?|as?|uma?",
+        volumes="volume|vol|tomo|parte|livro",
+        numbers="primeir[oa]|segund[oa]|terceir[oa]|quart[oa]|quint[oa]|um|dois|tres|quatro|cinco",
+        endings="(?:nova |segunda )?edicao(?: illustrada| ilustrada| completa)?|"
+        r"ill?ustrad[oa]|complet[oa]|em \w+ (?:volumes|tomos|partes)|romance|"
+        "conto|novella|(?:episodios?|scenas) (?:d[aeo] )?.*",
+        alternatives="ou",
     ),
 )

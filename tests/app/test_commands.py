@@ -32,6 +32,7 @@ WITH_TAGGER = [
 # What each command needs, with a file or folder that does not exist.
 FAILURES = {
     ("mine",): ["--books", "gone", "-o", "out", "1342"],
+    ("catalog",): ["--language", "gone"],
     ("tag",): ["gone.htm", "--tagger", "gap"],
     ("view",): ["gone.htm", "--tagger", "gap", "-o", "out.html"],
     ("profile",): ["gone.htm"],

@@ -1,29 +1,23 @@
-"""Titles to numbers, by a small catalogue in the form of Gutenberg's own."""
+"""The file of Gutenberg's catalogue: which it is, how it is renewed, and its entries."""
+
+import gzip
+import os
 
 import pytest
-from helpers import SHARED
-from loopback import answer
+from loopback import answer, in_turn
 
-from miner.books.catalog import find_catalog, find_title
-from miner.books.web import DownloadError
+from miner.books.catalog import CatalogEntry, find_catalog, read_catalog, refresh_catalog
+from miner.books.titles import find_title
+from miner.books.web import DownloadError, Limits
 
-CATALOG = """\
-Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves
-1,Sound,2001-01-01,The Ferry,en,"Bell, Ann, 1801-1870",,,
-40,Text,2003-01-01,"The Ferry; Or, Geese on the River",en,"Bell, Ann, 1801-1870; Otway [Editor]",,,
+QUICK = Limits(retries=0, pause=0.01)
+HEAD = "Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves\n"
+ROW = """\
 9,Text,2002-01-01,"The Ferry
-With forty pictures",en,"Bell, Ann, 1801-1870",,,
-50,Text,2004-01-01,"Geese: A Handbook",en,"Marsh, Tobin",,,
-51,Text,2004-01-01,Geese,en,"Reed, Mara",,,
-60,Text,2004-01-01,"L\u2019\u00c9t\u00e9 & l'hiver",fr,"Ros\u00e9, A.",,,
-70,Text,2004-01-01,Poems,en,"One, A.",,,
-71,Text,2004-01-01,Poems,en,"Two, B.",,,
-72,Text,2004-01-01,Poems,en,"Three, C.",,,
-73,Text,2004-01-01,"Poems: In Four Books",en,"Four, D.",,,
-74,Text,2004-01-01,Poems,en,,,,
-75,Text,2004-01-01,Poems,en,"Five, E.",,,
-76,Text,2004-01-01,Poems,en,"Six, F.",,,
-80,Text,2004-01-01,Cut short"""
+With forty pictures",en; fr,"Bell, Ann, 1801-1870; Otway [Editor]",Ferries -- Fiction; Geese,\
+PR; PZ,Shelf
+"""
+CATALOG = HEAD + ROW
 
 
 @pytest.fixture
@@ -33,46 +27,34 @@ def catalog(tmp_path):
     return path
 
 
-@pytest.mark.parametrize(
-    ("title", "number"),
-    [
-        ("The Ferry", "9"),  # the lowest of one author's texts; 1 is a recording
-        ("the  ferry!", "9"),
-        ("The Ferry, or Geese on the River", "40"),
-        ("The Ferry: with forty pictures", "9"),
-        ("Geese", "51"),  # in full, before "Geese: A Handbook"
-        ("Geese, a handbook", "50"),
-        ("L'ete and lhiver", "60"),
-        ("CUT SHORT", "80"),
-    ],
-)
-def test_a_title_has_a_number(catalog, title, number):
-    assert find_title(title, catalog) == number
+@pytest.fixture
+def unnamed(monkeypatch):
+    monkeypatch.delenv("MINER_CATALOG")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
-def test_texts_by_several_authors_are_listed(catalog):
-    with pytest.raises(ValueError) as failure:
-        find_title("poems", catalog)
-    assert str(failure.value) == (
-        "found 6 authors of texts with the title 'poems', expected one of the numbers: "
-        "70 Poems (One, A.); 71 Poems (Two, B.); 72 Poems (Three, C.); 74 Poems (no author); "
-        "75 Poems (Five, E.)"
+def test_an_entry_has_all_columns(catalog):
+    (entry,) = read_catalog(catalog)
+    assert entry == CatalogEntry(
+        9,
+        "Text",
+        "2002-01-01",
+        "The Ferry\nWith forty pictures",
+        ("en", "fr"),
+        ("Bell, Ann, 1801-1870", "Otway [Editor]"),
+        ("Ferries -- Fiction", "Geese"),
+        ("PR", "PZ"),
+        ("Shelf",),
     )
+    assert str(entry) == ("9 The Ferry With forty pictures (Bell, Ann, 1801-1870; Otway [Editor])")
+    assert entry.to_json()["authors"] == entry.authors
 
 
-@pytest.mark.parametrize(
-    ("title", "closest"),
-    [
-        ("The Fery", ", expected one such as 'The Ferry'"),
-        ("Quaternions", ""),
-        ("?!", ""),
-        ("", ""),
-    ],
-)
-def test_an_unknown_title_is_refused_with_the_closest(catalog, title, closest):
-    with pytest.raises(ValueError) as failure:
-        find_title(title, catalog)
-    assert str(failure.value) == f"found no text with the title {title!r}{closest}"
+def test_rows_without_a_number_and_short_rows_do_no_harm(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(f"{HEAD}x,Text\n,,\n7,Text,2001-01-01,Cut short")
+    (entry,) = read_catalog(path)
+    assert (entry.number, entry.title, entry.languages) == (7, "Cut short", ())
 
 
 def test_another_table_is_refused(tmp_path):
@@ -82,15 +64,6 @@ def test_another_table_is_refused(tmp_path):
         find_title("Emma", path)
 
 
-@pytest.mark.skipif(not (SHARED / "catalog").is_dir(), reason="needs the shared catalogue")
-@pytest.mark.parametrize(
-    ("title", "number"),
-    [("Pride and Prejudice", "1342"), ("Dracula", "345"), ("Frankenstein", "84"), ("Emma", "158")],
-)
-def test_titles_in_the_real_catalogue(title, number):
-    assert find_title(title, SHARED / "catalog" / "pg_catalog.csv") == number
-
-
 def test_the_catalogue_is_the_named_one_or_else_downloaded_once(catalog, cache, site, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv("MINER_CATALOG", str(catalog))
@@ -98,7 +71,7 @@ def test_the_catalogue_is_the_named_one_or_else_downloaded_once(catalog, cache, 
     monkeypatch.delenv("MINER_CATALOG")
     site.pages["/catalog.csv"] = answer(CATALOG.encode(), Content_Type="text/csv")
     for _ in range(2):
-        path = find_catalog(cache=cache, url=f"{site.url}/catalog.csv")
+        path = find_catalog(cache=cache, url=f"{site.url}/catalog.csv", limits=QUICK)
         assert (path, path.read_text(encoding="utf-8")) == (cache / "pg_catalog.csv", CATALOG)
     assert site.paths == ["/catalog.csv"]
 
@@ -108,8 +81,72 @@ def test_a_catalogue_that_is_none_is_not_kept(cache, site, monkeypatch):
     monkeypatch.delenv("MINER_CATALOG")
     site.pages["/catalog.csv"] = answer()
     with pytest.raises(DownloadError, match="sent .* bytes .*, expected Gutenberg's catalogue$"):
-        find_catalog(cache=cache, url=f"{site.url}/catalog.csv")
+        find_catalog(cache=cache, url=f"{site.url}/catalog.csv", limits=QUICK)
     assert not cache.exists()
     monkeypatch.setenv("MINER_CATALOG", str(cache))
     with pytest.raises(ValueError, match=f"found no file {cache}, expected a pg_catalog.csv"):
         find_catalog()
+
+
+def test_a_packed_catalogue_is_read(catalog, cache, unnamed, monkeypatch):
+    cache.mkdir(parents=True)
+    packed = cache / "pg_catalog.csv.gz"
+    packed.write_bytes(gzip.compress(CATALOG.encode()))
+    assert find_catalog(cache=cache) == packed
+    assert list(read_catalog(packed)) == list(read_catalog(catalog))
+    monkeypatch.setenv("MINER_CATALOG", str(packed))
+    assert find_catalog() == packed
+
+
+@pytest.mark.parametrize("content", [b"Text#", gzip.compress(CATALOG.encode())[:-9]])
+def test_a_damaged_packed_catalogue_is_named(tmp_path, content):
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"x.csv.gz: found a damaged file \(.*\), expected"):
+        list(read_catalog(path))
+
+
+def test_a_field_without_end_is_named(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(f'{HEAD}7,Text,2001-01-01,"{"x" * 200_000}')
+    with pytest.raises(ValueError, match=r"x.csv: found a damaged file \(field larger than"):
+        list(read_catalog(path))
+
+
+def test_a_catalogue_is_refreshed_on_request(cache, site, unnamed):
+    newer = HEAD + ROW + ROW.replace("9,Text", "10,Text", 1)
+    site.pages["/c.csv"] = in_turn(answer(CATALOG.encode()), answer(newer.encode()))
+    url = f"{site.url}/c.csv"
+    assert refresh_catalog(cache=cache, url=url, limits=QUICK) == cache / "pg_catalog.csv"
+    assert find_catalog(cache=cache, url=url, limits=QUICK).read_text() == CATALOG
+    refresh_catalog(cache=cache, url=url, limits=QUICK)
+    assert find_catalog(cache=cache, url=url, limits=QUICK).read_text() == newer
+    assert site.paths == ["/c.csv", "/c.csv"]
+
+
+@pytest.mark.parametrize(
+    "page", [answer(b"<html>"), answer(status=404), answer(b"Text#", length=9)]
+)
+def test_a_failed_refresh_keeps_the_old_catalogue_and_says_so(catalog, cache, site, unnamed, page):
+    cache.mkdir(parents=True)
+    kept = cache / "pg_catalog.csv"
+    kept.write_text(CATALOG)
+    os.utime(kept, (10**9, 10**9))
+    site.pages["/c.csv"] = page
+    with pytest.raises(DownloadError) as failure:
+        refresh_catalog(cache=cache, url=f"{site.url}/c.csv", limits=QUICK)
+    assert str(failure.value).endswith(f"; the catalogue of 2001-09-09 is kept in {kept}")
+    assert kept.read_text() == CATALOG
+    assert list(cache.iterdir()) == [kept]
+
+
+def test_a_first_download_that_fails_keeps_nothing(cache, site, unnamed):
+    with pytest.raises(DownloadError, match="answered 404, expected Gutenberg's catalogue$"):
+        refresh_catalog(cache=cache, url=f"{site.url}/c.csv", limits=QUICK)
+    assert not cache.exists()
+
+
+def test_a_named_catalogue_is_not_refreshed(catalog, monkeypatch):
+    monkeypatch.setenv("MINER_CATALOG", str(catalog))
+    with pytest.raises(ValueError, match="MINER_CATALOG: found .*, expected it to be unset"):
+        refresh_catalog()

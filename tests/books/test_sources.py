@@ -274,6 +274,13 @@ LOCAL = [
     "1342.html",
     "1342/1342-h.htm",
     "1342-h/1342-h.htm",
+    "1/3/4/1342/1342-h/1342-h.htm",
+    "1/3/4/1342/1342-h/1342-h.html",
+    "1/3/4/1342/1342-h.htm",
+    "cache/epub/1342/pg1342-images.html",
+    "1342/pg1342-images.html",
+    "epub/1342/pg1342-images.html",
+    "files/1342/1342-h/1342-h.htm",
 ]
 
 
@@ -283,6 +290,27 @@ def test_number_is_looked_up_locally_in_order_of_names(tmp_path, cache, n):
     books = touch(tmp_path / "books", *LOCAL[n:])
     sources, missing = find_sources(["1342"], books, cache)
     assert (sources, missing) == ([Source("1342", "1342", books / LOCAL[n])], [])
+
+
+def test_a_copy_of_a_mirror_is_a_folder_of_books(tmp_path, cache):
+    """Both modules of Gutenberg's rsync servers, with files of other forms beside the books."""
+    mirror = touch(
+        tmp_path / "mirror",
+        "0/5/5-h/5-h.htm",
+        "4/42/42-h/42-h.htm",
+        "1/3/4/1342/1342-0.txt",
+        "1/3/4/1342/old/1342-h.htm",
+        "cache/epub/1342/pg1342-images.html",
+        "cache/epub/1342/pg1342-images-3.epub",
+    )
+    sources, missing = find_sources(["5", "42", "1342", "13"], mirror, cache)
+    assert [source.path and str(source.path.relative_to(mirror)) for source in sources] == [
+        "0/5/5-h/5-h.htm",
+        "4/42/42-h/42-h.htm",
+        "cache/epub/1342/pg1342-images.html",
+        None,
+    ]
+    assert missing == []
 
 
 def test_number_is_looked_up_in_the_cache_next_and_else_left_to_download(tmp_path, cache):

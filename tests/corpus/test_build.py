@@ -1,191 +1,302 @@
-"""Many books by a checkpoint: batches fill across them, and each is tagged as it is alone."""
+"""A recipe becomes a corpus: chosen, filtered, divided, described, and the same each time."""
 
-from itertools import accumulate
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
-from corpus_helpers import bytes_of, record, rows, run
-from encoders import exported, save_checkpoint
-from helpers import DATA, SAMPLE, interrupted_after
+from click.testing import CliRunner
+from shelf import novel, sentence, write_shelf
 
-import miner
-from miner.corpus.executors import LocalExecutor
-from miner.corpus.progress import Progress
-from miner.models.load import CheckpointTagger
+from miner.app.cli.main import main
+from miner.corpus.build import build_corpus
+from miner.corpus.recipe import example_recipe, parse_recipe
 
-BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")
-
-
-class HereExecutor:
-    """Reads in this process, where a test sees it."""
-
-    def map(self, function, items):
-        return map(function, items)
+RECIPE = """
+name = "shelf"
+sources = ["{books}"]
+[mining]
+tagger = "gap"
+history_turns = 2
+[splits]
+train = 60
+validation = 20
+test = 20
+[formats]
+jsonl = {{}}
+{more}
+"""
 
 
 @pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return save_checkpoint(tmp_path_factory.mktemp("many") / "tiny", window=48, margin=4)
+def books(tmp_path_factory):
+    """Twelve novels, one of them twice, and a file that is no book."""
+    folder = write_shelf(tmp_path_factory.mktemp("shelf") / "books")
+    # Another edition: other spelling here and there, an introduction, its own number.
+    page = novel(3).replace("beside the", "Beside the").replace("eBook #9003", "eBook #9103")
+    page = page.replace("<h2>CHAPTER 1", "<h2>INTRODUCTION</h2><p>A new edition.</p><h2>CHAPTER 1")
+    (folder / "9103-h.htm").write_text(page, encoding="utf-8")
+    (folder / "9999-h.htm").write_bytes(b"\0\1\2" * 1000)
+    return folder
+
+
+def recipe_of(tmp_path, books, more=""):
+    path = tmp_path / "recipe.toml"
+    path.write_text(RECIPE.format(books=books, more=more), encoding="utf-8")
+    return path
+
+
+def digests(folder):
+    """The digest of every file below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def rows(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
 @pytest.fixture(scope="module")
-def whole(checkpoint, tmp_path_factory):
-    out = tmp_path_factory.mktemp("whole") / "out"
-    mined = miner.mine_corpus(BOOKS, out, tagger=checkpoint, executor=HereExecutor()).finish()
-    assert len(mined.entries) == 3
-    return out
+def built(books, tmp_path_factory):
+    """A corpus, and the folder that it is in."""
+    folder = tmp_path_factory.mktemp("built")
+    return build_corpus(recipe_of(folder, books), folder / "corpus"), folder / "corpus"
 
 
-def interrupt(monkeypatch, n):
-    """Makes a checkpoint get a Ctrl-C at the book after the n-th."""
-    tag_prepared = CheckpointTagger.tag_prepared
-
-    def interrupted(self, books, on_words):
-        take = interrupted_after(lambda tags: tags, n)
-        return map(take, tag_prepared(self, books, on_words))
-
-    monkeypatch.setattr(CheckpointTagger, "tag_prepared", interrupted)
-
-
-def test_books_come_out_in_order_and_as_they_do_alone(checkpoint, whole):
-    assert [book["id"] for book in record(whole)["books"]] == ["dash", "sample", "single_curly"]
-    assert [item["file"] for item in record(whole)["set_aside"]] == ["play.html", "gone.htm"]
-    alone = [miner.mine(BOOKS[n], tagger=checkpoint) for n in (0, 1, 3)]
-    for kind in ("spans", "dialogues", "pairs"):
-        assert rows(whole, kind) == [row for book in alone for row in book.rows(kind)] != []
+def test_every_book_is_in_one_split_or_has_a_reason(built, books):
+    corpus, out = built
+    listed = {row["id"]: row for row in rows(out / "books.jsonl")}
+    assert len(listed) == 13
+    assert all(bool(row["split"]) != bool(row["left_out"]) for row in listed.values())
+    assert {row["split"] for row in listed.values()} == {"train", "validation", "test", None}
+    (copy,) = (row for row in listed.values() if row["left_out"])
+    assert (copy["id"], copy["left_out"], copy["copy_of"]) in {
+        ("9103", "works", "9003"),
+        ("9003", "works", "9103"),
+    }
+    (aside,) = corpus.set_aside
+    assert aside.name.endswith("9999-h.htm")
 
 
-def test_the_record_names_the_libraries_that_computed_the_tags(whole, tmp_path):
-    plain = {"beautifulsoup4", "lxml", "pyarrow"}
-    by_torch = {"torch", "transformers", "tokenizers", "numpy"}
-    assert record(whole)["libraries"].keys() == plain | by_torch
-    miner.mine_corpus(["sample"], tmp_path / "gap", tagger="gap").finish()
-    assert record(tmp_path / "gap")["libraries"].keys() == plain
-    miner.mine_corpus(["sample"], tmp_path / "onnx", tagger=exported()).finish()
-    by_onnx = {"onnxruntime", "tokenizers", "numpy"}
-    assert record(tmp_path / "onnx")["libraries"].keys() == plain | by_onnx
+def test_the_files_hold_what_the_statistics_say(built):
+    corpus, out = built
+    for row in corpus.record["statistics"]:
+        pattern = f"jsonl/dialogues/{row['split']}-*.jsonl"
+        dialogues = [one for path in out.glob(pattern) for one in rows(path)]
+        assert len(dialogues) == row["dialogues"] > 0
+        assert sum(one["n_turns"] for one in dialogues) == row["turns"]
+        pairs = [one for path in out.glob(f"jsonl/pairs/{row['split']}-*.jsonl") for one in rows(path)]
+        assert len(pairs) == row["pairs"] == row["turns"] - row["dialogues"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 3])
-def test_any_number_of_workers_writes_the_same_bytes(checkpoint, whole, tmp_path, workers):
-    out = tmp_path / "out"
-    words = ("--workers", workers, "--tagger", checkpoint)
-    assert run(*BOOKS, "-q", "-o", out, *words).exit_code == 1
-    assert bytes_of(out) == bytes_of(whole)
+def test_a_pair_has_the_turns_before_it_and_names_its_book(built):
+    _, out = built
+    (path,) = out.glob("jsonl/pairs/train-*.jsonl")
+    pairs = rows(path)
+    assert all(len(row["history"]) == min(2, row["turn"] - 1) for row in pairs)
+    listed = {row["id"]: row for row in rows(out / "books.jsonl")}
+    for row in pairs:
+        book = listed[row["book"]]
+        assert [row[key] for key in ("title", "author", "language")] == [
+            book[key] for key in ("title", "author", "language")
+        ]
+        assert book["split"] == "train"
 
 
-@pytest.mark.parametrize("after", [0, 2])
-def test_an_interrupted_run_is_resumed(checkpoint, whole, tmp_path, monkeypatch, after):
-    out = tmp_path / "out"
-    options = {"tagger": checkpoint, "executor": HereExecutor()}
-    with monkeypatch.context() as context:
-        interrupt(context, after)
-        with pytest.raises(KeyboardInterrupt):
-            miner.mine_corpus(BOOKS, out, **options).finish()
-    assert (tmp_path / "out.partial").exists() == bool(after)
-    miner.mine_corpus(BOOKS, out, **options, resume=True).finish()
-    assert bytes_of(out) == bytes_of(whole)
+def test_no_text_of_one_split_is_in_another(built):
+    _, out = built
+    texts = {}
+    for path in out.glob("jsonl/dialogues/*.jsonl"):
+        split = path.name.partition("-")[0]
+        for row in rows(path):
+            for turn in row["turns"]:
+                texts.setdefault(turn["text"], set()).add(split)
+    assert len(texts) > 300
+    assert all(len(splits) == 1 for splits in texts.values())
 
 
-def test_another_checkpoint_does_not_resume_it(checkpoint, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    run_of = miner.mine_corpus(BOOKS, out, tagger=checkpoint, executor=HereExecutor())
-    with run_of:
-        next(run_of)
-    other = save_checkpoint(tmp_path / "tiny", window=48, margin=4, seed=3)
-    refused = run(*BOOKS, "-o", out, "--resume", "--tagger", other)
-    assert refused.exit_code == 1 and "found a run with options" in refused.stderr
-    assert (tmp_path / "out.partial").exists()
+def test_run_json_has_the_digest_of_every_file(built):
+    corpus, out = built
+    found = digests(out)
+    named = {name: sha for name, sha in found.items() if name not in ("README.md", "run.json")}
+    assert json.loads((out / "run.json").read_bytes())["files"] == named
+    assert {path.relative_to(out).as_posix() for path in corpus.paths} == set(found)
 
 
-def test_only_a_few_books_are_read_ahead(checkpoint, tmp_path):
-    for n in range(12):
-        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
-    events = []
-
-    class Noting:
-        def map(self, function, items):
-            return (events.append("read") or function(item) for item in items)
-
-    for _ in miner.mine_corpus(tmp_path, tagger=checkpoint, executor=Noting()):
-        events.append("mined")
-    ahead = [events[: n + 1].count("read") - events[: n + 1].count("mined") for n in range(24)]
-    assert len(events) == 24 and max(ahead) <= 4
+@pytest.mark.parametrize("workers", [pytest.param(1, id="again"), 2])
+def test_the_same_recipe_and_books_give_the_same_bytes(built, books, tmp_path, workers):
+    _, out = built
+    again = tmp_path / "again"
+    build_corpus(out / "recipe.toml", again, workers=workers)
+    assert digests(again) == digests(out)
 
 
-def test_progress_moves_inside_a_book(checkpoint, whole):
-    states = []
-    miner.mine_corpus(
-        BOOKS, tagger=checkpoint, executor=HereExecutor(), on_progress=states.append
-    ).finish()
-    ends = [0, *accumulate(book["words"] for book in record(whole)["books"])]
-    assert states[-1] == Progress(5, 5, ends[-1], ends[-1])
-    done = [state.n_words for state in states]
-    assert done == sorted(done) and set(done) - set(ends)
+def test_a_growing_corpus_never_moves_a_book(built, books, tmp_path):
+    _, out = built
+    more = shutil.copytree(books, tmp_path / "more")
+    for seed in range(20, 26):
+        (more / f"{9000 + seed}-h.htm").write_text(novel(seed), encoding="utf-8")
+    build_corpus(recipe_of(tmp_path, more), tmp_path / "grown")
+    before = {row["id"]: row["split"] for row in rows(out / "books.jsonl") if row["split"]}
+    after = {row["id"]: row["split"] for row in rows(tmp_path / "grown" / "books.jsonl")}
+    assert len(after) == 19 and before.items() <= after.items()
 
 
-def test_a_book_is_kept_before_the_next_one_is_tagged(checkpoint, tmp_path):
-    for n in range(3):
-        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
-    words = miner.mine("sample", tagger="gap").n_words
+def test_a_dialogue_that_another_book_has_is_taken_out_and_named(tmp_path):
+    books = write_shelf(tmp_path / "books", 3)
+    import random
 
-    def interrupt_in_the_second(progress):
-        if progress.n_words > 1.5 * words:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt) as error:
-        miner.mine_corpus(
-            tmp_path,
-            tmp_path / "out",
-            tagger=checkpoint,
-            executor=HereExecutor(),
-            on_progress=interrupt_in_the_second,
-        ).finish()
-    kept = f"1 book is kept in {tmp_path / 'out.partial'}, --resume continues"
-    assert error.value.__notes__ == [kept]
+    draw = random.Random(5)
+    shared = "".join(f"<p>“{sentence(draw).capitalize()}.”</p>\n" for _ in range(4))
+    for number in (9000, 9002):
+        path = books / f"{number}-h.htm"
+        page = path.read_text(encoding="utf-8")
+        page = page.replace("<h2>CHAPTER 2", f"<h2>CHAPTER 9</h2>\n{shared}<h2>CHAPTER 2")
+        path.write_text(page, encoding="utf-8")
+    corpus = build_corpus(recipe_of(tmp_path, books), tmp_path / "out")
+    (row,) = rows(tmp_path / "out" / "duplicates.jsonl")
+    assert (row["book"], row["of_book"], row["similarity"]) == ("9002", "9000", 1)
+    (taken,) = (one for one in corpus.record["filters"] if one["filter"] == "duplicates")
+    assert (taken["taken"]["dialogues"], taken["taken"]["turns"]) == (1, 4)
 
 
-@pytest.mark.parametrize(("workers", "n_processes"), [(1, 0), (2, 2), (32, 3)])
-def test_there_are_no_more_processes_than_books(monkeypatch, workers, n_processes):
-    started = []
-    here = HereExecutor()
-    monkeypatch.setattr("miner.corpus.build.LocalExecutor", lambda n: started.append(n) or here)
-    books = ["sample", DATA / "dash.htm", DATA / "play.html"]
-    miner.mine_corpus(books, tagger="gap", workers=workers).finish()
-    assert started == [n_processes]
+def test_a_filter_is_switched_off_by_one_line(built, books, tmp_path):
+    corpus, _ = built
+    names = [row["filter"] for row in corpus.record["filters"]]
+    recipe = recipe_of(tmp_path, books, "[filters]\nmax_kl_divergence = false\nmin_turns = false")
+    other = build_corpus(recipe, tmp_path / "out")
+    left = [row["filter"] for row in other.record["filters"]]
+    assert [name for name in names if name not in ("max_kl_divergence", "min_turns")] == left
 
 
-@pytest.mark.slow
-def test_books_are_read_in_another_process_before_the_first_is_tagged(checkpoint, tmp_path):
-    for n in range(5):
-        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
-    asked = []
-
-    class Noting:
-        def map(self, function, items):
-            noted = (asked.append(item) or item for item in items)
-            return LocalExecutor(1).map(function, noted)
-
-    mined = miner.mine_corpus(tmp_path, tagger=checkpoint, executor=Noting())
-    next(mined)
-    assert 3 <= len(asked) <= 5
-    assert len([*mined]) == 4 and len(asked) == 5
+def test_formats_that_cannot_be_divided_have_a_folder_for_each_split(books, tmp_path):
+    recipe = recipe_of(tmp_path, books, "convokit = {}\nchat = { narration = true }")
+    build_corpus(recipe, tmp_path / "out")
+    names = set(digests(tmp_path / "out"))
+    assert "convokit/train/utterances.jsonl" in names
+    assert "chat/chat/test-00000-of-00001.jsonl" in names
 
 
-@pytest.mark.slow
-def test_auto_tags_by_the_language_of_the_book(tmp_path):
-    out = tmp_path / "out"
-    books = ("sample", DATA / "guillemets_fr.html")
-    done = run(*books, "-o", out, "--tagger", "auto")
-    assert done.exit_code == 0
-    english, french = record(out)["books"]
-    assert english["tagger"].startswith("en@") and french["tagger"] == "gap"
-    assert f"tagged by {english['tagger']} (1 book), gap (1 book)" in done.stdout
-    assert record(out)["options"]["tagger"] == f"auto {english['tagger']}"
-    libraries = record(out)["libraries"]
-    assert {"onnxruntime", "tokenizers", "numpy"} < libraries.keys() and "torch" not in libraries
-    for spans in rows(out, "spans"):
-        has_confidence = spans["kind"] == "utterance" and spans["book"] == "sample"
-        assert (spans["confidence"] is not None) == has_confidence
-    alone = miner.mine(books[1], tagger="gap")
-    assert alone.rows() == [row for row in rows(out, "pairs") if row["book"] != "sample"]
+def test_a_fixed_list_of_splits_goes_before_the_hash(tmp_path):
+    books = write_shelf(tmp_path / "books", 2)
+    (tmp_path / "splits.csv").write_text("book,split\n9000,test\n9001,train\n77,train\n")
+    text = RECIPE.format(books=books, more="")
+    text = text.replace("[splits]", f'[splits]\nlist = "{tmp_path / "splits.csv"}"')
+    (tmp_path / "recipe.toml").write_text(text)
+    corpus = build_corpus(tmp_path / "recipe.toml", tmp_path / "out")
+    splits = {row["id"]: row["split"] for row in rows(tmp_path / "out" / "books.jsonl")}
+    assert splits == {"9000": "test", "9001": "train"}
+    assert corpus.record["unused_of_split_list"] == ["77"]
+
+
+def started(recipe, out, until):
+    """A build that has come so far, in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "miner", "build", recipe, "-o", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while not until() and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    return process
+
+
+@pytest.mark.parametrize("place", ["shards/*.shard", "stages/kept/*.shard", "stages/written/*"])
+def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_path, place):
+    _, out = built
+    again, partial = tmp_path / "again", tmp_path / "again.partial"
+    process = started(out / "recipe.toml", again, lambda: any(partial.glob(place)))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert not again.exists() or digests(again) == digests(out)
+    with pytest.raises(ValueError, match="--resume") if not again.exists() else pytest.raises(
+        ValueError, match="exists"
+    ):
+        build_corpus(out / "recipe.toml", again)
+    if not again.exists():
+        build_corpus(out / "recipe.toml", again, resume=True)
+    assert digests(again) == digests(out)
+    assert not partial.exists()
+
+
+def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):
+    _, out = built
+    recipe = recipe_of(tmp_path, books, "convokit = {}")
+    build_corpus(recipe, tmp_path / "out")
+    with pytest.raises(ValueError, match="exists already"):
+        build_corpus(out / "recipe.toml", tmp_path / "out")
+    build_corpus(out / "recipe.toml", tmp_path / "out", force=True)
+    assert digests(tmp_path / "out") == digests(out)
+    assert not (tmp_path / "out" / "convokit").exists()
+
+
+def test_a_build_that_keeps_nothing_says_what_took_the_books(books, tmp_path):
+    recipe = recipe_of(tmp_path, books, "[filters]\nmin_delimiters = 9000")
+    with pytest.raises(ValueError, match=r"found no book .*min_delimiters: 13.*mined: 1\)"):
+        build_corpus(recipe, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_example_is_a_recipe_with_every_setting(tmp_path):
+    recipe = parse_recipe(example_recipe(), "example")
+    named = example_recipe()
+    for table in ("filters", "duplicates", "splits", "mining"):
+        for key in recipe.record()[table]:
+            assert f"\n{key} =" in named or f"\n# {key} =" in named, key
+    printed = CliRunner().invoke(main, ["build", "--example"])
+    assert (printed.exit_code, printed.output) == (0, named)
+    (tmp_path / "recipe.toml").write_text(named)
+    done = CliRunner().invoke(
+        main, ["build", str(tmp_path / "recipe.toml"), "-o", str(tmp_path / "out")]
+    )
+    assert done.exit_code == 0, done.output
+
+
+BAD = {
+    'name = "a"': "found no sources and no [catalog], expected one of them",
+    'sources = ["sample"]': "found no name, expected it",
+    'name = 3\nsources = ["sample"]': "name: found 3, expected a text",
+    'name = "a"\nsources = "sample"': "sources: found 'sample', expected a list",
+    'name = "a"\nsources = ["sample"]\ncolour = "red"': "found colour, expected one of name, sources",
+    'name = "a"\nsources = ["sample"]\n[filters]\nmax_words = 3': "[filters] found max_words, ",
+    'name = "a"\nsources = ["sample"]\n[filters]\nmin_turns = 0': "[filters] min_turns: found 0",
+    'name = "a"\nsources = ["sample"]\n[filters]\nmax_rare_words = "all"': (
+        "[filters] max_rare_words: found 'all', expected a number or false"
+    ),
+    'name = "a"\nsources = ["sample"]\n[splits]\ntrain = 50': "[splits] found splits of 60 percent",
+    'name = "a"\nsources = ["sample"]\n[splits]\nlist = 3': "[splits] list: found 3, expected",
+    'name = "a"\nsources = ["sample"]\n[formats]\nword = {}': "[formats] found format 'word'",
+    'name = "a"\nsources = ["sample"]\n[formats]\nchat = { narration = 3 }': "[formats] chat: found",
+    'name = "a"\nsources = ["sample"]\n[catalog]\nlanguage = "??"': "[catalog] language: found",
+    'name = "a"\nsources = ["sample"]\n[duplicates]\ndialogues = 3': "[duplicates] dialogues: found",
+    'name = "a"\nsources = ["sample"]\n[mining]\nhistory_turns = -2': "[mining] history_turns: found",
+    "name = ": "expected TOML as `miner build --example` prints it",
+}
+
+
+@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
+def test_a_wrong_recipe_gets_one_line(text, tmp_path):
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    done = CliRunner().invoke(main, ["build", str(path), "-o", str(tmp_path / "out")])
+    (line,) = done.stderr.splitlines()
+    assert done.exit_code == 1 and line.startswith(f"miner: {path}: "), line
+    assert BAD[text] in line
+    assert [item.name for item in tmp_path.iterdir()] == ["recipe.toml"]
+
+
+def test_a_source_that_does_not_exist_is_found_before_any_work(tmp_path):
+    recipe = recipe_of(tmp_path, "nowhere/to/be/found")
+    with pytest.raises(ValueError, match=r"recipe\.toml: nowhere/to/be/found: no such file"):
+        build_corpus(recipe, tmp_path / "out")

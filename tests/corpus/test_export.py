@@ -54,7 +54,7 @@ def test_a_file_in_the_folder_is_a_format(tmp_path, added, sample):
         assert pair["context"] in line and pair["response"] in line
     card = (out / "README.md").read_text()
     assert f"config_name: questions\n    data_files: {file}\n    default: true" in card
-    assert f"- `{file}`: {about}\n" in card
+    assert f"| `{file}` | {about}; config `questions` |\n" in card
     assert json.loads((out / "run.json").read_bytes())["files"] == {file: about}
 
 

@@ -63,7 +63,7 @@ def test_force_leaves_no_file_of_the_format_that_was_there(tmp_path):
         write(out, format)
         files = find_format(format).files
         assert set(state(out)) == {"README.md", "run.json", *files}
-        assert all(f"- `{name}`: {about}\n" in card(out) for name, about in files.items())
+        assert all(f"| `{name}` | {about}" in card(out) for name, about in files.items())
         assert json.loads(state(out)["run.json"])["files"] == files
 
 

@@ -11,7 +11,7 @@ from miner.characters.character_files import character_from_row
 from miner.characters.spoken_book import SpokenBook
 from miner.corpus.schema import KINDS, SPEAKER, TITLE, arrow_schemas, rows_of_book, tagged_from_rows
 from miner.dialogue.dialogues import Turn, decode_dialogues
-from miner.dialogue.filters import filter_dialogues
+from miner.dialogue.filters import DialogueLimits, filter_dialogues
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 
@@ -152,7 +152,9 @@ def test_pairs_are_of_neighbours_in_one_dialogue():
 
 
 def test_spans_that_a_filter_left_out_have_no_dialogue_and_parts_are_numbered():
-    found = filter_dialogues(decode_dialogues(page()), max_utterance_words=4, min_turns=1)
+    found = filter_dialogues(
+        decode_dialogues(page()), DialogueLimits(max_turn_words=4, min_turns=1)
+    )
     rows = made(found.kept)
     places = {row["text"]: (row["dialogue"], row["part"], row["turn"]) for row in rows["spans"]}
     assert places["“Is the lamp lit?”"] == (0, 0, 0)

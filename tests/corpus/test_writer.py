@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from corpus_helpers import bytes_of, counted, mined, record, run, shards_of, started
+from corpus_helpers import bytes_of, counted, mined, record, rows, run, shards_of, started
 from helpers import DATA, SAMPLE, interrupted_after
 from loopback import answer
 
@@ -450,7 +450,18 @@ def test_a_run_that_came_first_is_not_overwritten(tmp_path):
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_the_card_names_the_characters_and_says_how_far_to_trust_speakers(tmp_path):
-    card = (mined(tmp_path, DATA / "dash.htm") / "README.md").read_text(encoding="utf-8")
+def test_the_card_names_the_characters_and_the_statistics(tmp_path):
+    out = mined(tmp_path, DATA / "dash.htm")
+    card = (out / "README.md").read_text(encoding="utf-8")
     assert "config_name: characters\n    data_files: characters.jsonl\n" in card
-    assert "characters.jsonl`: " in card and "tests/benchmarks/README.md" in card
+    assert "| `characters.jsonl` | " in card
+    n_turns = sum(len(row["turns"]) for row in rows(out, "dialogues"))
+    (line,) = [line for line in card.splitlines() if line.startswith("| train | ")]
+    assert line.split(" | ")[3] == str(n_turns)
+
+
+@pytest.mark.parametrize("tagger", ["gap", "gap:200"])
+def test_the_card_quotes_what_was_measured_of_its_own_tagger_only(tmp_path, tagger):
+    card = (mined(tmp_path, "sample", "--tagger", tagger) / "README.md").read_text("utf-8")
+    assert ("Nothing was measured" in card) == (tagger != "gap")
+    assert ("predicted:gap|split:test" in card) == (tagger == "gap")

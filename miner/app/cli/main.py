@@ -6,7 +6,19 @@ import signal
 
 import click
 
-from miner.app.cli import annotate, compare, mine, profile, quotations, score, speakers, tag, view
+from miner.app.cli import (
+    annotate,
+    build,
+    catalog,
+    compare,
+    mine,
+    profile,
+    quotations,
+    score,
+    speakers,
+    tag,
+    view,
+)
 from miner.app.cli.errors import CommandGroup
 from miner.app.cli.gold.group import group as gold_group
 from miner.version import __version__
@@ -43,6 +55,8 @@ def main() -> None:
       a folder, or a pattern   books, "books/*.htm"
       a Gutenberg number       1342, looked up in --books, then downloaded
       a title                  "Pride and Prejudice"
+      an address               https://www.gutenberg.org/ebooks/1342
+      a query, for mine        --language de --subject fiction
       the word sample          a short story that comes with the package
 
     \b
@@ -65,6 +79,7 @@ def main() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-for _module in (mine, tag, view, profile, score, compare, quotations, speakers, annotate):
+_MODULES = (mine, build, catalog, tag, view, profile, score, compare, quotations, speakers, annotate)
+for _module in _MODULES:
     main.add_command(_module.command)
 main.add_command(gold_group)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +22,7 @@ from miner.app.cli.options import (
     quotes_option,
     tagger_option,
 )
+from miner.app.cli.query import query_options, show_left_out
 from miner.app.cli.terminal import (
     MiningBar,
     logging_to,
@@ -32,11 +34,14 @@ from miner.app.cli.terminal import (
 from miner.corpus.export import describe_formats
 from miner.files import one_line
 
+if TYPE_CHECKING:
+    from miner.books.catalog_query import CatalogQuery
+
 _FORMATS = describe_formats()
 
 
 @click.command("mine")
-@click.argument("words", metavar="SOURCE...", nargs=-1, required=True)
+@click.argument("words", metavar="[SOURCE]...", nargs=-1)
 @out_option("Folder for the files; it must not exist yet.", required=True)
 @tagger_option
 @dtype_option
@@ -85,6 +90,7 @@ _FORMATS = describe_formats()
     help="Leave out pairs with less confidence and divide the dialogue there. This needs "
     "a checkpoint, because heuristics give no confidence.",
 )
+@query_options
 @books_option
 @mirror_option
 @click.option(
@@ -112,6 +118,7 @@ _FORMATS = describe_formats()
 @json_option
 def command(
     words: tuple[str, ...],
+    query: CatalogQuery | None,
     out: Path,
     tagger: str,
     dtype: str,
@@ -142,15 +149,25 @@ def command(
     run.json    versions, options, sources with digests, counts, what was left out and why
 
     Open them with datasets.load_dataset(OUT, "pairs"). A book that cannot be mined is set aside
-    with the reason. The other books are mined, and the exit code is 1.
+    with the reason; so is a work whose header says that it is in copyright. The other books are
+    mined, and the exit code is 1.
+
+    --language, --author, --title, --subject, --bookshelf, --locc, --numbers and --limit choose
+    texts from Gutenberg's catalogue, as `miner catalog` shows them, instead of SOURCE or besides
+    it.
 
     \b
     miner mine 1342 84 --books DIR -o mined
-    miner mine DIR --workers 4 --format parquet -o mined
+    miner mine --language de --subject fiction --limit 50 -o novels
     miner mine DIR -o mined --log mined.log --resume    a long run, begun or resumed
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.corpus.build import mine_corpus
+    from miner.corpus.run import mine_corpus
 
+    if not words and query is None:
+        raise click.UsageError(
+            "Missing argument 'SOURCE...', or an option that chooses from the catalogue, "
+            "such as --author."
+        )
     if out == STDOUT:
         raise ValueError(
             "-o -: found standard output, expected a folder, since the output is several files; "
@@ -160,7 +177,7 @@ def command(
         logging_to(log),
         MiningBar(quiet or as_json) as bar,
         mine_corpus(
-            words,
+            [*words, query] if query else words,
             out,
             tagger=tagger,
             books=books,
@@ -180,6 +197,8 @@ def command(
             on_progress=bar.show,
         ) as run,
     ):
+        for search in () if quiet else run.searches:
+            show_left_out(search)
         run.finish()
     from miner.app.tables.mining import (
         describe_left_out,

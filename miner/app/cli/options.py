@@ -112,7 +112,9 @@ books_option = click.option(
     type=PATH,
     envvar="MINER_BOOKS",
     show_envvar=True,
-    help="Folder in which a Gutenberg number is looked up first (1342-h.htm, pg1342-images.html).",
+    help="Folder in which a Gutenberg number is looked up first: one of files (1342-h.htm, "
+    "pg1342-images.html) or a mirror of Gutenberg (1/3/4/1342/1342-h/1342-h.htm, "
+    "cache/epub/1342/pg1342-images.html).",
 )
 
 mirror_option = click.option(
@@ -120,7 +122,8 @@ mirror_option = click.option(
     envvar="MINER_MIRROR",
     show_envvar=True,
     help="Where to download a number that is in no folder and not in the cache: a URL with {id} "
-    "(or {path}/{id} for classic mirrors).",
+    "(or {path}/{id} for classic mirrors). Without it, from gutenberg.org, no more than 100 books "
+    "in 24 hours.",
 )
 
 

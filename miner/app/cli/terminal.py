@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from miner.app.tables.layout import Shown
+    from miner.corpus.build import StageProgress
     from miner.corpus.progress import Progress
 
 
@@ -57,8 +58,64 @@ class MiningBar:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Removes the bar."""
         if self._bar is not None:
             self._bar.stop()
+
+
+class BuildBar:
+    """A bar on stderr while a corpus is built, as a context manager.
+
+    It shows how far mining is, as `MiningBar` does, and then the stages after it.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self._mining = MiningBar(quiet)
+        self._bar: Bar | None = None
+        self._stage = ""
+        self._is_shown = not quiet and sys.stderr.isatty()
+
+    def show_mining(self, progress: Progress) -> None:
+        """Shows how far mining is."""
+        self._mining.show(progress)
+
+    def show_stage(self, progress: StageProgress) -> None:
+        """Shows how far a stage after mining is."""
+        if not self._is_shown:
+            return
+        if self._bar is None:
+            self._mining.stop()
+            self._bar = _new_stage_bar()
+            self._bar.start()
+        if progress.name != self._stage:
+            self._stage = progress.name
+            self._task = self._bar.add_task(progress.name, total=progress.n)
+        self._bar.update(self._task, completed=progress.n_done, total=progress.n)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._mining.stop()
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _new_stage_bar() -> Bar:
+    from rich import progress
+    from rich.console import Console
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(bar_width=12),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
 
 
 def _new_bar() -> Bar:

@@ -9,7 +9,7 @@ from miner.app.tables.layout import Shown, cut_column, new_table
 from miner.files import RUN_RECORD
 
 if TYPE_CHECKING:
-    from miner.corpus.build import CorpusRun
+    from miner.corpus.run import CorpusRun
     from miner.dialogue.typography import Typography
 
 _BOOKS_SHOWN = 30

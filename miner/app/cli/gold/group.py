@@ -15,6 +15,7 @@ from miner.app.cli.gold import (
     stats,
     sweep,
     tasks,
+    trust,
 )
 
 
@@ -44,6 +45,7 @@ for _module in (
     sweep,
     errors,
     confidence,
+    trust,
     export,
     tasks,
     import_,

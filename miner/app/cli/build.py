@@ -1,0 +1,134 @@
+"""`miner build`: build a corpus from a recipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from miner.app.cli.options import (
+    PATH,
+    STDOUT,
+    books_option,
+    force_option,
+    json_option,
+    mirror_option,
+    out_option,
+    quiet_option,
+)
+from miner.app.cli.terminal import BuildBar, logging_to, show, show_json
+from miner.corpus.engines import ENGINES
+from miner.files import one_line
+
+
+def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    from miner.corpus.recipe import example_recipe
+
+    click.echo(example_recipe(), nl=False)
+    ctx.exit()
+
+
+@click.command("build")
+@click.argument("recipe", metavar="RECIPE", type=PATH)
+@click.option(
+    "--example",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_example,
+    help="Print a recipe with every setting and a comment, to begin with.",
+)
+@out_option("Folder for the corpus; it must not exist yet.", required=True)
+@books_option
+@mirror_option
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of processes; the output does not depend on it.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(list(ENGINES)),
+    default="local",
+    show_default=True,
+    help="Where the work is done. "
+    + "; ".join(f"{name}: {place}" for name, place in ENGINES.items())
+    + ". The output does not depend on it.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Resume an interrupted build into OUT, if there is one.",
+)
+@click.option(
+    "--log",
+    type=PATH,
+    metavar="FILE",
+    help="Append to this file, with the time, a line for each book and each stage.",
+)
+@force_option
+@quiet_option
+@json_option
+def command(
+    recipe: Path,
+    out: Path,
+    books: Path | None,
+    mirror: str | None,
+    workers: int,
+    engine: str,
+    resume: bool,
+    log: Path | None,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Build a corpus from RECIPE into OUT: choose, filter, divide, describe.
+
+    \b
+    FORMAT/     the dialogues in each format of the recipe, by split
+    books.jsonl each book: its split, or why it was left out
+    README.md   a dataset card: statistics, filters, how far to trust it
+    recipe.toml the recipe
+    run.json    versions, settings, counts and digests of all files
+
+    Two people with the same recipe and the same books get the same bytes.
+
+    \b
+    miner build --example > recipe.toml
+    miner build recipe.toml -o corpus
+    miner build recipe.toml -o corpus --workers 8 --log build.log --resume
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from miner.app.tables.corpus import tabulate_corpus
+    from miner.corpus.build import build_corpus
+    from miner.corpus.engines import find_executor
+
+    if out == STDOUT:
+        raise ValueError("-o -: found standard output, expected a folder")
+    with logging_to(log), BuildBar(quiet or as_json) as bar:
+        built = build_corpus(
+            recipe,
+            out,
+            books=books,
+            mirror=mirror,
+            workers=workers,
+            executor=find_executor(engine, workers, out),
+            force=force,
+            resume=resume,
+            on_progress=bar.show_mining,
+            on_stage=bar.show_stage,
+        )
+    if as_json:
+        show_json(built.record)
+    elif not quiet:
+        show(tabulate_corpus(built.record))
+        click.echo(f"wrote {len(built.paths)} files in {out}")
+    for item in built.set_aside:
+        why = one_line(f"{item.name}: {item.why}")
+        click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
+    # A play is set aside each time. A book that could not be read now may be there tomorrow.
+    if not all(item.is_lasting for item in built.set_aside):
+        raise SystemExit(1)

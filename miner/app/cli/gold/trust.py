@@ -1,0 +1,94 @@
+"""`miner gold trust`: measure a tagger for the cards of what it mines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from miner.app.cli.books import book_reader
+from miner.app.cli.options import (
+    books_option,
+    dtype_option,
+    force_option,
+    gold_option,
+    mirror_option,
+    out_option,
+    resamples_option,
+    seed_option,
+    split_option,
+    tagger_option,
+)
+from miner.app.cli.terminal import show_json
+
+
+@click.command("trust")
+@gold_option
+@split_option("test")
+@tagger_option
+@dtype_option
+@out_option("File for the measurement (JSON). Beside a checkpoint its name is trust.json.")
+@resamples_option
+@seed_option
+@books_option
+@mirror_option
+@force_option
+def command(
+    gold: Path,
+    split: str,
+    tagger: str,
+    dtype: str,
+    out: Path | None,
+    resamples: int,
+    seed: int,
+    books: Path | None,
+    mirror: str | None,
+    force: bool,
+) -> None:
+    """Measure how far what a tagger mines can be trusted.
+
+    The pairs of turns at several least confidences, the beginnings of conversations and the
+    speakers are judged from the book. The dataset card of what the tagger mines quotes the file,
+    if it is in the folder of the checkpoint, and says that nothing was measured, if there is none.
+    "auto" stands for the package's tagger for English.
+
+    \b
+    miner gold trust --books BOOKS --tagger runs/a -o runs/a/trust.json
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    import json
+
+    from miner.annotation.annotations import read_split
+    from miner.evaluation.trust import measure_trust
+    from miner.files import refuse_existing, whole_file
+    from miner.models.load import (
+        choose_tagger,
+        load_tagger,
+        raw_tagger,
+        tagger_signature,
+        weight_signatures,
+    )
+    from miner.models.speakers.attributor import attributor_of
+    from miner.models.speakers.ways import Speaking
+
+    if out:
+        refuse_existing(out, force)
+    name = choose_tagger(tagger, "en")
+    attributor = attributor_of("en")
+    trust = measure_trust(
+        read_split(gold, split),
+        book_reader(books, mirror),
+        load_tagger(name, dtype),
+        attributor and Speaking(raw_tagger(name, dtype), attributor),
+        name=tagger_signature(name),
+        dtype=dtype,
+        weights=weight_signatures(),
+        split=split,
+        resamples=resamples,
+        seed=seed,
+    )
+    if out is None:
+        show_json(trust.to_json())
+        return
+    with whole_file(out, force) as file:
+        file.write(json.dumps(trust.to_json(), indent=2).encode() + b"\n")
+    click.echo(f"wrote {out}")

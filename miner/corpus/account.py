@@ -1,0 +1,156 @@
+"""What a run says of a corpus: the values from which its card and its tables are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from miner.corpus.filter_table import FilterRow
+from miner.corpus.schema import KINDS, arrow_schemas
+from miner.corpus.statistics import CorpusStatistics
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from miner.evaluation.trust import Trust
+
+_WITH_ALL_COLUMNS = ("jsonl", "parquet")  # formats whose files have the columns of the schemas
+
+
+@dataclass(frozen=True, slots=True)
+class DataFiles:
+    """All files of one table of rows, or of one other thing, in one format.
+
+    Args:
+        format: the name of the format.
+        name: the name of the files without their ending, such as "pairs".
+        about: what is in them.
+        paths: by split, a path or a pattern, relative to the folder of the corpus.
+        schema: the columns of Parquet and JSON Lines, if they are those of `schema.arrow_schemas`.
+    """
+
+    format: str
+    name: str
+    about: str
+    paths: Mapping[str, str]
+    schema: pa.Schema | None = None
+
+    @property
+    def place(self) -> str:
+        """The paths as one text: "parquet/pairs/SPLIT-*.parquet", where they differ in the split.
+
+        >>> DataFiles("", "", "", {"train": "train/a.txt", "test": "test/a.txt"}).place
+        'SPLIT/a.txt'
+        """
+        places = {path.replace(split, "SPLIT") for split, path in self.paths.items()}
+        return places.pop() if len(places) == 1 else ", ".join(self.paths.values())
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the files, such as ".jsonl"."""
+        return PurePosixPath(next(iter(self.paths.values()), "")).suffix
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """Books or dialogues that were left out because the corpus has them already.
+
+    Args:
+        kind: what they are, in the plural: "editions of one work".
+        n: how many were left out.
+        examples: some of them, each with the one that stayed.
+        file: the file that names all of them.
+    """
+
+    kind: str
+    n: int
+    examples: Sequence[tuple[str, str]]
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Illustration:
+    """A figure that is a file of the corpus.
+
+    Args:
+        path: relative to the folder of the corpus, such as "figures/turns.png".
+        caption: what it shows.
+        content: the bytes of the file.
+    """
+
+    path: str
+    caption: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusAccount:
+    """What is said of a corpus.
+
+    Args:
+        name: what it is called.
+        version: that of the miner.
+        statistics: by split and language.
+        files: its data files, the preferred format first.
+        other_files: the names of the files beside them, each with what is in it.
+        taggers: how many books each tagger tagged in each language, by (language, tagger). A
+            checkpoint is named with the start of its digest.
+        trusts: what was measured of taggers, see `models.trust.find_trusts`.
+        min_confidence: the least confidence of its pairs; 0 if none was asked for.
+        is_public_domain: whether no book has a notice of copyright, as far as that was looked for.
+        splits_by: what always stays in one split ("book", "work" or "author"); "" if there is only
+            one split.
+        filters: what each filter took, in their order; none if the run had no filters.
+        duplicates: what was left out as a duplicate.
+        n_set_aside: how many sources gave no dialogues.
+        illustrations: its figures.
+    """
+
+    name: str
+    version: str
+    statistics: CorpusStatistics
+    files: Sequence[DataFiles]
+    other_files: Mapping[str, str] = field(default_factory=dict)
+    taggers: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    trusts: Sequence[Trust] = ()
+    min_confidence: float = 0.0
+    is_public_domain: bool = False
+    splits_by: str = ""
+    filters: Sequence[FilterRow] = ()
+    duplicates: Sequence[Duplicates] = ()
+    n_set_aside: int = 0
+    illustrations: Sequence[Illustration] = ()
+
+    def trust_in(self, tagger: str, language: str) -> Trust | None:
+        """What was measured of a tagger for books of a language, if anything was."""
+        fitting = (
+            trust for trust in self.trusts if trust.tagger == tagger and language in trust.languages
+        )
+        return next(fitting, None)
+
+
+def data_files_of(
+    format: str,
+    contents: Mapping[str, str],
+    splits: Iterable[str],
+    path_of: Callable[[str, str], str],
+) -> list[DataFiles]:
+    """Returns the data files of a format.
+
+    Args:
+        format: its name.
+        contents: the names of its files, each with what is in it, as `FILES` of the format.
+        splits: those that have files.
+        path_of: returns the path or the pattern of a file, by its name and split.
+    """
+    splits = list(splits)
+    found = []
+    for name, about in contents.items():
+        stem = PurePosixPath(name).stem
+        has_schema = format in _WITH_ALL_COLUMNS and stem in KINDS
+        schema = arrow_schemas()[stem] if has_schema else None
+        paths = {split: path_of(name, split) for split in splits}
+        found.append(DataFiles(format, stem, about, paths, schema))
+    return found

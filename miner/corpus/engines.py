@@ -1,0 +1,35 @@
+"""Engines: the name of a place where a build works -> its executor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from miner.corpus.executors import Executor
+
+ENGINES = {
+    "local": "processes of this machine",
+    "ray": "Ray, on this machine or on the cluster that RAY_ADDRESS names (extra 'ray')",
+}
+
+
+def find_executor(engine: str, workers: int, out: Path) -> Executor | None:
+    """Returns the executor of an engine; None for the local one, which each run makes itself.
+
+    Args:
+        engine: one of `ENGINES`.
+        workers: how many books are read at a time on this machine; a cluster has its own number.
+        out: the output, whose folder all machines of a cluster must share.
+
+    Raises:
+        ValueError: if there is no such engine.
+        ImportError: if its extra is not installed.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"found engine {engine!r}, expected {' or '.join(ENGINES)}")
+    if engine == "local":
+        return None
+    from miner.corpus.ray_executor import RayExecutor
+
+    is_cluster = bool(os.environ.get("RAY_ADDRESS"))
+    return RayExecutor(n_cpus=None if is_cluster else workers, shared=(out.absolute().parent,))

@@ -1,0 +1,188 @@
+"""Kept books -> the files of a corpus: which books each file holds, and the files themselves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from miner.corpus.export import BookRows, find_format
+from miner.corpus.kept_files import keep_file, read_kept
+from miner.corpus.shards import ShardFolder
+from miner.files import json_line, sha256_of, writing
+
+MOST_TURNS = 500_000  # in one output file; a gigabyte of pairs with their places
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """What one call of a format writes: some whole books of one split.
+
+    Attributes:
+        format: the name of the format.
+        split: the name of the split.
+        number: counts from 0 among the calls of a format and a split.
+        n: how many calls there are.
+        books: the names of the shards of the kept books, in the order of the corpus.
+    """
+
+    format: str
+    split: str
+    number: int
+    n: int
+    books: tuple[str, ...]
+
+
+def plan_output_files(
+    formats: Iterable[str],
+    books: Mapping[str, Sequence[tuple[str, int]]],
+    most_turns: int = MOST_TURNS,
+) -> list[OutputFile]:
+    """Returns what each format writes.
+
+    A format that can be divided gets as many books at a time as have at most `most_turns` turns, or
+    one book. Other formats get all books of a split.
+
+    Args:
+        formats: the names of the formats.
+        books: by split, the name and the turns of each book, in the order of the corpus.
+        most_turns: turns of one output file.
+    """
+    planned: list[OutputFile] = []
+    for format in formats:
+        for split, of_split in books.items():
+            if find_format(format).is_divisible:
+                groups = list(_groups(of_split, most_turns))
+            else:
+                groups = [tuple(name for name, _ in of_split)]
+            planned += (
+                OutputFile(format, split, number, len(groups), group)
+                for number, group in enumerate(groups)
+            )
+    return planned
+
+
+def _groups(books: Iterable[tuple[str, int]], most_turns: int) -> Iterator[tuple[str, ...]]:
+    group: list[str] = []
+    n_turns = 0
+    for name, n in books:
+        if group and n_turns + n > most_turns:
+            yield tuple(group)
+            group, n_turns = [], 0
+        group.append(name)
+        n_turns += n
+    if group:
+        yield tuple(group)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """What one call of a format has written.
+
+    Attributes:
+        digests: the SHA-256 of each file, by its name in the corpus.
+        left_out: what the format left out, by reason.
+    """
+
+    digests: Mapping[str, str]
+    left_out: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FileWriter:
+    """Writes output files, wherever it is called.
+
+    Args:
+        kept: the rows of the kept books.
+        formats: the formats with their options.
+        output: the folder of all files; it exists.
+        written: the folder in which it is noted what is done; it exists.
+        out: where the files will be, which errors name.
+    """
+
+    kept: ShardFolder
+    formats: Mapping[str, Any]
+    output: Path
+    written: Path
+    out: Path
+
+    def __call__(self, planned: OutputFile) -> WrittenFiles:
+        """Writes the files of one call of a format.
+
+        Files that an interrupted run has written are not written again.
+        """
+        note = self.written / sha256_of(json_line(asdict(planned)))
+        if (done := self._find_written(note)) is not None:
+            return done
+        work = self.output / f".{note.name[:32]}.part"
+        sizes: dict[str, int] = {}
+        digests: dict[str, str] = {}
+        with writing(self.out):
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir()
+            form = find_format(planned.format)
+            left_out = form.write_books(
+                work, self._rows(planned.books), planned.split, self.formats[planned.format]
+            )
+            for file in sorted(path for path in work.rglob("*") if path.is_file()):
+                name = _name_of(planned, file.relative_to(work).as_posix(), form.is_divisible)
+                sizes[name] = file.stat().st_size
+                with file.open("rb") as content:
+                    digests[name] = file_digest(content, "sha256").hexdigest()
+                (self.output / name).parent.mkdir(parents=True, exist_ok=True)
+                os.replace(file, self.output / name)
+            shutil.rmtree(work)
+        record = {"digests": digests, "left_out": left_out, "sizes": sizes}
+        keep_file(note, [json_line(record)], self.out)
+        return WrittenFiles(digests, left_out)
+
+    def _find_written(self, note: Path) -> WrittenFiles | None:
+        """What an earlier run has written in a call, if all its files are there."""
+        content = read_kept(note)
+        if content is None:
+            return None
+        record = orjson.loads(content)
+        for name, size in record["sizes"].items():
+            file = self.output / name
+            if not file.is_file() or file.stat().st_size != size:
+                return None
+        return WrittenFiles(record["digests"], record["left_out"])
+
+    def _rows(self, names: Iterable[str]) -> Iterator[BookRows]:
+        for name in names:
+            shard = self.kept.find(name)
+            if shard is None:
+                raise ValueError(
+                    f"{self.kept.path / name}: not there or not as it was written, "
+                    "expected the dialogues of a book; --resume makes them again"
+                )
+            yield shard.rows
+
+
+def _name_of(planned: OutputFile, file: str, is_divisible: bool) -> str:
+    """The name of a file in the corpus, after the conventions of Hugging Face's `datasets`."""
+    if not is_divisible:
+        return f"{planned.format}/{planned.split}/{file}"
+    stem, _, suffix = file.partition(".")
+    number = f"{planned.number:05}-of-{planned.n:05}"
+    return f"{planned.format}/{stem}/{planned.split}-{number}.{suffix}"
+
+
+def pattern_of(format: str, file: str, split: str) -> str:
+    """Returns the name in the corpus of a format's file; of a divided one, a pattern.
+
+    Args:
+        format: the name of the format.
+        file: the name of one of its `FILES`.
+        split: the name of the split.
+    """
+    if not find_format(format).is_divisible:
+        return f"{format}/{split}/{file}"
+    stem, _, suffix = file.partition(".")
+    return f"{format}/{stem}/{split}-*.{suffix}"

@@ -1,0 +1,442 @@
+"""Where books are read and tagged: on the machines of a Ray cluster, or in Ray on this one.
+
+Books are tasks of Ray Core, and taggers that have a GPU are its actors. Ray Data, which is made of
+the same tasks, is not used. It takes all items before it begins, it leaves a row out without a word
+when its process dies, with all rows of its block, and a block for each book costs it 15 times as
+much time as a task (`tests/benchmarks/bench_engines.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from miner.corpus.executors import KILLED, Lost, pickle_function, sendable
+from miner.extras import import_extra
+from miner.files import printable, writing
+from miner.version import __version__
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ray import ObjectRef
+
+Item = TypeVar("Item")
+Read = TypeVar("Read")
+Result = TypeVar("Result")
+RETRIES = 3  # of a book whose process or machine dies, before it is taken for the cause
+_AHEAD = 2  # books under way for each CPU, so that no CPU waits for work
+_LOCAL = "local"
+# Ray reads these when it is imported or started. A user's own values stay.
+_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what it prints of workers; what they cost is in the results
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # the future behaviour, without the warning
+    "RAY_task_oom_retries": str(RETRIES),  # else a book that exhausts the memory is tried for ever
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RayExecutor:
+    """Works on the machines of a Ray cluster, or on this one if there is none.
+
+    Books go to any machine of the cluster, so every path must lead to the same file on all of them.
+    All must have the same version of this package. Ray stays up until this process ends, and the
+    maps that follow need not wait for it.
+
+    Args:
+        address: of a cluster ("10.0.0.1:6379"); "auto" for the one that this machine is part of,
+            "local" for this machine alone. None: RAY_ADDRESS, or "local" where that is not set. A
+            Ray that this process has started already is used as it is.
+        n_cpus: processes on this machine alone; None for as many as it has cores.
+        shared: folders that all machines must see, among them that of the output. This is checked
+            before the first book of every map.
+    """
+
+    address: str | None = None
+    n_cpus: int | None = None
+    shared: tuple[Path, ...] = ()
+
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[Result | Lost]:
+        """The results in the order of the items.
+
+        An item whose process or machine dies is tried again, up to `RETRIES` times.
+
+        Raises:
+            ValueError: if the function cannot be sent to a process, the machines do not see the
+                shared folders or have another version of this package, or Ray is not installed.
+            OSError: if there is no cluster at the address, or a shared folder cannot be written.
+        """
+        pickled = _pickle(function)
+        ray = self._connect()
+        call = _sender(ray, pickled)
+        waiting = deque[Any]()
+        try:
+            for item in items:
+                waiting.append(call(item))
+                if len(waiting) > _AHEAD * _count(ray, "CPU"):
+                    yield _take(ray, waiting.popleft())
+            while waiting:
+                yield _take(ray, waiting.popleft())
+        finally:
+            _cancel(ray, waiting)
+
+    def map_in_steps(
+        self,
+        read: Callable[[Item], Read],
+        make_tag: Callable[[], Callable[[Read], Result]],
+        items: Iterable[Item],
+    ) -> Iterator[Result | Lost]:
+        """The results of both steps, in the order of the items. Errors are as those of `map`.
+
+        A cluster with GPUs has a tagger for each, which tags what its CPUs read. The number follows
+        that of the GPUs when machines come and go. A cluster without GPUs does both steps of a book
+        in one process, with a tagger for each CPU, and no book is sent from one to the other.
+        """
+        ray = self._connect()
+        if not _count(ray, "GPU", 0):
+            yield from self.map(_BothSteps(read, make_tag), items)
+            return
+        call = _sender(ray, _pickle(read))
+        taggers = _Taggers(ray, _pickle(make_tag))
+        waiting = deque[_Book]()
+        try:
+            for item in items:
+                waiting.append(_Book(call(item)))
+                taggers.todo.append(waiting[-1])
+                if len(waiting) > _AHEAD * _count(ray, "CPU"):
+                    yield taggers.finish(waiting.popleft())
+            while waiting:
+                yield taggers.finish(waiting.popleft())
+        finally:
+            taggers.end()
+            _cancel(ray, (book.read for book in waiting))
+
+    def _connect(self) -> ModuleType:
+        """The package, connected, with machines that can do the work."""
+        for name, value in _SETTINGS.items():
+            os.environ.setdefault(name, value)
+        ray = import_extra("ray", "ray")
+        if not ray.is_initialized():
+            with _own_signals():
+                self._start(ray)
+        _check_machines(ray, self.shared)
+        return ray
+
+    def _start(self, ray: ModuleType) -> None:
+        address = self.address or os.environ.get("RAY_ADDRESS") or _LOCAL
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if address == _LOCAL:
+            options |= {"num_cpus": self.n_cpus, "include_dashboard": False}
+        elif self.n_cpus is not None:
+            raise ValueError(
+                f"found {self.n_cpus} CPUs for the cluster at {address}, which has its own: "
+                "expected them for this machine alone"
+            )
+        try:
+            ray.init(address, **options)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            why = str(error).strip().partition("\n")[0]
+            raise ConnectionError(f"found no Ray cluster at {address}: {why}") from error
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keeps the handler of SIGTERM, in whose place Ray puts one that ends the process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _count(ray: ModuleType, resource: str, least: int = 1) -> int:
+    """How many CPUs or GPUs the cluster has now."""
+    return max(least, int(ray.cluster_resources().get(resource, 0)))
+
+
+def _check_machines(ray: ModuleType, shared: Iterable[Path]) -> None:
+    """Raises an error if a machine cannot do the work.
+
+    Raises:
+        ValueError: as `RayExecutor.map` does.
+        OSError: if a shared folder cannot be written.
+    """
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    def look(probes: list[str]) -> tuple[str, list[bool]]:
+        # Sent as it stands, because the package may not be there.
+        try:
+            from miner.version import __version__ as found
+        except ImportError:
+            found = ""
+        return found, [os.path.isfile(probe) for probe in probes]
+
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    folders = [Path(folder).absolute() for folder in shared]
+    probes = [folder / f".shared.{uuid4().hex}" for folder in folders]
+    try:
+        for probe in probes:
+            with writing(probe.parent):
+                probe.write_bytes(b"")
+        task = ray.remote(num_cpus=0, max_retries=0)(look)
+        looking = []
+        for node in nodes:
+            there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=True)
+            looking.append(task.options(scheduling_strategy=there).remote([*map(str, probes)]))
+        for node, ref in zip(nodes, looking, strict=True):
+            try:
+                version, seen = ray.get(ref)
+            except _deaths(ray):  # it left just now
+                continue
+            name = node["NodeManagerAddress"]
+            if version != __version__:
+                raise ValueError(
+                    f"found conversation-miner {version or 'missing'} on machine {name}, "
+                    f"expected {__version__} as here"
+                )
+            for folder, is_seen in zip(folders, seen, strict=True):
+                if not is_seen:
+                    raise ValueError(
+                        f"{printable(folder)}: not the same folder on machine {name}, "
+                        "expected a folder on a disk that all machines share"
+                    )
+    finally:
+        for probe in probes:
+            probe.unlink(missing_ok=True)
+
+
+def _pickle(function: Callable[..., Any]) -> bytes:
+    return pickle_function(function, "the local engine with workers=1")
+
+
+def _deaths(ray: ModuleType) -> tuple[type[Exception], ...]:
+    """The errors of a process or a machine that died, and not of the function."""
+    errors = ray.exceptions
+    return (
+        errors.WorkerCrashedError,
+        errors.OutOfMemoryError,
+        errors.NodeDiedError,
+        errors.ObjectLostError,
+        errors.RayActorError,
+    )
+
+
+def _sender(ray: ModuleType, pickled: bytes) -> Callable[[Any], ObjectRef]:
+    """Starts a task for an item, with the function that is sent once to each machine."""
+    import cloudpickle
+
+    function, here = ray.put(pickled), os.getcwd()
+    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_outcome)
+    return lambda item: task.remote([function], here, cloudpickle.dumps(item))
+
+
+def _cancel(ray: ModuleType, refs: Iterable[ObjectRef]) -> None:
+    for ref in refs:
+        ray.cancel(ref, force=True)
+
+
+def _take(ray: ModuleType, ref: ObjectRef) -> Any:  # noqa: ANN401 - what the function gave
+    """What a task gave, or the error that stands for it.
+
+    Raises:
+        Exception: the function's own.
+    """
+    try:
+        return _opened(ray.get(ref))
+    except _deaths(ray):
+        return ChildProcessError(KILLED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """An error of the function in the place of its result."""
+
+    error: Exception
+
+
+def _opened(outcome: bytes) -> Any:  # noqa: ANN401 - what the function gave
+    import cloudpickle
+
+    found = cloudpickle.loads(outcome)
+    if not isinstance(found, _Raised):
+        return found
+    if isinstance(found.error, MemoryError):
+        return found.error
+    raise found.error
+
+
+def _outcome(function: list[ObjectRef], here: str, item: bytes) -> bytes:
+    """What a function gives for an item, in the process of a task.
+
+    Args:
+        function: it, pickled; in a list, so that Ray does not send it again for each item.
+        here: the working folder of the process that sent it, to which relative paths belong.
+        item: it, pickled.
+    """
+    import cloudpickle
+
+    return _sealed(lambda: _load(function[0], here)(cloudpickle.loads(item)))
+
+
+def _sealed(call: Callable[[], Any]) -> bytes:
+    """What a call gives, pickled. Ray would wrap an error in others and in their tracebacks."""
+    import cloudpickle
+
+    try:
+        return cloudpickle.dumps(call())
+    except Exception as error:
+        return cloudpickle.dumps(_Raised(sendable(error)))
+
+
+@lru_cache(maxsize=1)
+def _load(function: ObjectRef, here: str) -> Callable[..., Any]:
+    """The function, loaded once in each process, since it may hold a tagger."""
+    import cloudpickle
+    import ray
+
+    if os.path.isdir(here):
+        os.chdir(here)
+    return cloudpickle.loads(ray.get(function))
+
+
+class _BothSteps:
+    """Both steps in one process."""
+
+    def __init__(self, read: Callable[[Any], Any], make_tag: Callable[[], Callable[[Any], Any]]):
+        self._read, self._make_tag = read, make_tag
+        self._tag: Callable[[Any], Any] | None = None
+
+    def __call__(self, item: object) -> Any:  # noqa: ANN401 - what the steps give
+        if self._tag is None:
+            self._tag = self._make_tag()
+        return self._tag(self._read(item))
+
+
+@dataclass(eq=False, slots=True)
+class _Book:
+    """An item on its way through both steps."""
+
+    read: ObjectRef
+    n_deaths: int = 0
+    outcome: bytes | Lost | None = None  # None until it is tagged
+
+
+@dataclass(eq=False, slots=True)
+class _Tagger:
+    """An actor, and the books that it was given, each with its call. It does one after another."""
+
+    actor: Any
+    given: deque[tuple[ObjectRef, _Book | None]] = field(default_factory=deque)
+
+
+class _TaggingActor:
+    """What an actor does."""
+
+    def __init__(self, make_tag: list[ObjectRef], here: str) -> None:
+        self._given = make_tag[0], here
+        self._tag: Callable[[Any], Any] | None = None
+
+    def start(self) -> None:
+        """Returns when the actor is there, which waits for a GPU."""
+
+    def tag(self, read: bytes) -> bytes:
+        """The outcome of the second step for that of the first."""
+        return _sealed(lambda: self._tag_opened(read))
+
+    def _tag_opened(self, read: bytes) -> Any:  # noqa: ANN401 - what the step gives
+        found = _opened(read)
+        if isinstance(found, MemoryError):
+            raise found
+        if self._tag is None:
+            self._tag = _load(*self._given)()
+        return self._tag(found)
+
+
+class _Taggers:
+    """A tagger for each GPU of the cluster.
+
+    Ray restarts no actor here. It would wait for ever for the GPU of a machine that does not come
+    back, and it would blame the books behind one that kills its tagger. A book is taken for the
+    cause only while it is the first that its tagger has.
+
+    Attributes:
+        todo: the books that wait for a tagger.
+    """
+
+    def __init__(self, ray: ModuleType, make_tag: bytes) -> None:
+        self.todo = deque[_Book]()
+        self._ray = ray
+        self._given = [ray.put(make_tag)], os.getcwd()
+        # Without a CPU of its own: taggers could take all, and nobody would read.
+        options = {"num_gpus": 1, "num_cpus": 0, "max_restarts": 0, "max_task_retries": 0}
+        self._new = ray.remote(**options)(_TaggingActor)
+        self._taggers: list[_Tagger] = []
+
+    def finish(self, book: _Book) -> Any:  # noqa: ANN401 - what the steps give
+        """The result of a book; those behind it are tagged meanwhile."""
+        while book.outcome is None:
+            self._start_missing()
+            self._give()
+            first = {tagger.given[0][0]: tagger for tagger in self._taggers if tagger.given}
+            # Not for ever: machines with GPUs may come meanwhile.
+            done, _ = self._ray.wait([*first], timeout=1)
+            for ref in done:
+                self._receive(first[ref])
+        return _opened(book.outcome) if isinstance(book.outcome, bytes) else book.outcome
+
+    def _start_missing(self) -> None:
+        for _ in range(_count(self._ray, "GPU") - len(self._taggers)):
+            actor = self._new.remote(*self._given)
+            self._taggers.append(_Tagger(actor, deque([(actor.start.remote(), None)])))
+
+    def _give(self) -> None:
+        """Gives books to taggers that have started: two, so that none waits for the next."""
+        for n in range(_AHEAD):
+            for tagger in self._taggers:
+                starts = tagger.given and tagger.given[0][1] is None
+                if self.todo and len(tagger.given) == n and not starts:
+                    book = self.todo.popleft()
+                    tagger.given.append((tagger.actor.tag.remote(book.read), book))
+
+    def _receive(self, tagger: _Tagger) -> None:
+        ref, book = tagger.given.popleft()
+        try:
+            outcome = self._ray.get(ref)
+            if book is not None:
+                book.outcome = outcome
+            return
+        except self._ray.exceptions.RayActorError:
+            pass
+        except _deaths(self._ray):  # of the first step
+            assert book is not None
+            book.outcome = ChildProcessError(KILLED)
+            return
+        self._taggers.remove(tagger)
+        self.todo.extendleft(book for _, book in reversed(tagger.given) if book is not None)
+        if book is None:
+            return
+        book.n_deaths += 1
+        if book.n_deaths > RETRIES:
+            book.outcome = ChildProcessError(KILLED)
+        else:
+            self.todo.appendleft(book)
+
+    def end(self) -> None:
+        """Ends the taggers."""
+        for tagger in self._taggers:
+            self._ray.kill(tagger.actor)

@@ -1,0 +1,263 @@
+"""A recipe: the TOML file that says everything about a corpus."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import ValidationError, convert
+
+from miner.books.catalog_query import CatalogQuery
+from miner.corpus.export import find_format
+from miner.corpus.filter_settings import FilterSettings
+from miner.corpus.options import MiningOptions
+from miner.corpus.splits import SplitSettings
+from miner.files import printable, read_text
+from miner.models.load import AUTO, FLOAT32
+
+Settings = TypeVar("Settings")
+# As msgspec says it: "Expected `float | null`, got `str` - at `$.min_turns`".
+_OTHER_TYPE = re.compile(r"Expected `([^`]*)`, got `[^`]*` - at `\$\.(\w+).*`")
+_PLACE = re.compile(r" - at `\$.*`$")
+_KINDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "null": "false",
+}
+_ALL_TURNS = -1  # of the history, in TOML, which has no value for "none"
+
+
+@dataclass(frozen=True, slots=True)
+class MiningSettings:
+    """How the books of a corpus are mined.
+
+    Args:
+        tagger: a name or a path, as `models.load.load_tagger` takes it.
+        dtype: in which a checkpoint computes, "float32" or "bfloat16".
+        quotes: names of the marks that open speech; empty to infer them for each book.
+        history_turns: how many turns before its context a pair has; -1 for all of them.
+
+    Raises:
+        ValueError: if `history_turns` is less than -1.
+    """
+
+    tagger: str = AUTO
+    dtype: str = FLOAT32
+    quotes: tuple[str, ...] = ()
+    history_turns: int = 0
+
+    def __post_init__(self) -> None:
+        if self.history_turns < _ALL_TURNS:
+            raise ValueError(f"history_turns: found {self.history_turns}, expected -1 or more")
+
+    def options(self) -> MiningOptions:
+        """The options with which each book is mined: nothing is left out yet."""
+        history = None if self.history_turns == _ALL_TURNS else self.history_turns
+        return MiningOptions(
+            self.tagger,
+            self.quotes,
+            min_turns=1,
+            dtype=self.dtype,
+            history_turns=history,
+            with_facts=True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateSettings:
+    """What is taken out because the corpus has it already.
+
+    Args:
+        works: whether one of several editions of a work stays.
+        dialogues: the Jaccard similarity, 0.5 to 1, from which two dialogues of two
+            books are one; None keeps both.
+
+    Raises:
+        ValueError: if `dialogues` is out of its range.
+    """
+
+    works: bool = True
+    dialogues: float | None = 0.8
+
+    def __post_init__(self) -> None:
+        if self.dialogues is not None and not 0.5 <= self.dialogues <= 1:
+            raise ValueError(f"dialogues: found {self.dialogues}, expected 0.5 to 1, or false")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a corpus is made of, and how.
+
+    Args:
+        name: what the corpus is called.
+        sources: words that name books, as `miner mine` takes them. Paths are relative to the
+            folder in which the build is started.
+        catalog: a query whose books are taken, too; None for none.
+        mining: how the books are mined.
+        filters: what is left out.
+        duplicates: what is taken out because the corpus has it already.
+        splits: how the books are divided.
+        split_list: a file with the split of each book, which goes before; None for none.
+        formats: the formats of the files, each with its options, or None for a format without.
+
+    Raises:
+        ValueError: if there are neither sources nor a query, or no format.
+    """
+
+    name: str
+    sources: tuple[str, ...] = ()
+    catalog: CatalogQuery | None = None
+    mining: MiningSettings = field(default_factory=MiningSettings)
+    filters: FilterSettings = field(default_factory=FilterSettings)
+    duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
+    splits: SplitSettings = field(default_factory=SplitSettings)
+    split_list: str | None = None
+    formats: Mapping[str, Any] = field(default_factory=lambda: {"parquet": None})
+
+    def __post_init__(self) -> None:
+        if not self.sources and self.catalog is None:
+            raise ValueError("found no sources and no [catalog], expected one of them")
+        if not self.formats:
+            raise ValueError("[formats]: found no format, expected at least one")
+
+    def record(self) -> dict[str, Any]:
+        """Everything that the recipe says, defaults included, for the record of the build."""
+        described = asdict(self)
+        described["formats"] = {
+            name: {} if options is None else asdict(options)
+            for name, options in self.formats.items()
+        }
+        return described
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Returns the recipe in a TOML file.
+
+    Raises:
+        ValueError: if the file is no TOML, has an unknown key or a wrong value; names the place.
+        OSError: if it cannot be read.
+    """
+    return parse_recipe(read_text(path), printable(path))
+
+
+def parse_recipe(text: str, where: str) -> Recipe:
+    """Returns the recipe in a text.
+
+    Args:
+        text: TOML.
+        where: the name of its file, which errors begin with.
+
+    Raises:
+        ValueError: as `read_recipe` does.
+    """
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(
+            f"{where}: {error}, expected TOML as `miner build --example` prints it"
+        ) from error
+    try:
+        given_list = _pop_split_list(given)
+        tables = {
+            name: _settings(made_of, given.pop(name), f"[{name}] ")
+            for name, made_of in _TABLES.items()
+            if name in given
+        }
+        if "formats" in given:
+            tables["formats"] = _formats(given.pop("formats"))
+        return _settings(Recipe, given, "", tables | given_list)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def example_recipe() -> str:
+    """Returns a recipe with every key, its default and a comment."""
+    return (files("miner.corpus") / "example.toml").read_text(encoding="utf-8")
+
+
+def _pop_split_list(given: dict[str, Any]) -> dict[str, str]:
+    """Takes the file of a fixed list out of the table of the splits."""
+    splits = given.get("splits")
+    if not isinstance(splits, dict) or "list" not in splits:
+        return {}
+    path = splits.pop("list")
+    if path is False:
+        return {}
+    if not isinstance(path, str):
+        raise ValueError(f"[splits] list: found {path!r}, expected the name of a file")
+    return {"split_list": path}
+
+
+_TABLES: dict[str, type] = {
+    "catalog": CatalogQuery,
+    "mining": MiningSettings,
+    "filters": FilterSettings,
+    "duplicates": DuplicateSettings,
+    "splits": SplitSettings,
+}
+
+
+_ELSEWHERE = (*_TABLES, "formats", "split_list")  # no keys of the file itself
+
+
+def _formats(given: object) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise ValueError(f"formats: found {given!r}, expected a table such as parquet = {{}}")
+    formats: dict[str, Any] = {}
+    for name, options in given.items():
+        if not isinstance(options, dict):
+            raise ValueError(f"[formats] {name}: found {options!r}, expected {name} = {{}}")
+        try:
+            formats[name] = find_format(name).read_options(options)
+        except ValueError as error:
+            raise ValueError(f"[formats] {error}") from error
+    return formats
+
+
+def _settings(
+    made_of: type[Settings],
+    given: object,
+    place: str,
+    tables: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Returns the settings of a table. `false` switches off what has no truth value itself.
+
+    Raises:
+        ValueError: if a key is unknown or lacking, or a value is wrong; names the place.
+    """
+    if not isinstance(given, dict):
+        raise ValueError(f"{place}found {given!r}, expected a table")
+    known = {item.name: item for item in fields(made_of)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        if key not in known or key in _ELSEWHERE:
+            expected = ", ".join(name for name in known if name not in _ELSEWHERE)
+            raise ValueError(f"{place}found {key}, expected one of {expected}")
+        is_off = value is False and not isinstance(known[key].default, bool)
+        values[key] = None if is_off else value
+    for name, item in known.items():
+        is_needed = item.default is MISSING and item.default_factory is MISSING
+        if is_needed and name not in values:
+            raise ValueError(f"{place}found no {name}, expected it")
+    try:
+        # The tables are settings already, which are taken as they are.
+        return convert({**values, **(tables or {})}, made_of)
+    except ValidationError as error:
+        raise ValueError(f"{place}{_plain(error, values)}") from error
+
+
+def _plain(error: ValidationError, values: Mapping[str, Any]) -> str:
+    """The error of a value in our words."""
+    match = _OTHER_TYPE.fullmatch(str(error))
+    if not match:
+        return _PLACE.sub("", str(error))
+    kinds = [_KINDS.get(kind.strip(), kind.strip()) for kind in match[1].split("|")]
+    return f"{match[2]}: found {values.get(match[2])!r}, expected {' or '.join(kinds)}"

@@ -1,0 +1,189 @@
+"""Rows of dialogues -> how long dialogues and turns are, in sums that add up in any order.
+
+The columns are those of *The Gutenberg Dialogue Dataset* (GD), section 3, Table 3. Words are what
+stands between spaces. GD's code splits at spaces, too, but the lines that it splits for its mean
+begin with the name of the book's file, so its means are one word higher
+(`pipeline/dialog_extractor.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from math import sqrt
+from operator import add
+from typing import Any, Self, TypeAlias
+
+from miner.corpus.schema import Row
+
+LONG = 20  # turns of a dialogue that GD counts as long (section 3)
+Histogram: TypeAlias = tuple[tuple[int, int], ...]  # (length, how many), shortest first
+# By split and language, such as ("train", "en").
+CorpusStatistics: TypeAlias = "Mapping[tuple[str, str], LengthStatistics]"
+
+
+@dataclass(frozen=True, slots=True)
+class LengthStatistics:
+    """How long the dialogues and turns of some books are. Sums of it count each book once.
+
+    Args:
+        n_books: books that have a dialogue.
+        turns_of_dialogues: how many dialogues have each number of turns.
+        words_of_turns: how many turns have each number of words.
+
+    Raises:
+        ValueError: if the two disagree about the number of turns.
+    """
+
+    n_books: int = 0
+    turns_of_dialogues: Histogram = ()
+    words_of_turns: Histogram = ()
+
+    def __post_init__(self) -> None:
+        n_turns = sum(n for _, n in self.words_of_turns)
+        if n_turns != self.n_turns:
+            raise ValueError(
+                f"found words of {n_turns} turns, expected those of {self.n_turns}, "
+                "as many as the dialogues have"
+            )
+
+    @property
+    def n_dialogues(self) -> int:
+        """GD's #D."""
+        return sum(n for _, n in self.turns_of_dialogues)
+
+    @property
+    def n_turns(self) -> int:
+        """GD's #U: a turn is an utterance there."""
+        return sum(length * n for length, n in self.turns_of_dialogues)
+
+    @property
+    def n_words(self) -> int:
+        """The words of all turns."""
+        return sum(length * n for length, n in self.words_of_turns)
+
+    @property
+    def n_pairs(self) -> int:
+        """Turns that have a next turn in their dialogue."""
+        return self.n_turns - self.n_dialogues
+
+    @property
+    def n_long(self) -> int:
+        """Dialogues of 20 turns and more."""
+        return sum(n for length, n in self.turns_of_dialogues if length >= LONG)
+
+    @property
+    def mean_words(self) -> float:
+        """GD's |U|: the mean number of words of a turn; 0 without turns."""
+        return self.n_words / self.n_turns if self.n_turns else 0.0
+
+    @property
+    def mean_turns(self) -> float:
+        """GD's |D|: the mean number of turns of a dialogue; 0 without dialogues."""
+        return self.n_turns / self.n_dialogues if self.n_dialogues else 0.0
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the turns of all dialogues; 0 without dialogues."""
+        n, total = self.n_dialogues, self.n_turns
+        squares = sum(length * length * count for length, count in self.turns_of_dialogues)
+        return sqrt(n * squares - total * total) / n if n else 0.0
+
+    def at_least(self) -> list[tuple[int, float]]:
+        """Returns the share of dialogues with at least n turns, for each length that occurs.
+
+        >>> LengthStatistics(1, ((1, 1), (3, 1)), ((2, 4),)).at_least()
+        [(1, 1.0), (3, 0.5)]
+        """
+        return _at_least(self.turns_of_dialogues)
+
+    def __add__(self, other: LengthStatistics) -> LengthStatistics:
+        """The statistics of both. No book may be in both."""
+        return LengthStatistics(
+            self.n_books + other.n_books,
+            _sum(self.turns_of_dialogues, other.turns_of_dialogues),
+            _sum(self.words_of_turns, other.words_of_turns),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts, the means that follow from them, and both histograms."""
+        return {
+            "books": self.n_books,
+            "dialogues": self.n_dialogues,
+            "turns": self.n_turns,
+            "words": self.n_words,
+            "pairs": self.n_pairs,
+            "dialogues_of_20_turns_or_more": self.n_long,
+            "mean_words_of_a_turn": round(self.mean_words, 4),
+            "mean_turns_of_a_dialogue": round(self.mean_turns, 4),
+            "standard_deviation_of_turns": round(self.deviation, 4),
+            "turns_of_dialogues": {str(length): n for length, n in self.turns_of_dialogues},
+            "words_of_turns": {str(length): n for length, n in self.words_of_turns},
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """The statistics of which `to_json` gave the values."""
+        turns, words = (
+            tuple(sorted((int(length), n) for length, n in record[key].items()))
+            for key in ("turns_of_dialogues", "words_of_turns")
+        )
+        return cls(record["books"], turns, words)
+
+
+def measure_rows(dialogues: Iterable[Row]) -> LengthStatistics:
+    """Returns the statistics of rows of dialogues, which are all rows of their books."""
+    books: set[str] = set()
+    turns, words = Counter[int](), Counter[int]()
+    for row in dialogues:
+        books.add(row["book"])
+        turns[len(row["turns"])] += 1
+        words.update(len(turn["text"].split()) for turn in row["turns"])
+    return LengthStatistics(len(books), tuple(sorted(turns.items())), tuple(sorted(words.items())))
+
+
+def sum_statistics(parts: Iterable[LengthStatistics]) -> LengthStatistics:
+    """Returns the statistics of all parts. No book may be in two of them."""
+    return reduce(add, parts, LengthStatistics())
+
+
+def statistics_of_split(statistics: CorpusStatistics, split: str) -> LengthStatistics:
+    """Returns the statistics of a split in all languages."""
+    return sum_statistics(part for (name, _), part in statistics.items() if name == split)
+
+
+def statistics_of_language(statistics: CorpusStatistics, language: str) -> LengthStatistics:
+    """Returns the statistics of a language in all splits."""
+    return sum_statistics(part for (_, name), part in statistics.items() if name == language)
+
+
+def splits_of(statistics: CorpusStatistics) -> list[str]:
+    """Returns the splits that have a book: train, validation, test."""
+    order = ("train", "validation", "test")
+    found = {split for split, _ in statistics}
+    return [split for split in order if split in found] + sorted(found.difference(order))
+
+
+def languages_of(statistics: CorpusStatistics) -> list[str]:
+    """Returns the languages that have a book, those of most dialogues first."""
+    found = {language for _, language in statistics}
+    return sorted(
+        found, key=lambda one: (-statistics_of_language(statistics, one).n_dialogues, one)
+    )
+
+
+def _sum(one: Histogram, other: Histogram) -> Histogram:
+    total = Counter(dict(one))
+    total.update(dict(other))
+    return tuple(sorted(total.items()))
+
+
+def _at_least(histogram: Histogram) -> list[tuple[int, float]]:
+    total = left = sum(n for _, n in histogram)
+    shares = []
+    for length, n in histogram:
+        shares.append((length, left / total))
+        left -= n
+    return shares

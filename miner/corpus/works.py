@@ -1,0 +1,323 @@
+"""Many books -> which of them are copies: editions, volumes of a set, parts of a collection.
+
+A book is a copy if enough of its text is in another book. Which share is enough was measured: two
+unrelated novels share under 1% of their runs of six words, two printings of a novel over 90%. A
+translation shares nothing with another one, so both stay; their key (`work_keys`) puts both in one
+split.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from miner.corpus.folding import Hashes
+from miner.corpus.sketches import LIMIT, contain, limit_of
+from miner.corpus.work_keys import work_key
+
+# The share of a book's runs of six words that another book must have. Where every tenth word is
+# spelt otherwise, 0.53 of the runs are left; where every sixth is, 0.33.
+COPY = 0.5
+COPY_OF_WORK = 0.3  # for two books with one key
+LEAST_SHARED = 3  # hashes of the sketch: a text under some 400 words has too few to be found
+# A run that more books have is a phrase. It is looked for only in the largest books that have it.
+_PHRASE, _LARGEST_WITH_PHRASE = 16, 4
+_PASSES = 16  # each sees the hashes of one range, so that the memory for sorting is small
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BookRecord:
+    """What is known of a book when the books of a corpus are chosen.
+
+    Args:
+        id: the Gutenberg number as text, or the name of the file. No two books have the same.
+        title: the title, or "".
+        author: the author or authors as the book or the catalogue has them, or "".
+        language: the code of the language, or "".
+        n_words: words of the book.
+        sketch: what `sketch_texts` made of its blocks.
+    """
+
+    id: str
+    title: str
+    author: str
+    language: str
+    n_words: int
+    sketch: Hashes
+
+    @property
+    def work(self) -> str:
+        """The key of its work."""
+        return work_key(self.title, self.author, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Why a book goes.
+
+    Args:
+        kept: the id of the book that stays in its place.
+        share: the share of its text that the other book has, as estimated.
+    """
+
+    kept: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two books that share text, by their places in a sequence of books.
+
+    Args:
+        first: the place of the first one.
+        second: the place of the second one.
+        first_in_second: the share of the first one's text that is in the second, as estimated.
+        second_in_first: the reverse.
+    """
+
+    first: int
+    second: int
+    first_in_second: float
+    second_in_first: float
+
+    @property
+    def share(self) -> float:
+        """The larger of both shares."""
+        return max(self.first_in_second, self.second_in_first)
+
+
+def find_copies(books: Sequence[BookRecord]) -> dict[str, Copy]:
+    """The books that go because another book has their text, by id.
+
+    A book that goes has at least the share `COPY` of its text in one that stays, or `COPY_OF_WORK`
+    if both have the key of one work. No book that stays has so much of its text in another one that
+    stays. Of two books that hold each other, the one stays that holds more books; then the one with
+    more words; then the one with the lower number. The order of the books does not count.
+
+    Memory is that of the sketches and about half as much again; time grows with the number of books
+    and of copies.
+
+    Raises:
+        ValueError: if two books have one id.
+    """
+    _refuse_twins(books)
+    order = sorted(range(len(books)), key=lambda place: _rank(books[place]))
+    ranked = [books[place] for place in order]
+    representatives, twins = _collapse_equal(ranked)
+    chosen = _choose([ranked[place] for place in representatives])
+    copies = {}
+    for place, (kept, share) in chosen.items():
+        copies[representatives[place]] = (representatives[kept], share)
+    for place, twin in twins.items():
+        copies[place] = copies.get(twin, (twin, 1.0))
+    return {
+        ranked[place].id: Copy(ranked[kept].id, share)
+        for place, (kept, share) in sorted(
+            copies.items(), key=lambda item: _number(ranked[item[0]])
+        )
+    }
+
+
+def find_overlaps(books: Sequence[BookRecord], least: float) -> Iterator[Overlap]:
+    """Finds the pairs of books of which one has at least the share `least` of the other's text.
+
+    Phrases that more than 16 books have are looked for in the four largest of them only. So of a
+    text that is in more than 16 different books, the pairs with the largest ones are found.
+    """
+    sketches = [book.sketch for book in books]
+    sizes = np.array([len(sketch) for sketch in sketches], dtype=np.int64)
+    limits = np.array([limit_of(sketch) for sketch in sketches], dtype=np.float64) / float(LIMIT)
+    for first, second, n_shared in _count_shared(books):
+        # How many hashes the smaller one can have in common with the other, whose sketch may end
+        # before its own. Far fewer than `least` asks for are counted only where phrases are.
+        range_ = np.minimum(limits[first], limits[second])
+        smaller = np.minimum(sizes[first] / limits[first], sizes[second] / limits[second]) * range_
+        is_candidate = (n_shared >= LEAST_SHARED) & (n_shared >= smaller * min(0.1, least / 2))
+        for one, other in zip(first[is_candidate], second[is_candidate], strict=True):
+            shares = []
+            for inner, outer in ((one, other), (other, one)):
+                shared, comparable = contain(sketches[inner], sketches[outer])
+                shares.append(shared / comparable if shared >= LEAST_SHARED else 0.0)
+            if max(shares) >= least:
+                yield Overlap(int(one), int(other), *shares)
+
+
+def _refuse_twins(books: Sequence[BookRecord]) -> None:
+    seen: set[str] = set()
+    for book in books:
+        if book.id in seen:
+            raise ValueError(f"found two books with the id {book.id}, expected one")
+        seen.add(book.id)
+
+
+def _rank(book: BookRecord) -> tuple[object, ...]:
+    """Books with more words come first, then those with a lower number."""
+    return -book.n_words, *_number(book)
+
+
+def _number(book: BookRecord) -> tuple[bool, int, str]:
+    is_number = book.id.isascii() and book.id.isdecimal()
+    return not is_number, int(book.id) if is_number else 0, book.id
+
+
+def _collapse_equal(ranked: Sequence[BookRecord]) -> tuple[list[int], dict[int, int]]:
+    """The first book of each work with each sketch, and for every other book which that is."""
+    first_with: dict[tuple[str, bytes], int] = {}
+    firsts, twins = [], {}
+    for place, book in enumerate(ranked):
+        if len(book.sketch) < LEAST_SHARED:
+            continue  # too short to be compared
+        first = first_with.setdefault((book.work, book.sketch.tobytes()), place)
+        if first == place:
+            firsts.append(place)
+        else:
+            twins[place] = first
+    return firsts, twins
+
+
+def _choose(ranked: Sequence[BookRecord]) -> dict[int, tuple[int, float]]:
+    """For each book that goes: the book that stays, and the share. Books are places in `ranked`."""
+    held = _find_held(ranked)
+    # A book is decided after all the books that have its text while it has not theirs.
+    n_waited_for = dict.fromkeys(held, 0)
+    for outer, inner in held.items():
+        for place in inner:
+            n_waited_for[place] += outer not in held[place]
+    in_order = sorted(n_waited_for, key=lambda book: (-len(held[book]), book))
+    position = {book: index for index, book in enumerate(in_order)}
+    ready = [position[book] for book in in_order if not n_waited_for[book]]
+    gone: dict[int, tuple[int, float]] = {}
+    decided: set[int] = set()
+    rest = iter(in_order)
+    while len(decided) < len(in_order):
+        # Estimated shares may contradict one another; then no book is ready.
+        book = in_order[heapq.heappop(ready)] if ready else next(rest)
+        if book in decided:
+            continue
+        going = {
+            place: (book, share) for place, share in held[book].items() if place not in decided
+        }
+        gone.update(going)
+        decided.update((book, *going))
+        for outer in (book, *going):
+            for place in held[outer]:
+                n_waited_for[place] -= outer not in held[place]
+                if not n_waited_for[place] and place not in decided:
+                    heapq.heappush(ready, position[place])
+    return gone
+
+
+def _find_held(ranked: Sequence[BookRecord]) -> dict[int, dict[int, float]]:
+    """For each book: the books that are copies of it if it stays, with the shares that it has."""
+    keys = [book.work for book in ranked]
+    held: dict[int, dict[int, float]] = defaultdict(dict)
+    for overlap in find_overlaps(ranked, COPY_OF_WORK):
+        one, other = overlap.first, overlap.second
+        least = COPY_OF_WORK if keys[one] == keys[other] else COPY
+        for inner, outer, share in (
+            (one, other, overlap.first_in_second),
+            (other, one, overlap.second_in_first),
+        ):
+            if share >= least:
+                held[outer][inner] = share
+    for place in [place for inner in held.values() for place in inner]:
+        held.setdefault(place, {})
+    return held
+
+
+_Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _count_shared(books: Sequence[BookRecord]) -> Iterator[_Pairs]:
+    """Pairs of books, the lower place first, with the number of hashes that both sketches have."""
+    n = len(books)
+    # 0 is the largest book: of the books with a phrase, those of the lowest ranks are taken.
+    by_size = sorted(range(n), key=lambda place: (-len(books[place].sketch), _rank(books[place])))
+    codes, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    edges = np.linspace(0, float(LIMIT) + 1, _PASSES + 1).astype(np.uint64)
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        slices = []
+        for place in by_size:
+            start, end = np.searchsorted(books[place].sketch, (low, high))
+            slices.append(books[place].sketch[start:end])
+        hashes = np.concatenate([np.empty(0, dtype=np.uint64), *slices])
+        ranks = np.repeat(np.arange(n), [len(part) for part in slices])
+        found = np.concatenate([np.empty(0, dtype=np.int64), *_pairs_in(hashes, ranks, n)])
+        codes, counts = _add_counts(codes, counts, found)
+    if len(codes):
+        place_of = np.array(by_size, dtype=np.int64)
+        one, other = place_of[codes // n], place_of[codes % n]
+        yield np.minimum(one, other), np.maximum(one, other), counts
+
+
+def _pairs_in(hashes: Hashes, ranks: np.ndarray, n: int) -> Iterator[np.ndarray]:
+    """The pairs of ranks with one hash, one number each: the lower rank times n plus the other."""
+    order = np.argsort(hashes, kind="stable")  # keeps the ranks of one hash in ascending order
+    hashes, ranks = hashes[order], ranks[order]
+    starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
+    sizes = np.diff(starts, append=len(hashes))
+    for size in np.unique(sizes[sizes > 1]):
+        members = starts[sizes == size, None] + np.arange(size)
+        if size <= _PHRASE:
+            low, high = np.triu_indices(size, 1)
+        else:
+            low = np.repeat(np.arange(_LARGEST_WITH_PHRASE), size)
+            high = np.tile(np.arange(size), _LARGEST_WITH_PHRASE)
+            low, high = low[low < high], high[low < high]
+        ordered = ranks[members]
+        yield (ordered[:, low] * n + ordered[:, high]).ravel()
+
+
+def _add_counts(
+    codes: np.ndarray, counts: np.ndarray, found: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The counts of some numbers, after some more were found."""
+    found, n_found = np.unique(found, return_counts=True)
+    merged = np.concatenate([codes, found])
+    both, where = np.unique(merged, return_inverse=True)
+    total = np.zeros(len(both), dtype=np.int64)
+    np.add.at(total, where, np.concatenate([counts, n_found]))
+    return both, total
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """Text of one split in another one.
+
+    Args:
+        book: a book.
+        split: its split.
+        other: the id of a book in another split that shares text with it.
+        other_split: that split.
+        share: the share of the text of one of them that is in the other, as estimated.
+    """
+
+    book: str
+    split: str
+    other: str
+    other_split: str
+    share: float
+
+
+def find_leaks(
+    books: Sequence[BookRecord], splits: Mapping[str, str], least: float = COPY_OF_WORK
+) -> list[Leak]:
+    """The pairs of books in two splits of which one has text of the other.
+
+    Args:
+        books: the books of the corpus.
+        splits: the split of each by its id. A book without one is in no split.
+        least: the least share of the text of one of them that is in the other.
+    """
+    placed = [book for book in books if book.id in splits]
+    leaks = [
+        Leak(one.id, splits[one.id], other.id, splits[other.id], overlap.share)
+        for overlap in find_overlaps(placed, least)
+        for one, other in [(placed[overlap.first], placed[overlap.second])]
+        if splits[one.id] != splits[other.id]
+    ]
+    return sorted(leaks, key=lambda leak: (-leak.share, leak.book, leak.other))

@@ -1,0 +1,286 @@
+"""Queries in a small catalogue of our own, and in the real one."""
+
+import json
+import pickle
+from functools import partial
+from io import StringIO
+
+import pytest
+from helpers import SHARED, failed, run, said
+from loopback import answer
+from rich.console import Console
+
+import miner
+import miner.books.catalog
+from miner.app.tables.catalog import tabulate_texts
+from miner.books.catalog import read_catalog
+from miner.books.catalog_query import (
+    CatalogQuery,
+    count_languages,
+    find_texts,
+    numbers_from_text,
+    search_catalog,
+)
+from miner.books.web import Limits
+
+CATALOG = """\
+Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves
+50,Text,2004-01-01,Geese: A Handbook,en,"Marsh, Tobin, 1820-1890",Geese -- Handbooks,\
+SF,Browsing: Science
+7,Text,2001-01-01,Der Fährmann,de,"Bell, Ännchen, 1801-1870",Ferries -- Fiction; Rivers,\
+PT,Browsing: Fiction
+8,Text,2001-01-01,"Le Passeur
+et l'oie",fr; de,"Bell, Ann, 1801-1870; Marsh, Tobin, 1820-1890",Ferries -- Juvenile fiction,PQ; PZ,
+9,Sound,2001-01-01,The Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
+11,Sound,2001-01-01,Another Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
+10,Image,2001-01-01,A Ferry,en,"Bell, Ann, 1801-1870",Ferries -- Fiction,PR,
+40,Text,2003-01-01,"The Ferry; Or, Geese on the River",en,"Bell, Ann, 1801-1870",\
+Nonfiction; England,PR,Browsing: Fiction
+"""
+
+
+@pytest.fixture
+def catalog(tmp_path, monkeypatch):
+    path = tmp_path / "pg_catalog.csv"
+    path.write_text(CATALOG, encoding="utf-8")
+    monkeypatch.setenv("MINER_CATALOG", str(path))
+    return path
+
+
+def found(catalog, **fields):
+    return " ".join(search_catalog(CatalogQuery(**fields), catalog).ids)
+
+
+@pytest.mark.parametrize(
+    ("fields", "ids"),
+    [
+        ({}, "7 8 40 50"),
+        ({"language": "de"}, "7 8"),  # one of its languages is enough
+        ({"language": " DE "}, "7 8"),
+        ({"language": ("de", "en")}, "7 8 40 50"),
+        ({"language": "nl"}, ""),
+        ({"author": "ann bell"}, "8 40"),
+        ({"author": "BELL, Ann"}, "8 40"),
+        ({"author": "bell annchen"}, "7"),  # accents do not count
+        ({"author": "ann tobin"}, ""),  # of two authors
+        ({"author": ["Marsh", "Ännchen"]}, "7 8 50"),
+        ({"author": "marsh 1890"}, "8 50"),
+        ({"title": "geese ferry"}, "40"),  # in any order, across the semicolon
+        ({"title": "passeur loie"}, "8"),  # across the line break
+        ({"title": "gees"}, ""),  # whole words
+        ({"subject": "fiction"}, "7 8"),  # and not "Nonfiction"
+        ({"subject": "rivers ferries"}, "7"),  # of two subjects
+        ({"bookshelf": "fiction"}, "7 40"),
+        ({"bookshelf": "Browsing: science"}, "50"),
+        ({"locc": "p"}, "7 8 40"),  # and the classes below it
+        ({"locc": ["PZ", "SF"]}, "8 50"),
+        ({"first": 8}, "8 40 50"),
+        ({"last": 40}, "7 8 40"),
+        ({"first": 8, "last": 40, "language": "en"}, "40"),
+        ({"limit": 2}, "7 8"),
+        ({"limit": 9}, "7 8 40 50"),
+    ],
+)
+def test_texts_fit_a_query(catalog, fields, ids):
+    assert found(catalog, **fields) == ids
+
+
+def test_what_is_left_out_is_counted(catalog):
+    result = search_catalog(CatalogQuery(subject="ferries", limit=1), catalog)
+    assert result.ids == ("7",)
+    assert dict(result.left_out) == {"Sound": 2, "Image": 1, "beyond the limit": 1}
+    assert list(result.describe_left_out()) == [
+        "3 entries that are no texts (Sound 2, Image 1)",
+        "1 text beyond the limit of 1",
+    ]
+    assert result.n_searched == 7
+    assert search_catalog(CatalogQuery(language="de"), catalog).left_out == ()
+
+
+def test_a_query_that_finds_nothing_is_one_line(catalog):
+    with pytest.raises(ValueError) as failure:
+        find_texts(CatalogQuery(language="en", subject="ferries"), catalog)
+    assert str(failure.value) == (
+        'found no text in pg_catalog.csv with language en, subject "ferries", expected one or more '
+        "among its 7 entries; left out 3 entries that are no texts (Sound 2, Image 1)"
+    )
+
+
+def test_a_query_is_a_value():
+    query = CatalogQuery(language="de", subject=["a", "b"], first=7, limit=3)
+    assert pickle.loads(pickle.dumps(query)) == query == CatalogQuery(**query.to_json())
+    assert len({query, CatalogQuery(language=("de",), subject=("a", "b"), first=7, limit=3)}) == 1
+    assert str(query) == 'language de, subject "a" or "b", numbers 7-, limit 3'
+    assert (str(CatalogQuery()), CatalogQuery().to_json()) == ("all texts", {})
+    assert CatalogQuery().is_empty and not query.is_empty
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "message"),
+    [
+        (
+            {"language": "German"},
+            ValueError,
+            "language: found 'German', expected a code such as de",
+        ),
+        ({"language": "x"}, ValueError, "language: found 'x', expected a code such as en"),
+        ({"author": ""}, ValueError, "author: found '', expected words"),
+        ({"title": ["Emma", "?!"]}, ValueError, "title: found '?!', expected words"),
+        ({"locc": "9"}, ValueError, "locc: found '9', expected a class of the Library of Congress"),
+        ({"first": 0}, ValueError, "first: found 0, expected 1 or more"),
+        ({"limit": 0}, ValueError, "limit: found 0, expected 1 or more"),
+        ({"first": 9, "last": 3}, ValueError, "numbers: found 9-3, expected the lower number"),
+        ({"first": None}, TypeError, "first: found None, expected a whole number"),
+        ({"limit": "9"}, TypeError, "limit: found '9', expected a whole number"),
+        ({"last": True}, TypeError, "last: found True, expected a whole number"),
+        ({"author": 7}, TypeError, "author: found 7, expected a text or several"),
+        ({"subject": [7]}, TypeError, "subject: found 7, expected a text"),
+    ],
+)
+def test_a_query_checks_itself(fields, error, message):
+    with pytest.raises(error) as failure:
+        CatalogQuery(**fields)
+    assert str(failure.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("100-200", (100, 200)),
+        (" 7 - 9 ", (7, 9)),
+        ("5-", (5, None)),
+        ("-5", (1, 5)),
+        ("5", (5, 5)),
+    ],
+)
+def test_a_range_of_numbers(text, numbers):
+    assert numbers_from_text(text) == numbers
+
+
+@pytest.mark.parametrize("text", ["", "-", "a-b", "1-2-3", "1.5", "123456789"])
+def test_what_is_no_range_is_refused(text):
+    with pytest.raises(ValueError, match="numbers: found '.*', expected a range such as 100-200"):
+        numbers_from_text(text)
+
+
+def test_languages_are_counted_the_most_frequent_first(catalog):
+    assert count_languages(read_catalog(catalog)) == {"en": 5, "de": 2, "fr": 1}
+
+
+def test_the_api_has_queries(catalog):
+    assert miner.search_catalog(miner.CatalogQuery(author="marsh")).ids == ("8", "50")
+
+
+# The real catalogue
+
+REAL = SHARED / "catalog" / "pg_catalog.csv"
+needs_catalog = pytest.mark.skipif(not REAL.is_file(), reason=f"no real catalogue at {REAL}")
+
+
+@needs_catalog
+def test_queries_in_the_real_catalogue():
+    texts = search_catalog(CatalogQuery(), REAL)
+    assert (len(texts.entries), texts.n_searched) == (7536, 7660)
+    assert sum(n for _, n in texts.left_out) == 7660 - 7536
+    assert list(texts.entries) == sorted(texts.entries)
+    assert found(REAL, author="jane austen") == "105 121 141 158 161 946 1212 1342"
+    german = search_catalog(CatalogQuery(language="de", subject="fiction", limit=5), REAL)
+    assert german.ids == ("2174", "2188", "2190", "2313", "2314")
+    assert dict(german.left_out) == {"beyond the limit": 35}
+
+
+# The command
+
+
+def test_the_command_shows_a_table(catalog):
+    done = run("catalog", "--subject", "ferries")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["number", "title", "author", "in", "subject"]
+    assert lines[3].split("  ")[0] == "8" and "Le Passeur et l'oie" in lines[3]
+    assert lines[-1].startswith("2 texts of 7 entries in pg_catalog.csv of 20")
+    assert done.stderr == "left out: 3 entries that are no texts (Sound 2, Image 1)\n"
+
+
+def test_the_command_counts_texts_by_language_without_options(catalog):
+    done = run("catalog")
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert rows[0] == ["code", "language", "texts", "speech"]
+    assert rows[2:5] == [
+        ["de", "German", "2", "known"],
+        ["en", "English", "2", "known"],
+        ["fr", "French", "1", "known"],
+    ]
+    assert rows[-1][:5] == ["4", "texts", "of", "7", "entries"]
+    assert "left out: 3 entries" in done.stderr
+
+
+def test_the_command_prints_numbers_to_pipe(catalog):
+    assert said("catalog", "--numbers", "-40", "--ids", "--language", "de") == "7\n8\n"
+    done = run("catalog", "--ids", "--limit", "2")
+    assert done.stdout == "7\n8\n"
+    assert "left out: 2 texts beyond the limit of 2" in done.stderr
+
+
+def test_the_command_prints_json(catalog):
+    record = json.loads(said("catalog", "--language", "de", "--author", "tobin", "--json"))
+    assert record["query"] == {"language": ["de"], "author": ["tobin"]}
+    assert (record["found"], record["left_out"]) == (1, {})
+    assert record["texts"][0]["title"] == "Le Passeur\net l'oie"
+    assert record["texts"][0]["languages"] == ["fr", "de"]
+    record = json.loads(run("catalog", "--json").stdout)
+    assert record["languages"] == {"de": 2, "en": 2, "fr": 1}
+    assert "texts" not in record
+
+
+def test_the_command_fails_in_one_line(catalog):
+    assert failed("catalog", "--title", "quaternions") == (
+        'found no text in pg_catalog.csv with title "quaternions", expected one or more among '
+        "its 7 entries"
+    )
+    assert failed("catalog", "--language", "German").startswith("language: found 'German'")
+    assert failed("catalog", "--refresh").startswith("MINER_CATALOG: found ")
+    for words in (["--numbers", "x"], ["--ids", "--json"], ["--limit", "0"]):
+        assert run("catalog", *words).exit_code == 2
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_a_table_fits_a_terminal(catalog, width):
+    (table,) = tabulate_texts(search_catalog(CatalogQuery(), catalog), width)
+    file = StringIO()
+    Console(file=file, width=width).print(table)
+    lines = file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) == 2 + 4  # no cell is broken
+    assert [line.split()[0] for line in lines[2:]] == ["7", "8", "40", "50"]
+    assert "Passe" in lines[3] and ("Ferries" in lines[3]) == (width >= 100)
+
+
+def test_a_long_table_says_how_many_texts_it_does_not_show(tmp_path, monkeypatch):
+    rows = "".join(f'{n},Text,2001-01-01,Ferry {n},en,"Bell, Ann",,,\n' for n in range(1, 302))
+    path = tmp_path / "pg_catalog.csv"
+    path.write_text(CATALOG.splitlines()[0] + "\n" + rows)
+    monkeypatch.setenv("MINER_CATALOG", str(path))
+    lines = said("catalog", "--language", "en").splitlines()
+    assert lines[-2].startswith("101 more texts: --limit shows as many as it says, --ids and")
+    assert sum("Ferry" in line for line in lines) == 200
+    limited = said("catalog", "--limit", "301")
+    assert limited.count("Ferry") == 301 and "more texts" not in limited
+
+
+def test_the_command_refreshes_the_catalogue(tmp_path, site, monkeypatch):
+    monkeypatch.delenv("MINER_CATALOG")
+    monkeypatch.setenv("MINER_CACHE", str(tmp_path))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    kept = tmp_path / "pg_catalog.csv"
+    kept.write_text(CATALOG.splitlines()[0] + "\n", encoding="utf-8")
+    here = partial(
+        miner.books.catalog.refresh_catalog, url=f"{site.url}/c.csv", limits=Limits(pause=0.01)
+    )
+    monkeypatch.setattr(miner.books.catalog, "refresh_catalog", here)
+    assert failed("catalog", "--language", "de", "--refresh").endswith(f" is kept in {kept}")
+    site.pages["/c.csv"] = answer(CATALOG.encode())
+    assert said("catalog", "--language", "de", "--ids", "--refresh") == "7\n8\n"
+    assert kept.read_text(encoding="utf-8") == CATALOG
+    assert said("catalog", "--language", "de", "--ids") == "7\n8\n"
+    assert site.paths == ["/c.csv", "/c.csv"]

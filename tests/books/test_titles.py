@@ -1,0 +1,82 @@
+"""Titles to numbers, by a small catalogue in the form of Gutenberg's own."""
+
+import pytest
+from helpers import SHARED
+
+from miner.books.titles import find_title
+
+CATALOG = """\
+Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves
+1,Sound,2001-01-01,The Ferry,en,"Bell, Ann, 1801-1870",,,
+40,Text,2003-01-01,"The Ferry; Or, Geese on the River",en,"Bell, Ann, 1801-1870; Otway [Editor]",,,
+9,Text,2002-01-01,"The Ferry
+With forty pictures",en,"Bell, Ann, 1801-1870",,,
+50,Text,2004-01-01,"Geese: A Handbook",en,"Marsh, Tobin",,,
+51,Text,2004-01-01,Geese,en,"Reed, Mara",,,
+60,Text,2004-01-01,"L\u2019\u00c9t\u00e9 & l'hiver",fr,"Ros\u00e9, A.",,,
+70,Text,2004-01-01,Poems,en,"One, A.",,,
+71,Text,2004-01-01,Poems,en,"Two, B.",,,
+72,Text,2004-01-01,Poems,en,"Three, C.",,,
+73,Text,2004-01-01,"Poems: In Four Books",en,"Four, D.",,,
+74,Text,2004-01-01,Poems,en,,,,
+75,Text,2004-01-01,Poems,en,"Five, E.",,,
+76,Text,2004-01-01,Poems,en,"Six, F.",,,
+80,Text,2004-01-01,Cut short"""
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    path = tmp_path / "pg_catalog.csv"
+    path.write_text(CATALOG, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("title", "number"),
+    [
+        ("The Ferry", "9"),  # the lowest of one author's texts; 1 is a recording
+        ("the  ferry!", "9"),
+        ("The Ferry, or Geese on the River", "40"),
+        ("The Ferry: with forty pictures", "9"),
+        ("Geese", "51"),  # in full, before "Geese: A Handbook"
+        ("Geese, a handbook", "50"),
+        ("L'ete and lhiver", "60"),
+        ("CUT SHORT", "80"),
+    ],
+)
+def test_a_title_has_a_number(catalog, title, number):
+    assert find_title(title, catalog) == number
+
+
+def test_texts_by_several_authors_are_listed(catalog):
+    with pytest.raises(ValueError) as failure:
+        find_title("poems", catalog)
+    assert str(failure.value) == (
+        "found 6 authors of texts with the title 'poems', expected one of the numbers: "
+        "70 Poems (One, A.); 71 Poems (Two, B.); 72 Poems (Three, C.); 74 Poems (no author); "
+        "75 Poems (Five, E.)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "closest"),
+    [
+        ("The Fery", ", expected one such as 'The Ferry'"),
+        ("Quaternions", ""),
+        ("?!", ""),
+        ("", ""),
+    ],
+)
+def test_an_unknown_title_is_refused_with_the_closest(catalog, title, closest):
+    with pytest.raises(ValueError) as failure:
+        find_title(title, catalog)
+    assert str(failure.value) == f"found no text with the title {title!r}{closest}"
+
+
+@pytest.mark.skipif(not (SHARED / "catalog").is_dir(), reason="needs the shared catalogue")
+@pytest.mark.parametrize(
+    ("title", "number"),
+    [("Pride and Prejudice", "1342"), ("Dracula", "345"), ("Frankenstein", "84"), ("Emma", "158")],
+)
+def test_titles_in_the_real_catalogue(title, number):
+    assert find_title(title, SHARED / "catalog" / "pg_catalog.csv") == number

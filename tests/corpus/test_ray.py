@@ -1,0 +1,329 @@
+"""Ray: order, lost items and lost machines, and the same bytes as those of the local engine."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from corpus_helpers import bytes_of, shards_of
+from encoders import save_checkpoint
+from helpers import DATA, ROOT, SAMPLE, interrupted_after
+
+import miner
+from miner.corpus.executors import LocalExecutor, TaggingExecutor
+from miner.corpus.ray_executor import RETRIES, RayExecutor
+from miner.extras import MissingExtraError
+
+KILLED = "its process was killed, perhaps for want of memory"
+HERE = RayExecutor("local", n_cpus=2)
+BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")
+
+
+def test_without_ray_it_says_so_in_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"^found no ray, .* install the extra ray .*\.$|$"):
+        next(HERE.map(str, [1]))
+
+
+def test_ray_tags_where_it_reads_and_the_local_engine_does_not():
+    assert isinstance(HERE, TaggingExecutor)
+    assert not isinstance(LocalExecutor(2), TaggingExecutor)
+
+
+@pytest.fixture(scope="module")
+def ray():
+    ray = pytest.importorskip("ray", reason="needs the extra ray")
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture
+def cluster(ray):
+    """A cluster of several nodes on this machine, and a node to which tests add others."""
+    from ray.cluster_utils import Cluster
+
+    ray.shutdown()
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "num_gpus": 0, "object_store_memory": 100_000_000},
+    )
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def add_node(cluster, **options):
+    return cluster.add_node(object_store_memory=100_000_000, **({"num_gpus": 0} | options))
+
+
+@pytest.fixture(scope="module")
+def many_samples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    for n in range(24):
+        shutil.copy(SAMPLE, folder / f"{n + 1}-h.htm")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return save_checkpoint(tmp_path_factory.mktemp("many") / "tiny", window=48, margin=4)
+
+
+def mined(out, sources, executor=None, **options):
+    run = miner.mine_corpus(sources, out, executor=executor, **options).finish()
+    return bytes_of(out), [(item.name, item.why) for item in run.set_aside]
+
+
+def killing_in_the_second(book_spans):
+    if book_spans.book.id == "sample":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return True
+
+
+@pytest.mark.slow
+def test_results_come_in_order_and_items_are_taken_as_needed(ray):
+    taken = []
+    items = (taken.append(item) or item for item in range(30))
+    results = HERE.map(lambda item: (item, os.getpid()), items)
+    assert taken == []
+    first, process = next(results)
+    assert first == 0 and process != os.getpid() and len(taken) <= 5
+    assert [item for item, _ in results] == list(range(1, 30))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("in_steps", [False, True])
+def test_an_item_that_ends_its_process_costs_no_other(ray, tmp_path, in_steps):
+    def work(item):
+        if item == 2:
+            with (tmp_path / "tries").open("a") as file:
+                file.write("x")
+            os.kill(os.getpid(), signal.SIGKILL)
+        if item == 5:
+            raise MemoryError
+        return item
+
+    found = [*(HERE.map_in_steps(int, lambda: work, range(8)) if in_steps else
+               HERE.map(work, range(8)))]  # fmt: skip
+    assert isinstance(found[2], ChildProcessError) and str(found[2]) == KILLED
+    assert isinstance(found[5], MemoryError)
+    assert [found[n] for n in (0, 1, 3, 4, 6, 7)] == [0, 1, 3, 4, 6, 7]
+    assert len((tmp_path / "tries").read_text()) == RETRIES + 1
+
+
+@pytest.mark.slow
+def test_errors_of_the_function_come_back_and_end_the_map(ray):
+    class TwoWords(Exception):
+        """Cannot be unpickled from its one argument."""
+
+        def __init__(self, first, second):
+            super().__init__(f"{first} {second}")
+
+    def work(item):
+        if item == 1:
+            raise FileNotFoundError(2, "no such", "file")
+        if item == 2:
+            raise TwoWords("too", "large")
+        return item
+
+    with pytest.raises(FileNotFoundError, match="no such"):
+        list(HERE.map(work, [0, 1]))
+    with pytest.raises(RuntimeError, match="^TwoWords: too large$"):
+        list(HERE.map(work, [2]))
+    with pytest.raises(ValueError, match=r"cannot be sent to another process .*local engine"):
+        next(
+            HERE.map(lambda item: sys.stdin, [1]) if False else HERE.map(open(os.devnull).read, [1])
+        )
+
+
+@pytest.mark.slow
+def test_a_tagger_is_made_once_in_a_process(ray):
+    def make_tag():
+        made.append(1)
+        return lambda item: (os.getpid(), len(made), item)
+
+    made = []
+    found = list(HERE.map_in_steps(lambda item: -item, make_tag, range(12)))
+    assert [item for _, _, item in found] == [-n for n in range(12)]
+    assert {n for _, n, _ in found} == {1} and len({process for process, _, _ in found}) <= 2
+
+
+@pytest.mark.slow
+def test_a_relative_path_is_that_of_this_process(ray, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("here").write_text("it is")
+    assert list(HERE.map(lambda path: path.read_text(), [Path("here")])) == ["it is"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tagger", ["gap", "checkpoint"])
+def test_it_writes_the_bytes_of_the_local_engine(ray, checkpoint, tmp_path, tagger):
+    options = {"tagger": checkpoint if tagger == "checkpoint" else tagger}
+    local, ours = tmp_path / "local" / "out", tmp_path / "ray" / "out"
+    assert mined(ours, BOOKS, HERE, **options) == mined(local, BOOKS, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tagger", ["gap", "checkpoint"])
+def test_a_book_that_kills_its_worker_is_set_aside(ray, checkpoint, tmp_path, tagger):
+    options = {"tagger": checkpoint if tagger == "checkpoint" else tagger}
+    options["filters"] = killing_in_the_second
+    books = [DATA / "dash.htm", "sample", DATA / "single_curly.html"]
+    bytes_by_ray, aside = mined(tmp_path / "ray" / "out", books, HERE, **options)
+    assert aside == [("sample", KILLED)]
+    assert bytes_by_ray == mined(tmp_path / "local" / "out", books, LocalExecutor(1), **options)[0]
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_is_resumed_by_the_other_engine(ray, many_samples, tmp_path):
+    out, options = tmp_path / "out", {"tagger": "gap"}
+    with miner.mine_corpus(many_samples, out, executor=HERE, **options) as run:
+        for _ in range(4):
+            next(run)
+    assert 4 <= len(shards_of(tmp_path / "out.partial")) < 24
+    resumed = mined(out, many_samples, resume=True, **options)
+    assert resumed == mined(tmp_path / "whole", many_samples, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tagger", ["gap", "checkpoint"])
+def test_a_machine_that_dies_in_the_middle_costs_nothing(
+    cluster, many_samples, checkpoint, tmp_path, tagger
+):
+    options = {"tagger": checkpoint if tagger == "checkpoint" else tagger}
+    nodes = [add_node(cluster, num_cpus=1) for _ in range(2)]
+    executor = RayExecutor(cluster.address, shared=(tmp_path,))
+    out, places = tmp_path / "out", tmp_path / "places"
+    places.mkdir()
+
+    def noting(book_spans):
+        import ray
+
+        place = ray.get_runtime_context().get_node_id()
+        (places / f"{place}-{book_spans.book.id}").touch()
+        return True
+
+    options["filters"] = noting
+    run = miner.mine_corpus(many_samples, out, executor=executor, **options)
+    for _ in range(3):
+        next(run)
+    doomed = nodes[0]
+    wait_until(lambda: list(places.glob(f"{doomed.node_id}-*")))  # it works
+    cluster.remove_node(doomed, allow_graceful=False)
+    run.finish()
+    assert run.set_aside == []
+    assert len({path.name.partition("-")[0] for path in places.iterdir()}) == 3
+    options["filters"] = noting_nothing(noting)
+    assert bytes_of(out) == mined(tmp_path / "local", many_samples, **options)[0]
+
+
+def noting_nothing(noting):
+    """A filter that has the name of `noting`, and so the same record."""
+
+    def filter_(book_spans):
+        return True
+
+    filter_.__qualname__ = noting.__qualname__
+    return filter_
+
+
+@pytest.mark.slow
+def test_each_gpu_has_a_tagger_and_a_machine_that_dies_costs_nothing(cluster, tmp_path):
+    nodes = [add_node(cluster, num_cpus=1, num_gpus=1) for _ in range(2)]
+    executor = RayExecutor(cluster.address)
+
+    def make_tag():
+        import ray
+
+        place = ray.get_runtime_context().get_node_id()
+        gpus = ray.get_gpu_ids()
+        made.append(1)
+
+        def tag(item):
+            if item == 5:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if item == 7:
+                raise MemoryError
+            time.sleep(0.1)
+            return item, place, len(gpus), len(made)
+
+        return tag
+
+    made = []
+    results = executor.map_in_steps(lambda item: item, make_tag, range(40))
+    first = [next(results) for _ in range(16)]
+    assert isinstance(first[5], ChildProcessError) and isinstance(first[7], MemoryError)
+    tagged = [result for result in first if isinstance(result, tuple)]
+    assert {place for _, place, _, _ in tagged} == {node.node_id for node in nodes}
+    cluster.remove_node(nodes[0], allow_graceful=False)
+    rest = list(results)
+    assert [item for item, _, _, _ in tagged + rest] == [n for n in range(40) if n not in (5, 7)]
+    assert {(n_gpus, n_made) for _, _, n_gpus, n_made in tagged + rest} == {(1, 1)}
+    assert {place for _, place, _, _ in rest[-10:]} == {nodes[1].node_id}
+
+
+@pytest.mark.slow
+def test_a_folder_that_a_machine_does_not_see_is_one_line(cluster, tmp_path):
+    join = f"mount -t tmpfs none {tmp_path} && exec {Path(sys.executable).parent}/ray start"
+    options = "--num-cpus 1 --object-store-memory 100000000 --block"
+    command = ["unshare", "--mount", "sh", "-c", f"{join} --address {cluster.address} {options}"]
+    if not shutil.which("unshare") or subprocess.run([*command[:2], "true"]).returncode:
+        pytest.skip("no mount of its own for a process here")
+    (tmp_path / "out").mkdir()
+    other = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        executor = RayExecutor(cluster.address, shared=(tmp_path / "out",))
+        cluster.wait_for_nodes() if False else None
+        import ray
+
+        list(RayExecutor(cluster.address).map(str, [1]))
+        wait_until(lambda: sum(node["Alive"] for node in ray.nodes()) == 2)
+        with pytest.raises(ValueError, match=r"^.*/out: not the same folder on machine [\d.]+, "):
+            next(executor.map(str, [1]))
+        assert list((tmp_path / "out").iterdir()) == []
+    finally:
+        other.terminate()
+        other.wait()
+
+
+@pytest.mark.slow
+def test_no_cluster_at_the_address_is_one_line(ray):
+    ray.shutdown()
+    with pytest.raises(ConnectionError, match=r"^found no Ray cluster at 127.0.0.1:1: .+$"):
+        next(RayExecutor("127.0.0.1:1").map(str, [1]))
+    with pytest.raises(ValueError, match="^found 2 CPUs for the cluster at 127.0.0.1:1"):
+        next(RayExecutor("127.0.0.1:1", n_cpus=2).map(str, [1]))
+
+
+SCRIPT = """
+import os, signal
+from miner.corpus.ray_executor import RayExecutor
+
+def work(item):
+    print("a worker speaks")
+    if item == 1:
+        os._exit(1)
+    return item
+
+before = signal.getsignal(signal.SIGTERM)
+print(list(RayExecutor("local", n_cpus=2).map(work, range(3))))
+assert signal.getsignal(signal.SIGTERM) is before
+"""
+
+
+@pytest.mark.slow
+def test_ray_says_nothing_of_its_own(ray, tmp_path):
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"[0, ChildProcessError({KILLED!r}), 2]\n", "")
+
+
+def wait_until(is_so):
+    end = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
