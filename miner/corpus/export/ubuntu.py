@@ -14,8 +14,8 @@ and dialogue, so that the same books give the same files.
 So `train/triples.csv`, `validation/rankings.csv` and `test/rankings.csv` are what that corpus calls
 train.csv, valid.csv and test.csv. A false response is a response of another book of the split; of
 another dialogue of the book, where other books have too few. It is never the text of the true
-response or of another false one of its row. A dialogue begins at its first turn in each context
-whose size is drawn.
+response or of another false one of its row. A context whose size is drawn begins with the first
+turn of its dialogue. The files are large, because a turn is in the contexts of all that follow it.
 """
 
 from __future__ import annotations
