@@ -4,8 +4,9 @@ import random
 
 _PEOPLE = "Mara Bell Tobias Wren Agnes Holt Edwin Marsh Clara Finch Jonas Pike Hester Crane".split()
 _THINGS = (
-    "lantern kettle ledger bridge orchard ferry saddle parcel window chimney barrow anchor letterbox "
-    "cellar mill candle ladder spindle almanac harness thimble gatepost trellis pantry bellows"
+    "lantern kettle ledger bridge orchard ferry saddle parcel window chimney barrow anchor "
+    "letterbox cellar mill candle ladder spindle almanac harness thimble gatepost trellis "
+    "pantry bellows"
 ).split()
 _DEEDS = "mended painted carried counted hidden borrowed polished measured sold weighed".split()
 _WAYS = "slowly gladly twice again yesterday alone badly quietly early late".split()

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from miner.corpus.export import Format
+from miner.corpus.features import Feature
 from miner.corpus.filter_table import FilterRow
-from miner.corpus.schema import KINDS, arrow_schemas
 from miner.corpus.statistics import CorpusStatistics
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from miner.evaluation.trust import Trust
-
-_WITH_ALL_COLUMNS = ("jsonl", "parquet")  # formats whose files have the columns of the schemas
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +25,14 @@ class DataFiles:
         name: the name of the files without their ending, such as "pairs".
         about: what is in them.
         paths: by split, a path or a pattern, relative to the folder of the corpus.
-        schema: the columns of Parquet and JSON Lines, if they are those of `schema.arrow_schemas`.
+        features: its columns, as `features.features_from_schema` gives them; none if unknown.
     """
 
     format: str
     name: str
     about: str
     paths: Mapping[str, str]
-    schema: pa.Schema | None = None
+    features: Sequence[Feature] = ()
 
     @property
     def place(self) -> str:
@@ -132,25 +129,28 @@ class CorpusAccount:
 
 
 def data_files_of(
-    format: str,
-    contents: Mapping[str, str],
+    form: Format,
+    options: Any,  # noqa: ANN401 - each format has its own
     splits: Iterable[str],
     path_of: Callable[[str, str], str],
 ) -> list[DataFiles]:
     """Returns the data files of a format.
 
     Args:
-        format: its name.
-        contents: the names of its files, each with what is in it, as `FILES` of the format.
+        form: the format.
+        options: an object of its options; None for the defaults.
         splits: those that have files.
         path_of: returns the path or the pattern of a file, by its name and split.
     """
     splits = list(splits)
-    found = []
-    for name, about in contents.items():
-        stem = PurePosixPath(name).stem
-        has_schema = format in _WITH_ALL_COLUMNS and stem in KINDS
-        schema = arrow_schemas()[stem] if has_schema else None
-        paths = {split: path_of(name, split) for split in splits}
-        found.append(DataFiles(format, stem, about, paths, schema))
-    return found
+    features = form.features(options)
+    return [
+        DataFiles(
+            form.name,
+            PurePosixPath(name).stem,
+            about,
+            {split: path_of(name, split) for split in splits},
+            features.get(name, ()),
+        )
+        for name, about in form.files_with(options).items()
+    ]

@@ -450,9 +450,9 @@ class _Build:
         left = self._left()
         data_files = [
             files
-            for format in recipe.formats
+            for format, options in recipe.formats.items()
             for files in data_files_of(
-                format, find_format(format).files, by_split, partial(pattern_of, format)
+                find_format(format), options, by_split, partial(pattern_of, format)
             )
         ]
         duplicates = [

@@ -26,8 +26,6 @@ from miner.corpus.statistics import (
 from miner.files import one_line
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from miner.evaluation.trust import Trust
 
 _DEFAULT = "pairs"  # the config that `load_dataset` loads without a name
@@ -148,10 +146,10 @@ def _metadata(account: CorpusAccount) -> dict[str, Any]:
             }
             for name, files in configs.items()
         ]
-    known = {name: files.schema for name, files in configs.items() if files.schema is not None}
+    known = {name: files.features for name, files in configs.items() if files.features}
     if known:
         metadata["dataset_info"] = [
-            {"config_name": name, "features": _features(schema)} for name, schema in known.items()
+            {"config_name": name, "features": list(features)} for name, features in known.items()
         ]
     return metadata
 
@@ -182,22 +180,6 @@ def _paths(paths: Mapping[str, str]) -> Any:  # noqa: ANN401 - a text or a list 
     if list(paths) == ["train"]:
         return paths["train"]
     return [{"split": split, "path": path} for split, path in paths.items()]
-
-
-def _features(schema: pa.Schema) -> list[dict[str, Any]]:
-    """The columns as `datasets.Features` writes them to YAML."""
-    return [{"name": column.name, **_feature(column.type)} for column in schema]
-
-
-def _feature(kind: pa.DataType) -> dict[str, Any]:
-    import pyarrow as pa
-
-    if pa.types.is_struct(kind):
-        return {"struct": [{"name": part.name, **_feature(part.type)} for part in kind]}
-    if pa.types.is_list(kind):
-        inner = _feature(kind.value_type)
-        return {"list": inner.get("struct") or inner.get("dtype") or inner}
-    return {"dtype": "float32" if kind == pa.float32() else str(kind)}
 
 
 def _size(n_rows: int) -> str:
@@ -502,15 +484,14 @@ def _describe_trust(trust: Trust, min_confidence: float) -> list[str]:
 
 
 def _columns(account: CorpusAccount) -> list[str]:
-    known = [item for item in _configs(account.files).values() if item.schema is not None]
+    known = [item for item in _configs(account.files).values() if item.features]
     if not known:
         return []
     lines = ["## Columns"]
     described: set[str] = set()
     for item in known:
-        assert item.schema is not None
         lines += ["", f"**{item.name}**: {item.about}", ""]
-        names = [name for name in item.schema.names]
+        names = [feature["name"] for feature in item.features]
         fresh = [name for name in names if name not in described]
         described.update(fresh)
         lines += [f"- `{name}`: {_about_column(name)}" for name in fresh]

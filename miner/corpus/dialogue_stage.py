@@ -24,8 +24,8 @@ from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
 from miner.dialogue.dialogues import Dialogue, decode_dialogues
 from miner.dialogue.filter_counts import Amount, FilterCount, FilterCounts
-from miner.dialogue.set_pieces import is_set_piece
 from miner.dialogue.filters import FilteredDialogues, filter_dialogues
+from miner.dialogue.set_pieces import is_set_piece
 from miner.files import json_line, json_lines, sha256_of
 
 
@@ -143,26 +143,23 @@ class DialogueFinisher:
 
     def _write(self, name: str, given: BookOfDialogues) -> None:
         mined, filtered = self.filtering.read(given.book)
-        gone = set(given.duplicates)
-        left = [one for number, one in enumerate(filtered.kept) if number not in gone]
-        counts = filtered.counts
         if self.are_compared:
-            counts += FilterCounts(dialogues={DUPLICATES: _taken(filtered.kept, left)})
+            filtered = filtered.without(given.duplicates, DUPLICATES)
         spoken = SpokenBook(mined.tagged.spans, mined.characters)
         options = self.filtering.options
         rows = rows_of_book(
-            mined, mined.tagged, left, spoken, options.pairs_by_span, options.history_turns
+            mined, mined.tagged, filtered.kept, spoken, options.pairs_by_span, options.history_turns
         )
         encoded = {kind: json_lines(of_kind) for kind, of_kind in rows.items()}
         dialogues = rows_from_lines(encoded["dialogues"])
         n_turns = sum(row["n_turns"] for row in dialogues)
         entry: dict[str, Any] = {
             "counts": {
-                "dialogues": len(left),
+                "dialogues": len(filtered.kept),
                 "turns": n_turns,
-                "pairs": n_turns - len(left),
+                "pairs": n_turns - len(filtered.kept),
             },
-            "filtered": counts.to_record(),
+            "filtered": filtered.counts.to_record(),
             "statistics": measure_rows(dialogues).to_json(),
         }
         self.kept.add(name, MinedBook(entry, encoded, (), options))
@@ -175,25 +172,6 @@ def _finished(name: str, entry: Mapping[str, Any]) -> FinishedBook:
         FilterCounts.from_record(entry["filtered"]),
         LengthStatistics.from_json(entry["statistics"]),
     )
-
-
-def _taken(came: Sequence[Dialogue], left: Sequence[Dialogue]) -> FilterCount:
-    """What was taken of the dialogues of a book."""
-    before, after = _amount(came), _amount(left)
-    return FilterCount(
-        before,
-        Amount(
-            before.books - after.books,
-            before.dialogues - after.dialogues,
-            before.turns - after.turns,
-            before.pairs - after.pairs,
-        ),
-    )
-
-
-def _amount(dialogues: Sequence[Dialogue]) -> Amount:
-    n_turns = sum(len(dialogue.turns) for dialogue in dialogues)
-    return Amount(int(bool(dialogues)), len(dialogues), n_turns, n_turns - len(dialogues))
 
 
 def read_signatures(path: Path) -> Signatures:

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from miner.corpus.account import CorpusAccount, data_files_of
 from miner.corpus.card import write_card
-from miner.corpus.export import BookRows, describe_formats, find_format
+from miner.corpus.export import BookRows, Format, describe_formats, find_format
 from miner.corpus.schema import rows_from_lines
 from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
@@ -176,9 +176,7 @@ class OutputFolder:
             (output / RUN_RECORD).write_text(
                 json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            (output / CARD).write_text(
-                _card(chosen.files, record, lengths, trusts), encoding="utf-8"
-            )
+            (output / CARD).write_text(_card(chosen, record, lengths, trusts), encoding="utf-8")
         return self.put_in_place()
 
     @property
@@ -277,7 +275,7 @@ def _measured(
 
 
 def _card(
-    contents: Mapping[str, str],
+    form: Format,
     record: Mapping[str, Any],
     lengths: Mapping[str, LengthStatistics],
     trusts: Sequence[Trust],
@@ -285,7 +283,7 @@ def _card(
     """The dataset card of a run, all of whose rows are in one split.
 
     Args:
-        contents: the names of the files, each with what is in it.
+        form: the format of the files.
         record: of the run.
         lengths: those of the dialogues, by language.
         trusts: what was measured of the taggers.
@@ -296,7 +294,7 @@ def _card(
         name="Conversations mined from books",
         version=__version__,
         statistics={(_SPLIT, language): lengths[language] for language in sorted(lengths)},
-        files=data_files_of(options.get("format", ""), contents, [_SPLIT], lambda name, _: name),
+        files=data_files_of(form, None, [_SPLIT], lambda name, _: name),
         other_files={RUN_RECORD: "from which files, by which options, and what was left out"},
         taggers=dict(sorted(tagged.items())),
         trusts=trusts,

@@ -93,7 +93,9 @@ def test_the_files_hold_what_the_statistics_say(built):
         dialogues = [one for path in out.glob(pattern) for one in rows(path)]
         assert len(dialogues) == row["dialogues"] > 0
         assert sum(one["n_turns"] for one in dialogues) == row["turns"]
-        pairs = [one for path in out.glob(f"jsonl/pairs/{row['split']}-*.jsonl") for one in rows(path)]
+        pairs = [
+            one for path in out.glob(f"jsonl/pairs/{row['split']}-*.jsonl") for one in rows(path)
+        ]
         assert len(pairs) == row["pairs"] == row["turns"] - row["dialogues"]
 
 
@@ -220,8 +222,10 @@ def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_pat
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert not again.exists() or digests(again) == digests(out)
-    with pytest.raises(ValueError, match="--resume") if not again.exists() else pytest.raises(
-        ValueError, match="exists"
+    with (
+        pytest.raises(ValueError, match="--resume")
+        if not again.exists()
+        else pytest.raises(ValueError, match="exists")
     ):
         build_corpus(out / "recipe.toml", again)
     if not again.exists():
@@ -263,24 +267,26 @@ def test_the_example_is_a_recipe_with_every_setting(tmp_path):
     assert done.exit_code == 0, done.output
 
 
+NAMED = 'name = "a"\nsources = ["sample"]\n'
 BAD = {
     'name = "a"': "found no sources and no [catalog], expected one of them",
     'sources = ["sample"]': "found no name, expected it",
     'name = 3\nsources = ["sample"]': "name: found 3, expected a text",
     'name = "a"\nsources = "sample"': "sources: found 'sample', expected a list",
-    'name = "a"\nsources = ["sample"]\ncolour = "red"': "found colour, expected one of name, sources",
-    'name = "a"\nsources = ["sample"]\n[filters]\nmax_words = 3': "[filters] found max_words, ",
-    'name = "a"\nsources = ["sample"]\n[filters]\nmin_turns = 0': "[filters] min_turns: found 0",
-    'name = "a"\nsources = ["sample"]\n[filters]\nmax_rare_words = "all"': (
+    NAMED + 'colour = "red"': "found colour, expected one of name, sources",
+    NAMED + "[filters]\nmax_words = 3": "[filters] found max_words, expected one of ",
+    NAMED + "[filters]\nmin_turns = 0": "[filters] min_turns: found 0",
+    NAMED + '[filters]\nmax_rare_words = "all"': (
         "[filters] max_rare_words: found 'all', expected a number or false"
     ),
-    'name = "a"\nsources = ["sample"]\n[splits]\ntrain = 50': "[splits] found splits of 60 percent",
-    'name = "a"\nsources = ["sample"]\n[splits]\nlist = 3': "[splits] list: found 3, expected",
-    'name = "a"\nsources = ["sample"]\n[formats]\nword = {}': "[formats] found format 'word'",
-    'name = "a"\nsources = ["sample"]\n[formats]\nchat = { narration = 3 }': "[formats] chat: found",
-    'name = "a"\nsources = ["sample"]\n[catalog]\nlanguage = "??"': "[catalog] language: found",
-    'name = "a"\nsources = ["sample"]\n[duplicates]\ndialogues = 3': "[duplicates] dialogues: found",
-    'name = "a"\nsources = ["sample"]\n[mining]\nhistory_turns = -2': "[mining] history_turns: found",
+    NAMED + "[splits]\ntrain = 50": "[splits] found splits of 60 percent",
+    NAMED + "[splits]\nlist = 3": "[splits] list: found 3, expected",
+    NAMED + "[formats]\nword = {}": "[formats] found format 'word'",
+    NAMED + "[formats]\nchat = { narration = 3 }": "[formats] chat: narration: found 3",
+    NAMED + '[formats]\ncsv = { tables = ["x"] }': "[formats] csv: found tables ('x',)",
+    NAMED + '[catalog]\nlanguage = "??"': "[catalog] language: found",
+    NAMED + "[duplicates]\ndialogues = 3": "[duplicates] dialogues: found 3",
+    NAMED + "[mining]\nhistory_turns = -2": "[mining] history_turns: found -2",
     "name = ": "expected TOML as `miner build --example` prints it",
 }
 

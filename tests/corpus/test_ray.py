@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from corpus_helpers import bytes_of, shards_of
 from encoders import save_checkpoint
-from helpers import DATA, ROOT, SAMPLE, interrupted_after
+from helpers import DATA, ROOT, SAMPLE
 
 import miner
 from miner.corpus.executors import LocalExecutor, TaggingExecutor

@@ -79,7 +79,19 @@ def main() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-_MODULES = (mine, build, catalog, tag, view, profile, score, compare, quotations, speakers, annotate)
+_MODULES = (
+    mine,
+    build,
+    catalog,
+    tag,
+    view,
+    profile,
+    score,
+    compare,
+    quotations,
+    speakers,
+    annotate,
+)
 for _module in _MODULES:
     main.add_command(_module.command)
 main.add_command(gold_group)

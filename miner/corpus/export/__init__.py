@@ -87,6 +87,18 @@ class Format:
         left_out = self.module.write_books(folder, books, split, *self._given(options))
         return {reason: n for reason, n in (left_out or {}).items() if n}
 
+    def files_with(self, options: Options = None) -> Mapping[str, str]:
+        """Returns the files that the format writes with some options, each with what is in it.
+
+        Options with a field `tables` choose among them by their names without the ending.
+        """
+        chosen = getattr(options, "tables", None)
+        if chosen is None:
+            return self.files
+        return {
+            name: about for name, about in self.files.items() if name.partition(".")[0] in chosen
+        }
+
     def features(self, options: Options = None) -> dict[str, list[Feature]]:
         """Returns the features of the files that are tables, by their names, for a dataset card.
 
@@ -143,3 +155,14 @@ def refuse_other_than_flag(name: str, value: object) -> None:
     """
     if not isinstance(value, bool):
         raise ValueError(f"{name}: found {value!r}, expected true or false")
+
+
+def refuse_other_than_tables(tables: object, known: Iterable[str]) -> None:
+    """Refuses a choice of tables with an unknown one, or without any.
+
+    Raises:
+        ValueError: names what was found and the known tables.
+    """
+    names = tuple(known)
+    if not isinstance(tables, tuple) or not tables or not set(tables) <= set(names):
+        raise ValueError(f"found tables {tables!r}, expected some of {', '.join(names)}")

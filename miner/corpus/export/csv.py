@@ -10,12 +10,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from miner.corpus.export import BookRows
+from miner.corpus.export import BookRows, refuse_other_than_tables
 from miner.corpus.schema import KINDS, TITLE, Row, arrow_schemas, rows_from_lines
 
 if TYPE_CHECKING:
@@ -35,7 +36,27 @@ _MAY_BE_EMPTY = {"spans": ("dialogue", "part", "turn"), "characters": ("chapter"
 FILES = {f"{name}.csv": about for name, about in _TABLES.items()}
 
 
-def schemas() -> Mapping[str, pa.Schema]:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which tables are written.
+
+    Args:
+        tables: some of "spans", "turns", "pairs" and "characters".
+
+    Raises:
+        ValueError: if there is no such table.
+    """
+
+    tables: tuple[str, ...] = tuple(_TABLES)
+
+    def __post_init__(self) -> None:
+        refuse_other_than_tables(self.tables, _TABLES)
+
+
+_ALL = Options()
+
+
+def schemas(options: Options = _ALL) -> Mapping[str, pa.Schema]:
     """Returns the columns of the files: a list is text, a number that may be empty a float64."""
     import pyarrow as pa
 
@@ -47,7 +68,7 @@ def schemas() -> Mapping[str, pa.Schema]:
         f"{name}.csv": pa.schema(
             [_column(field, field.name in _MAY_BE_EMPTY.get(name, ())) for field in tables[name]]
         )
-        for name in _TABLES
+        for name in options.tables
     }
 
 
@@ -59,12 +80,14 @@ def _column(field: pa.Field, may_be_empty: bool) -> pa.Field:
     return field.with_type(pa.float64()) if may_be_empty else field
 
 
-def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
+def write_books(
+    folder: Path, books: Iterable[BookRows], split: str = "train", options: Options = _ALL
+) -> None:
     """Writes the columns of `schema.arrow_schemas`; a turn has its place and its own columns."""
-    columns = {name.removesuffix(".csv"): schema.names for name, schema in schemas().items()}
+    columns = {name.removesuffix(".csv"): schema.names for name, schema in schemas(options).items()}
     with ExitStack() as opened:
         writers: dict[str, csv.DictWriter[str]] = {}
-        for name in _TABLES:
+        for name in options.tables:
             path = folder / f"{name}.csv"
             file = opened.enter_context(path.open("w", encoding="utf-8", newline=""))
             writers[name] = csv.DictWriter(file, columns[name])

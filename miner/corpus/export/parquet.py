@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miner.corpus.export import BookRows
+from miner.corpus.export import BookRows, refuse_other_than_tables
 from miner.corpus.schema import KINDS, arrow_schemas, rows_from_lines
 
 if TYPE_CHECKING:
@@ -20,20 +21,44 @@ FILES = {f"{kind}.parquet": about for kind, about in KINDS.items()}
 _GROUP_BYTES = 16 << 20
 
 
-def schemas() -> Mapping[str, pa.Schema]:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which tables are written.
+
+    Args:
+        tables: some of "spans", "dialogues", "pairs" and "characters".
+
+    Raises:
+        ValueError: if there is no such table.
+    """
+
+    tables: tuple[str, ...] = tuple(KINDS)
+
+    def __post_init__(self) -> None:
+        refuse_other_than_tables(self.tables, KINDS)
+
+
+_ALL = Options()
+
+
+def schemas(options: Options = _ALL) -> Mapping[str, pa.Schema]:
     """Returns the columns of the files."""
-    return {f"{kind}.parquet": schema for kind, schema in arrow_schemas().items()}
+    known = arrow_schemas()
+    return {f"{kind}.parquet": known[kind] for kind in options.tables}
 
 
-def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> None:
+def write_books(
+    folder: Path, books: Iterable[BookRows], split: str = "train", options: Options = _ALL
+) -> None:
     """Writes the rows with the columns of `schema.arrow_schemas`.
 
     A group holds rows of several books, or a part of a book. The compression is Zstandard.
     """
+    known = arrow_schemas()
     with ExitStack() as opened:
         files = {
-            kind: opened.enter_context(_GroupedFile(folder / f"{kind}.parquet", schema))
-            for kind, schema in arrow_schemas().items()
+            kind: opened.enter_context(_GroupedFile(folder / f"{kind}.parquet", known[kind]))
+            for kind in options.tables
         }
         for book in books:
             for kind, file in files.items():
