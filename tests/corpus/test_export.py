@@ -90,6 +90,19 @@ def test_options_have_defaults():
     assert find_format("chat").read_options({"narration": True}).narration
 
 
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_some_tables_can_be_chosen(tmp_path, format, sample):
+    whole = written(tmp_path, format, sample)
+    (tmp_path / "some").mkdir()
+    some = written(tmp_path / "some", format, sample, tables=("characters", "pairs"))
+    files = {f"{name}.{format}" for name in ("characters", "pairs")}
+    assert {path.name for path in some.iterdir()} == files
+    assert all((some / name).read_bytes() == (whole / name).read_bytes() for name in files)
+    chosen = find_format(format).options(tables=("characters", "pairs"))
+    assert set(find_format(format).files_with(chosen)) == files
+    assert set(find_format(format).features(chosen)) == files
+
+
 def test_left_out_rows_are_counted_in_the_record_of_a_run(tmp_path):
     out = tmp_path / "out"
     miner.mine_corpus("sample", out, tagger="gap", format="examples").finish()
