@@ -11,16 +11,16 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from miner.books.sources import find_sources
 from miner.books.titles import number_from_title
-from miner.corpus.account import CorpusAccount, Duplicates, data_files_of
+from miner.corpus.account import CorpusAccount, Duplicates, Illustration, data_files_of
 from miner.corpus.book_stage import BookJudge, MinedSource, Vocabulary, WordCounter, grouped
 from miner.corpus.card import write_card
 from miner.corpus.dialogue_stage import (
@@ -68,6 +68,7 @@ _BESIDE = {
 }
 _BOOKS_AT_ONCE = 32  # whose facts one call reads
 _log = logging.getLogger(__name__)
+Draw: TypeAlias = Callable[[CorpusAccount], Sequence[Illustration]]  # draws the figures of a corpus
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -86,11 +87,13 @@ class BuiltCorpus:
 
     Attributes:
         record: what run.json says.
+        account: what the card says.
         set_aside: the sources that could not be mined, with reasons.
         paths: the files.
     """
 
     record: Mapping[str, Any]
+    account: CorpusAccount
     set_aside: tuple[SetAside, ...]
     paths: tuple[Path, ...]
 
@@ -145,6 +148,7 @@ def build_corpus(
     executor: Executor | None = None,
     force: bool = False,
     resume: bool = False,
+    draw: Draw | None = None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
     on_stage: Callable[[StageProgress], None] = lambda progress: None,
 ) -> BuiltCorpus:
@@ -169,6 +173,7 @@ def build_corpus(
         executor: where all this is done, instead of `workers` processes of this machine.
         force: whether to replace an earlier corpus in `out`.
         resume: whether to continue an interrupted build of the same recipe.
+        draw: draws the figures, if the recipe has `plots`: `miner.app.plots.corpus.draw_corpus`.
         on_progress: called with how far mining is, whenever that changes.
         on_stage: called with how far the stages after it are.
 
@@ -179,6 +184,11 @@ def build_corpus(
     """
     text = read_text(Path(recipe))
     parsed = parse_recipe(text, printable(recipe))
+    if parsed.plots and draw is None:
+        raise ValueError(
+            f"{printable(recipe)}: plots: found true without a function that draws them, "
+            "expected draw=miner.app.plots.corpus.draw_corpus"
+        )
     settings = parsed.mining
     tagger, _ = open_tagger(settings.tagger, settings.dtype, parsed.filters.min_confidence or 0.0)
     options = settings.options()
@@ -202,7 +212,7 @@ def build_corpus(
             build.choose_books(listed)
             build.choose_dialogues()
             head["catalog"] = [search.record() for search in searches]
-            return build.write(head, text)
+            return build.write(head, text, draw if parsed.plots else None)
     except BaseException as error:
         if (note := folder.note()) and note not in getattr(error, "__notes__", ()):
             error.add_note(note)
@@ -356,12 +366,13 @@ class _Build:
     def _duplicates_of(self, place: int) -> list[Duplicate]:
         return self._duplicates.of_book(place) if self._duplicates else []
 
-    def write(self, head: Mapping[str, Any], recipe: str) -> BuiltCorpus:
+    def write(self, head: Mapping[str, Any], recipe: str, draw: Draw | None = None) -> BuiltCorpus:
         """Writes all files and puts them in place.
 
         Args:
             head: the first part of run.json.
             recipe: the text of the recipe.
+            draw: draws the figures; None for none.
 
         Raises:
             ValueError: if no book is left.
@@ -394,13 +405,20 @@ class _Build:
             self._write_beside(output, recipe)
             beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
             files |= {name: sha256_of((output / name).read_bytes()) for name in beside}
+            account = self._account(by_split)
+            if draw:
+                account = replace(account, illustrations=tuple(draw(account)))
+            for figure in account.illustrations:
+                (output / figure.path).parent.mkdir(exist_ok=True)
+                (output / figure.path).write_bytes(figure.content)
+                files[figure.path] = sha256_of(figure.content)
+            (output / CARD).write_text(write_card(account), encoding="utf-8")
             record = {**head, **self._record(), "left_out_of_files": left_out, "files": files}
-            (output / CARD).write_text(write_card(self._account(by_split)), encoding="utf-8")
             (output / RUN_RECORD).write_text(
                 json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
         paths = self._folder.put_in_place()
-        return BuiltCorpus(record, tuple(self._set_aside), tuple(paths))
+        return BuiltCorpus(record, account, tuple(self._set_aside), tuple(paths))
 
     def _write_beside(self, output: Path, recipe: str) -> None:
         """Writes the recipe, a row for each book, and a row for each duplicate."""

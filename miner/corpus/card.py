@@ -53,7 +53,7 @@ LANGUAGES = {
     "pt": "Portuguese",
     "": _UNKNOWN,
 }
-# What the columns hold, by their names, which mean the same in all tables.
+# What the columns hold, by their names, which mean the same in all tables. N is a number.
 COLUMNS = {
     "book": "Gutenberg number, or the name of the file without its ending",
     "title": "of the book",
@@ -79,7 +79,8 @@ COLUMNS = {
     "speaker_confidence": "0 to 1",
     "addressees": "ids of those who are called by name, or of the other one of two",
     "spans": "where the turn stands: chapter, paragraph, span, start, end",
-    "text": "of the span",
+    "text": "of the span; of a turn, fit to train on",
+    "raw": "the turn as printed, with its marks",
     "kind": "utterance or narration; of a character, what sort of person it is",
     "tag": "B-START opens a dialogue, I-START continues its first turn, B-OTHER opens another "
     "turn, I-OTHER continues that, O is narration",
@@ -97,6 +98,15 @@ COLUMNS = {
     "gender": "of the character",
     "mentions": "how often the book names the character",
     "utterances": "how many utterances the character has",
+    "messages": "each with `role`, `content`, and the `name` and `speaker` of who says it",
+    "personas": "those who speak, in the order in which they begin",
+    "context/N": "the turn that is so many turns before the context, counted from 0; empty if there "
+    "is none",
+    "Context": "all turns before",
+    "Utterance": "a turn that follows the context, or a false one",
+    "Label": "1 if the utterance follows the context, 0 if it is a false one",
+    "Ground Truth Utterance": "the turn that follows the context",
+    "Distractor_N": "a turn that does not follow it",
 }
 
 
@@ -277,7 +287,7 @@ def _statistics(account: CorpusAccount) -> list[str]:
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     lines += [
-        f"| {split} | {language} | {' | '.join(cells)} |"
+        f"| {split} | {name_of_language(language)} | {' | '.join(cells)} |"
         for split, language, cells in rows_of_statistics(account)
     ]
     lines += [
@@ -294,7 +304,7 @@ def _statistics(account: CorpusAccount) -> list[str]:
 
 
 def rows_of_statistics(account: CorpusAccount) -> Iterator[tuple[str, str, list[str]]]:
-    """Yields the split, the language and the cells of each row of the statistics.
+    """Yields the split, the code of the language and the cells of each row of the statistics.
 
     Rows of sums follow where there is something to sum: the splits of each language, the languages
     of each split, and everything.
@@ -305,15 +315,15 @@ def rows_of_statistics(account: CorpusAccount) -> Iterator[tuple[str, str, list[
         for language in languages:
             if (split, language) in statistics:
                 cells = _cells(statistics[split, language])
-                yield split, name_of_language(language), cells
+                yield split, language, cells
     if len(splits) > 1 and len(languages) > 1:
         for language in languages:
             cells = _cells(statistics_of_language(statistics, language))
-            yield "all", name_of_language(language), cells
+            yield "all", language, cells
         for split in splits:
             yield split, "all", _cells(statistics_of_split(statistics, split))
     if len(statistics) > 1:
-        language = "all" if len(languages) > 1 else name_of_language(languages[0])
+        language = "all" if len(languages) > 1 else languages[0]
         yield "all", language, _cells(sum_statistics(statistics.values()))
 
 
@@ -494,19 +504,21 @@ def _columns(account: CorpusAccount) -> list[str]:
         names = [feature["name"] for feature in item.features]
         fresh = [name for name in names if name not in described]
         described.update(fresh)
-        lines += [f"- `{name}`: {_about_column(name)}" for name in fresh]
+        lines += [f"- `{name}`: {_about_column(name)}".removesuffix(": ") for name in fresh]
         if again := [f"`{name}`" for name in names if name not in fresh]:
             lines.append(f"- as above: {', '.join(again)}")
     return lines
 
 
 def _about_column(name: str) -> str:
-    """What a column holds; for the columns of one side of a pair, those of that turn."""
+    """What a column holds; "" if only its format knows. A side of a pair has those of a turn."""
+    if about := COLUMNS.get(name) or COLUMNS.get(name.rstrip("0123456789") + "N"):
+        return about
     for side in ("context", "response"):
-        base = name.removeprefix(f"{side}_")
-        if base != name and name not in COLUMNS:
-            return f"of the {side}: {COLUMNS[base]}"
-    return COLUMNS[name]
+        about = COLUMNS.get(name.removeprefix(f"{side}_"))
+        if about and name.startswith(f"{side}_"):
+            return f"of the {side}: {about}"
+    return ""
 
 
 def _rights() -> list[str]:

@@ -107,6 +107,7 @@ class Recipe:
         splits: how the books are divided.
         split_list: a file with the split of each book, which goes before; None for none.
         formats: the formats of the files, each with its options, or None for a format without.
+        plots: whether figures are drawn.
 
     Raises:
         ValueError: if there are neither sources nor a query, or no format.
@@ -121,6 +122,7 @@ class Recipe:
     splits: SplitSettings = field(default_factory=SplitSettings)
     split_list: str | None = None
     formats: Mapping[str, Any] = field(default_factory=lambda: {"parquet": None})
+    plots: bool = False
 
     def __post_init__(self) -> None:
         if not self.sources and self.catalog is None:

@@ -91,14 +91,6 @@ class LengthStatistics:
         squares = sum(length * length * count for length, count in self.turns_of_dialogues)
         return sqrt(n * squares - total * total) / n if n else 0.0
 
-    def at_least(self) -> list[tuple[int, float]]:
-        """Returns the share of dialogues with at least n turns, for each length that occurs.
-
-        >>> LengthStatistics(1, ((1, 1), (3, 1)), ((2, 4),)).at_least()
-        [(1, 1.0), (3, 0.5)]
-        """
-        return _at_least(self.turns_of_dialogues)
-
     def __add__(self, other: LengthStatistics) -> LengthStatistics:
         """The statistics of both. No book may be in both."""
         return LengthStatistics(
@@ -174,16 +166,21 @@ def languages_of(statistics: CorpusStatistics) -> list[str]:
     )
 
 
+def shares_at_least(lengths: Histogram) -> list[tuple[int, float]]:
+    """Returns the share of what has at least each length that occurs.
+
+    >>> shares_at_least(((1, 1), (3, 1)))
+    [(1, 1.0), (3, 0.5)]
+    """
+    total = left = sum(n for _, n in lengths)
+    shares = []
+    for length, n in lengths:
+        shares.append((length, left / total))
+        left -= n
+    return shares
+
+
 def _sum(one: Histogram, other: Histogram) -> Histogram:
     total = Counter(dict(one))
     total.update(dict(other))
     return tuple(sorted(total.items()))
-
-
-def _at_least(histogram: Histogram) -> list[tuple[int, float]]:
-    total = left = sum(n for _, n in histogram)
-    shares = []
-    for length, n in histogram:
-        shares.append((length, left / total))
-        left -= n
-    return shares

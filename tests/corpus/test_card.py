@@ -69,7 +69,7 @@ def account(book, formats=("parquet", "jsonl", "chat", "convokit"), **given):
     files = [
         item
         for format in formats
-        for item in data_files_of(format, find_format(format).files, SPLITS, path_of(format))
+        for item in data_files_of(find_format(format), None, SPLITS, path_of(format))
     ]
     measured = measure_rows(book.rows("dialogues"))
     values = {
@@ -299,7 +299,6 @@ def test_every_column_is_described(book):
     assert names <= COLUMNS.keys() | sides
     nested = {field.name for field in arrow_schemas()["dialogues"].field("turns").type.value_type}
     assert nested == set(re.findall("`(.*?)`", COLUMNS["turns"]))
-    assert COLUMNS.keys() <= names | nested
     card = write_card(account(book))
     assert all(f"`{name}`" in card for name in names)
 

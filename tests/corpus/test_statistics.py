@@ -12,6 +12,7 @@ from miner.corpus.statistics import (
     LengthStatistics,
     languages_of,
     measure_rows,
+    shares_at_least,
     splits_of,
     statistics_of_language,
     statistics_of_split,
@@ -48,7 +49,8 @@ def test_nineteen_turns_are_not_long():
 def test_without_a_dialogue_there_is_nothing():
     empty = measure_rows([])
     assert empty == LengthStatistics() == sum_statistics([])
-    assert (empty.mean_words, empty.mean_turns, empty.deviation, empty.at_least()) == (0, 0, 0, [])
+    assert (empty.mean_words, empty.mean_turns, empty.deviation) == (0, 0, 0)
+    assert shares_at_least(empty.turns_of_dialogues) == []
 
 
 def test_a_turn_without_words_is_a_turn():
@@ -67,7 +69,7 @@ def test_parts_add_up_in_any_order(books):
     lengths = [len(book) for book in books]
     if books:
         assert whole.deviation == pytest.approx(statistics.pstdev(lengths))
-        assert dict(whole.at_least()) == {
+        assert dict(shares_at_least(whole.turns_of_dialogues)) == {
             n: sum(one >= n for one in lengths) / len(lengths) for n in set(lengths)
         }
 

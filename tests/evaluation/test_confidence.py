@@ -40,6 +40,11 @@ def test_tags_without_confidence_are_refused():
         measure_tradeoff(judged([(1, None, True)]))
 
 
+def test_without_confidence_all_pairs_are_measured_together():
+    (row,) = measure_tradeoff(judged([(1, None, True), (1, None, False)]), (0.0,))
+    assert (row.n_pairs, row.share, row.precision.value) == (2, 1.0, 0.5)
+
+
 def test_nothing_mined_is_refused():
     with pytest.raises(ValueError, match="found no mined pair"):
         measure_tradeoff(judged([]))

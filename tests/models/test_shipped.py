@@ -42,7 +42,7 @@ def test_it_is_complete_and_small():
     files = sorted(path.name for path in FOLDER.iterdir())
     assert files == [
         *("README.md", "config.json", "encoder.onnx", "model.safetensors"),
-        *("tokenizer.json", "tokenizer_config.json"),
+        *("tokenizer.json", "tokenizer_config.json", "trust.json"),
     ]
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 32 * 1024**2
 

@@ -16,7 +16,7 @@ from miner.app.cli.options import (
     out_option,
     quiet_option,
 )
-from miner.app.cli.terminal import BuildBar, logging_to, show, show_json
+from miner.app.cli.terminal import BuildBar, logging_to, open_console, show, show_json
 from miner.corpus.engines import ENGINES
 from miner.files import one_line
 
@@ -92,6 +92,7 @@ def command(
     FORMAT/     the dialogues in each format of the recipe, by split
     books.jsonl each book: its split, or why it was left out
     README.md   a dataset card: statistics, filters, how far to trust it
+    figures/    plots of it, if the recipe asks for them
     recipe.toml the recipe
     run.json    versions, settings, counts and digests of all files
 
@@ -102,12 +103,18 @@ def command(
     miner build recipe.toml -o corpus
     miner build recipe.toml -o corpus --workers 8 --log build.log --resume
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.app.tables.corpus import tabulate_corpus
+    from miner.app.tables.corpus import tabulate_account
     from miner.corpus.build import build_corpus
     from miner.corpus.engines import find_executor
+    from miner.corpus.recipe import read_recipe
+    from miner.extras import import_extra
 
     if out == STDOUT:
         raise ValueError("-o -: found standard output, expected a folder")
+    draw = None
+    if read_recipe(recipe).plots:
+        import_extra("matplotlib", "plots")
+        from miner.app.plots.corpus import draw_corpus as draw
     with logging_to(log), BuildBar(quiet or as_json) as bar:
         built = build_corpus(
             recipe,
@@ -118,13 +125,14 @@ def command(
             executor=find_executor(engine, workers, out),
             force=force,
             resume=resume,
+            draw=draw,
             on_progress=bar.show_mining,
             on_stage=bar.show_stage,
         )
     if as_json:
         show_json(built.record)
     elif not quiet:
-        show(tabulate_corpus(built.record))
+        show(tabulate_account(built.account, open_console().width))
         click.echo(f"wrote {len(built.paths)} files in {out}")
     for item in built.set_aside:
         why = one_line(f"{item.name}: {item.why}")
