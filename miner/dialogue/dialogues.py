@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from miner.dialogue.clean_text import clean_speech, drop_glosses
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, repair_tags, transition_error
 
@@ -31,7 +32,8 @@ _TWO = 2  # participants, of whom each speaks to the other
 _AFTER_STOP = _DASHES + " \n\t)]_*"
 _ENDS_SENTENCE = (".", "!", "?", ":")
 # Spanish and Hungarian: "—Ven —dijo Ana—, que es tarde."
-_COMMA_AFTER_DASH = re.compile(rf"[{_DASHES}]\s?([,;])\s*$")
+_STOP_AFTER_DASH = re.compile(rf"[{_DASHES}]\s?([,;:])\s*$")
+_FEW = 3  # words; "Yes", "Mr. Flask" have fewer, and a comma stands after them
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Turn:
             known.
         addressees: the ids of the characters whom it calls by name; where it calls nobody and two
             people talk, the other one.
+        goes_on: whether its speaker goes on in the next turn, as after a span that
+            `split_into_spans` made a turn.
     """
 
     spans: tuple[Span, ...]
@@ -56,6 +60,7 @@ class Turn:
     speaker: str | None = None
     speaker_confidence: float | None = None
     addressees: tuple[str, ...] = ()
+    goes_on: bool = False
 
     @property
     def quoted_text(self) -> str:
@@ -64,15 +69,19 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """The text as spoken: the spans without the marks around them, joined by `join_speech`.
+        """The text as spoken, fit to train on, as the output files have it.
 
-        The output files have the same text.
+        It is the spans without the marks around them, without marks of emphasis and glosses, joined
+        by `join_speech` and cleaned by `clean_text.clean_speech`. The comma before the tag at the
+        end stands for a full stop.
 
-        >>> span = Span(1, 7, 0, 0, 7, "“Come!”", True)
+        >>> span = Span(1, 7, 0, 0, 7, "“I _will_ come,”", True)
         >>> Turn((span,)).text
-        'Come!'
+        'I will come.'
         """
-        return join_speech([strip_marks(span.text) for span in self.spans], self.between)
+        parts = [strip_marks(drop_glosses(span.text)) for span in self.spans]
+        text = clean_speech(join_speech(parts, self.between))
+        return text if self.goes_on else _end_speech(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +148,16 @@ def join_speech(parts: Sequence[str], between: Sequence[str] = ()) -> str:
 
     One space stands between two parts. The comma before "said Ann" may be the author's or stand for
     a full stop, and the narration shows which. If it ends a sentence, so did the speech before it,
-    unless the speech goes on with a small letter. Otherwise the comma stays. In languages that
-    print the comma or the stop after the mark or the dash, it is in the narration and is put back.
+    unless the speech goes on with a small letter. If a semicolon ends the narration, it stands
+    between clauses of the speech. Otherwise the comma stays. In languages that print the comma or
+    the stop after the mark or the dash, it is in the narration and is put back.
 
     >>> join_speech(["It rains,", "Come in."], [" said Ann. "])
     'It rains. Come in.'
     >>> join_speech(["I think,", "that it rains."], [" said Ann, "])
     'I think, that it rains.'
+    >>> join_speech(["I am not sorry,", "but go."], [" said Ann; "])
+    'I am not sorry; but go.'
     >>> join_speech(["Ven", "que es tarde."], ["—dijo Ana—, "])
     'Ven, que es tarde.'
 
@@ -158,7 +170,8 @@ def join_speech(parts: Sequence[str], between: Sequence[str] = ()) -> str:
     joined = [parts[0]]
     for narration, part in zip(between, parts[1:], strict=True):
         joined[-1] = _end_before(joined[-1], narration, part)
-        joined.append(part)
+        is_begun = joined[-1].endswith(".") and not joined[-1].endswith("..")
+        joined.append(part[:1].upper() + part[1:] if is_begun and narration.strip() else part)
     return " ".join(joined).strip()
 
 
@@ -166,11 +179,23 @@ def _end_before(part: str, narration: str, following: str) -> str:
     """Returns a part of a speech with the stop that it has before the part that follows."""
     if not part.endswith(",") and not part[-1:].isalnum():
         return part
+    bare = narration.rstrip(_AFTER_STOP)
     first = next(filter(str.isalnum, following), "")
-    if first.isupper() and narration.rstrip(_AFTER_STOP).endswith(_ENDS_SENTENCE):
+    if first.isupper() and bare.endswith(_ENDS_SENTENCE):
         return part.removesuffix(",") + "."
-    closing = _COMMA_AFTER_DASH.search(narration)
-    return part + closing[1] if closing and part[-1].isalnum() else part
+    is_outside = narration.startswith(",")  # German: "Ja«, sagte er, »dass"
+    if bare.endswith(";") and (is_outside or part.endswith(",")):
+        return part.removesuffix(",") + (";" if len(part.split()) >= _FEW else ",")
+    if part.endswith(","):
+        return part
+    closing = _STOP_AFTER_DASH.search(narration)
+    return part + (closing[1] if closing else "," if is_outside and bare.endswith(",") else "")
+
+
+def _end_speech(text: str) -> str:
+    """Returns a whole speech with a full stop for the comma, or the nothing, before the tag."""
+    bare = text.rstrip(" ,;")
+    return text if bare == text and not text[-1:].isalnum() else bare + "." if bare else ""
 
 
 def is_unclosed(text: str) -> bool:
@@ -305,6 +330,7 @@ def split_into_spans(dialogue: Dialogue) -> Dialogue:
             turn.speaker,
             turn.speaker_confidence,
             turn.addressees,
+            goes_on=number + 1 < len(turn.spans),
         )
         for turn in dialogue.turns
         for number, span in enumerate(turn.spans)

@@ -47,13 +47,13 @@ def test_a_file_in_the_folder_is_a_format(tmp_path, added, sample):
     assert others == [] and sorted(path.name for path in run.paths) == sorted(
         ["README.md", "run.json", file]
     )
-    asked = [
-        row for row in map(json.loads, sample["pairs"].splitlines()) if row["context"][-1] == "?"
-    ]
-    content = (out / file).read_text(encoding="utf-8")
-    assert all(row["response"].split()[0] in content for row in asked) and len(asked) > 10
+    pairs = [json.loads(line) for line in sample["pairs"].splitlines()]
+    asked = [pair for pair in pairs if pair["context"].endswith("?")]
+    lines = (out / file).read_text(encoding="utf-8").splitlines()[-len(asked) :]
+    for line, pair in zip(lines, asked, strict=True):
+        assert pair["context"] in line and pair["response"] in line
     card = (out / "README.md").read_text()
-    assert f"| `{file}` | {about}" in card
+    assert f"`{file}`" in card and about in card
     assert json.loads((out / "run.json").read_bytes())["files"] == {file: about}
 
 
@@ -69,8 +69,38 @@ def test_a_format_may_have_options_and_counts_and_types(tmp_path, added, sample)
     kept = read_csv(tmp_path / "questions.csv")
     assert kept == [row for row in whole if len(row["answer"].split()) >= 9]
     assert left_out == {"short answers": len(whole) - len(kept)} and len(whole) > len(kept) > 0
-    with pytest.raises(ValueError, match="^min_words: found 0, expected a whole number from 1$"):
-        format.options(min_words=0)
+
+
+@pytest.mark.parametrize(
+    ("format", "values", "message"),
+    [
+        ("text", {"size": 1}, "text: found option 'size', expected none"),
+        ("chat", {"size": 1}, "chat: found option 'size', expected one of narration"),
+        ("chat", {"narration": 1}, "chat: narration: found 1, expected true or false"),
+    ],
+)
+def test_options_that_a_format_has_not_are_refused(format, values, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        find_format(format).read_options(values)
+
+
+def test_options_have_defaults():
+    assert find_format("text").read_options({}) is None
+    assert find_format("chat").read_options({}) == find_format("chat").options(narration=False)
+    assert find_format("chat").read_options({"narration": True}).narration
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_some_tables_can_be_chosen(tmp_path, format, sample):
+    whole = written(tmp_path, format, sample)
+    (tmp_path / "some").mkdir()
+    some = written(tmp_path / "some", format, sample, tables=("characters", "pairs"))
+    files = {f"{name}.{format}" for name in ("characters", "pairs")}
+    assert {path.name for path in some.iterdir()} == files
+    assert all((some / name).read_bytes() == (whole / name).read_bytes() for name in files)
+    chosen = find_format(format).options(tables=("characters", "pairs"))
+    assert set(find_format(format).files_with(chosen)) == files
+    assert set(find_format(format).features(chosen)) == files
 
 
 def test_left_out_rows_are_counted_in_the_record_of_a_run(tmp_path):

@@ -35,37 +35,37 @@ def books(n, n_dialogues=3, n_turns=5):
     return [
         book_of(
             str(number),
-            *(talk(f"b{number}d{dialogue}t", n_turns) for dialogue in range(n_dialogues)),
+            *(talk(f"B{number}d{dialogue}t", n_turns) for dialogue in range(n_dialogues)),
         )
         for number in range(n)
     ]
 
 
 def test_in_training_each_turn_from_the_third_on_is_a_response(tmp_path):
-    given = [book_of("1", talk("x", 4)), book_of("2", talk("y", 3))]
+    given = [book_of("1", talk("X", 4)), book_of("2", talk("Y", 3))]
     header, rows = read(written(tmp_path, "ubuntu", *given), "triples")
     assert header == ["Context", "Utterance", "Label"]
     assert rows == [
-        [context("x 0", "x 1"), said("x 2"), "1"],
-        [context("x 0", "x 1"), said("y 2"), "0"],
-        [context("x 0", "x 1", "x 2"), said("x 3"), "1"],
-        [context("x 0", "x 1", "x 2"), said("y 2"), "0"],
-        [context("y 0", "y 1"), said("y 2"), "1"],
-        [context("y 0", "y 1"), rows[-1][1], "0"],
+        [context("X 0", "X 1"), said("X 2"), "1"],
+        [context("X 0", "X 1"), said("Y 2"), "0"],
+        [context("X 0", "X 1", "X 2"), said("X 3"), "1"],
+        [context("X 0", "X 1", "X 2"), said("Y 2"), "0"],
+        [context("Y 0", "Y 1"), said("Y 2"), "1"],
+        [context("Y 0", "Y 1"), rows[-1][1], "0"],
     ]
-    assert rows[-1][1] in (said("x 2"), said("x 3"))
+    assert rows[-1][1] in (said("X 2"), said("X 3"))
 
 
 def test_a_context_of_training_has_the_last_twenty_turns(tmp_path):
     _, rows = read(written(tmp_path, "ubuntu", *books(2, 1, 30)), "triples")
-    assert rows[2 * 27][0] == context(*(f"b0d0t {number}" for number in range(9, 29)))
+    assert rows[2 * 27][0] == context(*(f"B0d0t {number}" for number in range(9, 29)))
 
 
 def test_an_utterance_is_a_span(tmp_path):
     first = turn("Come in!", None, 1, n_spans=2)
-    given = book_of("1", [first, *talk("x", 2)]), book_of("2", talk("y", 3))
+    given = book_of("1", [first, *talk("X", 2)]), book_of("2", talk("Y", 3))
     _, rows = read(written(tmp_path, "ubuntu", *given), "triples")
-    assert rows[0][0].startswith("Come in! __eou__ Come in! __eou__ __eot__ x 0. __eou__ __eot__ ")
+    assert rows[0][0].startswith("Come in! __eou__ Come in! __eou__ __eot__ X 0. __eou__ __eot__ ")
 
 
 @pytest.mark.parametrize("split", ["validation", "test"])
@@ -76,7 +76,7 @@ def test_a_test_context_has_a_drawn_size_and_nine_false_responses(tmp_path, spli
     assert len(rows) == 15
     for number, (before, *responses) in enumerate(rows):
         size = before.count("__eot__")
-        name = f"b{number // 3}d{number % 3}t"
+        name = f"B{number // 3}d{number % 3}t"
         assert 2 <= size <= 4
         assert before == context(*(f"{name} {turn}" for turn in range(size)))
         assert responses[0] == said(f"{name} {size}")
@@ -93,7 +93,7 @@ def test_a_test_context_has_a_drawn_size_and_nine_false_responses(tmp_path, spli
 def test_the_size_of_a_context_is_distributed_as_in_section_3_4(tmp_path):
     n_turns, n = 24, 1_000
     given = [
-        book_of(str(number), *(talk(f"d{dialogue}", n_turns) for dialogue in range(20)))
+        book_of(str(number), *(talk(f"D{dialogue}", n_turns) for dialogue in range(20)))
         for number in range(n // 20)
     ]
     _, rows = read(written(tmp_path, "ubuntu", *given, split="test", false_responses=1), "rankings")
@@ -144,10 +144,10 @@ def test_a_false_response_is_never_the_true_one(tmp_path):
 
 
 def test_short_dialogues_are_counted(tmp_path):
-    given = [book_of("1", talk("x", 2), talk("y", 1)), *books(1, 2, 3)]
+    given = [book_of("1", talk("X", 2), talk("Y", 1)), *books(1, 2, 3)]
     left_out = find_format("ubuntu").write_books(tmp_path, given)
     assert left_out["dialogues of one or two turns"] == 2
-    assert "x 0." not in (tmp_path / "triples.csv").read_text()
+    assert "X 0." not in (tmp_path / "triples.csv").read_text()
 
 
 def test_pandas_reads_it_as_the_users_of_that_corpus_do(tmp_path):

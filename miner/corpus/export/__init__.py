@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,6 +47,24 @@ class Format:
     options: type[Options] | None
     is_divisible: bool
     module: ModuleType
+
+    def read_options(self, values: Mapping[str, Any]) -> Options:
+        """Returns the options of this format with the given values, else with their defaults.
+
+        Raises:
+            ValueError: if the format has no option of a name, or refuses a value; names both.
+        """
+        known = [field.name for field in fields(self.options)] if self.options else []
+        for name in values:
+            if name not in known:
+                expected = f"one of {', '.join(known)}" if known else "none"
+                raise ValueError(f"{self.name}: found option {name!r}, expected {expected}")
+        if not self.options:
+            return None
+        try:
+            return self.options(**values)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error
 
     def write_books(
         self,

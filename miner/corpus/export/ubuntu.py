@@ -14,8 +14,8 @@ and dialogue, so that the same books give the same files.
 So `train/triples.csv`, `validation/rankings.csv` and `test/rankings.csv` are what that corpus calls
 train.csv, valid.csv and test.csv. A false response is a response of another book of the split; of
 another dialogue of the book, where other books have too few. It is never the text of the true
-response or of another false one of its row. A dialogue begins at its first turn in each context
-whose size is drawn.
+response or of another false one of its row. A context whose size is drawn begins with the first
+turn of its dialogue. The files are large, because a turn is in the contexts of all that follow it.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from miner.corpus.export import BookRows, refuse_other_than_count
-from miner.corpus.schema import Row, rows_from_lines, span_from_row
+from miner.corpus.schema import rows_from_lines, span_from_row
 from miner.corpus.spool import Spool
-from miner.dialogue.dialogues import Turn
-from miner.dialogue.spans import Span
+from miner.dialogue.dialogues import Dialogue, Turn, split_into_spans
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,13 +143,17 @@ def _read_dialogues(book: BookRows) -> Iterator[tuple[str, list[str]]]:
         for row in rows_from_lines(book["spans"])
         if row["kind"] == "utterance"
     }
-    for dialogue in rows_from_lines(book["dialogues"]):
-        id = f"{dialogue['book']}:{dialogue['dialogue']}.{dialogue['part']}"
-        yield id, [_join_utterances(turn, spans) for turn in dialogue["turns"]]
+    for row in rows_from_lines(book["dialogues"]):
+        turns = [
+            Turn(tuple(spans[place["paragraph"], place["span"]] for place in turn["spans"]))
+            for turn in row["turns"]
+        ]
+        id = f"{row['book']}:{row['dialogue']}.{row['part']}"
+        yield id, [_join_utterances(turn) for turn in turns]
 
 
-def _join_utterances(turn: Row, spans: Mapping[tuple[int, int], Span]) -> str:
-    utterances = (Turn((spans[place["paragraph"], place["span"]],)) for place in turn["spans"])
+def _join_utterances(turn: Turn) -> str:
+    utterances = split_into_spans(Dialogue("", 0, (turn,))).turns
     texts = (" ".join(utterance.text.split()) for utterance in utterances)
     return " ".join(f"{text} __eou__" for text in texts if text)
 
