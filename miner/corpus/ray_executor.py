@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -240,7 +241,7 @@ def _sender(ray: ModuleType, pickled: bytes) -> Callable[[Any], ObjectRef]:
     """Starts a task for an item, with the function that is sent once to each machine."""
     import cloudpickle
 
-    function, here = ray.put(pickled), os.getcwd()
+    function, here = ray.put(pickled), _Place.here()
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(_outcome)
     return lambda item: task.remote([function], here, cloudpickle.dumps(item))
 
@@ -280,12 +281,29 @@ def _opened(outcome: bytes) -> Any:  # noqa: ANN401 - what the function gave
     raise found.error
 
 
-def _outcome(function: list[ObjectRef], here: str, item: bytes) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the names of files and modules in a process depend on."""
+
+    folder: str
+    path: tuple[str, ...]
+
+    @classmethod
+    def here(cls) -> _Place:
+        return cls(os.getcwd(), tuple(sys.path))
+
+    def enter(self) -> None:
+        if os.path.isdir(self.folder):  # else relative paths lead nowhere, as errors will say
+            os.chdir(self.folder)
+        sys.path += [place for place in self.path if place not in sys.path]
+
+
+def _outcome(function: list[ObjectRef], here: _Place, item: bytes) -> bytes:
     """What a function gives for an item, in the process of a task.
 
     Args:
         function: it, pickled; in a list, so that Ray does not send it again for each item.
-        here: the working folder of the process that sent it, to which relative paths belong.
+        here: that of the process that sent it.
         item: it, pickled.
     """
     import cloudpickle
@@ -304,20 +322,21 @@ def _sealed(call: Callable[[], Any]) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _load(function: ObjectRef, here: str) -> Callable[..., Any]:
+def _load(function: ObjectRef, here: _Place) -> Callable[..., Any]:
     """The function, loaded once in each process, since it may hold a tagger."""
     import cloudpickle
     import ray
 
-    if os.path.isdir(here):
-        os.chdir(here)
+    here.enter()
     return cloudpickle.loads(ray.get(function))
 
 
 class _BothSteps:
     """Both steps in one process."""
 
-    def __init__(self, read: Callable[[Any], Any], make_tag: Callable[[], Callable[[Any], Any]]):
+    def __init__(
+        self, read: Callable[[Any], Any], make_tag: Callable[[], Callable[[Any], Any]]
+    ) -> None:
         self._read, self._make_tag = read, make_tag
         self._tag: Callable[[Any], Any] | None = None
 
@@ -347,7 +366,7 @@ class _Tagger:
 class _TaggingActor:
     """What an actor does."""
 
-    def __init__(self, make_tag: list[ObjectRef], here: str) -> None:
+    def __init__(self, make_tag: list[ObjectRef], here: _Place) -> None:
         self._given = make_tag[0], here
         self._tag: Callable[[Any], Any] | None = None
 
@@ -381,7 +400,7 @@ class _Taggers:
     def __init__(self, ray: ModuleType, make_tag: bytes) -> None:
         self.todo = deque[_Book]()
         self._ray = ray
-        self._given = [ray.put(make_tag)], os.getcwd()
+        self._given = [ray.put(make_tag)], _Place.here()
         # Without a CPU of its own: taggers could take all, and nobody would read.
         options = {"num_gpus": 1, "num_cpus": 0, "max_restarts": 0, "max_task_retries": 0}
         self._new = ray.remote(**options)(_TaggingActor)
