@@ -42,6 +42,7 @@ _SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what it prints of workers; what they cost is in the results
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # the future behaviour, without the warning
+    "RAY_worker_niceness": "0",  # else any other process of a busy machine goes before the books
     "RAY_task_oom_retries": str(RETRIES),  # else a book that exhausts the memory is tried for ever
 }
 

@@ -43,11 +43,13 @@ def ray():
 
 
 @pytest.fixture
-def cluster(ray):
+def cluster(ray, monkeypatch):
     """A cluster of several nodes on this machine, and a node to which tests add others."""
     from ray.cluster_utils import Cluster
 
     ray.shutdown()
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     cluster = Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 1, "num_gpus": 0, "object_store_memory": 100_000_000},
