@@ -207,35 +207,33 @@ def measure_growth(options: argparse.Namespace, work: Path) -> bool:
 
 def measure_kills(options: argparse.Namespace, work: Path) -> bool:
     """Kills a run again and again, and compares the bytes."""
-    chance = random.Random(options.seed)
-    for n in options.n[:1]:
-        books, whole, out = work / "books", work / "whole" / "out", work / "killed" / "out"
-        make_books(options.books, books, n, options.words)
-        began = time.perf_counter()
-        finished(start(command_of(options, books, whole)))
-        seconds = time.perf_counter() - began
-        print(f"   {n} books in {seconds:.1f} s; killed {options.kills} times on the way")
-        n_killed = 0
-        while True:
-            process = start([*command_of(options, books, out), "--resume"])
-            if n_killed < options.kills:
-                try:
-                    # Kills spread over the run, so that the last find it at its last stages.
-                    process.wait(chance.uniform(0.3, 2 * seconds / options.kills))
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.communicate()
-                    n_killed += 1
-                    left = sorted(path.name for path in out.parent.iterdir())
-                    print(f"   kill {n_killed}: {', '.join(left) or 'nothing'} beside the output")
-                    continue
-            finished(process)
-            break
-        is_same = digest_of(whole) == digest_of(out)
-        rest = sorted(path.name for path in out.parent.iterdir() if path != out)
-        print(f"   {n_killed} kills; same bytes: {is_same}; left behind: {rest or 'nothing'}")
-        return is_same and not rest
-    raise SystemExit("found no --n, expected a number of books")
+    chance, n = random.Random(options.seed), options.n[0]
+    books, whole, out = work / "books", work / "whole" / "out", work / "killed" / "out"
+    make_books(options.books, books, n, options.words)
+    began = time.perf_counter()
+    finished(start(command_of(options, books, whole)))
+    seconds = time.perf_counter() - began
+    print(f"   {n} books in {seconds:.1f} s; killed {options.kills} times on the way")
+    n_killed = 0
+    while True:
+        process = start([*command_of(options, books, out), "--resume"])
+        if n_killed < options.kills:
+            try:
+                # Kills spread over the run, so that the last find it at its last stages.
+                process.wait(chance.uniform(0.3, 2 * seconds / options.kills))
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                n_killed += 1
+                left = sorted(path.name for path in out.parent.iterdir())
+                print(f"   kill {n_killed}: {', '.join(left) or 'nothing'} on disk", flush=True)
+                continue
+        finished(process)
+        break
+    is_same = digest_of(whole) == digest_of(out)
+    rest = sorted(path.name for path in out.parent.iterdir() if path != out)
+    print(f"   {n_killed} kills; same bytes: {is_same}; left behind: {rest or 'nothing'}")
+    return is_same and not rest
 
 
 @contextmanager

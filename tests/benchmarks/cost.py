@@ -10,7 +10,8 @@ assumption, too: the books of the tests, which are novels, have 121,000 on avera
 
 - one machine of `--cores` cores, in Ray: each core reads and tags a book of its own;
 - the same machine with one GPU. No GPU is measured here. The network's time is divided by
-  `--gpu-speed`, an assumption, and is spent on the GPU; all else is spent on the cores beside it;
+  `--gpu-speed`, for which several values are assumed, and is spent on the GPU; all else is spent on
+  the cores beside it at the same time;
 - a cluster of `--machines` such machines without GPUs, as in the first row.
 
 Prices are arguments. The defaults are assumptions: round figures of the order that large clouds ask
@@ -90,7 +91,13 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=16)
     parser.add_argument("--machines", type=int, default=10)
     parser.add_argument("--efficiency", type=float, default=0.8)
-    parser.add_argument("--gpu-speed", type=float, default=20.0, help="of a GPU, in cores; assumed")
+    parser.add_argument(
+        "--gpu-speed",
+        type=float,
+        nargs="+",
+        default=[20, 60, 200],
+        help="how many cores a GPU is worth for the network; assumed",
+    )
     parser.add_argument("--machine-price", type=float, default=0.80, help="US dollars an hour")
     parser.add_argument("--gpu-price", type=float, default=1.60, help="of a machine with a GPU")
     options = parser.parse_args()
@@ -114,23 +121,21 @@ def tabulate(seconds: Seconds, options: argparse.Namespace) -> list[str]:
     millions = options.n_books * options.mean_words / 1e6
     cores = options.cores * options.efficiency
     one = millions * seconds.together / cores / 3600
-    on_gpu = millions * seconds.tag / options.gpu_speed / options.efficiency / 3600
     on_cores = millions * (seconds.read + seconds.rest) / cores / 3600
-    with_gpu = max(on_gpu, on_cores)  # both work at the same time
     many = one / options.machines
-    rows = [
-        (f"one machine of {options.cores} cores", one, one * options.machine_price),
-        (
-            f"the same with one GPU of {options.gpu_speed:g} cores (assumed)",
-            with_gpu,
-            with_gpu * options.gpu_price,
-        ),
+    rows = [(f"one machine of {options.cores} cores", one, one * options.machine_price)]
+    for speed in options.gpu_speed:
+        on_gpu = millions * seconds.tag / speed / options.efficiency / 3600
+        hours = max(on_gpu, on_cores)  # both work at the same time
+        name = f"the same with one GPU, if it is worth {speed:g} cores"
+        rows.append((name, hours, hours * options.gpu_price))
+    rows.append(
         (
             f"{options.machines} machines of {options.cores} cores",
             many,
             many * options.machines * options.machine_price,
-        ),
-    ]
+        )
+    )
     return [
         f"| {options.n_books:,} books of {options.mean_words:,} words | hours | US dollars |",
         "|---|---|---|",
