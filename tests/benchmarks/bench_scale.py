@@ -56,16 +56,17 @@ def count_words(page: bytes) -> int:
 
 
 def cut(page: bytes, n_words: int) -> bytes:
-    """The page up to the end of the paragraph in which the words are complete."""
-    ends = [end.end() for end in re.finditer(rb"</p>", page)]
-    low, high = 0, len(ends) - 1
+    """The page up to the paragraph that begins after so many words of its body."""
+    body = max(0, page.lower().find(b"<body"))
+    starts = [found.start() for found in re.finditer(rb"<p[\s>]", page, re.I)]
+    low, high = 0, len(starts)
     while low < high:
         middle = (low + high) // 2
-        if count_words(page[: ends[middle]]) < n_words:
+        if count_words(page[body : starts[middle]]) < n_words:
             low = middle + 1
         else:
             high = middle
-    return page[: ends[low]] + b"\n</body></html>\n" if ends else page
+    return page[: starts[low]] + b"\n</body></html>\n" if low < len(starts) else page
 
 
 def make_books(books: Path, folder: Path, n: int, n_words: int) -> None:
@@ -76,7 +77,8 @@ def make_books(books: Path, folder: Path, n: int, n_words: int) -> None:
     folder.mkdir(parents=True)
     for number, page in enumerate(islice(cycle(pages), n), SMALLEST):
         own = f"<p>This is the copy of number {number}.</p>\n</body>".encode()
-        (folder / f"{number}-h.htm").write_bytes(page.replace(b"</body>", own, 1))
+        whole = page if b"</body>" in page else page + b"</body></html>"
+        (folder / f"{number}-h.htm").write_bytes(whole.replace(b"</body>", own, 1))
 
 
 def command_of(options: argparse.Namespace, books: Path, out: Path) -> list[str]:
