@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import threading
 from collections import deque
@@ -36,6 +37,7 @@ Read = TypeVar("Read")
 Result = TypeVar("Result")
 RETRIES = 3  # of a book whose process or machine dies, before it is taken for the cause
 _AHEAD = 2  # books under way for each CPU, so that no CPU waits for work
+_PATIENCE = 10  # seconds
 _LOCAL = "local"
 # Ray reads these when it is imported or started. A user's own values stay.
 _SETTINGS = {
@@ -147,8 +149,9 @@ class RayExecutor:
                 "expected them for this machine alone"
             )
         try:
+            _reach(address)
             ray.init(address, **options)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             why = str(error).strip().partition("\n")[0]
             raise ConnectionError(f"found no Ray cluster at {address}: {why}") from error
 
@@ -164,6 +167,17 @@ def _own_signals() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _reach(address: str) -> None:
+    """Raises an error if nobody answers at host and port, for which Ray would wait for minutes.
+
+    Raises:
+        OSError: if so.
+    """
+    host, _, port = address.rpartition(":")
+    if host and "/" not in host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
 
 
 def _count(ray: ModuleType, resource: str, least: int = 1) -> int:
