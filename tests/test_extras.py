@@ -9,8 +9,8 @@ from miner.extras import MissingExtraError, import_extra
 
 # Packages of the extras, and those that only scoring needs: mining must not import them.
 NOT_FOR_MINING = (
-    "torch transformers accelerate datasets matplotlib networkx flask pandas sklearn scipy".split()
-)
+    "torch transformers accelerate datasets matplotlib networkx flask pandas ray sklearn scipy"
+).split()
 # Hides packages, as if they were not installed.
 HIDE = """
 import sys

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -35,12 +37,14 @@ Read = TypeVar("Read")
 Result = TypeVar("Result")
 RETRIES = 3  # of a book whose process or machine dies, before it is taken for the cause
 _AHEAD = 2  # books under way for each CPU, so that no CPU waits for work
+_PATIENCE = 10  # seconds
 _LOCAL = "local"
 # Ray reads these when it is imported or started. A user's own values stay.
 _SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what it prints of workers; what they cost is in the results
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # the future behaviour, without the warning
+    "RAY_worker_niceness": "0",  # else any other process of a busy machine goes before the books
     "RAY_task_oom_retries": str(RETRIES),  # else a book that exhausts the memory is tried for ever
 }
 
@@ -145,8 +149,9 @@ class RayExecutor:
                 "expected them for this machine alone"
             )
         try:
+            _reach(address)
             ray.init(address, **options)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             why = str(error).strip().partition("\n")[0]
             raise ConnectionError(f"found no Ray cluster at {address}: {why}") from error
 
@@ -162,6 +167,17 @@ def _own_signals() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _reach(address: str) -> None:
+    """Raises an error if nobody answers at host and port, for which Ray would wait for minutes.
+
+    Raises:
+        OSError: if so.
+    """
+    host, _, port = address.rpartition(":")
+    if host and "/" not in host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
 
 
 def _count(ray: ModuleType, resource: str, least: int = 1) -> int:
@@ -240,7 +256,7 @@ def _sender(ray: ModuleType, pickled: bytes) -> Callable[[Any], ObjectRef]:
     """Starts a task for an item, with the function that is sent once to each machine."""
     import cloudpickle
 
-    function, here = ray.put(pickled), os.getcwd()
+    function, here = ray.put(pickled), _Place.here()
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(_outcome)
     return lambda item: task.remote([function], here, cloudpickle.dumps(item))
 
@@ -280,12 +296,29 @@ def _opened(outcome: bytes) -> Any:  # noqa: ANN401 - what the function gave
     raise found.error
 
 
-def _outcome(function: list[ObjectRef], here: str, item: bytes) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the names of files and modules in a process depend on."""
+
+    folder: str
+    path: tuple[str, ...]
+
+    @classmethod
+    def here(cls) -> _Place:
+        return cls(os.getcwd(), tuple(sys.path))
+
+    def enter(self) -> None:
+        if os.path.isdir(self.folder):  # else relative paths lead nowhere, as errors will say
+            os.chdir(self.folder)
+        sys.path += [place for place in self.path if place not in sys.path]
+
+
+def _outcome(function: list[ObjectRef], here: _Place, item: bytes) -> bytes:
     """What a function gives for an item, in the process of a task.
 
     Args:
         function: it, pickled; in a list, so that Ray does not send it again for each item.
-        here: the working folder of the process that sent it, to which relative paths belong.
+        here: that of the process that sent it.
         item: it, pickled.
     """
     import cloudpickle
@@ -304,13 +337,12 @@ def _sealed(call: Callable[[], Any]) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _load(function: ObjectRef, here: str) -> Callable[..., Any]:
+def _load(function: ObjectRef, here: _Place) -> Callable[..., Any]:
     """The function, loaded once in each process, since it may hold a tagger."""
     import cloudpickle
     import ray
 
-    if os.path.isdir(here):
-        os.chdir(here)
+    here.enter()
     return cloudpickle.loads(ray.get(function))
 
 
@@ -349,7 +381,7 @@ class _Tagger:
 class _TaggingActor:
     """What an actor does."""
 
-    def __init__(self, make_tag: list[ObjectRef], here: str) -> None:
+    def __init__(self, make_tag: list[ObjectRef], here: _Place) -> None:
         self._given = make_tag[0], here
         self._tag: Callable[[Any], Any] | None = None
 
@@ -383,7 +415,7 @@ class _Taggers:
     def __init__(self, ray: ModuleType, make_tag: bytes) -> None:
         self.todo = deque[_Book]()
         self._ray = ray
-        self._given = [ray.put(make_tag)], os.getcwd()
+        self._given = [ray.put(make_tag)], _Place.here()
         # Without a CPU of its own: taggers could take all, and nobody would read.
         options = {"num_gpus": 1, "num_cpus": 0, "max_restarts": 0, "max_task_retries": 0}
         self._new = ray.remote(**options)(_TaggingActor)

@@ -1,10 +1,12 @@
 """Ray: order, lost items and lost machines, and the same bytes as those of the local engine."""
 
+import itertools
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -25,7 +27,7 @@ BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.h
 
 def test_without_ray_it_says_so_in_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"^found no ray, .* install the extra ray .*\.$|$"):
+    with pytest.raises(MissingExtraError, match="^found no ray, .*: install the extra ray "):
         next(HERE.map(str, [1]))
 
 
@@ -42,11 +44,13 @@ def ray():
 
 
 @pytest.fixture
-def cluster(ray):
+def cluster(ray, monkeypatch):
     """A cluster of several nodes on this machine, and a node to which tests add others."""
     from ray.cluster_utils import Cluster
 
     ray.shutdown()
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     cluster = Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 1, "num_gpus": 0, "object_store_memory": 100_000_000},
@@ -107,8 +111,10 @@ def test_an_item_that_ends_its_process_costs_no_other(ray, tmp_path, in_steps):
             raise MemoryError
         return item
 
-    found = [*(HERE.map_in_steps(int, lambda: work, range(8)) if in_steps else
-               HERE.map(work, range(8)))]  # fmt: skip
+    if in_steps:
+        found = list(HERE.map_in_steps(int, lambda: work, range(8)))
+    else:
+        found = list(HERE.map(work, range(8)))
     assert isinstance(found[2], ChildProcessError) and str(found[2]) == KILLED
     assert isinstance(found[5], MemoryError)
     assert [found[n] for n in (0, 1, 3, 4, 6, 7)] == [0, 1, 3, 4, 6, 7]
@@ -134,10 +140,9 @@ def test_errors_of_the_function_come_back_and_end_the_map(ray):
         list(HERE.map(work, [0, 1]))
     with pytest.raises(RuntimeError, match="^TwoWords: too large$"):
         list(HERE.map(work, [2]))
+    lock = threading.Lock()
     with pytest.raises(ValueError, match=r"cannot be sent to another process .*local engine"):
-        next(
-            HERE.map(lambda item: sys.stdin, [1]) if False else HERE.map(open(os.devnull).read, [1])
-        )
+        next(HERE.map(lambda item: lock, [1]))
 
 
 @pytest.mark.slow
@@ -224,11 +229,11 @@ def test_a_machine_that_dies_in_the_middle_costs_nothing(
 def noting_nothing(noting):
     """A filter that has the name of `noting`, and so the same record."""
 
-    def filter_(book_spans):
+    def taking_all(book_spans):
         return True
 
-    filter_.__qualname__ = noting.__qualname__
-    return filter_
+    taking_all.__qualname__ = noting.__qualname__
+    return taking_all
 
 
 @pytest.mark.slow
@@ -254,20 +259,24 @@ def test_each_gpu_has_a_tagger_and_a_machine_that_dies_costs_nothing(cluster, tm
         return tag
 
     made = []
-    results = executor.map_in_steps(lambda item: item, make_tag, range(40))
-    first = [next(results) for _ in range(16)]
-    assert isinstance(first[5], ChildProcessError) and isinstance(first[7], MemoryError)
-    tagged = [result for result in first if isinstance(result, tuple)]
+    results = executor.map_in_steps(lambda item: item, make_tag, itertools.count())
+    found = [next(results) for _ in range(8)]
+    assert isinstance(found[5], ChildProcessError) and isinstance(found[7], MemoryError)
+    tagged = [result for result in found if isinstance(result, tuple)]
+    while len({place for _, place, _, _ in tagged[-6:]}) < 2:  # both work
+        tagged.append(next(results))
     assert {place for _, place, _, _ in tagged} == {node.node_id for node in nodes}
     cluster.remove_node(nodes[0], allow_graceful=False)
-    rest = list(results)
-    assert [item for item, _, _, _ in tagged + rest] == [n for n in range(40) if n not in (5, 7)]
-    assert {(n_gpus, n_made) for _, _, n_gpus, n_made in tagged + rest} == {(1, 1)}
-    assert {place for _, place, _, _ in rest[-10:]} == {nodes[1].node_id}
+    while {place for _, place, _, _ in tagged[-12:]} != {nodes[1].node_id}:
+        tagged.append(next(results))
+    results.close()
+    items = [item for item, _, _, _ in tagged]
+    assert items == [n for n in range(len(items) + 2) if n not in (5, 7)]
+    assert {(n_gpus, n_made) for _, _, n_gpus, n_made in tagged} == {(1, 1)}
 
 
 @pytest.mark.slow
-def test_a_folder_that_a_machine_does_not_see_is_one_line(cluster, tmp_path):
+def test_a_folder_that_a_machine_does_not_see_is_one_line(ray, cluster, tmp_path):
     join = f"mount -t tmpfs none {tmp_path} && exec {Path(sys.executable).parent}/ray start"
     options = "--num-cpus 1 --object-store-memory 100000000 --block"
     command = ["unshare", "--mount", "sh", "-c", f"{join} --address {cluster.address} {options}"]
@@ -277,10 +286,7 @@ def test_a_folder_that_a_machine_does_not_see_is_one_line(cluster, tmp_path):
     other = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         executor = RayExecutor(cluster.address, shared=(tmp_path / "out",))
-        cluster.wait_for_nodes() if False else None
-        import ray
-
-        list(RayExecutor(cluster.address).map(str, [1]))
+        assert list(RayExecutor(cluster.address).map(str, [1])) == ["1"]
         wait_until(lambda: sum(node["Alive"] for node in ray.nodes()) == 2)
         with pytest.raises(ValueError, match=r"^.*/out: not the same folder on machine [\d.]+, "):
             next(executor.map(str, [1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -92,6 +93,9 @@ def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
     options.log_severity_level = 4  # errors are raised
     # Threads that wait for work by spinning take the cores from the other work of a run.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Ray sets this to the cores that one of its processes may use. 0 stands for all cores.
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    options.intra_op_num_threads = int(threads) if threads.isdecimal() else 0
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library raises errors of many kinds at a damaged file
