@@ -13,7 +13,7 @@ def test_a_long_turn_splits_its_dialogue_and_makes_no_new_pair():
     # Turn 2 has 4 words: turns 0 1 | 3 4 remain, and no pair of 1 and 3.
     found = decode_dialogues(book_of("SRRRR", {2: 4}))
     result = filter_dialogues(found, max_utterance_words=3)
-    assert [(d.index, d.part, [t.text for t in d.turns]) for d in result.kept] == [
+    assert [(d.index, d.part, [t.quoted_text for t in d.turns]) for d in result.kept] == [
         (0, 0, ["word0", "word1"]),
         (0, 1, ["word3", "word4"]),
     ]
@@ -67,7 +67,7 @@ def test_a_turn_without_text_is_removed_and_splits_its_dialogue(empty):
     span = replace(spans[place].span, text=empty, end=len(empty))
     spans[place] = replace(spans[place], span=span)
     result = filter_dialogues(decode_dialogues(replace(book, spans=tuple(spans))), min_turns=1)
-    assert [[t.text for t in d.turns] for d in result.kept] == [
+    assert [[t.quoted_text for t in d.turns] for d in result.kept] == [
         ["word0", "word1"],
         ["word3", "word4"],
     ]
