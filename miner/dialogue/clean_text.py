@@ -56,12 +56,12 @@ def drop_glosses(text: str) -> str:
 
 
 def clean_speech(text: str) -> str:
-    """Returns speech with single spaces, a capital at its start and only whole pairs of marks.
+    """Returns speech with single spaces and only whole pairs of quotation marks.
 
     A single quotation mark may be an apostrophe, and a space before ; : ! or ? may be the printer's
     custom, as in French. So they stay.
 
-    >>> clean_speech("so  he said “Go .")
+    >>> clean_speech("So  he said “Go .")
     'So he said Go.'
     """
     text = " ".join(text.split())
@@ -70,10 +70,23 @@ def clean_speech(text: str) -> str:
         text = _COMMAS.sub(",", _SPACE_BEFORE.sub(r"\1", text))
     if _has_any(text, _MARKS):
         text = _drop_halves(text)
+    return text
+
+
+def complete_speech(text: str) -> str:
+    """Returns a whole speech with a capital and a full stop, which the tag beside it replaced.
+
+    A speech that begins with an apostrophe or dots stays small. One that ends with another stop, a
+    dash or a quotation mark stays as it ends.
+
+    >>> complete_speech("so it is,")
+    'So it is.'
+    """
     start = len(text) - len(text.lstrip(_BEFORE_CAPITAL))
     if text[start : start + 1].islower():
         text = text[:start] + text[start].upper() + text[start + 1 :]
-    return text
+    bare = text.rstrip(" ,;")
+    return bare + "." if bare[-1:].isalnum() else text if bare else ""
 
 
 def _drop_halves(text: str) -> str:

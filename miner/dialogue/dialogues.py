@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from miner.dialogue.clean_text import clean_speech, drop_glosses
+from miner.dialogue.clean_text import clean_speech, complete_speech, drop_glosses
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, repair_tags, transition_error
 
@@ -50,8 +50,8 @@ class Turn:
             known.
         addressees: the ids of the characters whom it calls by name; where it calls nobody and two
             people talk, the other one.
-        goes_on: whether its speaker goes on in the next turn, as after a span that
-            `split_into_spans` made a turn.
+        is_whole: whether it is all that its speaker says; False for one of several spans of a turn
+            that `split_into_spans` made turns.
     """
 
     spans: tuple[Span, ...]
@@ -60,7 +60,7 @@ class Turn:
     speaker: str | None = None
     speaker_confidence: float | None = None
     addressees: tuple[str, ...] = ()
-    goes_on: bool = False
+    is_whole: bool = True
 
     @property
     def quoted_text(self) -> str:
@@ -72,8 +72,8 @@ class Turn:
         """The text as spoken, fit to train on, as the output files have it.
 
         It is the spans without the marks around them, without marks of emphasis and glosses, joined
-        by `join_speech` and cleaned by `clean_text.clean_speech`. The comma before the tag at the
-        end stands for a full stop.
+        by `join_speech` and cleaned. If it is whole, it begins with a capital, and the comma before
+        the tag at its end is a full stop.
 
         >>> span = Span(1, 7, 0, 0, 7, "“I _will_ come,”", True)
         >>> Turn((span,)).text
@@ -81,7 +81,7 @@ class Turn:
         """
         parts = [strip_marks(drop_glosses(span.text)) for span in self.spans]
         text = clean_speech(join_speech(parts, self.between))
-        return text if self.goes_on else _end_speech(text)
+        return complete_speech(text) if self.is_whole else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +190,6 @@ def _end_before(part: str, narration: str, following: str) -> str:
         return part
     closing = _STOP_AFTER_DASH.search(narration)
     return part + (closing[1] if closing else "," if is_outside and bare.endswith(",") else "")
-
-
-def _end_speech(text: str) -> str:
-    """Returns a whole speech with a full stop for the comma, or the nothing, before the tag."""
-    bare = text.rstrip(" ,;")
-    return text if bare == text and not text[-1:].isalnum() else bare + "." if bare else ""
 
 
 def is_unclosed(text: str) -> bool:
@@ -330,7 +324,7 @@ def split_into_spans(dialogue: Dialogue) -> Dialogue:
             turn.speaker,
             turn.speaker_confidence,
             turn.addressees,
-            goes_on=number + 1 < len(turn.spans),
+            is_whole=len(turn.spans) == 1,
         )
         for turn in dialogue.turns
         for number, span in enumerate(turn.spans)

@@ -19,14 +19,14 @@ def filtered(dialogues, **limits):
 
 
 def texts(result):
-    return [[turn.text for turn in dialogue.turns] for dialogue in result.kept]
+    return [[turn.quoted_text for turn in dialogue.turns] for dialogue in result.kept]
 
 
 def test_a_long_turn_divides_its_dialogue_and_makes_no_new_pair():
     # Turn 2 has 4 words: turns 0 1 | 3 4 remain, and no pair of 1 and 3.
     found = decode_dialogues(book_of("SRRRR", {2: 4}))
     result = filtered(found, max_turn_words=3)
-    assert [(d.index, d.part, [t.text for t in d.turns]) for d in result.kept] == [
+    assert [(d.index, d.part, [t.quoted_text for t in d.turns]) for d in result.kept] == [
         (0, 0, ["word0", "word1"]),
         (0, 1, ["word3", "word4"]),
     ]
