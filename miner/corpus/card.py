@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 
 _DEFAULT = "pairs"  # the config that `load_dataset` loads without a name
 # The kinds of files that `datasets` reads, best first.
-_BUILDERS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv", ".txt": "text"}
+_BUILDERS = {
+    ".parquet": "parquet",
+    ".jsonl": "json",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "text",
+}
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (10**6, "100K<n<1M"))
 _SIZES += ((10**7, "1M<n<10M"), (10**8, "10M<n<100M"), (10**9, "100M<n<1B"))
 _LARGEST = "n>1B"
@@ -100,8 +106,7 @@ COLUMNS = {
     "utterances": "how many utterances the character has",
     "messages": "each with `role`, `content`, and the `name` and `speaker` of who says it",
     "personas": "those who speak, in the order in which they begin",
-    "context/N": "the turn that is so many turns before the context, counted from 0; empty if there "
-    "is none",
+    "context/N": "the turn N + 1 turns before the context; empty if there is none",
     "Context": "all turns before",
     "Utterance": "a turn that follows the context, or a false one",
     "Label": "1 if the utterance follows the context, 0 if it is a false one",
@@ -272,7 +277,8 @@ def _hint(item: DataFiles, configs: Mapping[str, DataFiles]) -> str:
     if not builder or not item.paths:
         return ""
     path = next(iter(item.paths.values()))
-    return f'; `load_dataset("{builder}", data_files="FOLDER/{path}")`'
+    tabs = ', sep="\\t"' if item.suffix == ".tsv" else ""
+    return f'; `load_dataset("{builder}", data_files="FOLDER/{path}"{tabs})`'
 
 
 def _statistics(account: CorpusAccount) -> list[str]:

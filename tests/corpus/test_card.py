@@ -10,6 +10,7 @@ from huggingface_hub import DatasetCard
 
 from miner.corpus.account import (
     CorpusAccount,
+    DataFiles,
     Duplicates,
     Illustration,
     data_files_of,
@@ -153,6 +154,10 @@ def test_configs_are_of_one_kind_of_file(book, folder, formats, configs):
 def test_tables_that_no_config_names_have_a_line_that_opens_them(book):
     card = write_card(account(book, ("parquet", "chat")))
     assert '`load_dataset("json", data_files="FOLDER/chat/chat/train-*.jsonl")`' in card
+    tabs = DataFiles("tsv", "questions", "questions", {"train": "tsv/questions/train-*.tsv"})
+    both = account(book, ("parquet",))
+    said = write_card(replace(both, files=[*both.files, tabs]))
+    assert r'load_dataset("csv", data_files="FOLDER/tsv/questions/train-*.tsv", sep="\t")' in said
     assert "| `parquet/dialogues/SPLIT-*.parquet` |" in card and "config `dialogues`" in card
 
 
