@@ -37,7 +37,7 @@ def test_the_pairs_of_the_sample(sample):
     pairs = rows(sample, "pairs")
     assert (pairs[0]["context"], pairs[0]["response"], pairs[0]["narration"]) == (
         "Letter for you, Mr. Tarrant, and a brown one.",
-        "I see it’s brown,",
+        "I see it’s brown.",
         "",
     )
     assert pairs[1]["context"] == pairs[0]["response"]
