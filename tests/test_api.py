@@ -59,7 +59,7 @@ def test_a_mined_book(book):
     pair = book.pairs[0]
     assert pair.context.text == "Letter for you, Mr. Tarrant, and a brown one."
     assert (pair.response.text, pair.response.quoted_text) == (
-        "I see it’s brown,",
+        "I see it’s brown.",
         "“I see it’s brown,”",
     )
     assert pair.confidence is None

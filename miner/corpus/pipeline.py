@@ -88,7 +88,7 @@ def mine(
         >>> book = miner.mine("sample", tagger="gap")
         >>> pair = book.pairs[0]
         >>> print(pair.context.text, "->", pair.response.text)
-        Letter for you, Mr. Tarrant, and a brown one. -> I see it’s brown,
+        Letter for you, Mr. Tarrant, and a brown one. -> I see it’s brown.
 
     Args:
         source: a Gutenberg number (1342), the path of an HTML file, a title, or "sample" for the

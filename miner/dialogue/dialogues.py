@@ -33,7 +33,8 @@ _AFTER_STOP = _DASHES + " \n\t)]_*"
 _ENDS_SENTENCE = (".", "!", "?", ":")
 # Spanish and Hungarian: "—Ven —dijo Ana—, que es tarde."
 _STOP_AFTER_DASH = re.compile(rf"[{_DASHES}]\s?([,;:])\s*$")
-_FEW = 3  # words; "Yes", "Mr. Flask" have fewer, and a comma stands after them
+_CLAUSE_END = re.compile(r"[,;:.!?—]")
+_FEW = 3  # words of a clause; "Yes", "Mr. Flask" have fewer, and a comma stands after them
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,9 @@ def _end_before(part: str, narration: str, following: str) -> str:
         return part.removesuffix(",") + "."
     is_outside = narration.startswith(",")  # German: "Ja«, sagte er, »dass"
     if bare.endswith(";") and (is_outside or part.endswith(",")):
-        return part.removesuffix(",") + (";" if len(part.split()) >= _FEW else ",")
+        bare = part.removesuffix(",")
+        is_clause = len(_CLAUSE_END.split(bare)[-1].split()) >= _FEW
+        return bare + (";" if is_clause else ",")
     if part.endswith(","):
         return part
     closing = _STOP_AFTER_DASH.search(narration)

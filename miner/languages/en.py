@@ -57,6 +57,11 @@ _PAGE = PageWords(
     r"(?:dear|dearest|beloved|honou?r'?e?d|respected)\b.{0,60}"
     r"[,:\u2014-]\W*$|(?:sir|madam|gentlemen|messrs\.?.{0,40})[,:]\W*$)|"
     r"(?:my )?dear(?:est)? [A-Z][\w. ]{1,30}[,:;\u2014]",
+    letter_closing=r"\byours,? (?:very |most |ever )*(?:affectionately|faithfully|truly|sincerely|"
+    r"respectfully|obediently|etc|&c|ever)\b|\byours,? (?:etc|&c)|\bi remain,|"
+    r"\bi am, (?:my )?dear\b|\bi am, (?:sir|madam), (?:your|&c|etc)|"
+    r"\byour [\w, ]{0,30}(?:humble|obedient|faithful)[\w, ]{0,20} servant\b|\bwell-wisher\b|"
+    r"\byour (?:affectionate|loving|devoted|sincere|obedient) \w+,\W*\w*\W*\w*\W*$",
 )
 
 _APOSTROPHES = Apostrophes(

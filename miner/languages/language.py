@@ -90,6 +90,7 @@ class PageWords:
         footnote: pattern of the word that begins a footnote in brackets.
         footnotes_title: pattern of the headings above footnotes.
         letter_opening: pattern of the start of a quoted letter's first line.
+        letter_closing: pattern of the words by which a letter ends, up to its signature.
     """
 
     end_line: str = ""
@@ -99,6 +100,7 @@ class PageWords:
     footnote: str = ""
     footnotes_title: str = ""
     letter_opening: str = ""
+    letter_closing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

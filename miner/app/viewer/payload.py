@@ -28,7 +28,7 @@ from miner.evaluation.pair_errors import CAUSES
 from miner.version import __version__
 
 SPAN_COLUMNS = ("chapter", "paragraph", "span", "start", "end")  # of a span in a dialogue's row
-TURN_COLUMNS = ("text", "narration", *SPEAKER, "spans")  # of a turn in it
+TURN_COLUMNS = ("text", "raw", "narration", *SPEAKER, "spans")  # of a turn in it
 _DIGITS = 3  # of a confidence or a score; the page shows no more
 
 
