@@ -2,7 +2,7 @@
 
 Books are tasks of Ray Core, and taggers that have a GPU are its actors. Ray Data, which is made of
 the same tasks, is not used. It takes all items before it begins, it leaves a row out without a word
-when its process dies, with all rows of its block, and a block for each book costs it 15 times as
+when its process dies, with all rows of its block, and a block for each book costs it 11 times as
 much time as a task (`tests/benchmarks/bench_engines.py`).
 """
 
