@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from miner.books.book import parse_book
 from miner.books.book_file import find_page_fault, read_book_file
 from miner.books.catalog import number_from_title
+from miner.books.names import classic_folder
 from miner.books.sources import NUMBER, Source, cache_folder, cached_file, find_sources
 from miner.books.web import FileKind, Limits, download_file
 from miner.files import printable
@@ -37,7 +38,7 @@ def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
     ('https://gutenberg.pglaf.org/1/3/4/1342/1342-h/1342-h.htm',)
     """
     templates = re.split(r"[\s,]+", mirror.strip(" ,\t\r\n"))
-    path = "/".join([*(id[:-1] or "0"), id])
+    path = classic_folder(id)
     for template in templates:
         unknown = set(re.findall(r"\{.*?\}", template)) - {"{id}", "{path}"}
         if "{id}" not in template or unknown:
