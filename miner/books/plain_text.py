@@ -399,12 +399,14 @@ def _is_heading(chunks: Sequence[_Chunk], position: int, layout: _Layout) -> boo
     chunk = chunks[position]
     if chunk.region or chunk.is_kept or _is_ornament(chunk):
         return False
-    if position and chunk.before < layout.wide:
-        return False
     text = chunk.words.strip("_=*+~ ")
+    after = chunks[position + 1].before if position + 1 < len(chunks) else 0
+    if position and chunk.before < layout.wide:
+        # "CHAPTER II" needs no gap; "II" may be the number of anything.
+        return looks_like_heading(text, False) and (" " in text or after >= layout.wide)
     if is_numbered(text) and text[:1] not in _QUOTES:
         return len(text) <= _LONGEST_CHAPTER_HEADING and not _is_prose(chunk, layout)
-    return _is_title(chunk, position + 1 < len(chunks) and chunks[position + 1].before > 1)
+    return _is_title(chunk, after > 1)
 
 
 def _is_title(chunk: _Chunk, is_set_off: bool) -> bool:
