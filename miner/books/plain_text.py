@@ -43,6 +43,8 @@ _STARS = re.compile(r"[*·•~=+#_—–-]")
 _EMPHASIS = re.compile(r"(?<!_)_(?=[^_\s])|(?<=[^_\s])_(?!_)")
 _MARKED = re.compile(r"(?<![\w=+~*])([=+~*])(?=[^\s=+~*])([^=+~*]{1,400}?)(?<=\S)\1(?![\w=+~*])")
 _DASHES = re.compile(r"-{2,}")
+_NOTE_LABEL = re.compile(r"\[(?:[^\W\d]+\s+)?(\d{1,3})(?:[\].:]|\s)")
+_LOOSE_ANCHOR = re.compile(r" \[(\d{1,3})\]")
 _LETTER_ANCHOR = re.compile(r"(?<=[^\s([])\[(?:[A-Z]|[*†‡§]{1,4})\]")
 _TIGHT, _LOOSE = r"\w(?:--|—){}", r"\w(?:--|—) {}"
 _HYPHENATED = re.compile(r"[^\W\d_]-$")
@@ -50,6 +52,7 @@ _HYPHENATED = re.compile(r"[^\W\d_]-$")
 _SUSPENDED = re.compile(r"(?:and|or|to|und|oder|bis|en|of|et|ou|y|o|e|és|vagy)\b")
 _FIELD = re.compile(r"\W{0,3}[A-Z][\w ]{2,25}:\s")
 _BOX = re.compile(r"\s*(?:\+[-=+]*\+?|[|+].*[|+])\s*")
+_NUMBER_ALONE = re.compile(r"\W*(?:[IVXLC]{1,8}|\d{1,3})\W*")
 _ENTRY_END = re.compile(r"[\s.·_-]*(?:\d+|[ivxlc]+)?\W*$", re.IGNORECASE)
 
 _CAPTION = "|".join(word for language in LANGUAGES.values() for word in language.page.captions)
@@ -103,6 +106,7 @@ class _Layout:
         wide: the number of white lines from which a gap is more than that between paragraphs.
         joins_small: whether a word in small letters joins a dash before it.
         joins_capital: whether a word with a capital does.
+        notes: the numbers of its footnotes.
     """
 
     width: int
@@ -110,6 +114,7 @@ class _Layout:
     wide: int
     joins_small: bool
     joins_capital: bool
+    notes: frozenset[str] = frozenset()
 
 
 def read_plain_text(decoded: DecodedText) -> Page:
@@ -121,6 +126,8 @@ def read_plain_text(decoded: DecodedText) -> Page:
     lines = _lines(decoded.text)
     layout = _layout(lines, decoded.text)
     chunks = _with_brackets(_divide(_chunks(lines), layout))
+    labels = (_NOTE_LABEL.match(chunk.lines[0]) for chunk in chunks if chunk.region == "footnote")
+    layout = replace(layout, notes=frozenset(match[1] for match in labels if match))
     _mark_contents(chunks, layout)
     _mark_headings(chunks, layout)
     drops: Counter[str] = Counter()
@@ -380,13 +387,16 @@ def _chapter_start(chunks: Sequence[_Chunk], first: int, prose: int, layout: _La
 
 def _mark_headings(chunks: Sequence[_Chunk], layout: _Layout) -> None:
     """Sets the levels of headings: 2 for those of chapters, 3 for others."""
-    shaped = [n for n in range(len(chunks)) if _is_heading(chunks, n, layout)]
-    numbered = [chunks[n].before for n in shaped if is_numbered(chunks[n].words)]
-    gaps = sorted(numbered or (chunks[n].before for n in shaped))
+    shaped = [chunk for n, chunk in enumerate(chunks) if _is_heading(chunks, n, layout)]
+    numbered = [chunk for chunk in shaped if is_numbered(chunk.words)]
+    gaps = sorted(chunk.before for chunk in numbered or shaped)
     chapter_gap = gaps[len(gaps) // 2] if gaps else layout.wide
-    for n in shaped:
-        is_chapter = is_numbered(chunks[n].words) or chunks[n].before >= chapter_gap
-        chunks[n].level = 2 if is_chapter else 3
+    # Where chapters are called "Chapter", a number alone is that of a section.
+    has_names = any(not _NUMBER_ALONE.fullmatch(chunk.words) for chunk in numbered)
+    for chunk in shaped:
+        is_chapter = is_numbered(chunk.words) or chunk.before >= chapter_gap
+        is_section = has_names and _NUMBER_ALONE.fullmatch(chunk.words)
+        chunk.level = 2 if is_chapter and not is_section else 3
     for n in range(1, len(chunks)):
         # The title of a chapter below its number.
         if chunks[n - 1].level and not chunks[n].level and chunks[n].before < layout.wide:
@@ -452,6 +462,13 @@ def _text_blocks(chunk: _Chunk, layout: _Layout, drops: Counter[str]) -> list[Te
     else:
         text = _joined(chunk.lines, layout)
     text, n_anchors = _LETTER_ANCHOR.subn("", _clean(text))
+    if layout.notes and not region and "[" in text:
+        # "[1]" within a sentence is the anchor of a note if there is such a note.
+        n_before = text.count("[")
+        text = _LOOSE_ANCHOR.sub(
+            lambda match: "" if match[1] in layout.notes else match[0], text
+        )
+        n_anchors += n_before - text.count("[")
     if n_anchors:
         drops["footnote anchors"] += n_anchors
     captions: list[str] = []

@@ -16,7 +16,7 @@ reader:
 
 Each line compares the utterances of the other form with those of the HTML, by their text and order
 (a longest common sequence): those that are equal, missing and extra, and F1; then the number of
-chapters in both. `-o` writes every difference to a file. Quotation marks and white space count; for
+chapters in both. `-o` writes every difference to a file. Quotation marks and white space count, the lengths of dashes do not; for
 the PDNC, of which the marks were made straight, only letters and digits do.
 """
 
@@ -77,16 +77,20 @@ class TextWriter(HTMLParser):
     )
     HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
     VERSE = re.compile(r"\b(?:poem\w*|poetry|stanza|verse|line-?group)\b")
+    STANZA = re.compile(r"\b(?:stanza|linegroup|group)\b")
+    NOTE = re.compile(r"^(?:foot|fn)$|\b(?:footnotes?|fnote|endnotes?)\b")
+    LABEL = re.compile(r"(?:Footnote\s+)?[\[(]?(\d{1,3}|[A-Z]|[*†‡§])[\])]?[.:]?(?:\s+|$)")
     # What a volunteer leaves out of the text: numbers of pages.
     PAGES = re.compile(r"\b(?:pagenum|page-?num|pageno|pgnum|pb|folionum|x-ebookmaker-pageno)\b")
     VOID = frozenset({"br", "hr", "img", "meta", "link", "input", "col", "area", "base", "wbr"})
 
-    def __init__(self) -> None:
+    def __init__(self, chapter_level: int) -> None:
         super().__init__(convert_charrefs=True)
+        self.chapter_level = chapter_level  # of headings with four white lines above
+        self.label = ""  # of a note whose text is still to come
         self.out: list[str] = []
         self.text: list[str] = []
         self.stack: list[tuple[str, str]] = []  # name, what it is: "skip", "verse", "quote", ...
-        self.gap = 0
 
     def inside(self, kind: str) -> bool:
         return any(kind == what for _, what in self.stack)
@@ -113,7 +117,12 @@ class TextWriter(HTMLParser):
         if tag in self.BLOCKS:
             self.flush()
         what = ""
-        if tag in self.SKIPPED or self.PAGES.search(classes):
+        if self.STANZA.search(classes):
+            self.out.append("\n")
+        target = (names.get("href") or "").lower()
+        if tag == "a" and target.endswith((".jpg", ".jpeg", ".png", ".gif")):
+            what = "skip"  # "Original": the link to a picture
+        elif tag in self.SKIPPED or self.PAGES.search(classes):
             what = "skip"
         elif tag in self.HEADINGS:
             what = "heading"
@@ -121,6 +130,8 @@ class TextWriter(HTMLParser):
             what = "pre"
         elif self.VERSE.search(classes):
             what = "verse"
+        elif self.NOTE.search(classes):
+            what = "note"
         elif tag == "blockquote":
             what = "quote"
         elif tag == "sup":
@@ -172,10 +183,16 @@ class TextWriter(HTMLParser):
         if self.inside("pre"):
             self.out.append("\n" + text.strip("\n") + "\n")
             return
+        if self.inside("note"):
+            text = self.labelled(" ".join(text.split()))
+            if not text:
+                return
         lines = [" ".join(line.split()) for line in text.strip().split("\n")]
         if self.inside("heading"):
             wrapped = [part for line in lines for part in wrap(line, WIDTH)]
-            self.out.append("\n\n\n\n" + "\n".join(wrapped) + "\n\n")
+            level = next(int(name[1]) for name, what in self.stack if what == "heading")
+            above = 4 if level <= self.chapter_level else 2
+            self.out.append("\n" * above + "\n".join(wrapped) + "\n" * (above // 2))
             return
         indent = " " * 4 * (self.inside("quote") or self.inside("verse"))
         paragraphs: list[list[str]] = [[]]
@@ -197,14 +214,26 @@ class TextWriter(HTMLParser):
                 joins = self.inside("verse") and not self.stack_has_line_break()
                 self.out.append(("" if joins else "\n") + "\n".join(paragraph) + "\n")
 
+    def labelled(self, text: str) -> str:
+        """A note as volunteers write it, "[Footnote 1: ...]", or "" if its text is still to come."""
+        if match := self.LABEL.match(text):
+            self.label, text = f" {match[1]}", text[match.end() :]
+        if not text:
+            return ""
+        label, self.label = self.label, ""
+        return f"[Footnote{label}: {text}]"
+
     def stack_has_line_break(self) -> bool:
         return any(name in ("p", "pre") for name, _ in self.stack)
 
 
 def text_of(page: bytes) -> bytes:
     """The plain text of an HTML file, in UTF-8."""
-    writer = TextWriter()
-    writer.feed(decode_book(page).text)
+    text = decode_book(page).text
+    levels = Counter(map(int, re.findall(r"<[hH]([1-6])\b", text)))
+    often = [level for level, n in levels.items() if n > 2]
+    writer = TextWriter(min(often, default=6))
+    writer.feed(text)
     writer.close()
     writer.flush()
     return "".join(writer.out).encode()
@@ -263,11 +292,16 @@ def utterances(book_spans: BookSpans) -> list[str]:
     return [span.text for span in book_spans.spans if span.is_utterance]
 
 
+def dashed(text: str) -> str:
+    """A text in which hyphens for a dash are one, since HTML has both."""
+    return re.sub(r"(?:--+|—)+", "—", text)
+
+
 def letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text).lower()
 
 
-def compare(html: BookSpans, other: BookSpans, key: Callable[[str], str] = str) -> Compared:
+def compare(html: BookSpans, other: BookSpans, key: Callable[[str], str] = dashed) -> Compared:
     expected, found = utterances(html), utterances(other)
     matcher = SequenceMatcher(None, [*map(key, expected)], [*map(key, found)], autojunk=False)
     whole = letters(" ".join(block.text for block in other.book.blocks))
