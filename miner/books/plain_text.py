@@ -30,6 +30,7 @@ _NARROW = 0.75  # share of the width below which a line is short
 _WIDEST_VERSE = 70
 _LONGEST_CHUNK = 60  # lines; in more, paragraphs end at short lines
 _LONGEST_HEADING = 120
+_LONGEST_NOTE_TITLE = 60
 _LONGEST_CHAPTER_HEADING = 400
 _LONGEST_BRACKET = 60  # chunks in which the end of a bracket is sought
 _LONGEST_CONTENTS = 500  # chunks
@@ -401,7 +402,7 @@ def _mark_headings(chunks: Sequence[_Chunk], layout: _Layout) -> None:
         # The title of a chapter below its number.
         if chunks[n - 1].level and not chunks[n].level and chunks[n].before < layout.wide:
             is_last = n + 1 < len(chunks) and chunks[n + 1].before >= layout.wide
-            if _is_title(chunks[n], is_last):
+            if _is_title(chunks[n], is_last) or _is_shouted(chunks[n]):
                 chunks[n].level = chunks[n - 1].level
 
 
@@ -414,6 +415,8 @@ def _is_heading(chunks: Sequence[_Chunk], position: int, layout: _Layout) -> boo
     if position and chunk.before < layout.wide:
         # "CHAPTER II" needs no gap; "II" may be the number of anything.
         return looks_like_heading(text, False) and (" " in text or after >= layout.wide)
+    if len(text) <= _LONGEST_NOTE_TITLE and _TRANSCRIBER.match(text):
+        return True
     if is_numbered(text) and text[:1] not in _QUOTES:
         return len(text) <= _LONGEST_CHAPTER_HEADING and not _is_prose(chunk, layout)
     return _is_title(chunk, after > 1)
@@ -433,6 +436,12 @@ def _is_title(chunk: _Chunk, is_set_off: bool) -> bool:
     if text.endswith((",", ";", ":", "!", "?", "—", "-")) and not is_capital:
         return False
     return is_capital and is_set_off or (is_set_off and not _SENTENCE_END.search(text))
+
+
+def _is_shouted(chunk: _Chunk) -> bool:
+    """Whether a chunk is in capitals, which below a heading may stand in quotation marks."""
+    text = chunk.words
+    return not chunk.region and text.isupper() and len(text) <= _LONGEST_HEADING
 
 
 def _is_ornament(chunk: _Chunk) -> bool:
