@@ -25,7 +25,7 @@ _MOST_LINES = 1_500_000  # memory grows with the lines
 
 _WIDEST = 120  # characters; a longer line is a paragraph by itself
 _SLACK = 8  # characters by which wrapped lines may fall short of the width
-_FEW_WHITE = 0.02  # share of white lines below which these do not divide paragraphs
+_FEW = 0.05  # share of lines with less indent among which the indent of most means nothing
 _NARROW = 0.75  # share of the width below which a line is short
 _WIDEST_VERSE = 70
 _LONGEST_CHUNK = 60  # lines; in more, paragraphs end at short lines
@@ -40,7 +40,7 @@ _SHORTEST_PROSE = 150  # characters
 _QUOTES = "\"'“”‘’«»„‚‹›`"
 _SENTENCE_END = re.compile(r"[.!?;:,…—-][\"'”’»«“)\]]*$")
 _ORNAMENT = re.compile(r"[\s*·•~=+#_.—–-]*")
-_STARS = re.compile(r"[*·•~=+#_—–-]")
+_STARS = re.compile(r"[*·•~=+#_]|[—–-]{3}")
 _EMPHASIS = re.compile(r"(?<!_)_(?=[^_\s])|(?<=[^_\s])_(?!_)")
 _MARKED = re.compile(r"(?<![\w=+~*])([=+~*])(?=[^\s=+~*])([^=+~*]{1,400}?)(?<=\S)\1(?![\w=+~*])")
 _DASHES = re.compile(r"-{2,}")
@@ -160,7 +160,8 @@ def _lines(text: str) -> list[str]:
     lines = [line.expandtabs().rstrip() for line in text.replace("\f", "\n\n").split("\n")]
     indents = Counter(_indent(line) for line in lines if line)
     indent, n = max(indents.items(), key=lambda item: item[1], default=(0, 0))
-    if indent and n > indents.total() / 2:
+    n_less = sum(n for found, n in indents.items() if found < indent)
+    if indent and n > indents.total() / 2 and n_less < _FEW * n:
         lines = [line[min(indent, _indent(line)) :] for line in lines]
     return lines
 
@@ -328,10 +329,7 @@ def _mark_contents(chunks: list[_Chunk], layout: _Layout) -> None:
     while n < len(chunks):
         chunk = chunks[n]
         n += 1
-        title = chunk.lines[0].strip(" _=*")
-        if chunk.region or chunk.is_kept or len(title) > _LONGEST_HEADING // 3:
-            continue
-        if not (is_contents_title(title) and (title.isupper() or chunk.before >= layout.wide)):
+        if not _is_contents_title(chunk, layout):
             continue
         end = _contents_end(chunks, n, layout)
         for entry in chunks[n:end]:
@@ -341,13 +339,20 @@ def _mark_contents(chunks: list[_Chunk], layout: _Layout) -> None:
         n = max(n, end)
 
 
+def _is_contents_title(chunk: _Chunk, layout: _Layout) -> bool:
+    title = chunk.lines[0].strip(" _=*")
+    if chunk.region or chunk.is_kept or len(title) > _LONGEST_HEADING // 3:
+        return False
+    return is_contents_title(title) and (title.isupper() or chunk.before >= layout.wide)
+
+
 def _contents_end(chunks: Sequence[_Chunk], first: int, layout: _Layout) -> int:
     """The position of the chunk after a table of contents whose entries begin at `first`."""
     entries: set[str] = set()
     last = min(first + _LONGEST_CONTENTS, len(chunks))
     for n in range(first, last):
         chunk = chunks[n]
-        if chunk.is_kept:
+        if chunk.is_kept or _is_contents_title(chunk, layout):
             return n
         if chunk.before >= layout.wide and n > first and _entry(chunk.lines[0]) in entries:
             return n

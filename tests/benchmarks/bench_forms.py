@@ -352,7 +352,11 @@ def rows(
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
             page = path.read_bytes()
-            html = parse_spans(page, id_of(path))
+            try:
+                html = parse_spans(page, id_of(path))
+            except ValueError as error:  # a play, or a language without a file
+                yield "HTML", id_of(path), "", "", str(error)
+                continue
             language = html.book.language
             makers: dict[str, Callable[[], bytes]] = {"text": lambda page=page: text_of(page)}
             if arguments.ebookmaker:
