@@ -88,7 +88,7 @@ def mine_corpus(
         The Lock-Keeper’s Winter 104
 
     Args:
-        sources: one or several of: Gutenberg number, title, HTML file, folder of such files,
+        sources: one or several of: Gutenberg number, title, book's file, folder of such files,
             pattern ("books/*.htm"), "sample".
         out: folder for `spans`, `dialogues`, `pairs`, `characters` and run.json; None to write
             nothing.

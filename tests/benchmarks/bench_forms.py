@@ -348,9 +348,8 @@ def rows(
     paths: list[Path], arguments: argparse.Namespace
 ) -> Iterator[tuple[str, str, str, str, Compared | str]]:
     """Form, book, language and the comparison, or why there is none."""
-    numbers = {id_of(path): path for path in paths}
     with tempfile.TemporaryDirectory() as folder:
-        for path in paths:
+        for path in paths[:: arguments.step]:
             page = path.read_bytes()
             try:
                 html = parse_spans(page, id_of(path))
@@ -370,6 +369,7 @@ def rows(
                     yield form, id_of(path), html.book.title, language, str(error)
                 else:
                     yield form, id_of(path), html.book.title, language, compare(html, other)
+    numbers = {id_of(path): path for path in paths}
     for name, id in PDNC.items() if arguments.pdnc else ():
         if path := numbers.get(id):
             html = parse_spans(path.read_bytes(), id)
@@ -393,7 +393,7 @@ def main() -> None:
     print("form    book  title                              lang  equal missing extra F1  chapters")
     totals: dict[tuple[str, str], list[Compared]] = {}
     written: list[str] = []
-    for form, id, title, language, found in rows(paths[:: arguments.step], arguments):
+    for form, id, title, language, found in rows(paths, arguments):
         if isinstance(found, str):
             print(f"{form} {id}: {found}", file=sys.stderr)
             continue
