@@ -42,9 +42,7 @@ class Archive:
     def names(self) -> list[str]:
         """The names of its files, in order, without those that a system leaves beside them."""
         return [
-            name
-            for name in self.file.namelist()
-            if not name.endswith("/") and not _is_hidden(name)
+            name for name in self.file.namelist() if not name.endswith("/") and not _is_hidden(name)
         ]
 
     def read(self, name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Bytes of a book's file, HTML or plain text -> its text. A few bad bytes cost their own letters and no others."""
+"""Bytes of HTML or plain text -> the text. A few bad bytes cost their own letters and no others."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def decode_book(data: bytes) -> DecodedText:
     are mostly valid: they begin with the byte order mark, or have more characters beyond ASCII than
     bad bytes. UTF-16 and UTF-32 are known by their byte order mark or their NUL bytes. Other bytes
     are read in the declared encoding (XML declaration, meta element, or "Character set encoding" in
-    Gutenberg's header). Latin-1 and ASCII are read as windows-1252, as the HTML standard says. U+FFFD stands for bytes that are no text, such as
-    NUL and other control characters.
+    Gutenberg's header). Latin-1 and ASCII are read as windows-1252, as the HTML standard says.
+    U+FFFD stands for bytes that are no text, such as NUL and other control characters.
 
     Raises:
         ValueError: if the file is empty, or holds control characters as binary files do.

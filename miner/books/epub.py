@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from lxml import etree
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - it has no types
 
 from miner.books.archive import Archive, MemberError
 from miner.books.decoding import decode_book
@@ -77,9 +77,7 @@ def read_epub(archive: Archive) -> Page:
             lost.append(f"{printable(path)}: {error}")
             continue
         if path in package.navigation:
-            whole.drops["navigation"] += sum(
-                count_words(block.text) for block in page.text_blocks
-            )
+            whole.drops["navigation"] += sum(count_words(block.text) for block in page.text_blocks)
             continue
         whole.text_blocks += page.text_blocks
         whole.drops += page.drops

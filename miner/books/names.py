@@ -1,4 +1,4 @@
-"""The name of a book's file -> its number and form, and which of several forms of a book is read."""
+"""The name of a book's file -> its number and form, and which of several forms is read."""
 
 from __future__ import annotations
 

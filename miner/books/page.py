@@ -380,8 +380,12 @@ def divide_text(
     Args:
         text: the text, with a `BREAK` for each line break to keep.
         drops: counts the words left out, by reason.
-        region: as in `TextBlock`; so are level, tag, bold and preformatted.
+        region: of all of them, as in `TextBlock`.
+        level: as there.
+        tag: as there.
         n_linked: how many of the characters are links within the page.
+        bold: as there.
+        preformatted: as there.
     """
     if not text or text.isspace():
         return []

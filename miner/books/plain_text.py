@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from miner.books.boilerplate import is_boundary
 from miner.books.chapters import is_contents_title, is_numbered, looks_like_heading
@@ -309,17 +309,12 @@ def _depth(text: str) -> int:
 
 def _cut_after_bracket(chunk: _Chunk) -> list[_Chunk]:
     """Ends a chunk where its first bracket closes, and returns what follows, as one or none."""
-    depth = 0
-    for n, line in enumerate(chunk.lines, 1):
-        depth += _depth(line)
-        if depth <= 0:
-            break
-    else:
-        return []
-    cut = chunk.lines[n - 1].rfind("]") + 1
-    rest = [chunk.lines[n - 1][cut:].lstrip(), *chunk.lines[n:]]
-    chunk.lines = [*chunk.lines[: n - 1], chunk.lines[n - 1][:cut]]
-    rest = [line for line in rest if line]
+    depths = accumulate(map(_depth, chunk.lines))
+    last = next((n for n, depth in enumerate(depths) if depth <= 0), len(chunk.lines) - 1)
+    line = chunk.lines[last]
+    cut = line.rfind("]") + 1
+    rest = [part for part in (line[cut:].lstrip(), *chunk.lines[last + 1 :]) if part]
+    chunk.lines = [*chunk.lines[:last], line[:cut]]
     return [_Chunk(rest, 0)] if rest else []
 
 
@@ -479,9 +474,7 @@ def _text_blocks(chunk: _Chunk, layout: _Layout, drops: Counter[str]) -> list[Te
     if layout.notes and not region and "[" in text:
         # "[1]" within a sentence is the anchor of a note if there is such a note.
         n_before = text.count("[")
-        text = _LOOSE_ANCHOR.sub(
-            lambda match: "" if match[1] in layout.notes else match[0], text
-        )
+        text = _LOOSE_ANCHOR.sub(lambda match: "" if match[1] in layout.notes else match[0], text)
         n_anchors += n_before - text.count("[")
     if n_anchors:
         drops["footnote anchors"] += n_anchors
@@ -550,9 +543,7 @@ def _are_joined(line: str, following: str, layout: _Layout) -> bool:
         return layout.joins_capital if first.isupper() else first.islower() and layout.joins_small
     if following.startswith(("--", "—")) and following.strip("-—")[:1].isalpha():
         return layout.joins_small and line[-1:].isalpha()
-    return bool(
-        first.islower() and _HYPHENATED.search(line) and not _SUSPENDED.match(following)
-    )
+    return bool(first.islower() and _HYPHENATED.search(line) and not _SUSPENDED.match(following))
 
 
 def _title(chunks: Sequence[_Chunk]) -> str:

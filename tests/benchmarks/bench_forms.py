@@ -16,8 +16,9 @@ reader:
 
 Each line compares the utterances of the other form with those of the HTML, by their text and order
 (a longest common sequence): those that are equal, missing and extra, and F1; then the number of
-chapters in both. `-o` writes every difference to a file. Quotation marks and white space count, the lengths of dashes do not; for
-the PDNC, of which the marks were made straight, only letters and digits do.
+chapters in both. `-o` writes every difference to a file. Quotation marks and white space count, the
+lengths of dashes do not; for the PDNC, of which the marks were made straight, only letters and
+digits do.
 """
 
 from __future__ import annotations
@@ -215,7 +216,7 @@ class TextWriter(HTMLParser):
                 self.out.append(("" if joins else "\n") + "\n".join(paragraph) + "\n")
 
     def labelled(self, text: str) -> str:
-        """A note as volunteers write it, "[Footnote 1: ...]", or "" if its text is still to come."""
+        """A note as volunteers write it, "[Footnote 1: ...]"; "" if its text is still to come."""
         if match := self.LABEL.match(text):
             self.label, text = f" {match[1]}", text[match.end() :]
         if not text:
@@ -359,9 +360,7 @@ def rows(
             language = html.book.language
             makers: dict[str, Callable[[], bytes]] = {"text": lambda page=page: text_of(page)}
             if arguments.ebookmaker:
-                makers["EPUB"] = lambda path=path: epub_of(
-                    path, arguments.ebookmaker, Path(folder)
-                )
+                makers["EPUB"] = lambda path=path: epub_of(path, arguments.ebookmaker, Path(folder))
             for form, make in makers.items():
                 try:
                     other = parse_spans(make(), id_of(path))

@@ -290,7 +290,11 @@ def test_damaged_and_encrypted_zip_files_are_one_line():
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.epub", b"<p>Late.", "the file is not an EPUB: it starts '<p>Late.', expected a zip file"),
+        (
+            "a.epub",
+            b"<p>Late.",
+            "the file is not an EPUB: it starts '<p>Late.', expected a zip file",
+        ),
         ("a.zip", b"Late.", "the file is not a zip file: it starts 'Late.', expected one"),
         ("a.htm", b"Late.", "the file is not HTML: it starts 'Late.', expected tags such as <p>"),
         ("a.HTML", b"PKzip", "the file is not HTML: it starts 'PKzip', expected tags such as <p>"),

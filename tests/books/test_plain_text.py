@@ -281,7 +281,7 @@ def test_headings_are_known_by_gaps_and_words():
 
 def test_a_chapter_with_a_quoted_title_and_one_without_a_gap():
     printed = (
-        f"\n\n\nCHAPTER I\n\n\"COME OVER!\"\n\n\n{wrapped(PROSE, PROSE)}"
+        f'\n\n\nCHAPTER I\n\n"COME OVER!"\n\n\n{wrapped(PROSE, PROSE)}'
         f"\nCHAPTER II\n\n{wrapped(PROSE, PROSE)}\n\n\n\nCHAPTER III\n\n\n{wrapped(PROSE)}"
     )
     book = parse_book(printed.encode(), "7")

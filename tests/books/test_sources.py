@@ -136,7 +136,18 @@ def test_sample_is_the_packaged_file(cache):
 
 def test_words_that_name_nothing_are_reported_and_the_others_found(tmp_path, cache, monkeypatch):
     monkeypatch.chdir(touch(tmp_path, "good.htm", "notes.pdf", "a.csv", "novels/readme.pdf"))
-    words = ["emma.htm", "novels/", "good.htm", "notes.pdf", "a.csv", "x*.htm", "0", "123456789", "", "٣"]
+    words = [
+        "emma.htm",
+        "novels/",
+        "good.htm",
+        "notes.pdf",
+        "a.csv",
+        "x*.htm",
+        "0",
+        "123456789",
+        "",
+        "٣",
+    ]
     words += ["good.htm/a.htm", os.devnull]
     sources, missing = find_sources(words, cache=cache)
     assert [source.id for source in sources] == ["good"]
