@@ -81,8 +81,10 @@ class TextWriter(HTMLParser):
     STANZA = re.compile(r"\b(?:stanza|linegroup|group)\b")
     NOTE = re.compile(r"^(?:foot|fn)$|\b(?:footnotes?|fnote|endnotes?)\b")
     LABEL = re.compile(r"(?:Footnote\s+)?[\[(]?(\d{1,3}|[A-Z]|[*†‡§])[\])]?[.:]?(?:\s+|$)")
-    # What a volunteer leaves out of the text: numbers of pages.
-    PAGES = re.compile(r"\b(?:pagenum|page-?num|pageno|pgnum|pb|folionum|x-ebookmaker-pageno)\b")
+    # What a volunteer leaves out of the text: numbers of pages and lines.
+    PAGES = re.compile(
+        r"\b(?:page-?num|pageno|pgnum|pb|folionum|x-ebookmaker-pageno|line-?num|linenumber)\b"
+    )
     VOID = frozenset({"br", "hr", "img", "meta", "link", "input", "col", "area", "base", "wbr"})
 
     def __init__(self, chapter_level: int) -> None:
