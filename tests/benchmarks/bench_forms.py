@@ -138,7 +138,7 @@ class TextWriter(HTMLParser):
         elif tag == "blockquote":
             what = "quote"
         elif tag == "sup":
-            what = "skip"
+            what = "raised"
         elif tag in self.EMPHASIS:
             what = "emphasis"
             self.text.append("_")
@@ -173,6 +173,8 @@ class TextWriter(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.inside("skip"):
             return
+        if self.inside("raised") and re.fullmatch(r"[\[(]?[\d*†‡]+[\])]?", data.strip()):
+            return  # the anchor of a note; "S. Exc.a" has raised letters
         self.text.append(data if self.inside("pre") else re.sub(r"\s+", " ", data))
 
     def flush(self) -> None:
