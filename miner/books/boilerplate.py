@@ -98,6 +98,11 @@ def strip_boilerplate(page: Page) -> Body:
     return Body(kept, _fields(head), drops + page.drops, _header(above), _text_of(below))
 
 
+def is_boundary(line: str) -> bool:
+    """Whether a line is one of those with which Gutenberg starts or ends a book."""
+    return bool(_START.search(line) or _END.search(line))
+
+
 def _find_book(text_blocks: Sequence[TextBlock]) -> tuple[int, int, str]:
     """The positions where the book starts and where it has ended, and the header's text."""
     start = 0

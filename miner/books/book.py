@@ -1,4 +1,4 @@
-"""Gutenberg HTML -> Book: blocks of clean text in reading order, each with its kind."""
+"""The file of a book -> Book: blocks of clean text in reading order, each with its kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from enum import StrEnum
 
 from miner.books.boilerplate import strip_boilerplate
 from miner.books.chapters import Outline, find_chapter_starts, is_contents_title, looks_like_heading
-from miner.books.page import TextBlock, count_words, read_page
+from miner.books.forms import read_page
+from miner.books.page import Page, TextBlock, count_words
 from miner.books.rights import find_copyright
 from miner.languages.registry import LANGUAGES, any_of, code_from_name
 
@@ -54,8 +55,8 @@ class Book:
 
     Args:
         id: the Gutenberg number as text ("1342"), or the file's stem where there is no number.
-        title: from the header, else from <title>.
-        author: from the header, else from <title>; "" where neither names one.
+        title: from the header, else from <title>, the metadata of an EPUB or the first line.
+        author: from the header, else as the title; "" where nothing names one.
         language: a two-letter code. It is the name in the file where that name is not known, and ""
             where the file has none.
         blocks: all blocks in reading order. Footnotes, captions and tables of contents are among
@@ -110,12 +111,13 @@ _TITLE = re.compile(
 
 
 def parse_book(data: bytes, book_id: str) -> Book:
-    """The book in the bytes of a Gutenberg HTML file.
+    """The book in the bytes of a file: HTML, plain text, EPUB or a zip file of Gutenberg.
 
     Raises:
         TypeError: if `data` is not bytes.
-        ValueError: if the file is empty, binary or not HTML, if it holds no text beside a licence,
-            or if more than a fifth of the book would be dropped. One line, without the path.
+        ValueError: if the file is empty, binary, damaged or encrypted, if it holds no text beside a
+            licence, or if more than a fifth of the book would be dropped. One line, without the
+            path.
     """
     if not isinstance(data, bytes):
         found = type(data).__name__
@@ -127,7 +129,7 @@ def parse_book(data: bytes, book_id: str) -> Book:
     body = strip_boilerplate(page)
     if not body.text_blocks:
         raise ValueError("the file holds no text of a book, expected paragraphs below its header")
-    title, author = _title_and_author(page.title, body.fields)
+    title, author = _title_and_author(page, body.fields)
     return Book(
         id=book_id,
         title=title,
@@ -297,9 +299,11 @@ def _tables(text_blocks: Sequence[TextBlock]) -> Iterable[list[int]]:
         yield rows
 
 
-def _title_and_author(page_title: str, fields: dict[str, str]) -> tuple[str, str]:
+def _title_and_author(page: Page, fields: dict[str, str]) -> tuple[str, str]:
     """Title and author from the header's fields, else from <title>: "Emma, by Jane Austen"."""
-    title, _, author = _TITLE.sub("", page_title).partition(", by ")
+    title, author = page.title, page.author
+    if not author:
+        title, _, author = _TITLE.sub("", title).partition(", by ")
     return fields.get("title", title.strip()), fields.get("author", author.strip())
 
 

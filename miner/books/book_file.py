@@ -15,6 +15,16 @@ _HEADER_OR_FOOTER = re.compile(
     rb"\*END\W{0,9}THE SMALL PRINT!|\bEnd of (?:the |this )?Project\s+Gutenberg",
     re.IGNORECASE,
 )
+_SHOWN = 40  # bytes in a message
+_TAG = re.compile(rb"<(?:html|body|p|div|pre|br|h[1-6])\b", re.IGNORECASE)
+_ZIP = re.compile(rb"\APK")
+# What the bytes of a file hold, by the suffix of its name. Plain text may begin in any way.
+_KINDS = {
+    ".htm": ("HTML", _TAG, "tags such as <p>"),
+    ".html": ("HTML", _TAG, "tags such as <p>"),
+    ".epub": ("an EPUB", _ZIP, "a zip file"),
+    ".zip": ("a zip file", _ZIP, "one"),
+}
 _NUMBER = re.compile(rb"\be-?(?:book|text)\s{0,9}#\s{0,9}0*([1-9]\d{0,7})", re.IGNORECASE)
 
 
@@ -22,7 +32,8 @@ def read_book_file(path: Path) -> bytes:
     """The bytes of a file that is no larger than a book can be.
 
     Raises:
-        ValueError: if it is larger than `LARGEST_FILE`; it is not opened then.
+        ValueError: if it is larger than `LARGEST_FILE`; it is not opened then. Or if it is of
+            another kind than its name says: a server's notice, saved as an EPUB, is no book.
         OSError: if it cannot be read.
     """
     size = path.stat().st_size
@@ -31,7 +42,14 @@ def read_book_file(path: Path) -> bytes:
             f"{printable(path.name)} has {size:,} bytes, expected a book of at most "
             f"{LARGEST_FILE:,} bytes"
         )
-    return path.read_bytes()
+    data = path.read_bytes()
+    name, pattern, expected = _KINDS.get(path.suffix.lower(), ("", None, ""))
+    # Whether bytes are text at all, and which letters are wide ones, is for whoever decodes them.
+    is_text = pattern is _ZIP or b"\0" not in data
+    if pattern and data.strip() and is_text and not pattern.search(data):
+        start = " ".join(data[:_SHOWN].decode("ascii", "replace").split())
+        raise ValueError(f"the file is not {name}: it starts {start!r}, expected {expected}")
+    return data
 
 
 def find_page_fault(page: bytes, id: str) -> str:

@@ -85,6 +85,11 @@ def is_contents_title(text: str) -> bool:
     return bool(_CONTENTS_TITLE.fullmatch(text))
 
 
+def is_numbered(text: str) -> bool:
+    """Whether a heading has the number of a chapter or another division: "II. The Bees"."""
+    return bool(_NUMBERED.match(text)) and len(text) <= _LONGEST_CHAPTER_TITLE
+
+
 def find_chapter_starts(outline: Sequence[Outline]) -> list[int]:
     """Positions in the outline at which a chapter begins, ascending.
 
@@ -101,7 +106,7 @@ def find_chapter_starts(outline: Sequence[Outline]) -> list[int]:
     candidates = []
     for run, n_words in runs:
         headings = [outline[position] for position in run]
-        is_named = any(_is_numbered(heading.text) for heading in headings)
+        is_named = any(is_numbered(heading.text) for heading in headings)
         is_last = headings[0].level == _PARAGRAPH and bool(_LAST.match(headings[0].text))
         if n_words < _SHORTEST_CHAPTER and not is_named:
             continue
@@ -139,10 +144,6 @@ def _is_caption(heading: Outline) -> bool:
     return heading.text[:1] in "\"'“‘«„" or (
         heading.text.endswith((".", "”", '"')) and len(heading.text.split()) > 5
     )
-
-
-def _is_numbered(text: str) -> bool:
-    return bool(_NUMBERED.match(text)) and len(text) <= _LONGEST_CHAPTER_TITLE
 
 
 def _runs(outline: Sequence[Outline]) -> list[tuple[list[int], int]]:
@@ -187,7 +188,7 @@ def _deepest_chapter_level(
         for position in run:
             called[outline[position].level] += bool(_CALLED_CHAPTER.match(outline[position].text))
         for position in run:
-            if _is_numbered(outline[position].text):
+            if is_numbered(outline[position].text):
                 numbered[outline[position].level] += 1
                 break
     for counts in (called, numbered):

@@ -1,4 +1,4 @@
-"""Bytes of an HTML file -> its text. A few bad bytes cost their own letters and no others."""
+"""Bytes of HTML or plain text -> the text. A few bad bytes cost their own letters and no others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ _SHARES = {"1": (0.99, 1.0), "+": (0.25, 1.0), "0": (0.0, 0.01)}
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\v\f\r"))
 _LARGEST_SHARE_OF_CONTROLS = 0.02
 # Declarations of an encoding that the bytes do not have, or that HTML reads as windows-1252.
-_READ_AS_1252 = re.compile(r"utf-?(?:8|16|32)\b.*|iso-?8859-?1|latin-?1|(?:us-)?ascii")
+_READ_AS_1252 = re.compile(r"utf-?(?:8|16|32)\b.*|iso-?8859-?1|(?:iso-)?latin-?1|(?:us-)?ascii")
+# A line of Gutenberg's header, "Character set encoding: ISO-8859-2", and where it is looked for.
+_NAMED = re.compile(rb"character set encoding:\s{0,9}([\w-]{1,20})", re.IGNORECASE)
+_HEADER = 4096  # bytes
+_CODE_PAGE = re.compile(r"^(?:codepage|cp|windows)-?(?=\d{3,4}$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +52,25 @@ class DecodedText:
     warnings: tuple[str, ...]
 
 
-def decode_html(data: bytes) -> DecodedText:
-    """The text of an HTML file.
+def decode_book(data: bytes) -> DecodedText:
+    """The text of an HTML or plain-text file.
 
     Bytes that are valid UTF-8 are read as UTF-8, even where the file declares another encoding: no
     real latin-1 text with accents or quotation marks is valid UTF-8 by accident. So are bytes that
     are mostly valid: they begin with the byte order mark, or have more characters beyond ASCII than
     bad bytes. UTF-16 and UTF-32 are known by their byte order mark or their NUL bytes. Other bytes
-    are read in the declared encoding (XML declaration or meta element). Latin-1 and ASCII are read
-    as windows-1252, as the HTML standard says. U+FFFD stands for bytes that are no text, such as
-    NUL and other control characters.
+    are read in the declared encoding (XML declaration, meta element, or "Character set encoding" in
+    Gutenberg's header). Latin-1 and ASCII are read as windows-1252, as the HTML standard says.
+    U+FFFD stands for bytes that are no text, such as NUL and other control characters.
 
     Raises:
         ValueError: if the file is empty, or holds control characters as binary files do.
     """
     if not data.strip():
-        raise ValueError("the file is empty, expected HTML")
+        raise ValueError("the file is empty, expected a book")
     wide = _wide_encoding(data)
     if not wide and b"\0" in data and _is_binary(data):
-        raise ValueError("the file is binary, expected HTML")
+        raise ValueError("the file is binary, expected a book")
     encoding = wide or "utf-8"
     text, n_bad = _decode(data, encoding)
     warnings: tuple[str, ...] = ()
@@ -125,7 +129,9 @@ def _decode_declared(data: bytes, n_bad: int) -> tuple[str, tuple[str, ...]]:
         n_bad: how many of them are not UTF-8.
     """
     declared = EncodingDetector.find_declared_encoding(data, is_html=True) or ""
-    declared = declared.lower().replace("_", "-")
+    if not declared and (named := _NAMED.search(data[:_HEADER])):
+        declared = named[1].decode()
+    declared = _CODE_PAGE.sub("cp", declared.lower().replace("_", "-"))
     if declared and not _READ_AS_1252.fullmatch(declared):
         try:
             return data.decode(declared), ()

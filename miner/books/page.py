@@ -1,4 +1,4 @@
-"""Bytes of an HTML file -> the text blocks of the page, in order, each with its surroundings.
+"""The text of an HTML file -> the text blocks of the page, in order, each with its surroundings.
 
 This stage knows HTML and twenty years of Gutenberg's class names. It does not know what a licence,
 a chapter or a conversation is. It removes page numbers and footnote anchors, because they stand
@@ -10,14 +10,17 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import lru_cache
+from posixpath import basename
 from typing import cast
+from urllib.parse import unquote
 
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, Tag
 
-from miner.books.decoding import CONTROL, REPLACEMENT, decode_html
+from miner.books.decoding import CONTROL, REPLACEMENT, DecodedText
 
 # Stands for a <br> or the end of a line of verse until white space is normalized; private use.
 BREAK = "\ue000"
@@ -48,6 +51,10 @@ _BLOCK_TAGS = frozenset(
 )
 _SKIPPED_TAGS = frozenset("head style script title noscript template object map svg".split())
 _SKIPPED = re.compile(rf"<(/?)({'|'.join(sorted(_SKIPPED_TAGS))})\b[^<>]*>", re.IGNORECASE)
+_PAGE_TAG = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_BLOCK_TAG = re.compile(r"<(?:html|body|p|div|pre|br|h[1-6])\b", re.IGNORECASE)
+_HEAD = 64 * 2**10  # characters among which a page has one of the first; a header may come before
+_CHARACTERS_OF_A_TAG = 2000  # the most beside each tag of a page without the first
 _ANY_TAG = re.compile("<[^<>]*>")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _RIGHTS_NAME = re.compile(r"(?:dc|dcterms|pg)\.rights", re.IGNORECASE)
@@ -105,13 +112,14 @@ class Page:
 
     Args:
         text_blocks: all of them, in order.
-        title: what <title> says, or "".
-        language: what <html lang> says, or "".
+        title: what <title>, an EPUB's metadata or the first line of a plain text says, or "".
+        language: what <html lang> or an EPUB's metadata says, or "".
         drops: the words removed from within text blocks, by reason.
         warnings: what is doubtful in the file, one line each.
         n_lost: about how many words are in no text block, because a tag, a comment or an element
             around them is not closed; 0 if they are as few as in any file.
-        rights: what <meta name="dc.rights"> says, or "".
+        rights: what <meta name="dc.rights"> or an EPUB's metadata says, or "".
+        author: what an EPUB's metadata says, or ""; HTML may name the author in its title.
     """
 
     text_blocks: list[TextBlock]
@@ -121,6 +129,7 @@ class Page:
     warnings: tuple[str, ...]
     n_lost: int
     rights: str = ""
+    author: str = ""
 
 
 def count_words(text: str) -> int:
@@ -132,16 +141,32 @@ def count_words(text: str) -> int:
     return text.count(" ") + text.count("\n") + bool(text)
 
 
-def read_page(data: bytes) -> Page:
+def is_html(text: str) -> bool:
+    """Whether a text is HTML, and not a plain text in which a tag may be quoted.
+
+    >>> is_html("<p>It was late."), is_html("Late. " * 500 + "He typed <p>.")
+    (True, False)
+    """
+    if re.match(r"\s*<[a-z!?]", text, re.IGNORECASE) or _PAGE_TAG.search(text, 0, _HEAD):
+        return True
+    n_tags = sum(1 for _ in _BLOCK_TAG.finditer(text))
+    return n_tags * _CHARACTERS_OF_A_TAG > len(text)
+
+
+def read_html(decoded: DecodedText, files: Container[str] = ()) -> Page:
     """The page of an HTML file.
 
+    Args:
+        decoded: the text of the file.
+        files: the names of other files of the book, without folders. Links to them are links within
+            the book, as those to "#..." are.
+
     Raises:
-        ValueError: if the bytes are empty, binary, or hold no HTML element of a text page; if there
-            are more than `_MOST_TAGS` tags, or elements within more than `_DEEPEST` others.
+        ValueError: if the text holds no HTML element of a text page; if there are more than
+            `_MOST_TAGS` tags, or elements within more than `_DEEPEST` others.
     """
-    decoded = decode_html(data)
     text = decoded.text
-    if not re.search(r"<(?:html|body|p|div|pre|br|h[1-6])\b", text, re.IGNORECASE):
+    if not _BLOCK_TAG.search(text):
         start = " ".join(text[:40].split())
         raise ValueError(f"the file is not HTML: it starts {start!r}, expected tags such as <p>")
     if (n_tags := text.count("<")) > _MOST_TAGS:
@@ -151,7 +176,7 @@ def read_page(data: bytes) -> Page:
         # Encoded again: lxml reads bytes faster, and this way it ignores a wrong declaration.
         soup = _Soup(text.encode("utf-8"), "lxml", from_encoding="utf-8")
     try:
-        walk = _Walk(_find_broken(soup))
+        walk = _Walk(_find_broken(soup), files)
         walk.visit(soup, "", 0, 0, 0, False)
         walk.flush("", 0, "", False)
         html = cast("Tag | None", soup.find("html"))
@@ -222,10 +247,12 @@ def _find_broken(soup: BeautifulSoup) -> set[int]:
 class _Walk:
     """One pass over the tree; text gathers in `parts` up to the next boundary of a block.
 
-    `broken` are the ids of the objects of all elements that hold a <br>.
+    `broken` are the ids of the objects of all elements that hold a <br>; `files` are the names of
+    the book's other files.
     """
 
     broken: set[int]
+    files: Container[str]
     text_blocks: list[TextBlock] = field(default_factory=list)
     drops: Counter[str] = field(default_factory=Counter)
     parts: list[str] = field(default_factory=list)
@@ -311,11 +338,15 @@ class _Walk:
                 self.visit(tag, "caption", level, link, bold, preformatted)
                 self.flush("caption", level, name, preformatted)
                 return
-        if name == "a" and str(tag.get("href") or "").startswith("#"):
+        if name == "a" and self._is_within_book(str(tag.get("href") or "")):
             link += 1
         if name in ("b", "strong", "big"):
             bold += 1
         self.visit(tag, region, level, link, bold, preformatted)
+
+    def _is_within_book(self, href: str) -> bool:
+        path = href.partition("#")[0]
+        return basename(unquote(path)) in self.files if path else bool(href)
 
     def add(self, text: str, link: int, bold: int, preformatted: bool) -> None:
         self.parts.append(text.replace("\n", BREAK) if preformatted else text)
@@ -340,43 +371,72 @@ class _Walk:
             return
         self.parts, self.linked, self.plain = [], 0, False
         text = "".join(parts)
-        if not text or text.isspace():
-            return
-        notes: list[str] = []
-        if "[" in text or "{" in text:
-            text, n_pages = _PAGE_TEXT.subn("", text)
-            if n_pages:
-                self.drops["page numbers"] += n_pages
-            text, n_anchors = _PLAIN_ANCHOR.subn("", text)
-            if n_anchors:
-                self.drops["footnote anchors"] += n_anchors
-            if "[Footnote" in text:
-                # Where no bracket closes, each note would be sought to the end of the text.
-                end = text.rfind("]") + 1
-                notes = _NOTE_TEXT.findall(text, 0, end)
-                text = _NOTE_TEXT.sub("", text[:end]) + text[end:]
-        if _CAP in text:
-            text = _GAP_IN_WORD.sub("", text).replace(_CAP, "")
-        if not text.isascii():
-            text = _INVISIBLE.sub("", text)
-        text = _single_spaced(text)
-        share = min(linked / len(text), 1.0) if text else 0.0
-        if text and BREAK not in text:
-            pieces = [text]
-        else:
-            pieces = []
-            for piece in _BREAKS.split(text):
-                lines = [line.strip() for line in piece.split(BREAK)]
-                pieces.append("\n".join(line for line in lines if line))
-        for clean in pieces:
-            if clean:
-                self.text_blocks.append(
-                    TextBlock(clean, level, region, tag, share, not plain, preformatted)
-                )
-        region = region if region in ("licence", "note") else "footnote"
-        for note in notes:
-            clean = " ".join(note.replace(BREAK, " ").split())
-            self.text_blocks.append(TextBlock(clean, 0, region, tag, 0.0, False, False))
+        self.text_blocks += divide_text(
+            text, self.drops, region, level, tag, linked, not plain, preformatted
+        )
+
+
+def divide_text(
+    text: str,
+    drops: Counter[str],
+    region: str,
+    level: int = 0,
+    tag: str = "p",
+    n_linked: int = 0,
+    bold: bool = False,
+    preformatted: bool = False,
+) -> list[TextBlock]:
+    """The text blocks of a stretch of text without markup.
+
+    Page numbers and footnote anchors are left out, two `BREAK`s divide blocks, and a note within a
+    sentence is a block after it.
+
+    Args:
+        text: the text, with a `BREAK` for each line break to keep.
+        drops: counts the words left out, by reason.
+        region: of all of them, as in `TextBlock`.
+        level: as there.
+        tag: as there.
+        n_linked: how many of the characters are links within the page.
+        bold: as there.
+        preformatted: as there.
+    """
+    if not text or text.isspace():
+        return []
+    notes: list[str] = []
+    if "[" in text or "{" in text:
+        text, n_pages = _PAGE_TEXT.subn("", text)
+        if n_pages:
+            drops["page numbers"] += n_pages
+        text, n_anchors = _PLAIN_ANCHOR.subn("", text)
+        if n_anchors:
+            drops["footnote anchors"] += n_anchors
+        if "[Footnote" in text:
+            # Where no bracket closes, each note would be sought to the end of the text.
+            end = text.rfind("]") + 1
+            notes = _NOTE_TEXT.findall(text, 0, end)
+            text = _NOTE_TEXT.sub("", text[:end]) + text[end:]
+    if _CAP in text:
+        text = _GAP_IN_WORD.sub("", text).replace(_CAP, "")
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
+    text = _single_spaced(text)
+    share = min(n_linked / len(text), 1.0) if text else 0.0
+    if text and BREAK not in text:
+        pieces = [text]
+    else:
+        pieces = []
+        for piece in _BREAKS.split(text):
+            lines = [line.strip() for line in piece.split(BREAK)]
+            pieces.append("\n".join(line for line in lines if line))
+    found = [
+        TextBlock(clean, level, region, tag, share, bold, preformatted) for clean in pieces if clean
+    ]
+    region = region if region in ("licence", "note") else "footnote"
+    for note in notes:
+        clean = " ".join(note.replace(BREAK, " ").split())
+        found.append(TextBlock(clean, 0, region, tag, 0.0, False, False))
+    return found
 
 
 def _single_spaced(text: str) -> str:

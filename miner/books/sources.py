@@ -1,4 +1,4 @@
-"""Words that name books -> the HTML files of these books; nothing is downloaded here.
+"""Words that name books -> the files of these books; nothing is downloaded here.
 
 A Gutenberg number that is neither in the local folder nor in the cache has no file yet.
 `miner.books.download.download` downloads it later.
@@ -14,38 +14,19 @@ from itertools import chain, count
 from pathlib import Path
 
 from miner.books.book_file import find_file_fault
+from miner.books.names import SUFFIXES, UNREAD_SUFFIXES, id_of, local_names, without_other_forms
 from miner.files import printable
 
 SAMPLE = "sample"
 _NUMBERS_SHOWN = 3  # in a message about files that are not read
 # A Gutenberg number as a user writes it; the group leaves out leading zeros.
 NUMBER = re.compile(r"0*([1-9][0-9]{0,7})")
-_SUFFIXES = (".htm", ".html")
-# The other forms in which Gutenberg gives its books.
-_UNREAD_SUFFIXES = (".txt", ".epub", ".zip", ".mobi", ".azw3", ".pdf", ".rdf")
-_NUMBERED_STEM = re.compile(r"(?:pg)?0*([1-9][0-9]{0,7})(?:-h|-images)?", re.IGNORECASE)
+_SUFFIXES_SHOWN = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
 _UNREAD_STEM = re.compile(r"(?:pg)?0*([1-9][0-9]{0,7})(?:-[a-z0-9]+)*", re.IGNORECASE)
 _PG_NUMBER = re.compile(r"pg(\d+)", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?://)?(?:www\.|m\.)?gutenberg\.org/", re.IGNORECASE)
 _NUMBER_IN_ADDRESS = re.compile(
     r"/(?:ebooks|files|etext|cache/epub)/0*([1-9][0-9]{0,7})(?![0-9])", re.IGNORECASE
-)
-_LOCAL_NAMES = (
-    "{id}-h.htm",
-    "{id}-h.html",
-    "pg{id}-images.html",
-    "pg{id}.html",
-    "{id}.html",
-    "{id}/{id}-h.htm",
-    "{id}-h/{id}-h.htm",
-    # The module "gutenberg" of Gutenberg's rsync servers, and "gutenberg-epub" below or beside it.
-    "{path}/{id}-h/{id}-h.htm",
-    "{path}/{id}-h/{id}-h.html",
-    "{path}/{id}-h.htm",
-    "cache/epub/{id}/pg{id}-images.html",
-    "{id}/pg{id}-images.html",
-    "epub/{id}/pg{id}-images.html",
-    "files/{id}/{id}-h/{id}-h.htm",
 )
 
 
@@ -90,15 +71,6 @@ def books_folder() -> Path | None:
     return Path(folder) if folder else None
 
 
-def classic_folder(id: str) -> str:
-    """The folder of a book in the classic layout of Gutenberg's servers.
-
-    >>> classic_folder("1342"), classic_folder("5")
-    ('1/3/4/1342', '0/5')
-    """
-    return "/".join([*(id[:-1] or "0"), id])
-
-
 def cached_file(cache: Path, id: str) -> Path:
     """The path of a book in the cache, which may not exist yet."""
     return cache / f"{id}.html"
@@ -114,10 +86,14 @@ def find_sources(
     """The books that words name, in the order of the words, and the words that name none.
 
     A word is `sample` (the packaged file), a Gutenberg number (1342 or pg1342), the address of a
-    book at gutenberg.org, an HTML file, a folder (its .htm and .html files by name, without those
-    in subfolders), a glob pattern or a title. It is tried in that order, so a folder called 1342 is
-    written `./1342`. No book is downloaded. A file in the cache that is not the book of its number
-    does not count.
+    book at gutenberg.org, a file (HTML, EPUB, plain text, or a zip file with one of Gutenberg's), a
+    folder (its files of these kinds by name, without those in subfolders), a glob pattern or a
+    title. It is tried in that order, so a folder called 1342 is written `./1342`. No book is
+    downloaded. A file in the cache that is not the book of its number does not count.
+
+    Several forms of one book in a folder or under a pattern are one book: HTML comes before a zip
+    file of HTML, then EPUB, then plain text, then zip files of it. The same order holds where a
+    number is looked up. A file that is named itself is always taken.
 
     A file named twice is one source, under the first word. Ids are distinct: of several files of
     one number the first keeps the number, and a later one gets its full stem ("pg1342-images"). If
@@ -189,11 +165,11 @@ def _on_disk(word: str) -> list[Source] | Missing:
     """The sources of a file, a folder or a glob pattern."""
     path = Path(word)
     if path.is_file():
-        if path.suffix.lower() in _SUFFIXES:
+        if path.suffix.lower() in SUFFIXES:
             return [Source(word, id_of(path), path)]
-        if path.suffix.lower() in _UNREAD_SUFFIXES:
+        if path.suffix.lower() in UNREAD_SUFFIXES:
             return Missing(word, _why_unread([path]))
-        return Missing(word, "not an HTML file, expected a name ending in .htm or .html")
+        return Missing(word, f"not a book, expected a name ending in {_SUFFIXES_SHOWN}")
     if path.is_dir():
         holds, entries = "holds", list(path.iterdir())
     elif any(sign in word for sign in "*?["):
@@ -205,8 +181,8 @@ def _on_disk(word: str) -> list[Source] | Missing:
         return Missing(word, "neither a file nor a folder")
     if sources := _of_files(word, entries):
         return sources
-    why = f"{holds} no .htm or .html file"
-    unread = sorted(entry for entry in entries if entry.suffix.lower() in _UNREAD_SUFFIXES)
+    why = f"{holds} no {_SUFFIXES_SHOWN} file"
+    unread = sorted(entry for entry in entries if entry.suffix.lower() in UNREAD_SUFFIXES)
     return Missing(word, f"{why}; {_why_unread(unread)}" if unread else why)
 
 
@@ -224,7 +200,7 @@ def _at_address(word: str, books: Path | None, cache: Path) -> list[Source] | Mi
             "expected one such as https://www.gutenberg.org/ebooks/1342",
         )
     page = word[match.end() :].lower()
-    for suffix in _UNREAD_SUFFIXES:
+    for suffix in UNREAD_SUFFIXES:
         if re.search(rf"{re.escape(suffix)}\b|{re.escape(suffix)}\d", page):
             return Missing(word, f"{suffix} files are not read, expected the number {match[1]}")
     return [replace(source, word=word) for source in _numbered(match[1], books, cache)]
@@ -243,24 +219,19 @@ def _may_be_title(word: str) -> bool:
 
     Titles end in question marks, so a question mark alone makes no pattern.
     """
-    is_path = word.lower().endswith(_SUFFIXES) or any(sign in word for sign in "/\\*[")
+    is_path = word.lower().endswith(SUFFIXES) or any(sign in word for sign in "/\\*[")
     return any(map(str.isalpha, word)) and not is_path and not os.path.lexists(word)
 
 
 def _of_files(word: str, paths: Iterable[Path]) -> list[Source]:
-    """The HTML files among the paths, sorted, each with its number or stem as id."""
-    return [
-        Source(word, id_of(path), path)
+    """The files of books among the paths, sorted, each with its number or stem as id."""
+    files = (
+        path
         for path in sorted(paths)
         # Other systems leave hidden files beside a book ("._1342-h.htm").
-        if path.suffix.lower() in _SUFFIXES and not path.name.startswith(".") and path.is_file()
-    ]
-
-
-def id_of(path: Path) -> str:
-    """The Gutenberg number in a file's name, else its stem: 1342 of 1342-h.htm."""
-    match = _NUMBERED_STEM.fullmatch(path.stem)
-    return match[1] if match else printable(path.stem)
+        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
+    )
+    return [Source(word, id_of(path), path) for path in without_other_forms(files)]
 
 
 def _sample() -> list[Source] | Missing:
@@ -276,8 +247,7 @@ def _sample() -> list[Source] | Missing:
 
 def _numbered(id: str, books: Path | None, cache: Path) -> list[Source]:
     """The book of a Gutenberg number: in the local folder, in the cache, or on no disk yet."""
-    names = (name.format(id=id, path=classic_folder(id)) for name in _LOCAL_NAMES)
-    local = [books / name for name in names] if books else []
+    local = (books / name for name in local_names(id)) if books else ()
     path = next((path for path in local if path.is_file()), None)
     if path is None and _is_cached(cached_file(cache, id), id):
         path = cached_file(cache, id)

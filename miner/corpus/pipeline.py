@@ -91,7 +91,7 @@ def mine(
         Letter for you, Mr. Tarrant, and a brown one. -> I see it’s brown.
 
     Args:
-        source: a Gutenberg number (1342), the path of an HTML file, a title, or "sample" for the
+        source: a Gutenberg number (1342), the path of a book's file, a title, or "sample" for the
             short book that comes with the package.
         tagger: "auto", a registered tagger ("gap", "gap:300"), the path of a tags file or of a
             checkpoint, or any object with a method `tag` (see `miner.Tagger`).

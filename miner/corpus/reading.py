@@ -31,7 +31,7 @@ def read_book(
         'The Lock-Keeper’s Winter'
 
     Args:
-        source: a Gutenberg number (1342), the path of an HTML file, a title, or "sample".
+        source: a Gutenberg number (1342), the path of a book's file, a title, or "sample".
         books: folder in which a number is looked up first.
         mirror: URL template from which a number is downloaded, if it is in no folder.
 
@@ -61,7 +61,7 @@ def read_spans(
         True
 
     Args:
-        source: a Gutenberg number (1342), the path of an HTML file, a title, or "sample".
+        source: a Gutenberg number (1342), the path of a book's file, a title, or "sample".
         quotes: names of the marks that open speech; without any they are inferred.
         books: folder in which a number is looked up first.
         mirror: URL template from which a number is downloaded, if it is in no folder.

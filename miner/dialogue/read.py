@@ -37,7 +37,7 @@ def parse_spans(
     """Returns the spans of a book file, in reading order.
 
     Args:
-        data: the bytes of a Gutenberg HTML file.
+        data: the bytes of a book's file, in any form that `parse_book` reads.
         book_id: the id of the book in everything made from it.
         quotes: the names of the marks that open speech. If empty they are inferred from the text,
             and a play or a book in a language without a file in `miner/languages` is refused.

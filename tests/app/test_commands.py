@@ -170,7 +170,7 @@ def test_profile_of_books_without_speech(tmp_path):
     assert shown.exit_code == 0
     empty = tmp_path / "empty.html"
     empty.write_bytes(b"")
-    assert failed("profile", empty) == f"{empty}: the file is empty, expected HTML"
+    assert failed("profile", empty) == f"{empty}: the file is empty, expected a book"
     assert failed("profile", DATA).startswith(f"{DATA}: found ")
     silent = tmp_path / "silent.html"
     silent.write_text("<html><body><p>It rained.</p><p>It went on.</p></body></html>")

@@ -90,7 +90,7 @@ def test_examples_of_the_sample_work(path, folder):
 def test_the_help_says_what_a_book_is_and_how_the_shell_completes():
     shown = " ".join(said("--help").split())
     for part in (
-        "an HTML file 1342-h.htm",
+        "a file 1342-h.htm, 1342-0.txt, pg1342.epub, 1342-h.zip",
         'a folder, or a pattern books, "books/*.htm"',
         "a Gutenberg number 1342",
         'a title "Pride and Prejudice"',

@@ -43,7 +43,7 @@ from random import Random
 from rich.console import Console
 
 from miner.app.tables.layout import new_table
-from miner.books.decoding import decode_html
+from miner.books.decoding import decode_book
 from miner.books.sources import Source, find_sources
 from miner.corpus.executors import LocalExecutor
 from miner.corpus.mined_book import MinedBook
@@ -519,7 +519,7 @@ class Mutator:
             places = int(math.exp(random.uniform(math.log(FEW + 1), math.log(most))))
         # The book with the smallest digest: a folder with other books beside it changes nothing.
         book = min(self.paths, key=lambda id: hashlib.md5(f"{seed} {id}".encode()).digest())
-        page = _stretch(decode_html(self.paths[book].read_bytes()).text, random)
+        page = _stretch(decode_book(self.paths[book].read_bytes()).text, random)
         damaged = damage(page, random, places)
         if isinstance(damaged, str):
             damaged = damaged.encode("utf-8", "surrogatepass")

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.books.boilerplate import strip_boilerplate
-from miner.books.page import count_words, read_page
+from miner.books.forms import read_page
+from miner.books.page import count_words
 
 # The book itself, and texts as long as real licences that speak of what licences speak of.
 STORY = [

@@ -388,9 +388,9 @@ def test_language(declared, field, expected):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "the file is empty, expected HTML"),
-        (b"PK\0\0", "the file is binary, expected HTML"),
-        (b"Late.", "the file is not HTML: it starts 'Late.', expected tags such as <p>"),
+        (b"", "the file is empty, expected a book"),
+        (b"PK\0\0", "the file is binary, expected a book"),
+        (b"<Late>", "the file is not HTML: it starts '<Late>', expected tags such as <p>"),
         (b"<p> </p>", "the file holds no text of a book, expected paragraphs below its header"),
         (
             b"<pre>*** START OF THIS PROJECT GUTENBERG EBOOK ***</pre>",

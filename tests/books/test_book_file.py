@@ -9,14 +9,14 @@ NOT_GUTENBERG = "a page without Gutenberg's header and footer"
 
 
 def test_a_file_is_read_up_to_the_limit(tmp_path, monkeypatch):
-    path = tmp_path / "em\nma.htm"
+    path = tmp_path / "em\nma.txt"
     path.write_bytes(b"x" * 100)
     monkeypatch.setattr(book_file, "LARGEST_FILE", 100)
     assert read_book_file(path) == b"x" * 100
     monkeypatch.setattr(book_file, "LARGEST_FILE", 99)
     with pytest.raises(ValueError) as failure:
         read_book_file(path)
-    assert str(failure.value) == (r"em\nma.htm has 100 bytes, expected a book of at most 99 bytes")
+    assert str(failure.value) == (r"em\nma.txt has 100 bytes, expected a book of at most 99 bytes")
 
 
 @pytest.mark.parametrize(

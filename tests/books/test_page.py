@@ -7,8 +7,9 @@ from helpers import DATA, cpu_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.books.decoding import decode_html
-from miner.books.page import count_words, read_page
+from miner.books.decoding import decode_book
+from miner.books.forms import read_page
+from miner.books.page import count_words, read_html
 
 
 def text_blocks(body: str):
@@ -25,7 +26,7 @@ def drops(body: str) -> dict[str, int]:
 
 def test_plain_text_is_refused_with_its_first_words():
     with pytest.raises(ValueError) as caught:
-        read_page(b"It was late,\r\nand 3 < 4, and <nobody> had asked who was still awake.")
+        read_html(decode_book(b"It was late,\r\nand 3 < 4, and <nobody> had asked who was awake."))
     assert str(caught.value) == (
         "the file is not HTML: it starts 'It was late, and 3 < 4, and <nobody> ha', "
         "expected tags such as <p>"
@@ -37,7 +38,7 @@ def test_a_page_without_html_and_body_is_a_page():
 
 
 def test_letters_are_composed():
-    assert decode_html("<p>Rene\u0301 a\u0302ge</p>".encode()).text == "<p>René âge</p>"
+    assert decode_book("<p>Rene\u0301 a\u0302ge</p>".encode()).text == "<p>René âge</p>"
     assert texts("<p>Ren&#101;&#769;</p>") == ["Rene\u0301"]  # entities stay as they were written
 
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from miner.books.sources import Missing, Source, cache_folder, find_sources
 
+SUFFIXES = ".htm, .html, .epub, .txt or .zip"
+
 
 @pytest.mark.parametrize(
     "name, id",
@@ -27,6 +29,15 @@ from miner.books.sources import Missing, Source, cache_folder, find_sources
         ("1342-h-old.htm", "1342-h-old"),
         ("0.html", "0"),
         (".emma.htm", ".emma"),
+        ("1342-0.txt", "1342"),
+        ("1342-8.txt", "1342"),
+        ("1342.txt", "1342"),
+        ("pg1342.txt", "1342"),
+        ("pg1342-images-3.epub", "1342"),
+        ("pg1342-images.epub", "1342"),
+        ("pg1342.EPUB", "1342"),
+        ("1342-h.zip", "1342"),
+        ("emma10.txt", "emma10"),
     ],
 )
 def test_id_of_a_file(tmp_path, cache, name, id):
@@ -36,7 +47,7 @@ def test_id_of_a_file(tmp_path, cache, name, id):
 
 def test_folder_is_its_html_files_in_order_without_subfolders(tmp_path, cache):
     folder = touch(
-        tmp_path / "in", "b.html", "a.htm", "C.HTM", "notes.txt", "._a.htm", "deep/d.html"
+        tmp_path / "in", "b.html", "a.htm", "C.HTM", "notes.csv", "._a.htm", "deep/d.html"
     )
     (folder / "saved.html").mkdir()
     sources, missing = find_sources([f"{folder}/"], cache=cache)
@@ -46,7 +57,7 @@ def test_folder_is_its_html_files_in_order_without_subfolders(tmp_path, cache):
 
 
 def test_glob_is_expanded_in_order(tmp_path, cache):
-    folder = touch(tmp_path / "in", "2-h.htm", "10-h.htm", "x.html", "2-h.txt", "deep/3-h.htm")
+    folder = touch(tmp_path / "in", "2-h.htm", "10-h.htm", "x.html", "2-h.pdf", "deep/3-h.htm")
     sources, missing = find_sources([f"{folder}/*-h.*"], cache=cache)
     assert ([source.id for source in sources], missing) == (["10", "2"], [])
     deep, _ = find_sources([f"{folder}/**/*-h.htm"], cache=cache)
@@ -124,17 +135,29 @@ def test_sample_is_the_packaged_file(cache):
 
 
 def test_words_that_name_nothing_are_reported_and_the_others_found(tmp_path, cache, monkeypatch):
-    monkeypatch.chdir(touch(tmp_path, "good.htm", "notes.txt", "novels/readme.txt"))
-    words = ["emma.htm", "novels/", "good.htm", "notes.txt", "x*.htm", "0", "123456789", "", "٣"]
+    monkeypatch.chdir(touch(tmp_path, "good.htm", "notes.pdf", "a.csv", "novels/readme.pdf"))
+    words = [
+        "emma.htm",
+        "novels/",
+        "good.htm",
+        "notes.pdf",
+        "a.csv",
+        "x*.htm",
+        "0",
+        "123456789",
+        "",
+        "٣",
+    ]
     words += ["good.htm/a.htm", os.devnull]
     sources, missing = find_sources(words, cache=cache)
     assert [source.id for source in sources] == ["good"]
     assert [str(line) for line in missing] == [
         "emma.htm: no such file",
-        "novels/: holds no .htm or .html file; .txt files are not read, expected the HTML file or "
+        f"novels/: holds no {SUFFIXES} file; .pdf files are not read, expected the HTML file or "
         "the Gutenberg number",
-        "notes.txt: .txt files are not read, expected the HTML file or the Gutenberg number",
-        "x*.htm: matches no .htm or .html file",
+        "notes.pdf: .pdf files are not read, expected the HTML file or the Gutenberg number",
+        f"a.csv: not a book, expected a name ending in {SUFFIXES}",
+        f"x*.htm: matches no {SUFFIXES} file",
         "0: not a Gutenberg number, expected 1 to 99999999",
         "123456789: not a Gutenberg number, expected 1 to 99999999",
         "'': an empty word, expected a file, a folder or a Gutenberg number",
@@ -164,7 +187,7 @@ def test_a_name_too_long_for_the_disk_is_reported(cache):
 
 
 def test_a_word_that_is_nothing_else_is_a_title(tmp_path, cache, monkeypatch):
-    monkeypatch.chdir(touch(tmp_path, "emma.htm", "Emma", "notes.txt"))
+    monkeypatch.chdir(touch(tmp_path, "emma.htm", "Emma", "notes.pdf"))
     asked = []
 
     def number_from_title(title):
@@ -173,7 +196,7 @@ def test_a_word_that_is_nothing_else_is_a_title(tmp_path, cache, monkeypatch):
             raise ValueError("nobody wrote it")
         return "158"
 
-    words = ["Can You Forgive Her?", "Lost", "Emma", "notes.txt", "gone.htm", "a/b", "x*", "0", " "]
+    words = ["Can You Forgive Her?", "Lost", "Emma", "notes.pdf", "gone.txt", "a/b", "x*", "0", " "]
     sources, missing = find_sources(words, cache=cache, number_from_title=number_from_title)
     assert sources == [Source("Can You Forgive Her?", "158", None)]
     assert asked == ["Can You Forgive Her?", "Lost"]
@@ -195,6 +218,10 @@ def test_a_word_that_is_nothing_else_is_a_title(tmp_path, cache, monkeypatch):
         "https://www.gutenberg.org/cache/epub/1342/pg1342-images.html",
         "https://www.gutenberg.org/files/1342/",
         "https://m.gutenberg.org/ebooks/1342?lang=en#top",
+        "https://www.gutenberg.org/files/1342/1342-0.txt",
+        "https://www.gutenberg.org/ebooks/1342.txt.utf-8",
+        "https://www.gutenberg.org/ebooks/1342.epub3.images",
+        "https://www.gutenberg.org/files/1342/1342-h.zip",
     ],
 )
 def test_ways_to_write_a_number(cache, word):
@@ -206,10 +233,9 @@ def test_ways_to_write_a_number(cache, word):
 @pytest.mark.parametrize(
     ("page", "suffix"),
     [
-        ("files/1342/1342-0.txt", ".txt"),
-        ("ebooks/1342.txt.utf-8", ".txt"),
-        ("ebooks/1342.epub3.images", ".epub"),
-        ("files/1342/1342-h.zip", ".zip"),
+        ("ebooks/1342.pdf", ".pdf"),
+        ("ebooks/1342.rdf", ".rdf"),
+        ("cache/epub/1342/pg1342-images.mobi", ".mobi"),
     ],
 )
 def test_an_address_of_another_form_says_what_to_give(cache, page, suffix):
@@ -236,18 +262,43 @@ def test_an_address_that_names_no_book_is_refused(cache, word):
 
 
 def test_files_that_are_not_read_say_what_to_give(tmp_path, cache, monkeypatch):
-    monkeypatch.chdir(touch(tmp_path, *("in/pg84-images.epub", "in/1342-0.txt", "in/notes.ZIP")))
+    monkeypatch.chdir(touch(tmp_path, *("in/pg84.mobi", "in/1342-0.pdf", "in/notes.AZW3")))
     expected = "files are not read, expected the HTML file or the Gutenberg number"
-    _, missing = find_sources(["in/1342-0.txt", "in/notes.ZIP", "in", "in/*.epub"], cache=cache)
+    _, missing = find_sources(["in/1342-0.pdf", "in/notes.AZW3", "in", "in/*.mobi"], cache=cache)
     assert [str(line) for line in missing] == [
-        f"in/1342-0.txt: .txt {expected} (1342)",
-        f"in/notes.ZIP: .zip {expected}",
-        f"in: holds no .htm or .html file; .epub and .txt and .zip {expected} (1342, 84)",
-        f"in/*.epub: matches no .htm or .html file; .epub {expected} (84)",
+        f"in/1342-0.pdf: .pdf {expected} (1342)",
+        f"in/notes.AZW3: .azw3 {expected}",
+        f"in: holds no {SUFFIXES} file; .azw3 and .mobi and .pdf {expected} (1342, 84)",
+        f"in/*.mobi: matches no {SUFFIXES} file; .mobi {expected} (84)",
     ]
     touch(tmp_path, "in/emma.htm")
     sources, missing = find_sources(["in"], cache=cache)
     assert ([source.id for source in sources], missing) == (["emma"], [])
+
+
+FORMS = [
+    ("1342-h.htm", "pg1342-images-3.epub", "pg1342.epub", "1342-0.txt", "1342.txt", "1342-h.zip"),
+    ("1342-h.zip", "pg1342-images-3.epub", "1342-0.txt", "1342.zip"),
+    ("pg1342-images-3.epub", "pg1342-images.epub", "pg1342.epub", "1342-0.txt", "1342-0.zip"),
+    ("1342-0.txt", "pg1342.txt", "1342-8.txt", "1342.txt", "1342-0.zip"),
+    ("emma.epub", "emma.txt"),
+    ("emma.html", "emma.epub", "emma.txt", "emma.zip"),
+]
+
+
+@pytest.mark.parametrize("names", FORMS)
+def test_several_forms_of_a_book_in_a_folder_are_one_book(tmp_path, cache, names):
+    folder = touch(tmp_path / "in", *names)
+    for word in (str(folder), f"{folder}/*"):
+        assert [source.path.name for source in find_sources([word], cache=cache)[0]] == [names[0]]
+    last = str(folder / names[-1])
+    assert [source.path.name for source in find_sources([last], cache=cache)[0]] == [names[-1]]
+
+
+def test_forms_in_folders_of_a_mirror_are_one_book(tmp_path, cache):
+    folder = touch(tmp_path / "in", "7/7-0.txt", "7/7-h/7-h.htm", "a/emma.txt", "b/emma.txt")
+    sources, _ = find_sources([f"{folder}/**/*.*"], cache=cache)
+    assert [source.path.name for source in sources] == ["7-h.htm", "emma.txt", "emma.txt"]
 
 
 @pytest.mark.parametrize("content", [b"<p>Are you human?</p>", BOOK + b"[eBook #84]", b""])
@@ -281,6 +332,14 @@ LOCAL = [
     "1342/pg1342-images.html",
     "epub/1342/pg1342-images.html",
     "files/1342/1342-h/1342-h.htm",
+    "cache/epub/1342/pg1342-images.html",
+    "1342-h.zip",
+    "1342/pg1342-images-3.epub",
+    "cache/epub/1342/pg1342.epub",
+    "1342-0.txt",
+    "1342.txt",
+    "1/3/4/1342/1342-0.txt",
+    "1342.zip",
 ]
 
 

@@ -359,7 +359,7 @@ def test_words_that_name_no_book(tmp_path, monkeypatch):
     done = run("empty", "sample", "shut.html", "round.html", "0", "-q", "-o", "out")
     assert done.exit_code == 1
     assert done.stderr.splitlines() == [
-        "set aside: empty: holds no .htm or .html file",
+        "set aside: empty: holds no .htm, .html, .epub, .txt or .zip file",
         "set aside: shut.html: no such file",
         "set aside: round.html: cannot be read: Too many levels of symbolic links",
         "set aside: 0: not a Gutenberg number, expected 1 to 99999999",

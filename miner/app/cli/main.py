@@ -51,7 +51,7 @@ def main() -> None:
 
     \b
     A book is
-      an HTML file             1342-h.htm
+      a file                   1342-h.htm, 1342-0.txt, pg1342.epub, 1342-h.zip
       a folder, or a pattern   books, "books/*.htm"
       a Gutenberg number       1342, looked up in --books, then downloaded
       a title                  "Pride and Prejudice"

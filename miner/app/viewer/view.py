@@ -32,7 +32,7 @@ def view_html(
         b'<!DOCTYPE html>'
 
     Args:
-        source: a Gutenberg number (1342), the path of an HTML file, a title, or "sample".
+        source: a Gutenberg number (1342), the path of a book's file, a title, or "sample".
         taggers: names or paths of taggers, one or several; each is a layer of the page.
         gold: folder of annotations, which are a layer, too.
         quotes: names of the marks that open speech; without any they are inferred.

@@ -1,0 +1,181 @@
+"""The zip file of an EPUB -> one page: the text blocks of its files, in the order of its spine.
+
+`META-INF/container.xml` names the package, whose manifest lists the files and whose spine orders
+them (EPUB 3.3, sections 4.2.6.3 and 5). Each file of the spine is read as any other HTML. The
+navigation is left out: it repeats the headings.
+
+There is a library for EPUB, EbookLib, but its licence (AGPL) does not go with that of this project.
+The others on PyPI are young, or read without bounds. What is needed of the format is little.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - it has no types
+
+from miner.books.archive import Archive, MemberError
+from miner.books.decoding import decode_book
+from miner.books.page import Page, count_words, read_html
+from miner.files import printable
+
+CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_HTML = ("application/xhtml+xml", "text/html", "text/x-oeb1-document")
+# What hides fonts from a copyist. It says "encrypted", and no text is.
+_FONT_METHODS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_LARGEST_LOSS = 0.2  # of the files of the spine, as of the words of a page
+_SHOWN = 3  # names in a message
+
+
+@dataclass(frozen=True, slots=True)
+class _Package:
+    """What the package file of an EPUB says.
+
+    Args:
+        title: the title, or "".
+        author: the names of the creators with commas between, or "".
+        rights: what it says of the rights, or "".
+        language: its language, or "".
+        spine: the paths of the HTML files in reading order.
+        navigation: those of them that hold the table of contents of the reading system.
+    """
+
+    title: str
+    author: str
+    rights: str
+    language: str
+    spine: tuple[str, ...]
+    navigation: frozenset[str]
+
+
+def read_epub(archive: Archive) -> Page:
+    """The page of an EPUB.
+
+    Raises:
+        ValueError: if a package, its spine or more than a fifth of the files in it are missing,
+            damaged or encrypted; if a path leads out of the EPUB; or if it is too large.
+    """
+    package = _read_package(archive)
+    encrypted = _encrypted_paths(archive)
+    if any(path in encrypted for path in package.spine):
+        raise ValueError("the EPUB is encrypted (DRM), expected one that anybody may read")
+    names = frozenset(map(posixpath.basename, package.spine))
+    whole = Page([], package.title, package.language, Counter(), (), 0, package.rights, package.author)
+    lost: list[str] = []
+    for path in package.spine:
+        try:
+            data = archive.read(path)
+        except MemberError as error:
+            lost.append(str(error))
+            continue
+        try:
+            page = read_html(decode_book(data), names)
+        except ValueError as error:
+            lost.append(f"{printable(path)}: {error}")
+            continue
+        if path in package.navigation:
+            whole.drops["navigation"] += sum(count_words(block.text) for block in page.text_blocks)
+            continue
+        whole.text_blocks += page.text_blocks
+        whole.drops += page.drops
+        whole.warnings += tuple(f"{printable(path)}: {line}" for line in page.warnings)
+        whole.n_lost += page.n_lost
+        whole.language = whole.language or page.language
+    if lost:
+        shown = "; ".join(lost[:_SHOWN]) + "; ..." * (len(lost) > _SHOWN)
+        if len(lost) > _LARGEST_LOSS * len(package.spine):
+            raise ValueError(
+                f"the EPUB lacks {len(lost)} of the {len(package.spine)} files of its spine "
+                f"({shown}), expected at most a fifth"
+            )
+        whole.warnings += (f"files of the spine that cannot be read: {len(lost)} ({shown})",)
+    return whole
+
+
+def _read_package(archive: Archive) -> _Package:
+    container = _read_xml(archive, CONTAINER)
+    path = next((str(file.get("full-path") or "") for file in _all(container, "rootfile")), "")
+    if not path:
+        raise ValueError(f"{CONTAINER} names no package, expected a rootfile with a full-path")
+    package = _read_xml(archive, path)
+    folder = posixpath.dirname(path)
+    items = {str(item.get("id")): item for item in _all(package, "item")}
+    spine: list[str] = []
+    navigation: set[str] = set()
+    for reference in _all(package, "itemref"):
+        item = items.get(str(reference.get("idref")))
+        if item is None:
+            name = printable(str(reference.get("idref")))
+            raise ValueError(f"{printable(path)}: the spine names {name}, which is in no manifest")
+        if str(item.get("media-type")).lower() not in _HTML:
+            continue  # a picture; what it holds is no text
+        found = _resolve(folder, str(item.get("href") or ""), archive)
+        if found not in spine:
+            spine.append(found)
+        if "nav" in str(item.get("properties") or "").split():
+            navigation.add(found)
+    if not spine:
+        raise ValueError(f"{printable(path)}: the spine names no text, expected files of XHTML")
+    return _Package(
+        title=next(_texts(package, "title"), ""),
+        author=", ".join(dict.fromkeys(_texts(package, "creator"))),
+        rights=" ".join(_texts(package, "rights")),
+        language=next(_texts(package, "language"), ""),
+        spine=tuple(spine),
+        navigation=frozenset(navigation),
+    )
+
+
+def _resolve(folder: str, href: str, archive: Archive) -> str:
+    """The path of a file that the package names; references are relative to its folder."""
+    href = href.partition("#")[0]
+    names = archive.file.NameToInfo
+    for name in (unquote(href), href):
+        path = posixpath.normpath(posixpath.join(folder, name))
+        if path.startswith(("../", "/")) or path == "..":
+            raise ValueError(f"{printable(href)} leads out of the EPUB, expected a file in it")
+        if path in names:
+            return path
+    return posixpath.normpath(posixpath.join(folder, unquote(href)))
+
+
+def _encrypted_paths(archive: Archive) -> frozenset[str]:
+    """The paths of the files of which the text is encrypted."""
+    if _ENCRYPTION not in archive.file.NameToInfo:
+        return frozenset()
+    found: set[str] = set()
+    for part in _all(_read_xml(archive, _ENCRYPTION), "EncryptedData"):
+        methods = [str(method.get("Algorithm")) for method in _all(part, "EncryptionMethod")]
+        if not methods or methods[0] not in _FONT_METHODS:
+            found |= {unquote(str(path.get("URI"))) for path in _all(part, "CipherReference")}
+    return frozenset(found)
+
+
+def _read_xml(archive: Archive, name: str) -> etree._Element:
+    # Nothing outside of the file is read for it, and no entity grows.
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+    try:
+        root = etree.fromstring(archive.read(name), parser)
+    except MemberError as error:
+        raise ValueError(f"the EPUB has no package: {error}") from error
+    except etree.XMLSyntaxError as error:
+        raise ValueError(f"{printable(name)} is not XML: {error}") from error
+    if root is None:
+        raise ValueError(f"{printable(name)} is not XML, expected a file of an EPUB")
+    return root
+
+
+def _all(root: etree._Element, name: str) -> Iterator[etree._Element]:
+    """The elements of a name in any namespace; old packages have several."""
+    return root.iter(f"{{*}}{name}")
+
+
+def _texts(root: etree._Element, name: str) -> Iterator[str]:
+    for element in _all(root, name):
+        if text := " ".join("".join(element.itertext()).split()):
+            yield text
