@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from miner.books.book import Block, Book
     from miner.books.catalog_query import CatalogQuery
     from miner.books.catalog_search import CatalogResult, search_catalog
+    from miner.corpus.build import build_corpus
     from miner.corpus.mined_book import MinedBook
     from miner.corpus.pipeline import mine
     from miner.corpus.reading import read_book, read_spans
@@ -47,6 +48,7 @@ __all__ = [
     "Tagger",
     "Turn",
     "__version__",
+    "build_corpus",
     "compare",
     "load_tagger",
     "mine",
@@ -67,6 +69,7 @@ _MODULES = {
     "miner.books.catalog_query": ["CatalogQuery"],
     "miner.books.catalog_search": ["CatalogResult", "search_catalog"],
     "miner.corpus.run": ["mine_corpus"],
+    "miner.corpus.build": ["build_corpus"],
     "miner.corpus.mined_book": ["MinedBook"],
     "miner.corpus.pipeline": ["mine"],
     "miner.corpus.reading": ["read_book", "read_spans"],

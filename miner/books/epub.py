@@ -65,7 +65,9 @@ def read_epub(archive: Archive) -> Page:
     if any(path in encrypted for path in package.spine):
         raise ValueError("the EPUB is encrypted (DRM), expected one that anybody may read")
     names = frozenset(map(posixpath.basename, package.spine))
-    whole = Page([], package.title, package.language, Counter(), (), 0, package.rights, package.author)
+    whole = Page(
+        [], package.title, package.language, Counter(), (), 0, package.rights, package.author
+    )
     lost: list[str] = []
     for path in package.spine:
         try:

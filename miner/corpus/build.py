@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -36,6 +37,7 @@ from miner.corpus.executors import Executor, LocalExecutor, Lost
 from miner.corpus.export import find_format
 from miner.corpus.facts import NO_SKETCH
 from miner.corpus.filter_table import WORKS, FilterRow, describe_filters, tabulate_filters
+from miner.corpus.filters import LanguageFilter
 from miner.corpus.mining import MiningPlan, mine_sources
 from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files
 from miner.corpus.pipeline import SetAside, open_tagger
@@ -66,6 +68,7 @@ _BESIDE = {
     RECIPE_FILE: "the recipe",
     RUN_RECORD: "versions, settings, counts and digests",
 }
+_EXAMPLES = 5  # of duplicates, in the card
 _BOOKS_AT_ONCE = 32  # whose facts one call reads
 _log = logging.getLogger(__name__)
 Draw: TypeAlias = Callable[[CorpusAccount], Sequence[Illustration]]  # draws the figures of a corpus
@@ -204,7 +207,10 @@ def build_corpus(
     head["tagger"] = head.pop("options")["tagger"]  # the recipe says the rest
     head |= {"recipe": parsed.record(), "split_list": listed}
     folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
-    plan = MiningPlan(tuple(sources), tagger, options, (), mirror, workers, executor, folder.shards)
+    filters = (LanguageFilter(*parsed.languages),) if parsed.languages else ()
+    plan = MiningPlan(
+        tuple(sources), tagger, options, filters, mirror, workers, executor, folder.shards
+    )
     try:
         with folder:
             build = _Build(parsed, folder, Path(out), _executor(executor, workers), on_stage)
@@ -477,7 +483,7 @@ class _Build:
             Duplicates(
                 "dialogues",
                 len(self._duplicates or ()),
-                [],
+                list(islice(self._examples_of_duplicates(), _EXAMPLES)),
                 DUPLICATES_FILE,
             ),
             Duplicates(
@@ -500,11 +506,19 @@ class _Build:
             taggers=Counter((book.entry["language"], book.entry["tagger"]) for book in left),
             trusts=find_trusts(recipe.mining.tagger, recipe.mining.dtype),
             min_confidence=recipe.filters.min_confidence or 0.0,
+            # Works in copyright were set aside, of those whose header would say so.
+            is_public_domain=all(book.id.isdecimal() for book in left),
             splits_by=recipe.splits.by if len(by_split) > 1 else "",
             filters=self._filter_rows(),
             duplicates=[one for one in duplicates if one.n],
             n_set_aside=len(self._set_aside),
         )
+
+    def _examples_of_duplicates(self) -> Iterator[tuple[str, str]]:
+        """Yields the titles of a book that lost a dialogue, and of the one that has it still."""
+        for place, book in enumerate(self._compared):
+            for one in self._duplicates_of(place)[:1]:
+                yield book.entry["title"], self._compared[one.kept_book].entry["title"]
 
     def _title_of(self, id: str) -> str:
         return next(book.entry["title"] for book in self._books if book.id == id)

@@ -9,7 +9,6 @@ filter that answers False gives its name as the reason. Filters on dialogues are
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 from miner.corpus.options import describe
@@ -24,16 +23,25 @@ class BookFilter(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
 class LanguageFilter:
-    """Takes books of one language, by its code: "en"."""
+    """Takes books of some languages, by their codes.
 
-    language: str
+    >>> LanguageFilter("de", "nl")
+    LanguageFilter('de', 'nl')
+    """
+
+    def __init__(self, *languages: str) -> None:
+        self._languages = languages
 
     def __call__(self, book_spans: BookSpans) -> bool | str:
         """True, or which language the book has."""
         found = book_spans.language
-        return True if found == self.language else f"a book in {found}, expected {self.language}"
+        if found in self._languages:
+            return True
+        return f"a book in {found}, expected {' or '.join(self._languages)}"
+
+    def __repr__(self) -> str:
+        return f"LanguageFilter({', '.join(map(repr, self._languages))})"
 
 
 def find_reason(book_spans: BookSpans, filters: tuple[BookFilter, ...]) -> str:

@@ -209,7 +209,7 @@ def _remember_all(
     for item in items:
         if isinstance(item.source, Missing):
             word = printable(item.source.word) or repr(item.source.word)
-            yield item, SetAside(word, item.source.why)
+            yield item, SetAside(word, item.source.why, is_lasting=False)
             continue
         shard = shards.find(item.shard) if shards else None
         assert shard

@@ -100,6 +100,7 @@ class Recipe:
         name: what the corpus is called.
         sources: words that name books, as `miner mine` takes them. Paths are relative to the
             folder in which the build is started.
+        languages: codes of the languages whose books are taken; none for all.
         catalog: a query whose books are taken, too; None for none.
         mining: how the books are mined.
         filters: what is left out.
@@ -115,6 +116,7 @@ class Recipe:
 
     name: str
     sources: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
     catalog: CatalogQuery | None = None
     mining: MiningSettings = field(default_factory=MiningSettings)
     filters: FilterSettings = field(default_factory=FilterSettings)

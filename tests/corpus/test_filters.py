@@ -20,7 +20,7 @@ def test_books_of_other_languages_are_set_aside(tmp_path):
     assert record["set_aside"] == [
         {"file": "guillemets_fr.html", "why": "a book in fr, expected en"}
     ]
-    assert record["filters"] == ["LanguageFilter(language='en')"]
+    assert record["filters"] == ["LanguageFilter('en')"]
 
 
 def test_a_function_may_be_a_filter():

@@ -18,7 +18,9 @@ from miner.app.cli.options import (
 )
 from miner.app.cli.terminal import BuildBar, logging_to, open_console, show, show_json
 from miner.corpus.engines import ENGINES
-from miner.files import one_line
+from miner.files import RUN_RECORD, one_line
+
+_MOST_SHOWN = 10  # sources that are set aside
 
 
 def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> None:
@@ -134,9 +136,11 @@ def command(
     elif not quiet:
         show(tabulate_account(built.account, open_console().width))
         click.echo(f"wrote {len(built.paths)} files in {out}")
-    for item in built.set_aside:
+    for item in built.set_aside[:_MOST_SHOWN]:
         why = one_line(f"{item.name}: {item.why}")
         click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
+    if (n_more := len(built.set_aside) - _MOST_SHOWN) > 0:
+        click.echo(f"{n_more:,} more are set aside; {out / RUN_RECORD} names them", err=True)
     # A play is set aside each time. A book that could not be read now may be there tomorrow.
     if not all(item.is_lasting for item in built.set_aside):
         raise SystemExit(1)
