@@ -44,7 +44,7 @@ def test_a_resumed_run_goes_on_in_the_same_file(tmp_path, monkeypatch):
     kept = f"1 book is kept in {tmp_path / 'out.partial'}, --resume continues"
     assert lines[2] == f"ERROR ended: interrupted; {kept}"
     assert lines[3] == "INFO sources to mine by gap: 3"
-    assert lines[4] == f"WARNING {shard}: not as it was written: its book is mined again"
+    assert lines[4] == f"WARNING {shard}: not as it was written: it is made again"
     assert len(lines) == 9
 
 

@@ -129,7 +129,7 @@ def test_a_confidence_limit_is_refused_for_tags_without_confidence():
 
 def test_a_set_piece_divides_its_dialogue_and_is_counted():
     found = decode_dialogues(book_of("SRRRR"))
-    result = filter_dialogues(found, is_set_piece=lambda turn: turn.text == "word2")
+    result = filter_dialogues(found, is_set_piece=lambda turn: turn.quoted_text == "word2")
     assert texts(result) == [["word0", "word1"], ["word3", "word4"]]
     assert dict(result.drops)["turns in letters and verse"] == 1
 
