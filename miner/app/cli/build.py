@@ -88,7 +88,7 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Build a corpus from RECIPE into OUT: choose, filter, divide, describe.
+    """Build a corpus from RECIPE into OUT.
 
     \b
     FORMAT/     the dialogues in each format of the recipe, by split
