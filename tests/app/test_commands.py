@@ -120,8 +120,6 @@ def test_an_error_is_one_line(path, tmp_path, monkeypatch):
     ],
     ids=" ".join,
 )
-def test_a_command_loads_only_what_it_needs(tmp_path, words):
-    # Of the speakers and the judge of speech; and of the columns that the card of a folder declares.
     allowed = [] if "--help" in words else ["numpy", *["pyarrow"] * (words[0] == "mine")]
     code = (
         "import sys\nfrom miner.app.cli.main import main\n"
