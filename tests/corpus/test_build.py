@@ -1,6 +1,5 @@
 """A recipe becomes a corpus: chosen, filtered, divided, described, and the same each time."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -10,27 +9,13 @@ import sys
 import time
 
 import pytest
+from build_helpers import RECIPE, digests, recipe_of
 from click.testing import CliRunner
 from shelf import novel, sentence, write_shelf
 
 from miner.app.cli.main import main
 from miner.corpus.build import build_corpus
 from miner.corpus.recipe import example_recipe, parse_recipe
-
-RECIPE = """
-name = "shelf"
-sources = ["{books}"]
-[mining]
-tagger = "gap"
-history_turns = 2
-[splits]
-train = 60
-validation = 20
-test = 20
-[formats]
-jsonl = {{}}
-{more}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -43,21 +28,6 @@ def books(tmp_path_factory):
     (folder / "9103-h.htm").write_text(page, encoding="utf-8")
     (folder / "9999-h.htm").write_bytes(b"\0\1\2" * 1000)
     return folder
-
-
-def recipe_of(tmp_path, books, more=""):
-    path = tmp_path / "recipe.toml"
-    path.write_text(RECIPE.format(books=books, more=more), encoding="utf-8")
-    return path
-
-
-def digests(folder):
-    """The digest of every file below a folder."""
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 def rows(path):

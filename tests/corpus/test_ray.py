@@ -8,14 +8,18 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from corpus_helpers import bytes_of, shards_of
+from build_helpers import digests, recipe_of
+from corpus_helpers import MINER, bytes_of, shards_of
 from encoders import save_checkpoint
 from helpers import DATA, ROOT, SAMPLE
+from shelf import write_shelf
 
 import miner
+from miner.corpus.build import build_corpus
 from miner.corpus.executors import LocalExecutor, TaggingExecutor
 from miner.corpus.ray_executor import RETRIES, RayExecutor
 from miner.extras import MissingExtraError
@@ -234,6 +238,81 @@ def noting_nothing(noting):
 
     taking_all.__qualname__ = noting.__qualname__
     return taking_all
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """A recipe for novels, and what the local engine builds from it."""
+    folder = tmp_path_factory.mktemp("shelf")
+    recipe = recipe_of(folder, write_shelf(folder / "books", 24), "convokit = {}")
+    build_corpus(recipe, folder / "corpus")
+    return recipe, digests(folder / "corpus")
+
+
+@dataclass(frozen=True)
+class Sticking:
+    """An executor one of whose machines sticks fast in its second call of a stage.
+
+    Attributes:
+        executor: does the work.
+        calls: a folder for a file for each call: the stage, the node, and which call of it.
+        node_of: the node that sticks fast, by stage.
+    """
+
+    executor: RayExecutor
+    calls: Path
+    node_of: dict[str, str]
+
+    def map(self, function, items):
+        stage, calls, doomed = type(function).__name__, self.calls, self.node_of
+
+        def call(item):
+            import ray
+
+            node = ray.get_runtime_context().get_node_id()
+            n = len([*calls.glob(f"{stage}-{node}-*")])
+            (calls / f"{stage}-{node}-{n}").touch()
+            if n and doomed.get(stage) == node:
+                time.sleep(600)
+            return function(item)
+
+        return self.executor.map(call, items)
+
+
+@pytest.mark.slow
+def test_machines_that_die_in_a_build_cost_nothing(cluster, shelf, tmp_path):
+    recipe, expected = shelf
+    nodes = [add_node(cluster, num_cpus=1) for _ in range(3)]
+    calls = tmp_path / "calls"
+    calls.mkdir()
+    dying = {"partial": nodes[0], "DialogueFinisher": nodes[1]}  # mining is a partial function
+    executor = Sticking(
+        RayExecutor(cluster.address, shared=(tmp_path,)),
+        calls,
+        {stage: node.node_id for stage, node in dying.items()},
+    )
+    built = []
+    build = threading.Thread(
+        target=lambda: built.append(build_corpus(recipe, tmp_path / "out", executor=executor)),
+        daemon=True,
+    )
+    build.start()
+    for stage, node in dying.items():
+        wait_until((calls / f"{stage}-{node.node_id}-1").exists)  # one book is done, and one is not
+        cluster.remove_node(node, allow_graceful=False)
+    build.join()
+    assert built and built[0].set_aside == ()
+    assert digests(tmp_path / "out") == expected
+
+
+@pytest.mark.slow
+def test_the_command_builds_by_ray_what_it_builds_by_itself(ray, shelf, tmp_path):
+    recipe, expected = shelf
+    out = tmp_path / "out"
+    words = ["build", recipe, "-o", out, "--engine", "ray", "--workers", "2", "-q"]
+    done = subprocess.run([*MINER, *words], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert digests(out) == expected
 
 
 @pytest.mark.slow
