@@ -9,15 +9,19 @@ _THINGS = (
     "pantry bellows"
 ).split()
 _DEEDS = "mended painted carried counted hidden borrowed polished measured sold weighed".split()
+_KINDS = (
+    "narrow broken copper borrowed crooked faded painted heavy little rusty wooden yellow hollow "
+    "polished crowded silent careful northern ragged"
+).split()
 _WAYS = "slowly gladly twice again yesterday alone badly quietly early late".split()
 
 
 def sentence(draw):
     """A sentence that hardly any other novel has."""
-    one, other = draw.sample(_THINGS, 2)
+    one, other, third = (f"{draw.choice(_KINDS)} {draw.choice(_THINGS)}" for _ in range(3))
     return (
         f"the {one} was {draw.choice(_DEEDS)} {draw.choice(_WAYS)} beside the {other} "
-        f"before {draw.choice(_PEOPLE)} came with the {draw.choice(_THINGS)}"
+        f"before {draw.choice(_PEOPLE)} came with the {third}"
     )
 
 

@@ -11,7 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -49,7 +49,7 @@ from miner.corpus.shards import ShardFolder
 from miner.corpus.splits import SPLITS, divide_books, read_split_list
 from miner.corpus.statistics import LengthStatistics, sum_statistics
 from miner.corpus.word_counts import Hashes, WordCounts, add_counts
-from miner.corpus.works import BookRecord, Copy, find_copies
+from miner.corpus.works import BookRecord, Copy, Leak, find_copies, find_leaks
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filter_counts import FilterCounts
 from miner.files import CARD, RUN_RECORD, json_line, printable, read_text, sha256_of, writing
@@ -250,6 +250,7 @@ class _Build:
         self._filtered = FilterCounts()
         self._statistics: dict[tuple[str, str], LengthStatistics] = {}  # by split and language
         self._copies: Mapping[str, Copy] = {}
+        self._leaks: Sequence[Leak] = ()  # none, unless the recipe keeps copies or has a fixed list
         self._duplicates: DuplicateDialogues | None = None
         self._compared: Sequence[_Book] = ()  # the books whose places these are
         self._unused: Sequence[str] = ()  # of a fixed list of splits
@@ -284,20 +285,22 @@ class _Build:
         for name in ("max_kl_divergence", "min_delimiters"):
             taken = (book for book, one in zip(left, judged, strict=True) if one.reason == name)
             self._take_books(name, {book.shard for book in taken})
+        records = [
+            book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64))
+            for book, one in zip(left, judged, strict=True)
+            if not book.left_out
+        ]
         if self._recipe.duplicates.works:
-            self._copies = find_copies(
-                [
-                    book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64))
-                    for book, one in zip(left, judged, strict=True)
-                    if not book.left_out
-                ]
-            )
+            self._copies = find_copies(records)
             taken = (book for book in self._left() if book.id in self._copies)
             self._take_books(WORKS, {book.shard for book in taken})
         division = divide_books(
             [book.record() for book in self._left()], self._recipe.splits, listed
         )
         self._unused = division.unused
+        self._leaks = find_leaks(
+            [record for record in records if record.id in division.splits], division.splits
+        )
         for book in self._left():
             book.split = division.splits[book.id]
 
@@ -453,6 +456,7 @@ class _Build:
             ],
             "totals": sum_statistics(self._statistics.values()).to_json(),
             "unused_of_split_list": list(self._unused),
+            "books_that_share_text_over_splits": [asdict(leak) for leak in self._leaks],
             "set_aside": [
                 {"file": Path(item.name).name or item.name, "why": item.why}
                 for item in self._set_aside

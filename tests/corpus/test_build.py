@@ -276,3 +276,20 @@ def test_a_source_that_does_not_exist_is_found_before_any_work(tmp_path):
     recipe = recipe_of(tmp_path, "nowhere/to/be/found")
     with pytest.raises(ValueError, match=r"recipe\.toml: nowhere/to/be/found: no such file"):
         build_corpus(recipe, tmp_path / "out")
+
+
+def test_copies_that_a_recipe_keeps_in_two_splits_are_named(books, tmp_path):
+    lists = tmp_path / "splits.csv"
+    lists.write_text("book,split\n9003,train\n9103,test\n")
+    text = RECIPE.format(books=books, more="[duplicates]\nworks = false\ndialogues = false")
+    text = text.replace("[splits]", f'[splits]\nlist = "{lists}"\nunlisted = "hash"')
+    (tmp_path / "recipe.toml").write_text(text)
+    done = CliRunner().invoke(
+        main, ["build", str(tmp_path / "recipe.toml"), "-o", str(tmp_path / "out")]
+    )
+    assert done.exit_code == 0
+    assert "warning: 1 pairs of books in two splits share text" in done.stderr
+    (leak,) = json.loads((tmp_path / "out" / "run.json").read_bytes())[
+        "books_that_share_text_over_splits"
+    ]
+    assert {leak["book"], leak["other"]} == {"9003", "9103"} and leak["share"] > 0.9

@@ -136,6 +136,12 @@ def command(
     elif not quiet:
         show(tabulate_account(built.account, open_console().width))
         click.echo(f"wrote {len(built.paths)} files in {out}")
+    if leaks := built.record["books_that_share_text_over_splits"]:
+        click.echo(
+            f"{click.style('warning', fg='yellow')}: {len(leaks):,} pairs of books in two splits "
+            f"share text; {out / RUN_RECORD} names them",
+            err=True,
+        )
     for item in built.set_aside[:_MOST_SHOWN]:
         why = one_line(f"{item.name}: {item.why}")
         click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
