@@ -17,12 +17,14 @@ from miner.corpus.export import find_format
 from miner.corpus.filter_settings import FilterSettings
 from miner.corpus.options import MiningOptions
 from miner.corpus.splits import SplitSettings
+from miner.dialogue.typography import typography_from_names
 from miner.files import printable, read_text
 from miner.models.load import AUTO, FLOAT32
 
 Settings = TypeVar("Settings")
 # As msgspec says it: "Expected `float | null`, got `str` - at `$.min_turns`".
 _OTHER_TYPE = re.compile(r"Expected `([^`]*)`, got `[^`]*` - at `\$\.(\w+).*`")
+_CODE = re.compile("[a-z]{2,3}")  # of a language
 _PLACE = re.compile(r" - at `\$.*`$")
 _KINDS = {
     "str": "a text",
@@ -32,6 +34,7 @@ _KINDS = {
     "array": "a list",
     "null": "false",
 }
+_LARGEST = 2**63 - 1  # whole number of TOML
 _ALL_TURNS = -1  # of the history, in TOML, which has no value for "none"
 
 
@@ -46,7 +49,7 @@ class MiningSettings:
         history_turns: how many turns before its context a pair has; -1 for all of them.
 
     Raises:
-        ValueError: if `history_turns` is less than -1.
+        ValueError: if `history_turns` is less than -1, or a mark is unknown.
     """
 
     tagger: str = AUTO
@@ -57,6 +60,10 @@ class MiningSettings:
     def __post_init__(self) -> None:
         if self.history_turns < _ALL_TURNS:
             raise ValueError(f"history_turns: found {self.history_turns}, expected -1 or more")
+        try:
+            typography_from_names(self.quotes)
+        except ValueError as error:
+            raise ValueError(f"quotes: {error}") from error
 
     def options(self) -> MiningOptions:
         """The options with which each book is mined: nothing is left out yet."""
@@ -111,7 +118,8 @@ class Recipe:
         plots: whether figures are drawn.
 
     Raises:
-        ValueError: if there are neither sources nor a query, or no format.
+        ValueError: if there is no name, neither sources nor a query, or no format; or if a
+            language is no code.
     """
 
     name: str
@@ -127,6 +135,11 @@ class Recipe:
     plots: bool = False
 
     def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError(f"name: found {self.name!r}, expected what the corpus is called")
+        for language in self.languages:
+            if not _CODE.fullmatch(language):
+                raise ValueError(f"languages: found {language!r}, expected codes such as 'en'")
         if not self.sources and self.catalog is None:
             raise ValueError("found no sources and no [catalog], expected one of them")
         if not self.formats:
@@ -164,7 +177,12 @@ def parse_recipe(text: str, where: str) -> Recipe:
     """
     try:
         given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        _refuse_large_numbers(given)
+    except RecursionError as error:
+        raise ValueError(
+            f"{where}: found brackets in too many brackets, expected a recipe"
+        ) from error
+    except ValueError as error:  # of Python, too: a number of thousands of digits
         raise ValueError(
             f"{where}: {error}, expected TOML as `miner build --example` prints it"
         ) from error
@@ -187,6 +205,17 @@ def example_recipe() -> str:
     return (files("miner.corpus") / "example.toml").read_text(encoding="utf-8")
 
 
+def _refuse_large_numbers(given: object) -> None:
+    """Refuses a whole number that TOML does not have, and that no record could hold."""
+    if isinstance(given, int) and abs(given) > _LARGEST:
+        raise ValueError(f"found a number of {len(str(abs(given)))} digits")
+    if isinstance(given, dict):
+        given = list(given.values())
+    if isinstance(given, list):
+        for part in given:
+            _refuse_large_numbers(part)
+
+
 def _pop_split_list(given: dict[str, Any]) -> dict[str, str]:
     """Takes the file of a fixed list out of the table of the splits."""
     splits = given.get("splits")
@@ -195,7 +224,7 @@ def _pop_split_list(given: dict[str, Any]) -> dict[str, str]:
     path = splits.pop("list")
     if path is False:
         return {}
-    if not isinstance(path, str):
+    if not isinstance(path, str) or not path:
         raise ValueError(f"[splits] list: found {path!r}, expected the name of a file")
     return {"split_list": path}
 
@@ -209,7 +238,12 @@ _TABLES: dict[str, type] = {
 }
 
 
-_ELSEWHERE = (*_TABLES, "formats", "split_list")  # no keys of the file itself
+_ELSEWHERE = (*_TABLES, "formats", "split_list")  # no keys that `_settings` reads
+# What else is expected where a key is unknown, for it is read elsewhere.
+_ALSO_EXPECTED = {
+    "": tuple(f"[{name}]" for name in (*_TABLES, "formats")),
+    "[splits] ": ("list",),
+}
 
 
 def _formats(given: object) -> dict[str, Any]:
@@ -244,8 +278,9 @@ def _settings(
     values: dict[str, Any] = {}
     for key, value in given.items():
         if key not in known or key in _ELSEWHERE:
-            expected = ", ".join(name for name in known if name not in _ELSEWHERE)
-            raise ValueError(f"{place}found {key}, expected one of {expected}")
+            expected = [name for name in known if name not in _ELSEWHERE]
+            expected += _ALSO_EXPECTED.get(place, ())
+            raise ValueError(f"{place}found {key}, expected one of {', '.join(expected)}")
         is_off = value is False and not isinstance(known[key].default, bool)
         values[key] = None if is_off else value
     for name, item in known.items():
@@ -256,13 +291,13 @@ def _settings(
         # The tables are settings already, which are taken as they are.
         return convert({**values, **(tables or {})}, made_of)
     except ValidationError as error:
-        raise ValueError(f"{place}{_plain(error, values)}") from error
+        raise ValueError(f"{place}{_plain(error, given)}") from error
 
 
-def _plain(error: ValidationError, values: Mapping[str, Any]) -> str:
+def _plain(error: ValidationError, given: Mapping[str, Any]) -> str:
     """The error of a value in our words."""
     match = _OTHER_TYPE.fullmatch(str(error))
     if not match:
         return _PLACE.sub("", str(error))
     kinds = [_KINDS.get(kind.strip(), kind.strip()) for kind in match[1].split("|")]
-    return f"{match[2]}: found {values.get(match[2])!r}, expected {' or '.join(kinds)}"
+    return f"{match[2]}: found {given.get(match[2])!r}, expected {' or '.join(kinds)}"

@@ -257,6 +257,18 @@ BAD = {
     NAMED + '[catalog]\nlanguage = "??"': "[catalog] language: found",
     NAMED + "[duplicates]\ndialogues = 3": "[duplicates] dialogues: found 3",
     NAMED + "[mining]\nhistory_turns = -2": "[mining] history_turns: found -2",
+    NAMED + "[filters]\nmin_words_for_kl = 1" + 400 * "0": "found a number of 401 digits",
+    NAMED + "[mining]\nhistory_turns = 1" + 5000 * "0": "4300 digits",
+    NAMED + "a = " + 5000 * "[" + 5000 * "]": "brackets in too many brackets",
+    NAMED + '[mining]\nquotes = ["curly"]': "[mining] quotes: unknown quotation marks 'curly'",
+    NAMED + "[mining]\ntagger = false": "tagger: found False, expected a text",
+    NAMED + "[splits]\nfolds = 3": "found folds, expected one of by, train, validation, test, "
+    "unlisted, list",
+    NAMED + '[splits]\nlist = ""': "[splits] list: found '', expected the name of a file",
+    NAMED + "[split]\ntrain = 90": "found split, expected one of name, sources, languages, plots, "
+    "[catalog], [mining], [filters], [duplicates], [splits], [formats]",
+    NAMED + 'languages = ["English"]': "languages: found 'English', expected codes such as 'en'",
+    'name = " "\nsources = ["sample"]': "name: found ' ', expected what the corpus is called",
     "name = ": "expected TOML as `miner build --example` prints it",
 }
 
