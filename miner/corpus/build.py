@@ -111,6 +111,8 @@ class _Book:
     left_out: str = ""  # the filter that took it
     kept: str = ""  # the shard of what is left of it
     counts: Mapping[str, int] = field(default_factory=dict)  # of what is left of it
+    # Of dialogues in duplicates.jsonl, by their place among those that the filters leave.
+    numbers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -345,13 +347,19 @@ class _Build:
         with writing(self._out):
             self._kept.path.mkdir(parents=True, exist_ok=True)
         finisher = DialogueFinisher(filtering, self._kept, self._duplicates is not None)
+        gone = [tuple(one.key for one in self._duplicates_of(place)) for place in range(len(left))]
+        named = [set(keys) for keys in gone]
+        for place in range(len(left)):
+            for one in self._duplicates_of(place):
+                named[one.kept_book].add(one.kept_key)
         items = [
-            BookOfDialogues(book.source, tuple(one.key for one in self._duplicates_of(place)))
-            for place, book in enumerate(left)
+            BookOfDialogues(book.source, keys, tuple(sorted(asked)))
+            for book, keys, asked in zip(left, gone, named, strict=True)
         ]
         finished = self._map("choosing dialogues", finisher, items)
         for book, one in zip(left, finished, strict=True):
             self._filtered += one.filtered
+            book.numbers = one.numbers
             if not one.counts["dialogues"]:
                 book.left_out, book.split = NO_DIALOGUES, ""
                 continue
@@ -437,10 +445,12 @@ class _Build:
         with (output / DUPLICATES_FILE).open("wb") as file:
             for place, book in enumerate(self._compared):
                 for one in self._duplicates_of(place):
-                    row = {"book": book.id, "dialogue": one.key}
-                    row |= {"of_book": self._compared[one.kept_book].id}
-                    row |= {"of_dialogue": one.kept_key, "similarity": round(one.similarity, 3)}
-                    file.write(json_line(row))
+                    other = self._compared[one.kept_book]
+                    dialogue, part = book.numbers[one.key]
+                    of_dialogue, of_part = other.numbers[one.kept_key]
+                    row = {"book": book.id, "dialogue": dialogue, "part": part}
+                    row |= {"of_book": other.id, "of_dialogue": of_dialogue, "of_part": of_part}
+                    file.write(json_line(row | {"similarity": round(one.similarity, 3)}))
 
     def _record(self) -> dict[str, Any]:
         """What run.json says of the books."""

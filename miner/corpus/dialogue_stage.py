@@ -94,10 +94,18 @@ class DialogueSigner:
 
 @dataclass(frozen=True, slots=True)
 class BookOfDialogues:
-    """A book, and the positions among its dialogues of those that the corpus has already."""
+    """A book whose rows are to be written.
+
+    Attributes:
+        book: the book.
+        duplicates: the places, among the dialogues that the filters leave, of those that the corpus
+            has already.
+        named: the places of dialogues whose numbers are asked for.
+    """
 
     book: MinedSource
     duplicates: tuple[int, ...]
+    named: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +117,14 @@ class FinishedBook:
         counts: its dialogues, turns and pairs.
         filtered: what the filters took.
         statistics: the lengths of its dialogues and turns.
+        numbers: of the dialogues that were asked for, by place: of the dialogue, and of its part.
     """
 
     shard: str
     counts: Mapping[str, int]
     filtered: FilterCounts
     statistics: LengthStatistics
+    numbers: Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +143,7 @@ class DialogueFinisher:
 
     def __call__(self, given: BookOfDialogues) -> FinishedBook:
         """Returns what is left of a book. Its rows are written if they are not there."""
-        name = f"{self.filtering.key(given.book, *given.duplicates)}.shard"
+        name = f"{self.filtering.key(given.book, given.duplicates, given.named)}.shard"
         shard = self.kept.find(name)
         if shard is None:
             self._write(name, given)
@@ -143,6 +153,10 @@ class DialogueFinisher:
 
     def _write(self, name: str, given: BookOfDialogues) -> None:
         mined, filtered = self.filtering.read(given.book)
+        numbers = {
+            str(place): (filtered.kept[place].index, filtered.kept[place].part)
+            for place in given.named
+        }
         if self.are_compared:
             filtered = filtered.without(given.duplicates, DUPLICATES)
         spoken = SpokenBook(mined.tagged.spans, mined.characters)
@@ -161,6 +175,7 @@ class DialogueFinisher:
             },
             "filtered": filtered.counts.to_record(),
             "statistics": measure_rows(dialogues).to_json(),
+            "numbers": numbers,
         }
         self.kept.add(name, MinedBook(entry, encoded, (), options))
 
@@ -171,6 +186,7 @@ def _finished(name: str, entry: Mapping[str, Any]) -> FinishedBook:
         entry["counts"],
         FilterCounts.from_record(entry["filtered"]),
         LengthStatistics.from_json(entry["statistics"]),
+        {int(place): tuple(numbers) for place, numbers in entry["numbers"].items()},
     )
 
 

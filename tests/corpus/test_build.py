@@ -136,6 +136,14 @@ def test_a_dialogue_that_another_book_has_is_taken_out_and_named(tmp_path):
     corpus = build_corpus(recipe_of(tmp_path, books), tmp_path / "out")
     (row,) = rows(tmp_path / "out" / "duplicates.jsonl")
     assert (row["book"], row["of_book"], row["similarity"]) == ("9002", "9000", 1)
+    (stayed,) = (
+        one
+        for path in (tmp_path / "out").glob("jsonl/dialogues/*.jsonl")
+        for one in rows(path)
+        if (one["book"], one["dialogue"], one["part"])
+        == ("9000", row["of_dialogue"], row["of_part"])
+    )
+    assert [turn["raw"] in shared for turn in stayed["turns"]] == [True] * 4
     (taken,) = (one for one in corpus.record["filters"] if one["filter"] == "duplicates")
     assert (taken["taken"]["dialogues"], taken["taken"]["turns"]) == (1, 4)
 
