@@ -39,7 +39,7 @@ from miner.corpus.facts import NO_SKETCH
 from miner.corpus.filter_table import WORKS, FilterRow, describe_filters, tabulate_filters
 from miner.corpus.filters import LanguageFilter
 from miner.corpus.mining import MiningPlan, mine_sources
-from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files
+from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files, remove_others
 from miner.corpus.pipeline import SetAside, open_tagger
 from miner.corpus.progress import Progress
 from miner.corpus.reading import words_of
@@ -408,6 +408,7 @@ class _Build:
             files |= done.digests
             left_out.setdefault(plan.format, Counter()).update(done.left_out)
         with writing(self._out):
+            remove_others(output, files)
             self._write_beside(output, recipe)
             beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
             files |= {name: sha256_of((output / name).read_bytes()) for name in beside}

@@ -204,6 +204,25 @@ def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_pat
     assert not partial.exists()
 
 
+def test_files_that_belonged_to_other_books_do_not_stay(built, books, tmp_path):
+    _, out = built
+    changing = shutil.copytree(books, tmp_path / "books")
+    recipe = recipe_of(tmp_path, changing)
+
+    def stop(progress):
+        if progress.name == "writing" and progress.n_done == progress.n:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_corpus(recipe, tmp_path / "again", on_stage=stop)
+    for row in rows(out / "books.jsonl"):
+        if row["split"] == "test":
+            (changing / f"{row['id']}-h.htm").unlink()
+    build_corpus(recipe, tmp_path / "again", resume=True)
+    build_corpus(recipe, tmp_path / "whole")
+    assert digests(tmp_path / "again") == digests(tmp_path / "whole")
+
+
 def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):
     _, out = built
     recipe = recipe_of(tmp_path, books, "convokit = {}")
