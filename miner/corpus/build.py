@@ -287,7 +287,7 @@ class _Build:
         if self._recipe.duplicates.works:
             self._copies = find_copies(
                 [
-                    book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64))
+                    book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64, copy=False))
                     for book, one in zip(left, judged, strict=True)
                     if not book.left_out
                 ]
@@ -314,7 +314,8 @@ class _Build:
                 so_far.append(WordCounts.from_bytes(words))
                 if len(so_far) > _BOOKS_AT_ONCE:
                     totals[language] = [add_counts(so_far)]
-        self._vocabulary.write(
+        self._vocabulary = Vocabulary.write(
+            self._folder.stages / "words",
             {language: add_counts(counts) for language, counts in totals.items()},
             self._recipe.filters.n_frequent_words,
             self._out,
@@ -473,6 +474,7 @@ class _Build:
         """What the card says."""
         recipe = self._recipe
         left = self._left()
+        titles = {book.id: book.entry["title"] for book in self._books}
         data_files = [
             files
             for format, options in recipe.formats.items()
@@ -491,7 +493,7 @@ class _Build:
                 "editions of one work",
                 len(self._copies),
                 [
-                    (book.entry["title"], self._title_of(self._copies[book.id].kept))
+                    (book.entry["title"], titles[self._copies[book.id].kept])
                     for book in self._books
                     if book.left_out == WORKS
                 ],
@@ -520,9 +522,6 @@ class _Build:
         for place, book in enumerate(self._compared):
             for one in self._duplicates_of(place)[:1]:
                 yield book.entry["title"], self._compared[one.kept_book].entry["title"]
-
-    def _title_of(self, id: str) -> str:
-        return next(book.entry["title"] for book in self._books if book.id == id)
 
     def _left(self) -> list[_Book]:
         """The books that nothing has taken yet."""

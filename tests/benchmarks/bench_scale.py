@@ -9,8 +9,9 @@ shuffled, so that few books are like many.
 
 1. Without other options: seconds and megabytes of the command at several numbers of books. The time
    of a book must not grow with them. Of a book nothing may stay in memory but what is known of it:
-   kilobytes. Time is that of the processors, which other programs change less. Memory is the largest sum, over time, of what the process and its children hold for
-   themselves (proportional set size, read from /proc, so this wants Linux).
+   kilobytes. Time is that of the processors, which other programs change less. Memory is the
+   largest sum, over time, of what the process and its children hold for themselves (proportional
+   set size, read from /proc, so this wants Linux).
 2. `--kills K`: a run is killed by SIGKILL K times at random moments, and resumed each time. Its
    bytes have to be those of a run that nobody killed.
 3. `--full-disk`: a run on a disk without enough room has to end with one line, and the same run
@@ -197,8 +198,8 @@ def n_kept(out: Path) -> int:
 
 def measure_growth(options: argparse.Namespace, work: Path) -> bool:
     print(
-        "   books   kept   seconds  of CPU  ms/book  ratio  parent MB  children MB  together MB  KB/more  "
-        "output MB"
+        "   books   kept   seconds  of CPU  ms/book  ratio  parent MB  children MB  together MB  "
+        "KB/more  output MB"
     )
     first: tuple[int, float, float] | None = None
     is_good = True
@@ -218,9 +219,10 @@ def measure_growth(options: argparse.Namespace, work: Path) -> bool:
         more = 1024 * (peaks.together - first[2]) / (n - first[0]) if n > first[0] else 0.0
         is_good &= slower <= LARGEST_TIME and more <= LARGEST_KB
         print(
-            f"{n:>8,} {n_kept(out):>6,} {seconds:9.1f} {cpu:7.1f} {cpu / n * 1000:8.1f} {slower:6.2f} "
-            f"{peaks.parent:10.0f} {peaks.children:12.0f} {peaks.together:12.0f} {more:8.1f} "
-            f"{size:10.1f}" + (f"   {len(said.splitlines())} lines said" if said else ""),
+            f"{n:>8,} {n_kept(out):>6,} {seconds:9.1f} {cpu:7.1f} {cpu / n * 1000:8.1f} "
+            f"{slower:6.2f} {peaks.parent:10.0f} {peaks.children:12.0f} {peaks.together:12.0f} "
+            f"{more:8.1f} {size:10.1f}"
+            + (f"   {len(said.splitlines())} lines said" if said else ""),
             flush=True,
         )
         shutil.rmtree(books)

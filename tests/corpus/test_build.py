@@ -111,6 +111,19 @@ def test_the_same_recipe_and_books_give_the_same_bytes(built, books, tmp_path, w
     assert digests(again) == digests(out)
 
 
+def test_a_build_knows_no_words_of_the_one_before_it(tmp_path):
+    books = write_shelf(tmp_path / "books", 2)
+    recipe = recipe_of(tmp_path, books)
+    build_corpus(recipe, tmp_path / "out")
+    shutil.rmtree(tmp_path / "out")
+    for path in books.iterdir():
+        page = path.read_text(encoding="utf-8")
+        path.write_text(page.replace(" the ", " thee ").replace(" was ", " wast "), "utf-8")
+    build_corpus(recipe, tmp_path / "out")
+    build_corpus(recipe, tmp_path / "elsewhere")
+    assert digests(tmp_path / "out") == digests(tmp_path / "elsewhere")
+
+
 def test_a_growing_corpus_never_moves_a_book(built, books, tmp_path):
     _, out = built
     more = shutil.copytree(books, tmp_path / "more")
