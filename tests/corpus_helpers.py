@@ -14,6 +14,14 @@ from miner.corpus.schema import KINDS
 from miner.files import RUN_RECORD, json_lines
 
 MINER = (sys.executable, "-m", "miner")
+# The command, on a machine where no file may have more bytes than its first word says.
+LIMITED = """
+import resource, signal, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from miner.app.cli.main import main
+main(sys.argv[2:])
+"""
 
 
 def run(*words, **env):

@@ -6,7 +6,7 @@ What stands here is called in other processes, for some books at a time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from miner.corpus.filter_settings import FilterSettings, find_book_reason, find_
 from miner.corpus.kept_files import keep_file, read_kept
 from miner.corpus.shards import ShardFolder
 from miner.corpus.word_counts import WordCounts, add_counts, frequent_words
-from miner.files import sha256_of
+from miner.files import sha256_of, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,35 +72,61 @@ class WordCounter:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of a corpus by language, in a folder that every process can read."""
+    """The words of a corpus by language, in a folder that every process can read.
+
+    A file has the digest of its words in its name. So a process that remembers what it has read
+    never takes the words of an earlier corpus in the same place.
+
+    Attributes:
+        folder: where the files are.
+        totals: the digest of the word counts of all books, by language.
+        frequents: the digest of the most frequent words, by language.
+    """
 
     folder: Path
+    totals: Mapping[str, str] = field(default_factory=dict)
+    frequents: Mapping[str, str] = field(default_factory=dict)
 
-    def write(self, totals: Mapping[str, WordCounts], n_frequent: int, out: Path) -> None:
+    @classmethod
+    def write(
+        cls, folder: Path, totals: Mapping[str, WordCounts], n_frequent: int, out: Path
+    ) -> Vocabulary:
         """Writes the word counts of each language, and its most frequent words.
 
         Args:
+            folder: where they go; it is made.
             totals: the sums over all books, by language.
             n_frequent: how many words of a language are not rare.
             out: the output of the build, which errors name.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for language, total in totals.items():
-            keep_file(self.folder / f"{language}.total", [total.to_bytes()], out)
-            frequent = frequent_words(total, n_frequent).astype("<u8").tobytes()
-            keep_file(self.folder / f"{language}.frequent", [frequent], out)
+        with writing(out):
+            folder.mkdir(parents=True, exist_ok=True)
+
+        def keep(content: bytes) -> str:
+            digest = sha256_of(content)
+            keep_file(folder / digest, [content], out)
+            return digest
+
+        return cls(
+            folder,
+            {language: keep(total.to_bytes()) for language, total in totals.items()},
+            {
+                language: keep(frequent_words(total, n_frequent).astype("<u8").tobytes())
+                for language, total in totals.items()
+            },
+        )
 
     def total(self, language: str) -> WordCounts:
         """The word counts of all books of a language."""
-        return _read_total(self.folder / f"{language}.total")
+        return _read_total(self.folder / self.totals[language])
 
     def frequent(self, language: str) -> npt.NDArray[np.uint64]:
         """The hashes of the most frequent words of a language."""
-        return _read_frequent(self.folder / f"{language}.frequent")
+        return _read_frequent(self.folder / self.frequents[language])
 
     def digest(self, language: str) -> str:
         """A name for the words of a language: another one if they are others."""
-        return sha256_of(_read(self.folder / f"{language}.frequent"))
+        return self.frequents[language]
 
 
 @lru_cache(maxsize=2)

@@ -39,7 +39,7 @@ from miner.corpus.facts import NO_SKETCH
 from miner.corpus.filter_table import WORKS, FilterRow, describe_filters, tabulate_filters
 from miner.corpus.filters import LanguageFilter
 from miner.corpus.mining import MiningPlan, mine_sources
-from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files
+from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files, remove_others
 from miner.corpus.pipeline import SetAside, open_tagger
 from miner.corpus.progress import Progress
 from miner.corpus.reading import words_of
@@ -288,7 +288,7 @@ class _Build:
             taken = (book for book, one in zip(left, judged, strict=True) if one.reason == name)
             self._take_books(name, {book.shard for book in taken})
         records = [
-            book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64))
+            book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64, copy=False))
             for book, one in zip(left, judged, strict=True)
             if not book.left_out
         ]
@@ -319,7 +319,8 @@ class _Build:
                 so_far.append(WordCounts.from_bytes(words))
                 if len(so_far) > _BOOKS_AT_ONCE:
                     totals[language] = [add_counts(so_far)]
-        self._vocabulary.write(
+        self._vocabulary = Vocabulary.write(
+            self._folder.stages / "words",
             {language: add_counts(counts) for language, counts in totals.items()},
             self._recipe.filters.n_frequent_words,
             self._out,
@@ -419,6 +420,7 @@ class _Build:
             files |= done.digests
             left_out.setdefault(plan.format, Counter()).update(done.left_out)
         with writing(self._out):
+            remove_others(output, files)
             self._write_beside(output, recipe)
             beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
             files |= {name: sha256_of((output / name).read_bytes()) for name in beside}
@@ -486,6 +488,7 @@ class _Build:
         """What the card says."""
         recipe = self._recipe
         left = self._left()
+        titles = {book.id: book.entry["title"] for book in self._books}
         data_files = [
             files
             for format, options in recipe.formats.items()
@@ -504,7 +507,7 @@ class _Build:
                 "editions of one work",
                 len(self._copies),
                 [
-                    (book.entry["title"], self._title_of(self._copies[book.id].kept))
+                    (book.entry["title"], titles[self._copies[book.id].kept])
                     for book in self._books
                     if book.left_out == WORKS
                 ],
@@ -533,9 +536,6 @@ class _Build:
         for place, book in enumerate(self._compared):
             for one in self._duplicates_of(place)[:1]:
                 yield book.entry["title"], self._compared[one.kept_book].entry["title"]
-
-    def _title_of(self, id: str) -> str:
-        return next(book.entry["title"] for book in self._books if book.id == id)
 
     def _left(self) -> list[_Book]:
         """The books that nothing has taken yet."""

@@ -11,11 +11,11 @@ Dialogues of one book are never duplicates of each other: a refrain is the autho
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -163,7 +163,8 @@ def find_duplicates(books: Iterable[Signatures], work: Path, least: float = 0.8)
     Args:
         books: the signatures of each book, in the order of the corpus. They are read once.
         work: an existing folder on a disk with room for some 550 bytes a dialogue, if `least` is
-            0.8. What is written there is removed.
+            0.8. Its folder "duplicates" is written, and is removed in the end, with what a process
+            that was killed has left there.
         least: the least similarity, 0.5 to 1.
 
     Raises:
@@ -172,11 +173,18 @@ def find_duplicates(books: Iterable[Signatures], work: Path, least: float = 0.8)
     """
     if not 0.5 <= least <= 1:
         raise ValueError(f"found a least similarity of {least}, expected 0.5 to 1")
-    with writing(work), TemporaryDirectory(dir=work, prefix="duplicates.") as folder:
-        n_rows = n_rows_of_band(least)
-        table = _write_table(books, Path(folder), n_rows)
-        first = _find_exact(table)
-        return _decide(table, first, _find_similar(table, first, n_rows, least))
+    folder = work / "duplicates"
+    with writing(work):
+        if folder.exists():  # a process was killed
+            shutil.rmtree(folder)
+        folder.mkdir()
+        try:
+            n_rows = n_rows_of_band(least)
+            table = _write_table(books, folder, n_rows)
+            first = _find_exact(table)
+            return _decide(table, first, _find_similar(table, first, n_rows, least))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def n_rows_of_band(least: float) -> int:

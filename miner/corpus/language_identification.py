@@ -12,7 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple
+
+from miner.files import writing
 
 _MOST_PARAGRAPHS = 50
 _LONGEST = 500  # characters of a paragraph that are looked at
@@ -33,7 +37,11 @@ class IdentifiedLanguage(NamedTuple):
 
 
 def identify_language(paragraphs: Sequence[str]) -> IdentifiedLanguage:
-    """Returns the language of most paragraphs of a text."""
+    """Returns the language of most paragraphs of a text.
+
+    Raises:
+        OSError: if the folder for temporary files has no room for the model.
+    """
     # Loading takes half a second, so it is done only where a language is asked for.
     import py3langid
 
@@ -41,7 +49,8 @@ def identify_language(paragraphs: Sequence[str]) -> IdentifiedLanguage:
     texts = texts or [text for text in paragraphs if any(map(str.isalpha, text))]
     n = min(len(texts), _MOST_PARAGRAPHS)
     sample = [texts[number * len(texts) // n] for number in range(n)]
-    votes = Counter(str(py3langid.classify(text[:_LONGEST])[0]) for text in sample)
+    with writing(Path(gettempdir())):  # where its model is unpacked, the first time
+        votes = Counter(str(py3langid.classify(text[:_LONGEST])[0]) for text in sample)
     if not votes:
         return IdentifiedLanguage("", 0.0)
     code = min(votes, key=lambda code: (-votes[code], code))

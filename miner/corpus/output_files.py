@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
@@ -120,12 +120,13 @@ class FileWriter:
         note = self.written / sha256_of(json_line(asdict(planned)))
         if (done := self._find_written(note)) is not None:
             return done
-        work = self.output / f".{note.name[:32]}.part"
         sizes: dict[str, int] = {}
         digests: dict[str, str] = {}
-        with writing(self.out):
-            shutil.rmtree(work, ignore_errors=True)
-            work.mkdir()
+        with (
+            writing(self.out),
+            TemporaryDirectory(dir=self.output, prefix=".", suffix=".part") as folder,
+        ):
+            work = Path(folder)
             form = find_format(planned.format)
             left_out = form.write_books(
                 work, self._rows(planned.books), planned.split, self.formats[planned.format]
@@ -137,7 +138,6 @@ class FileWriter:
                     digests[name] = file_digest(content, "sha256").hexdigest()
                 (self.output / name).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(file, self.output / name)
-            shutil.rmtree(work)
         record = {"digests": digests, "left_out": left_out, "sizes": sizes}
         keep_file(note, [json_line(record)], self.out)
         return WrittenFiles(digests, left_out)
@@ -163,6 +163,21 @@ class FileWriter:
                     "expected the dialogues of a book; --resume makes them again"
                 )
             yield shard.rows
+
+
+def remove_others(output: Path, files: Container[str]) -> None:
+    """Removes what interrupted runs have left among the files of a corpus.
+
+    Args:
+        output: the folder of all files.
+        files: the names of those that belong to the corpus.
+    """
+    for path in sorted(output.rglob("*"), reverse=True):
+        if not path.is_dir():
+            if path.relative_to(output).as_posix() not in files:
+                path.unlink()
+        elif not any(path.iterdir()):
+            path.rmdir()
 
 
 def _name_of(planned: OutputFile, file: str, is_divisible: bool) -> str:

@@ -199,7 +199,9 @@ def read_source(
         return SetAside(source.word, "not on disk")
     with _collector_paused():
         try:
-            book_spans = parse_spans(read_book_file(path), source.id, options.quotes)
+            book_spans = _read_spans(source, path, options)
+            if isinstance(book_spans, SetAside):
+                return book_spans
             if rights := book_spans.book.rights:
                 return SetAside(name_of(source), f"{IN_COPYRIGHT}: the file says {rights!r}")
             if why := find_reason(book_spans, filters):
@@ -207,13 +209,22 @@ def read_source(
             if isinstance(tagger, TwoStepTagger):
                 return UntaggedBook(source, book_spans, tagger.prepare(book_spans))
             return _decode(source, book_spans, tagger.tag(book_spans), options)
-        except OSError as error:
-            why = f"cannot be read: {error.strerror or error}"
-            return SetAside(name_of(source), why, is_lasting=False)
         except MemoryError:
             return lost_book(source)
         except ValueError as error:
             return SetAside(name_of(source), str(error))
+
+
+def _read_spans(source: Source, path: Path, options: MiningOptions) -> BookSpans | SetAside:
+    """The spans of a file, or why it cannot be read now.
+
+    Other errors of the system are not of the file: a full disk ends the run and costs no book.
+    """
+    try:
+        return parse_spans(read_book_file(path), source.id, options.quotes)
+    except OSError as error:
+        why = f"cannot be read: {error.strerror or error}"
+        return SetAside(name_of(source), why, is_lasting=False)
 
 
 def lost_book(source: Source, why: str = "needs more memory than there is") -> SetAside:

@@ -111,6 +111,19 @@ def test_the_same_recipe_and_books_give_the_same_bytes(built, books, tmp_path, w
     assert digests(again) == digests(out)
 
 
+def test_a_build_knows_no_words_of_the_one_before_it(tmp_path):
+    books = write_shelf(tmp_path / "books", 2)
+    recipe = recipe_of(tmp_path, books)
+    build_corpus(recipe, tmp_path / "out")
+    shutil.rmtree(tmp_path / "out")
+    for path in books.iterdir():
+        page = path.read_text(encoding="utf-8")
+        path.write_text(page.replace(" the ", " thee ").replace(" was ", " wast "), "utf-8")
+    build_corpus(recipe, tmp_path / "out")
+    build_corpus(recipe, tmp_path / "elsewhere")
+    assert digests(tmp_path / "out") == digests(tmp_path / "elsewhere")
+
+
 def test_a_growing_corpus_never_moves_a_book(built, books, tmp_path):
     _, out = built
     more = shutil.copytree(books, tmp_path / "more")
@@ -210,6 +223,25 @@ def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_pat
         build_corpus(out / "recipe.toml", again, resume=True)
         assert not partial.exists()
     assert digests(again) == digests(out)
+
+
+def test_files_that_belonged_to_other_books_do_not_stay(built, books, tmp_path):
+    _, out = built
+    changing = shutil.copytree(books, tmp_path / "books")
+    recipe = recipe_of(tmp_path, changing)
+
+    def stop(progress):
+        if progress.name == "writing" and progress.n_done == progress.n:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_corpus(recipe, tmp_path / "again", on_stage=stop)
+    for row in rows(out / "books.jsonl"):
+        if row["split"] == "test":
+            (changing / f"{row['id']}-h.htm").unlink()
+    build_corpus(recipe, tmp_path / "again", resume=True)
+    build_corpus(recipe, tmp_path / "whole")
+    assert digests(tmp_path / "again") == digests(tmp_path / "whole")
 
 
 def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):

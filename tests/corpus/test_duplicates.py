@@ -64,6 +64,15 @@ def test_marks_case_and_line_breaks_do_not_count(tmp_path):
     assert duplicates(tmp_path, [TALK[0]], [printed]) == {(1, 0): (0, 0)}
 
 
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    left = tmp_path / "duplicates"
+    left.mkdir()
+    for name in ("keys", "band.000", "whole.255"):
+        (left / name).write_bytes(bytes(16 * 100))
+    assert duplicates(tmp_path, [TALK[0]], [TALK[0]]) == {(1, 0): (0, 0)}
+    assert not [*tmp_path.iterdir()]
+
+
 def test_short_dialogues_are_no_duplicates(tmp_path):
     words = prose(77, LEAST_WORDS)
     assert duplicates(tmp_path, [" ".join(words[1:])], [" ".join(words[1:])]) == {}

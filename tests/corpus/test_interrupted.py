@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from corpus_helpers import record, run, shards_of, started
+from corpus_helpers import LIMITED, record, run, shards_of, started
 from helpers import DATA, SAMPLE, interrupted_after
 
 
@@ -124,15 +124,6 @@ def test_a_worker_that_is_killed_once_costs_no_book(many, tmp_path):
     assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == 0
     assert record(tmp_path / "deep" / "out")["totals"]["books"] == 40
-
-
-LIMITED = """
-import resource, signal, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-from miner.app.cli.main import main
-main(sys.argv[2:])
-"""
 
 
 @pytest.mark.parametrize(
