@@ -389,6 +389,8 @@ class _Build:
             if (of_split := [book for book in self._left() if book.split == split])
         }
         if not by_split:
+            if all(item.is_lasting for item in self._set_aside):
+                self._folder.discard()  # a resumed build would end as this one
             raise ValueError(self._why_nothing_is_left())
         planned = plan_output_files(
             self._recipe.formats,
@@ -423,6 +425,7 @@ class _Build:
             (output / RUN_RECORD).write_text(
                 json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
+            self._folder.keep_only({*files, CARD, RUN_RECORD})
         paths = self._folder.put_in_place()
         return BuiltCorpus(record, account, tuple(self._set_aside), tuple(paths))
 
@@ -532,7 +535,9 @@ class _Build:
         reasons = Counter(book.left_out for book in self._books)
         taken = [f"{name}: {n:,}" for name, n in reasons.most_common()]
         if self._set_aside:
-            taken.append(f"could not be mined: {len(self._set_aside):,}")
+            first = self._set_aside[0]
+            such = f"{printable(first.name)}: {first.why}"
+            taken.append(f"set aside: {len(self._set_aside):,}, such as {such}")
         return f"found no book for the corpus ({', '.join(taken) or 'no sources'}), expected one"
 
     def _map(

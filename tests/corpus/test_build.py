@@ -16,6 +16,7 @@ from shelf import novel, sentence, write_shelf
 from miner.app.cli.main import main
 from miner.corpus.build import build_corpus
 from miner.corpus.recipe import example_recipe, parse_recipe
+from miner.corpus.writer import OutputFolder
 
 RECIPE = """
 name = "shelf"
@@ -234,6 +235,21 @@ def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_pat
     assert not partial.exists()
 
 
+def test_a_resumed_build_has_no_file_of_books_that_are_gone(books, tmp_path, monkeypatch):
+    shelf = shutil.copytree(books, tmp_path / "books")
+    recipe, out = recipe_of(tmp_path, shelf), tmp_path / "out"
+    with monkeypatch.context() as killed:
+        killed.setattr(OutputFolder, "put_in_place", lambda folder: os.kill(os.getpid(), 2))
+        with pytest.raises(KeyboardInterrupt):
+            build_corpus(recipe, out)
+    for row in rows(tmp_path / "out.partial" / "output" / "books.jsonl"):
+        if row["split"] == "test":
+            (shelf / row["file"]).unlink()
+    corpus = build_corpus(recipe, out, resume=True)
+    assert set(digests(out)) == {*corpus.record["files"], "README.md", "run.json"}
+    assert not list(out.rglob("*test*"))
+
+
 def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):
     _, out = built
     recipe = recipe_of(tmp_path, books, "convokit = {}")
@@ -247,9 +263,10 @@ def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):
 
 def test_a_build_that_keeps_nothing_says_what_took_the_books(books, tmp_path):
     recipe = recipe_of(tmp_path, books, "[filters]\nmin_delimiters = 9000")
-    with pytest.raises(ValueError, match=r"found no book .*min_delimiters: 13.*mined: 1\)"):
+    with pytest.raises(ValueError, match=r"min_delimiters: 13.*: 1, such as .*9999.*binary") as found:
         build_corpus(recipe, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    assert found.value.__notes__ == ["nothing was written"]  # another build would end so, too
+    assert [item.name for item in tmp_path.iterdir()] == ["recipe.toml"]
 
 
 def test_the_example_is_a_recipe_with_every_setting(tmp_path):
