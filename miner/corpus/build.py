@@ -205,7 +205,7 @@ def build_corpus(
     listed = read_split_list(Path(parsed.split_list)) if parsed.split_list else None
     head = record_run(options, tagger)
     head["tagger"] = head.pop("options")["tagger"]  # the recipe says the rest
-    head |= {"recipe": parsed.record(), "split_list": listed}
+    head["recipe"] = parsed.record()
     folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
     filters = (LanguageFilter(*parsed.languages),) if parsed.languages else ()
     plan = MiningPlan(
@@ -217,6 +217,7 @@ def build_corpus(
             build.mine(plan, on_progress)
             build.choose_books(listed)
             build.choose_dialogues()
+            head["split_list"] = listed  # a resumed build may have another one
             head["catalog"] = [search.record() for search in searches]
             return build.write(head, text, draw if parsed.plots else None)
     except BaseException as error:
@@ -511,11 +512,14 @@ class _Build:
             min_confidence=recipe.filters.min_confidence or 0.0,
             # Works in copyright were set aside, of those whose header would say so.
             is_public_domain=all(book.id.isdecimal() for book in left),
-            splits_by=recipe.splits.by if len(by_split) > 1 else "",
+            splits_by=self._splits_by() if len(by_split) > 1 else "",
             filters=self._filter_rows(),
             duplicates=[one for one in duplicates if one.n],
             n_set_aside=len(self._set_aside),
         )
+
+    def _splits_by(self) -> str:
+        return "list" if self._recipe.split_list else self._recipe.splits.by
 
     def _examples_of_duplicates(self) -> Iterator[tuple[str, str]]:
         """Yields the titles of a book that lost a dialogue, and of the one that has it still."""

@@ -198,6 +198,23 @@ def test_a_fixed_list_of_splits_goes_before_the_hash(tmp_path):
     splits = {row["id"]: row["split"] for row in rows(tmp_path / "out" / "books.jsonl")}
     assert splits == {"9000": "test", "9001": "train"}
     assert corpus.record["unused_of_split_list"] == ["77"]
+    card = " ".join((tmp_path / "out" / "README.md").read_text(encoding="utf-8").split())
+    assert "A fixed list, which `run.json` has, says in which split a book is" in card
+    assert "All of one work" not in card
+
+
+def test_a_list_that_lacks_a_book_is_completed_and_the_build_resumed(tmp_path):
+    books = write_shelf(tmp_path / "books", 2)
+    splits, recipe, out = tmp_path / "splits.csv", tmp_path / "recipe.toml", tmp_path / "out"
+    text = RECIPE.format(books=books, more="")
+    recipe.write_text(text.replace("[splits]", f'[splits]\nlist = "{splits}"'))
+    splits.write_text("book,split\n9000,test\n")
+    with pytest.raises(ValueError, match="list of splits has no book 9001, expected"):
+        build_corpus(recipe, out)
+    splits.write_text("book,split\n9000,test\n9001,train\n")
+    build_corpus(recipe, out, resume=True)
+    build_corpus(recipe, tmp_path / "again")
+    assert digests(out) == digests(tmp_path / "again")
 
 
 def started(recipe, out, until):
