@@ -3,11 +3,13 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +17,7 @@ from shelf import novel, sentence, write_shelf
 
 from miner.app.cli.main import main
 from miner.corpus.build import build_corpus
+from miner.corpus.export import describe_formats, find_format
 from miner.corpus.recipe import example_recipe, parse_recipe
 from miner.corpus.writer import OutputFolder
 
@@ -280,7 +283,9 @@ def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):
 
 def test_a_build_that_keeps_nothing_says_what_took_the_books(books, tmp_path):
     recipe = recipe_of(tmp_path, books, "[filters]\nmin_delimiters = 9000")
-    with pytest.raises(ValueError, match=r"min_delimiters: 13.*: 1, such as .*9999.*binary") as found:
+    with pytest.raises(
+        ValueError, match=r"min_delimiters: 13.*: 1, such as .*9999.*binary"
+    ) as found:
         build_corpus(recipe, tmp_path / "out")
     assert found.value.__notes__ == ["nothing was written"]  # another build would end so, too
     assert [item.name for item in tmp_path.iterdir()] == ["recipe.toml"]
@@ -292,6 +297,12 @@ def test_the_example_is_a_recipe_with_every_setting(tmp_path):
     for table in ("filters", "duplicates", "splits", "mining"):
         for key in recipe.record()[table]:
             assert f"\n{key} =" in named or f"\n# {key} =" in named, key
+    recipe = parse_recipe(re.sub(r"\n# (?=[\w\[]+\]?( =|\n))", "\n", named), "with the comments")
+    assert set(recipe.formats) == set(describe_formats())
+    for name, options in recipe.formats.items():
+        if name != "parquet":  # whose spans are left out
+            assert options == (find_format(name).options and find_format(name).options())
+            assert all(f"{option} = " in named for option in (asdict(options) if options else ()))
     printed = CliRunner().invoke(main, ["build", "--example"])
     assert (printed.exit_code, printed.output) == (0, named)
     (tmp_path / "recipe.toml").write_text(named)
