@@ -55,7 +55,7 @@ class Duplicates:
     """Books or dialogues that were left out because the corpus has them already.
 
     Args:
-        kind: what they are, in the plural: "editions of one work".
+        kind: what they are, in as many as they are: "editions of one work".
         n: how many were left out.
         examples: some of them, each with the one that stayed.
         file: the file that names all of them.

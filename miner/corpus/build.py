@@ -118,6 +118,11 @@ class _Book:
         return self.entry["id"]
 
     @property
+    def name(self) -> str:
+        """Its title and its id: two editions may have one title."""
+        return f"{self.entry['title']} ({self.id})"
+
+    @property
     def source(self) -> MinedSource:
         """The book as stages in other processes know it."""
         return MinedSource(self.shard, self.entry["language"])
@@ -483,18 +488,19 @@ class _Build:
                 find_format(format), options, by_split, partial(pattern_of, format)
             )
         ]
+        names = {book.id: book.name for book in self._books}
         duplicates = [
             Duplicates(
-                "dialogues",
+                "dialogue" if len(self._duplicates or ()) == 1 else "dialogues",
                 len(self._duplicates or ()),
                 list(islice(self._examples_of_duplicates(), _EXAMPLES)),
                 DUPLICATES_FILE,
             ),
             Duplicates(
-                "editions of one work",
+                "edition of one work" if len(self._copies) == 1 else "editions of one work",
                 len(self._copies),
                 [
-                    (book.entry["title"], self._title_of(self._copies[book.id].kept))
+                    (book.name, names[self._copies[book.id].kept])
                     for book in self._books
                     if book.left_out == WORKS
                 ],
@@ -522,13 +528,10 @@ class _Build:
         return "list" if self._recipe.split_list else self._recipe.splits.by
 
     def _examples_of_duplicates(self) -> Iterator[tuple[str, str]]:
-        """Yields the titles of a book that lost a dialogue, and of the one that has it still."""
+        """Yields the names of a book that lost a dialogue, and of the one that has it still."""
         for place, book in enumerate(self._compared):
             for one in self._duplicates_of(place)[:1]:
-                yield book.entry["title"], self._compared[one.kept_book].entry["title"]
-
-    def _title_of(self, id: str) -> str:
-        return next(book.entry["title"] for book in self._books if book.id == id)
+                yield book.name, self._compared[one.kept_book].name
 
     def _left(self) -> list[_Book]:
         """The books that nothing has taken yet."""

@@ -439,8 +439,8 @@ def _duplicates(account: CorpusAccount) -> list[str]:
 
 
 def describe_duplicates(item: Duplicates) -> str:
-    """One line about what was left out as a duplicate: "3 editions of one work (books.jsonl)"."""
-    return f"{item.n:,} {item.kind} left out, named in {item.file}"
+    """One line about what was left out as duplicates, and where it is named."""
+    return f"left out as duplicates: {item.n:,} {item.kind}, named in {item.file}"
 
 
 def _trust(account: CorpusAccount) -> list[str]:

@@ -80,7 +80,7 @@ def test_a_unit_that_no_filter_took_has_no_column():
 
 def test_the_first_duplicates_are_named_and_the_others_counted():
     lines = shown(ACCOUNT)
-    place = lines.index("7 editions of one work left out, named in books.jsonl")
+    place = lines.index("left out as duplicates: 7 editions of one work, named in books.jsonl")
     assert lines[place + 1].startswith("  1: Emma: A Novel in Three Volumes")
     assert lines[place + 4] == "  and 4 more"
 

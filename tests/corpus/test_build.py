@@ -86,6 +86,9 @@ def test_every_book_is_in_one_split_or_has_a_reason(built, books):
         ("9103", "works", "9003"),
         ("9003", "works", "9103"),
     }
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "left out as duplicates: 1 edition of one work, named in books.jsonl\n  - " in card
+    assert f"({copy['id']}): stays as {copy['title']} ({copy['copy_of']})\n" in card
     (aside,) = corpus.set_aside
     assert aside.name.endswith("9999-h.htm")
 
