@@ -55,7 +55,7 @@ class Duplicates:
     """Books or dialogues that were left out because the corpus has them already.
 
     Args:
-        kind: what they are, in the plural: "editions of one work".
+        kind: what they are, in as many as they are: "editions of one work".
         n: how many were left out.
         examples: some of them, each with the one that stayed.
         file: the file that names all of them.
@@ -97,8 +97,8 @@ class CorpusAccount:
         trusts: what was measured of taggers, see `models.trust.find_trusts`.
         min_confidence: the least confidence of its pairs; 0 if none was asked for.
         is_public_domain: whether no book has a notice of copyright, as far as that was looked for.
-        splits_by: what always stays in one split ("book", "work" or "author"); "" if there is only
-            one split.
+        splits_by: what always stays in one split ("book", "work" or "author"); "list" if a fixed
+            list says which book is in which; "" if there is only one split.
         filters: what each filter took, in their order; none if the run had no filters.
         duplicates: what was left out as a duplicate.
         n_set_aside: how many sources gave no dialogues.

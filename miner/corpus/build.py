@@ -39,7 +39,7 @@ from miner.corpus.facts import NO_SKETCH
 from miner.corpus.filter_table import WORKS, FilterRow, describe_filters, tabulate_filters
 from miner.corpus.filters import LanguageFilter
 from miner.corpus.mining import MiningPlan, mine_sources
-from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files, remove_others
+from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files
 from miner.corpus.pipeline import SetAside, open_tagger
 from miner.corpus.progress import Progress
 from miner.corpus.reading import words_of
@@ -118,6 +118,11 @@ class _Book:
     def id(self) -> str:
         """The id of the book."""
         return self.entry["id"]
+
+    @property
+    def name(self) -> str:
+        """Its title and its id: two editions may have one title."""
+        return f"{self.entry['title']} ({self.id})"
 
     @property
     def source(self) -> MinedSource:
@@ -207,7 +212,7 @@ def build_corpus(
     listed = read_split_list(Path(parsed.split_list)) if parsed.split_list else None
     head = record_run(options, tagger)
     head["tagger"] = head.pop("options")["tagger"]  # the recipe says the rest
-    head |= {"recipe": parsed.record(), "split_list": listed}
+    head["recipe"] = parsed.record()
     folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
     filters = (LanguageFilter(*parsed.languages),) if parsed.languages else ()
     plan = MiningPlan(
@@ -219,6 +224,7 @@ def build_corpus(
             build.mine(plan, on_progress)
             build.choose_books(listed)
             build.choose_dialogues()
+            head["split_list"] = listed  # a resumed build may have another one
             head["catalog"] = [search.record() for search in searches]
             return build.write(head, text, draw if parsed.plots else None)
     except BaseException as error:
@@ -401,6 +407,8 @@ class _Build:
             if (of_split := [book for book in self._left() if book.split == split])
         }
         if not by_split:
+            if all(item.is_lasting for item in self._set_aside):
+                self._folder.discard()  # a resumed build would end as this one
             raise ValueError(self._why_nothing_is_left())
         planned = plan_output_files(
             self._recipe.formats,
@@ -420,7 +428,6 @@ class _Build:
             files |= done.digests
             left_out.setdefault(plan.format, Counter()).update(done.left_out)
         with writing(self._out):
-            remove_others(output, files)
             self._write_beside(output, recipe)
             beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
             files |= {name: sha256_of((output / name).read_bytes()) for name in beside}
@@ -436,6 +443,7 @@ class _Build:
             (output / RUN_RECORD).write_text(
                 json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
+            self._folder.keep_only({*files, CARD, RUN_RECORD})
         paths = self._folder.put_in_place()
         return BuiltCorpus(record, account, tuple(self._set_aside), tuple(paths))
 
@@ -488,7 +496,7 @@ class _Build:
         """What the card says."""
         recipe = self._recipe
         left = self._left()
-        titles = {book.id: book.entry["title"] for book in self._books}
+        names = {book.id: book.name for book in self._books}
         data_files = [
             files
             for format, options in recipe.formats.items()
@@ -496,18 +504,19 @@ class _Build:
                 find_format(format), options, by_split, partial(pattern_of, format)
             )
         ]
+        names = {book.id: book.name for book in self._books}
         duplicates = [
             Duplicates(
-                "dialogues",
+                "dialogue" if len(self._duplicates or ()) == 1 else "dialogues",
                 len(self._duplicates or ()),
                 list(islice(self._examples_of_duplicates(), _EXAMPLES)),
                 DUPLICATES_FILE,
             ),
             Duplicates(
-                "editions of one work",
+                "edition of one work" if len(self._copies) == 1 else "editions of one work",
                 len(self._copies),
                 [
-                    (book.entry["title"], titles[self._copies[book.id].kept])
+                    (book.name, names[self._copies[book.id].kept])
                     for book in self._books
                     if book.left_out == WORKS
                 ],
@@ -525,17 +534,20 @@ class _Build:
             min_confidence=recipe.filters.min_confidence or 0.0,
             # Works in copyright were set aside, of those whose header would say so.
             is_public_domain=all(book.id.isdecimal() for book in left),
-            splits_by=recipe.splits.by if len(by_split) > 1 else "",
+            splits_by=self._splits_by() if len(by_split) > 1 else "",
             filters=self._filter_rows(),
             duplicates=[one for one in duplicates if one.n],
             n_set_aside=len(self._set_aside),
         )
 
+    def _splits_by(self) -> str:
+        return "list" if self._recipe.split_list else self._recipe.splits.by
+
     def _examples_of_duplicates(self) -> Iterator[tuple[str, str]]:
-        """Yields the titles of a book that lost a dialogue, and of the one that has it still."""
+        """Yields the names of a book that lost a dialogue, and of the one that has it still."""
         for place, book in enumerate(self._compared):
             for one in self._duplicates_of(place)[:1]:
-                yield book.entry["title"], self._compared[one.kept_book].entry["title"]
+                yield book.name, self._compared[one.kept_book].name
 
     def _left(self) -> list[_Book]:
         """The books that nothing has taken yet."""
@@ -546,7 +558,9 @@ class _Build:
         reasons = Counter(book.left_out for book in self._books)
         taken = [f"{name}: {n:,}" for name, n in reasons.most_common()]
         if self._set_aside:
-            taken.append(f"could not be mined: {len(self._set_aside):,}")
+            first = self._set_aside[0]
+            such = f"{printable(first.name)}: {first.why}"
+            taken.append(f"set aside: {len(self._set_aside):,}, such as {such}")
         return f"found no book for the corpus ({', '.join(taken) or 'no sources'}), expected one"
 
     def _map(

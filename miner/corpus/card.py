@@ -362,7 +362,15 @@ def _making(account: CorpusAccount) -> list[str]:
             f"| {name_of_language(language)} | `{tagger}` | {n:,} |"
             for (language, tagger), n in account.taggers.items()
         ]
-    if account.splits_by:
+    if account.splits_by == "list":
+        lines += [
+            "",
+            *_wrap(
+                "A fixed list, which `run.json` has, says in which split a book is. For a book "
+                "that it lacks, a hash decides."
+            ),
+        ]
+    elif account.splits_by:
         unit = {"work": "work, in whatever editions,", "author": "author"}.get(
             account.splits_by, account.splits_by
         )
@@ -395,7 +403,8 @@ def _filters(account: CorpusAccount) -> list[str]:
         "",
         *_wrap(
             "The filters took in this order. The share is that of what came to the filter: of the "
-            "books, dialogues, turns or pairs that those before it had left."
+            "books, dialogues, turns or pairs that those before it had left. A dialogue that loses "
+            "a turn or a pair is divided there, so its parts may be more dialogues than came."
         ),
     ]
 
@@ -430,8 +439,8 @@ def _duplicates(account: CorpusAccount) -> list[str]:
 
 
 def describe_duplicates(item: Duplicates) -> str:
-    """One line about what was left out as a duplicate: "3 editions of one work (books.jsonl)"."""
-    return f"{item.n:,} {item.kind} left out, named in {item.file}"
+    """One line about what was left out as duplicates, and where it is named."""
+    return f"left out as duplicates: {item.n:,} {item.kind}, named in {item.file}"
 
 
 def _trust(account: CorpusAccount) -> list[str]:
@@ -534,8 +543,8 @@ def _rights() -> list[str]:
         *_wrap(
             "Each text has the rights of its book. What Project Gutenberg publishes without a "
             "notice of copyright is in the public domain in the USA. In other countries the law "
-            "may differ: look up the authors. The texts are here without Project Gutenberg's name "
-            "and licence, which ask nothing of such use. On what the program adds (tags, speakers, "
+            "may differ: look up the authors. The texts are here without Project Gutenberg's name, "
+            "and its licence asks nothing of them. On what the program adds (tags, speakers, "
             "confidences) nobody claims rights: the labels that it learned from are CC0, its code "
             "and weights are MIT, and neither binds what is mined with them."
         ),

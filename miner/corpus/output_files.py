@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
@@ -120,7 +120,6 @@ class FileWriter:
         note = self.written / sha256_of(json_line(asdict(planned)))
         if (done := self._find_written(note)) is not None:
             return done
-        sizes: dict[str, int] = {}
         digests: dict[str, str] = {}
         with (
             writing(self.out),
@@ -133,24 +132,23 @@ class FileWriter:
             )
             for file in sorted(path for path in work.rglob("*") if path.is_file()):
                 name = _name_of(planned, file.relative_to(work).as_posix(), form.is_divisible)
-                sizes[name] = file.stat().st_size
-                with file.open("rb") as content:
-                    digests[name] = file_digest(content, "sha256").hexdigest()
+                digests[name] = _digest_of(file)
                 (self.output / name).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(file, self.output / name)
-        record = {"digests": digests, "left_out": left_out, "sizes": sizes}
+        record = {"digests": digests, "left_out": left_out}
         keep_file(note, [json_line(record)], self.out)
         return WrittenFiles(digests, left_out)
 
     def _find_written(self, note: Path) -> WrittenFiles | None:
-        """What an earlier run has written in a call, if all its files are there."""
+        """What an earlier run has written in a call, if all its files are as it wrote them."""
         content = read_kept(note)
         if content is None:
             return None
         record = orjson.loads(content)
-        for name, size in record["sizes"].items():
+        for name, digest in record["digests"].items():
             file = self.output / name
-            if not file.is_file() or file.stat().st_size != size:
+            # Not the size alone: another list of splits gives other books to a file of this name.
+            if not file.is_file() or _digest_of(file) != digest:
                 return None
         return WrittenFiles(record["digests"], record["left_out"])
 
@@ -165,19 +163,9 @@ class FileWriter:
             yield shard.rows
 
 
-def remove_others(output: Path, files: Container[str]) -> None:
-    """Removes what interrupted runs have left among the files of a corpus.
-
-    Args:
-        output: the folder of all files.
-        files: the names of those that belong to the corpus.
-    """
-    for path in sorted(output.rglob("*"), reverse=True):
-        if not path.is_dir():
-            if path.relative_to(output).as_posix() not in files:
-                path.unlink()
-        elif not any(path.iterdir()):
-            path.rmdir()
+def _digest_of(file: Path) -> str:
+    with file.open("rb") as content:
+        return file_digest(content, "sha256").hexdigest()
 
 
 def _name_of(planned: OutputFile, file: str, is_divisible: bool) -> str:

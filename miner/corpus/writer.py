@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -95,7 +95,7 @@ class OutputFolder:
         if has_files and not _is_output(path):
             raise ValueError(
                 f"{path}: found files but no {RUN_RECORD} of an earlier run, "
-                "expected a new name: --force replaces the output of `mine` only"
+                "expected a new name: --force replaces the output of `mine` and `build` only"
             )
         if other := self._other_file():
             raise ValueError(
@@ -188,6 +188,15 @@ class OutputFolder:
     def output(self) -> Path:
         """The folder in which the files are written; it may not exist yet."""
         return self._work / _OUTPUT
+
+    def keep_only(self, names: Collection[str]) -> None:
+        """Removes all but some files from `output`: what an interrupted run of other books left."""
+        for path in sorted(self.output.rglob("*"), reverse=True):  # a folder after what is in it
+            if path.is_dir():
+                with suppress(OSError):
+                    path.rmdir()
+            elif path.relative_to(self.output).as_posix() not in names:
+                path.unlink()
 
     def put_in_place(self) -> list[Path]:
         """Moves all files from `output` to their places, ends the run and returns their paths."""

@@ -61,6 +61,11 @@ def test_statistics_are_a_row_for_each_split_and_a_sum():
     assert everything[:3] == ["all", "4,180", "72,318,850"]
 
 
+def test_a_narrow_terminal_has_fewer_statistics_but_whole_numbers():
+    (train,) = [line for line in shown(ACCOUNT, 40) if line.startswith("train")]
+    assert train.split() == "train 2,090 36,159,425 6.30".split()
+
+
 def test_filters_have_their_parameters_and_what_they_took():
     lines = shown(ACCOUNT, 200)
     (kl,) = [line for line in lines if line.startswith("books of unusual words")]
@@ -80,7 +85,7 @@ def test_a_unit_that_no_filter_took_has_no_column():
 
 def test_the_first_duplicates_are_named_and_the_others_counted():
     lines = shown(ACCOUNT)
-    place = lines.index("7 editions of one work left out, named in books.jsonl")
+    place = lines.index("left out as duplicates: 7 editions of one work, named in books.jsonl")
     assert lines[place + 1].startswith("  1: Emma: A Novel in Three Volumes")
     assert lines[place + 4] == "  and 4 more"
 
@@ -89,6 +94,7 @@ def test_files_are_named_by_their_pattern():
     lines = shown(ACCOUNT)
     at = lines.index("files")
     assert lines[at + 1 :] == [
+        "  README.md",
         "  parquet/pairs/SPLIT-*.parquet",
         "  chat/chat/SPLIT-*.jsonl",
         "  run.json",

@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 
 import pytest
 from build_helpers import RECIPE, digests, recipe_of
@@ -15,7 +17,9 @@ from shelf import novel, sentence, write_shelf
 
 from miner.app.cli.main import main
 from miner.corpus.build import build_corpus
+from miner.corpus.export import describe_formats, find_format
 from miner.corpus.recipe import example_recipe, parse_recipe
+from miner.corpus.writer import OutputFolder
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +56,9 @@ def test_every_book_is_in_one_split_or_has_a_reason(built, books):
         ("9103", "works", "9003"),
         ("9003", "works", "9103"),
     }
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "left out as duplicates: 1 edition of one work, named in books.jsonl\n  - " in card
+    assert f"({copy['id']}): stays as {copy['title']} ({copy['copy_of']})\n" in card
     (aside,) = corpus.set_aside
     assert aside.name.endswith("9999-h.htm")
 
@@ -188,6 +195,23 @@ def test_a_fixed_list_of_splits_goes_before_the_hash(tmp_path):
     splits = {row["id"]: row["split"] for row in rows(tmp_path / "out" / "books.jsonl")}
     assert splits == {"9000": "test", "9001": "train"}
     assert corpus.record["unused_of_split_list"] == ["77"]
+    card = " ".join((tmp_path / "out" / "README.md").read_text(encoding="utf-8").split())
+    assert "A fixed list, which `run.json` has, says in which split a book is" in card
+    assert "All of one work" not in card
+
+
+def test_a_list_that_lacks_a_book_is_completed_and_the_build_resumed(tmp_path):
+    books = write_shelf(tmp_path / "books", 2)
+    splits, recipe, out = tmp_path / "splits.csv", tmp_path / "recipe.toml", tmp_path / "out"
+    text = RECIPE.format(books=books, more="")
+    recipe.write_text(text.replace("[splits]", f'[splits]\nlist = "{splits}"'))
+    splits.write_text("book,split\n9000,test\n")
+    with pytest.raises(ValueError, match="list of splits has no book 9001, expected"):
+        build_corpus(recipe, out)
+    splits.write_text("book,split\n9000,test\n9001,train\n")
+    build_corpus(recipe, out, resume=True)
+    build_corpus(recipe, tmp_path / "again")
+    assert digests(out) == digests(tmp_path / "again")
 
 
 def started(recipe, out, until):
@@ -244,6 +268,21 @@ def test_files_that_belonged_to_other_books_do_not_stay(built, books, tmp_path):
     assert digests(tmp_path / "again") == digests(tmp_path / "whole")
 
 
+def test_a_resumed_build_has_no_file_of_books_that_are_gone(books, tmp_path, monkeypatch):
+    shelf = shutil.copytree(books, tmp_path / "books")
+    recipe, out = recipe_of(tmp_path, shelf), tmp_path / "out"
+    with monkeypatch.context() as killed:
+        killed.setattr(OutputFolder, "put_in_place", lambda folder: os.kill(os.getpid(), 2))
+        with pytest.raises(KeyboardInterrupt):
+            build_corpus(recipe, out)
+    for row in rows(tmp_path / "out.partial" / "output" / "books.jsonl"):
+        if row["split"] == "test":
+            (shelf / row["file"]).unlink()
+    corpus = build_corpus(recipe, out, resume=True)
+    assert set(digests(out)) == {*corpus.record["files"], "README.md", "run.json"}
+    assert not list(out.rglob("*test*"))
+
+
 def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):
     _, out = built
     recipe = recipe_of(tmp_path, books, "convokit = {}")
@@ -257,9 +296,12 @@ def test_an_earlier_corpus_is_replaced_as_a_whole(built, books, tmp_path):
 
 def test_a_build_that_keeps_nothing_says_what_took_the_books(books, tmp_path):
     recipe = recipe_of(tmp_path, books, "[filters]\nmin_delimiters = 9000")
-    with pytest.raises(ValueError, match=r"found no book .*min_delimiters: 13.*mined: 1\)"):
+    with pytest.raises(
+        ValueError, match=r"min_delimiters: 13.*: 1, such as .*9999.*binary"
+    ) as found:
         build_corpus(recipe, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    assert found.value.__notes__ == ["nothing was written"]  # another build would end so, too
+    assert [item.name for item in tmp_path.iterdir()] == ["recipe.toml"]
 
 
 def test_the_example_is_a_recipe_with_every_setting(tmp_path):
@@ -268,6 +310,12 @@ def test_the_example_is_a_recipe_with_every_setting(tmp_path):
     for table in ("filters", "duplicates", "splits", "mining"):
         for key in recipe.record()[table]:
             assert f"\n{key} =" in named or f"\n# {key} =" in named, key
+    recipe = parse_recipe(re.sub(r"\n# (?=[\w\[]+\]?( =|\n))", "\n", named), "with the comments")
+    assert set(recipe.formats) == set(describe_formats())
+    for name, options in recipe.formats.items():
+        if name != "parquet":  # whose spans are left out
+            assert options == (find_format(name).options and find_format(name).options())
+            assert all(f"{option} = " in named for option in (asdict(options) if options else ()))
     printed = CliRunner().invoke(main, ["build", "--example"])
     assert (printed.exit_code, printed.output) == (0, named)
     (tmp_path / "recipe.toml").write_text(named)

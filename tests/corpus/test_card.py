@@ -262,7 +262,7 @@ def test_duplicates_are_named(book):
     examples = [(f"{n}: Volume {n} | of two", "158: The Work") for n in range(9)]
     found = Duplicates("editions of a work", 9, examples, "books.jsonl")
     card = write_card(account(book, duplicates=[found]))
-    assert "- 9 editions of a work left out, named in books.jsonl\n" in card
+    assert "- left out as duplicates: 9 editions of a work, named in books.jsonl\n" in card
     assert "  - 0: Volume 0 \\| of two: stays as 158: The Work\n" in card
     assert card.count(": Volume ") == 5
 

@@ -142,6 +142,9 @@ def command(
             f"share text; {out / RUN_RECORD} names them",
             err=True,
         )
+    if unused := built.record["unused_of_split_list"]:
+        lacking = f"{len(unused):,} book{'' if len(unused) == 1 else 's'}"
+        click.echo(f"the list of splits has {lacking} that the corpus lacks", err=True)
     for item in built.set_aside[:_MOST_SHOWN]:
         why = one_line(f"{item.name}: {item.why}")
         click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)

@@ -12,6 +12,7 @@ from miner.corpus.card import (
     languages_of,
     rows_of_statistics,
 )
+from miner.files import CARD
 
 if TYPE_CHECKING:
     from miner.corpus.account import CorpusAccount, Duplicates
@@ -33,7 +34,7 @@ def tabulate_account(account: CorpusAccount, width: int) -> list[Shown]:
     if account.filters:
         shown += ["What the filters took, in this order", _tabulate_filters(account, width)]
     for item in account.duplicates:
-        shown += describe_examples(item, width)
+        shown += [*describe_examples(item, width), ""]
     if account.statistics:
         shown += [_tabulate_statistics(account, width), *_LEGEND]
     shown += _describe_files(account)
@@ -41,13 +42,24 @@ def tabulate_account(account: CorpusAccount, width: int) -> list[Shown]:
 
 
 def _tabulate_statistics(account: CorpusAccount, width: int) -> Shown:
-    """A row for each split and language, in the columns of GD's Table 3 and the lines after it."""
+    """A row for each split and language, in the columns of GD's Table 3 and the lines after it.
+
+    A narrow terminal has the first columns only, with whole numbers.
+    """
     is_one = len(languages_of(account.statistics)) == 1
-    n_measures = len(_MEASURES) - (width < _WIDE)
     heads = ["split"] if is_one else ["split", "lang"]
-    table = new_table([*heads, *_MEASURES[:n_measures]], ("lang",))
-    for split, language, cells in rows_of_statistics(account):
-        table.add_row(*[split, language or "?"][: len(heads)], *cells[:n_measures])
+    rows = [
+        [*[split, language or "?"][: len(heads)], *cells]
+        for split, language, cells in rows_of_statistics(account)
+    ]
+    names = [*heads, *_MEASURES]
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    n = len(names) - (width < _WIDE)
+    while n > len(heads) + 1 and sum(widths[:n]) + _GAP * (n - 1) > width:
+        n -= 1
+    table = new_table(names[:n], ("lang",))
+    for row in rows:
+        table.add_row(*row[:n])
     return table
 
 
@@ -97,7 +109,7 @@ def _describe_files(account: CorpusAccount) -> list[str]:
     """The files, a line for each place."""
     places = [item.place for item in account.files]
     names = [figure.path for figure in account.illustrations]
-    return [_enumerate("files", [*places, *names, *account.other_files])]
+    return ["", _enumerate("files", [CARD, *places, *names, *account.other_files])]
 
 
 def _enumerate(before: str, names: Sequence[str]) -> str:
