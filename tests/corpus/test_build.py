@@ -343,6 +343,7 @@ BAD = {
     NAMED + "[splits]\nfolds = 3": "found folds, expected one of by, train, validation, test, "
     "unlisted, list",
     NAMED + '[splits]\nlist = ""': "[splits] list: found '', expected the name of a file",
+    'name = "a"\nsources = ["a\\u0000b"]': "a NUL in a name, expected",
     NAMED + "[split]\ntrain = 90": "found split, expected one of name, sources, languages, plots, "
     "[catalog], [mining], [filters], [duplicates], [splits], [formats]",
     NAMED + 'languages = ["English"]': "languages: found 'English', expected codes such as 'en'",
