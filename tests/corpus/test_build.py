@@ -217,8 +217,9 @@ def test_a_list_that_lacks_a_book_is_completed_and_the_build_resumed(tmp_path):
     splits.write_text("book,split\n9000,test\n")
     with pytest.raises(ValueError, match="list of splits has no book 9001, expected"):
         build_corpus(recipe, out)
-    splits.write_text("book,split\n9000,test\n9001,train\n")
-    build_corpus(recipe, out, resume=True)
+    splits.write_text("book,split\n9000,test\n9001,train\n77,train\n")
+    done = CliRunner().invoke(main, ["build", str(recipe), "-o", str(out), "--resume", "-q"])
+    assert done.stderr == "the list of splits has 1 book that the corpus lacks\n"
     build_corpus(recipe, tmp_path / "again")
     assert digests(out) == digests(tmp_path / "again")
 

@@ -141,8 +141,8 @@ def command(
         show(tabulate_account(built.account, open_console().width))
         click.echo(f"wrote {len(built.paths)} files in {out}")
     if unused := built.record["unused_of_split_list"]:
-        books = f"{len(unused):,} book{'' if len(unused) == 1 else 's'}"
-        click.echo(f"the list of splits has {books} that the corpus lacks", err=True)
+        unknown = f"{len(unused):,} book{'' if len(unused) == 1 else 's'}"
+        click.echo(f"the list of splits has {unknown} that the corpus lacks", err=True)
     for item in built.set_aside[:_MOST_SHOWN]:
         why = one_line(f"{item.name}: {item.why}")
         click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
