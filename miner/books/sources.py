@@ -144,6 +144,8 @@ def _named(word: str, books: Path | None, cache: Path) -> list[Source] | Missing
     """The sources of a word that is no title; ids may still repeat."""
     if not word.strip():
         return Missing(word, "an empty word, expected a file, a folder or a Gutenberg number")
+    if "\0" in word:
+        return Missing(word, "a NUL in a name, expected a file, a folder or a Gutenberg number")
     if word == SAMPLE:
         return _sample()
     number = match[1] if (match := _PG_NUMBER.fullmatch(word)) else word

@@ -371,7 +371,7 @@ def _making(account: CorpusAccount) -> list[str]:
             ),
         ]
     elif account.splits_by:
-        unit = {"work": "work, in whatever editions,", "author": "author"}.get(
+        unit = {"work": "work (books of one author and title)", "author": "author"}.get(
             account.splits_by, account.splits_by
         )
         lines += [

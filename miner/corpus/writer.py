@@ -102,6 +102,8 @@ class OutputFolder:
                 f"{other}: found a file of something else, expected to keep finished books there"
             )
         if self._work.exists() and not (resume or force):
+            if (self._work / _LOCK).exists():
+                self._locked().release()  # refuses a run that goes on still
             raise ValueError(
                 f"{self._work}: found an interrupted run, expected --resume to continue it or "
                 "--force to start again"
@@ -118,15 +120,21 @@ class OutputFolder:
         ours = {_HEAD, _LOCK, _SHARDS, _STAGES, _OUTPUT}
         return next((item for item in self._work.iterdir() if item.name not in ours), None)
 
+    def _locked(self) -> FileLock:
+        """Keeps other processes out of the working folder, until the lock is released."""
+        lock = FileLock(self._work / _LOCK, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise ValueError(f"{self._work}: another run is writing to it") from error
+        return lock
+
     def __enter__(self) -> Self:
         with ExitStack() as closing, writing(self._path):
             closing.enter_context(made_folders(self._work.parent))
             self._work.mkdir(exist_ok=True)
             closing.callback(self._clear)
-            try:
-                closing.enter_context(FileLock(self._work / _LOCK, timeout=0))
-            except Timeout as error:
-                raise ValueError(f"{self._work}: another run is writing to it") from error
+            closing.callback(self._locked().release)
             if not self._has_head():
                 self.discard()
                 self.shards.path.mkdir()

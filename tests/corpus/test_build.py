@@ -208,8 +208,9 @@ def test_a_list_that_lacks_a_book_is_completed_and_the_build_resumed(tmp_path):
     splits.write_text("book,split\n9000,test\n")
     with pytest.raises(ValueError, match="list of splits has no book 9001, expected"):
         build_corpus(recipe, out)
-    splits.write_text("book,split\n9000,test\n9001,train\n")
-    build_corpus(recipe, out, resume=True)
+    splits.write_text("book,split\n9000,test\n9001,train\n77,train\n")
+    done = CliRunner().invoke(main, ["build", str(recipe), "-o", str(out), "--resume", "-q"])
+    assert done.stderr == "the list of splits has 1 book that the corpus lacks\n"
     build_corpus(recipe, tmp_path / "again")
     assert digests(out) == digests(tmp_path / "again")
 
@@ -353,6 +354,7 @@ BAD = {
     NAMED + "[splits]\nfolds = 3": "found folds, expected one of by, train, validation, test, "
     "unlisted, list",
     NAMED + '[splits]\nlist = ""': "[splits] list: found '', expected the name of a file",
+    'name = "a"\nsources = ["a\\u0000b"]': "a NUL in a name, expected",
     NAMED + "[split]\ntrain = 90": "found split, expected one of name, sources, languages, plots, "
     "[catalog], [mining], [filters], [duplicates], [splits], [formats]",
     NAMED + 'languages = ["English"]': "languages: found 'English', expected codes such as 'en'",

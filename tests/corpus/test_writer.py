@@ -299,6 +299,8 @@ def test_two_runs_do_not_write_to_one_place(tmp_path):
             OutputFolder(out, resume=True),
         ):
             raise AssertionError("the block must not start")
+        with pytest.raises(ValueError, match="another run is writing to it"):
+            OutputFolder(out)  # not "found an interrupted run"
         first.finish(["a.shard"], "jsonl", {"miner": "0"})
     assert (out / "pairs.jsonl").read_bytes() == b""
     assert "lock" not in bytes_of(out)

@@ -32,7 +32,7 @@ def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> 
     ctx.exit()
 
 
-@click.command("build")
+@click.command("build", short_help="Build a corpus of many books from a recipe.")
 @click.argument("recipe", metavar="RECIPE", type=PATH)
 @click.option(
     "--example",
@@ -90,13 +90,17 @@ def command(
 ) -> None:
     """Build a corpus from RECIPE into OUT.
 
+    RECIPE is a TOML file; --example prints one to begin with. Sources that
+    cannot be mined are set aside with the reason, and the others are built.
+
     \b
-    FORMAT/     the dialogues in each format of the recipe, by split
-    books.jsonl each book: its split, or why it was left out
-    README.md   a dataset card: statistics, filters, how far to trust it
-    figures/    plots of it, if the recipe asks for them
-    recipe.toml the recipe
-    run.json    versions, settings, counts and digests of all files
+    FORMAT/           the dialogues in each format of the recipe, by split
+    README.md         a dataset card: statistics, filters, how far to trust it
+    figures/          plots of it, if the recipe asks for them
+    books.jsonl       each book: its split, or why it was left out
+    duplicates.jsonl  each dialogue that another book has: both dialogues
+    recipe.toml       the recipe
+    run.json          versions, settings, counts and digests of all files
 
     Two people with the same recipe and the same books get the same bytes.
 
@@ -143,8 +147,8 @@ def command(
             err=True,
         )
     if unused := built.record["unused_of_split_list"]:
-        lacking = f"{len(unused):,} book{'' if len(unused) == 1 else 's'}"
-        click.echo(f"the list of splits has {lacking} that the corpus lacks", err=True)
+        unknown = f"{len(unused):,} book{'' if len(unused) == 1 else 's'}"
+        click.echo(f"the list of splits has {unknown} that the corpus lacks", err=True)
     for item in built.set_aside[:_MOST_SHOWN]:
         why = one_line(f"{item.name}: {item.why}")
         click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)

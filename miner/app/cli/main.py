@@ -61,6 +61,7 @@ def main() -> None:
 
     \b
     miner mine sample -o mined          all steps at once
+    miner build recipe.toml -o corpus   many books: filtered, divided, described
     miner profile 1342                  how a book marks speech, and the evidence
     miner tag sample -o sample.tags     one tag per span, to correct or to score
     miner view sample -o sample.html    the book as a page with its conversations
