@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -133,6 +133,7 @@ def data_files_of(
     options: Any,  # noqa: ANN401 - each format has its own
     splits: Iterable[str],
     path_of: Callable[[str, str], str],
+    with_rows: Container[str] | None = None,
 ) -> list[DataFiles]:
     """Returns the data files of a format.
 
@@ -141,6 +142,8 @@ def data_files_of(
         options: an object of its options; None for the defaults.
         splits: those that have files.
         path_of: returns the path or the pattern of a file, by its name and split.
+        with_rows: the paths and patterns of files that have a row; None if all have. `datasets`
+            opens no table without one, so the card does not name it.
     """
     splits = list(splits)
     features = form.features(options)
@@ -149,7 +152,11 @@ def data_files_of(
             form.name,
             PurePosixPath(name).stem,
             about,
-            {split: path_of(name, split) for split in splits},
+            {
+                split: path
+                for split in splits
+                if (path := path_of(name, split)) and (with_rows is None or path in with_rows)
+            },
             features.get(name, ()),
         )
         for name, about in form.files_with(options).items()

@@ -424,14 +424,16 @@ class _Build:
         writer = FileWriter(self._kept, self._recipe.formats, output, written, self._out)
         files: dict[str, str] = {}
         left_out: dict[str, Counter[str]] = {}
+        with_rows: set[str] = set()
         for plan, done in zip(planned, self._map("writing", writer, planned), strict=True):
             files |= done.digests
             left_out.setdefault(plan.format, Counter()).update(done.left_out)
+            with_rows.update(done.with_rows)
         with writing(self._out):
             self._write_beside(output, recipe)
             beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
             files |= {name: sha256_of((output / name).read_bytes()) for name in beside}
-            account = self._account(by_split)
+            account = self._account(by_split, with_rows)
             if draw:
                 account = replace(account, illustrations=tuple(draw(account)))
             for figure in account.illustrations:
@@ -492,7 +494,9 @@ class _Build:
         lines = describe_filters(self._recipe.filters, duplicates.works, duplicates.dialogues)
         return tabulate_filters(self._filtered, lines)
 
-    def _account(self, by_split: Mapping[str, Sequence[_Book]]) -> CorpusAccount:
+    def _account(
+        self, by_split: Mapping[str, Sequence[_Book]], with_rows: Set[str]
+    ) -> CorpusAccount:
         """What the card says."""
         recipe = self._recipe
         left = self._left()
@@ -501,7 +505,7 @@ class _Build:
             files
             for format, options in recipe.formats.items()
             for files in data_files_of(
-                find_format(format), options, by_split, partial(pattern_of, format)
+                find_format(format), options, by_split, partial(pattern_of, format), with_rows
             )
         ]
         names = {book.id: book.name for book in self._books}

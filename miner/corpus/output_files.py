@@ -88,10 +88,13 @@ class WrittenFiles:
     Attributes:
         digests: the SHA-256 of each file, by its name in the corpus.
         left_out: what the format left out, by reason.
+        with_rows: the names, without a number, of the files that have a row: what `pattern_of`
+            returns for them.
     """
 
     digests: Mapping[str, str]
     left_out: Mapping[str, int]
+    with_rows: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class FileWriter:
         if (done := self._find_written(note)) is not None:
             return done
         digests: dict[str, str] = {}
+        with_rows: list[str] = []
         with (
             writing(self.out),
             TemporaryDirectory(dir=self.output, prefix=".", suffix=".part") as folder,
@@ -133,11 +137,13 @@ class FileWriter:
             for file in sorted(path for path in work.rglob("*") if path.is_file()):
                 name = _name_of(planned, file.relative_to(work).as_posix(), form.is_divisible)
                 digests[name] = _digest_of(file)
+                if _has_rows(file):
+                    with_rows.append(pattern_of(planned.format, file.name, planned.split))
                 (self.output / name).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(file, self.output / name)
-        record = {"digests": digests, "left_out": left_out}
+        record = {"digests": digests, "left_out": left_out, "with_rows": with_rows}
         keep_file(note, [json_line(record)], self.out)
-        return WrittenFiles(digests, left_out)
+        return WrittenFiles(digests, left_out, tuple(with_rows))
 
     def _find_written(self, note: Path) -> WrittenFiles | None:
         """What an earlier run has written in a call, if all its files are as it wrote them."""
@@ -150,7 +156,7 @@ class FileWriter:
             # Not the size alone: another list of splits gives other books to a file of this name.
             if not file.is_file() or _digest_of(file) != digest:
                 return None
-        return WrittenFiles(record["digests"], record["left_out"])
+        return WrittenFiles(record["digests"], record["left_out"], tuple(record["with_rows"]))
 
     def _rows(self, names: Iterable[str]) -> Iterator[BookRows]:
         for name in names:
@@ -161,6 +167,18 @@ class FileWriter:
                     "expected the dialogues of a book; --resume makes them again"
                 )
             yield shard.rows
+
+
+def _has_rows(file: Path) -> bool:
+    """Whether a table has a row. Of other files, whether there is anything in them."""
+    if file.suffix == ".parquet":
+        from pyarrow.parquet import read_metadata
+
+        return read_metadata(file).num_rows > 0
+    with file.open("rb") as content:
+        if file.suffix == ".csv":
+            content.readline()  # the names of the columns
+        return bool(content.read(1))
 
 
 def _digest_of(file: Path) -> str:

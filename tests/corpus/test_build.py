@@ -13,6 +13,7 @@ from dataclasses import asdict
 import pytest
 from build_helpers import RECIPE, digests, recipe_of
 from click.testing import CliRunner
+from helpers import DATA
 from shelf import novel, sentence, write_shelf
 
 from miner.app.cli.main import main
@@ -395,3 +396,18 @@ def test_copies_that_a_recipe_keeps_in_two_splits_are_named(books, tmp_path):
         "books_that_share_text_over_splits"
     ]
     assert {leak["book"], leak["other"]} == {"9003", "9103"} and leak["share"] > 0.9
+
+
+@pytest.mark.parametrize("format", ["parquet", "jsonl", "csv"])
+def test_tables_without_a_row_are_not_offered(tmp_path, format):
+    """German books have no characters, and `datasets` opens no table without a row."""
+    datasets = pytest.importorskip("datasets")
+    text = RECIPE.format(books=DATA / "german_low.html", more="[filters]\nmin_delimiters = 0")
+    text = text.replace("jsonl = {}", f"{format} = {{}}")
+    (tmp_path / "recipe.toml").write_text(text)
+    build_corpus(tmp_path / "recipe.toml", tmp_path / "out")
+    out = str(tmp_path / "out")
+    names = datasets.get_dataset_config_names(out)
+    assert "characters" not in names and "pairs" in names
+    for name in names:
+        assert sum(map(len, datasets.load_dataset(out, name).values())) > 0
