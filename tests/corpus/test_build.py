@@ -111,7 +111,9 @@ def test_run_json_has_the_digest_of_every_file(built):
     assert {path.relative_to(out).as_posix() for path in corpus.paths} == set(found)
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, id="again"), 2])
+@pytest.mark.parametrize(
+    "workers", [pytest.param(1, id="again"), pytest.param(2, marks=pytest.mark.slow)]
+)
 def test_the_same_recipe_and_books_give_the_same_bytes(built, books, tmp_path, workers):
     _, out = built
     again = tmp_path / "again"
@@ -231,7 +233,14 @@ def started(recipe, out, until):
     return process
 
 
-@pytest.mark.parametrize("place", ["shards/*.shard", "stages/kept/*.shard", "stages/written/*"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param("shards/*.shard", marks=pytest.mark.slow),
+        pytest.param("stages/kept/*.shard", marks=pytest.mark.slow),
+        "stages/written/*",
+    ],
+)
 def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_path, place):
     _, out = built
     again, partial = tmp_path / "again", tmp_path / "again.partial"
@@ -251,6 +260,7 @@ def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_pat
     assert digests(again) == digests(out)
 
 
+@pytest.mark.slow
 def test_files_that_belonged_to_other_books_do_not_stay(built, books, tmp_path):
     _, out = built
     changing = shutil.copytree(books, tmp_path / "books")
@@ -270,6 +280,7 @@ def test_files_that_belonged_to_other_books_do_not_stay(built, books, tmp_path):
     assert digests(tmp_path / "again") == digests(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_resumed_build_has_no_file_of_books_that_are_gone(books, tmp_path, monkeypatch):
     shelf = shutil.copytree(books, tmp_path / "books")
     recipe, out = recipe_of(tmp_path, shelf), tmp_path / "out"

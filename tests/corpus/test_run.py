@@ -54,6 +54,7 @@ def test_books_come_out_in_order_and_as_they_do_alone(checkpoint, whole):
         assert rows(whole, kind) == [row for book in alone for row in book.rows(kind)] != []
 
 
+@pytest.mark.slow
 def test_the_record_names_the_libraries_that_computed_the_tags(whole, tmp_path):
     plain = {"beautifulsoup4", "lxml", "pyarrow"}
     by_torch = {"torch", "transformers", "tokenizers", "numpy"}
@@ -98,6 +99,7 @@ def test_another_checkpoint_does_not_resume_it(checkpoint, tmp_path, monkeypatch
     assert (tmp_path / "out.partial").exists()
 
 
+@pytest.mark.slow
 def test_only_a_few_books_are_read_ahead(checkpoint, tmp_path):
     for n in range(12):
         (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())

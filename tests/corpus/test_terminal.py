@@ -13,6 +13,7 @@ from helpers import DATA, SAMPLE, said
 import miner
 
 
+@pytest.mark.slow
 def test_the_table_of_many_books_ends_with_their_sum(many, tmp_path):
     some = tmp_path / "some"
     some.mkdir()
