@@ -16,8 +16,17 @@ def folded_words(text: str) -> list[str]:
     >>> folded_words("L’Été & l'hiver!")
     ['lete', 'and', 'lhiver']
     """
-    letters = text.casefold()
-    if not letters.isascii():
-        decomposed = unicodedata.normalize("NFKD", letters)
-        letters = "".join(char for char in decomposed if not unicodedata.combining(char))
+    letters = drop_accents(text.casefold())
     return _WORD.findall(_APOSTROPHE.sub("", letters.replace("&", " and ")))
+
+
+def drop_accents(text: str) -> str:
+    """A text without accents, in the letters that remain when they are taken apart.
+
+    >>> drop_accents("Brontë, ﬁn")
+    'Bronte, fin'
+    """
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from miner.corpus.facts import BookFacts
 from miner.corpus.filter_settings import FilterSettings, find_book_reason, find_language_reason
-from miner.corpus.kept_files import keep_file, read_kept
+from miner.corpus.kept_files import keep_file, take_kept
 from miner.corpus.shards import ShardFolder
 from miner.corpus.word_counts import WordCounts, add_counts, frequent_words
 from miner.files import sha256_of, writing
@@ -179,23 +179,11 @@ def read_facts(mined: ShardFolder, shard: str) -> BookFacts:
     Raises:
         ValueError: if they are not as they were written.
     """
-    content = mined.find_facts(shard)
-    if content is None:
-        raise ValueError(
-            f"{mined.path / shard}: its facts are not there or not as they were written, "
-            "expected those of a mined book; --resume mines it again"
-        )
-    return BookFacts.from_bytes(content)
+    return BookFacts.from_bytes(mined.take_facts(shard))
 
 
 def _read(path: Path) -> bytes:
-    content = read_kept(path)
-    if content is None:
-        raise ValueError(
-            f"{path}: not there or not as it was written, expected the words of a language; "
-            "--resume counts them again"
-        )
-    return content
+    return take_kept(path, "the words of a language; --resume counts them again")
 
 
 def grouped(books: Iterable[MinedSource], n: int) -> list[tuple[MinedSource, ...]]:

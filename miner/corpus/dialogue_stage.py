@@ -16,7 +16,7 @@ from miner.corpus.book_stage import MinedSource, Vocabulary, read_facts
 from miner.corpus.duplicates import Signatures, sign_dialogues
 from miner.corpus.filter_settings import FilterSettings
 from miner.corpus.filter_table import DUPLICATES
-from miner.corpus.kept_files import keep_file, read_kept
+from miner.corpus.kept_files import keep_file, read_kept, take_kept
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.schema import rows_from_lines, rows_of_book
@@ -44,13 +44,9 @@ class DialogueFilter:
         Raises:
             ValueError: if it is not as it was written.
         """
-        shard = self.mined.find(book.shard)
-        result = shard.result(self.options) if shard else None
-        if not isinstance(result, MinedBook):
-            raise ValueError(
-                f"{self.mined.path / book.shard}: not there or not as it was written, "
-                "expected a mined book; --resume mines it again"
-            )
+        shard = self.mined.take(book.shard, "a mined book; --resume mines it again")
+        result = shard.result(self.options)
+        assert isinstance(result, MinedBook)  # sources that were set aside do not come so far
         is_kept_out = None
         if self.settings.set_pieces:
             blocks = frozenset(read_facts(self.mined, book.shard).set_pieces)
@@ -196,13 +192,8 @@ def read_signatures(path: Path) -> Signatures:
     Raises:
         ValueError: if the file is not as it was written.
     """
-    content = read_kept(path)
-    if content is None:
-        raise ValueError(
-            f"{path}: not there or not as it was written, expected the signatures of a book; "
-            "--resume makes them again"
-        )
-    return Signatures.from_bytes(content)
+    expected = "the signatures of a book; --resume makes them again"
+    return Signatures.from_bytes(take_kept(path, expected))
 
 
 def text_of(dialogue: Dialogue) -> str:

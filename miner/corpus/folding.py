@@ -8,11 +8,12 @@ machine.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from hashlib import blake2b
 
 import numpy as np
+
+from miner.books.words import drop_accents
 
 Hashes = np.ndarray[tuple[int], np.dtype[np.uint64]]
 
@@ -31,11 +32,7 @@ def fold(text: str) -> str:
     >>> fold("Œuvres de Brontë")
     'oeuvres de bronte'
     """
-    letters = text.casefold()
-    if letters.isascii():
-        return letters
-    decomposed = unicodedata.normalize("NFKD", letters.translate(_LIGATURES))
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return drop_accents(text.casefold().translate(_LIGATURES))
 
 
 def fold_words(text: str) -> list[str]:

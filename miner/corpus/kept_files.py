@@ -58,3 +58,19 @@ def read_kept(path: Path) -> bytes | None:
         _log.warning("%s: not as it was written: it is made again", path)
         return None
     return content
+
+
+def take_kept(path: Path, expected: str) -> bytes:
+    """Returns the content of a file that must be there.
+
+    Args:
+        path: the file.
+        expected: what it holds, and how it is made again, for the error.
+
+    Raises:
+        ValueError: if it is not there or is not as it was written.
+    """
+    content = read_kept(path)
+    if content is None:
+        raise ValueError(f"{path}: not there or not as it was written, expected {expected}")
+    return content

@@ -160,13 +160,8 @@ class FileWriter:
 
     def _rows(self, names: Iterable[str]) -> Iterator[BookRows]:
         for name in names:
-            shard = self.kept.find(name)
-            if shard is None:
-                raise ValueError(
-                    f"{self.kept.path / name}: not there or not as it was written, "
-                    "expected the dialogues of a book; --resume makes them again"
-                )
-            yield shard.rows
+            expected = "the dialogues of a book; --resume makes them again"
+            yield self.kept.take(name, expected).rows
 
 
 def _has_rows(file: Path) -> bool:

@@ -251,13 +251,16 @@ def _formats(given: object) -> dict[str, Any]:
         raise ValueError(f"formats: found {given!r}, expected a table such as parquet = {{}}")
     formats: dict[str, Any] = {}
     for name, options in given.items():
+        if not isinstance(options, dict):
+            raise ValueError(f"[formats] {name}: found {options!r}, expected {name} = {{}}")
+        values = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in options.items()
+        }
         try:
-            made_of = find_format(name).options
+            formats[name] = find_format(name).read_options(values)
         except ValueError as error:
             raise ValueError(f"[formats] {error}") from error
-        if made_of is None and options != {}:
-            raise ValueError(f"[formats] {name}: found {options!r}, expected {name} = {{}}")
-        formats[name] = made_of and _settings(made_of, options, f"[formats] {name}: ")
     return formats
 
 

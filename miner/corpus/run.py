@@ -37,7 +37,6 @@ from miner.dialogue.tags import Tagger
 from miner.models.load import AUTO, FLOAT32
 
 _log = logging.getLogger(__name__)
-_MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a few ahead
 
 
 def mine_corpus(

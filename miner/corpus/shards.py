@@ -17,7 +17,7 @@ from typing import Any
 
 from miner.books.book_file import read_book_file
 from miner.books.sources import Source
-from miner.corpus.kept_files import keep_file, read_kept
+from miner.corpus.kept_files import keep_file, read_kept, take_kept
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import SetAside
@@ -65,22 +65,25 @@ class ShardFolder:
             record["bytes"] = {kind: len(data) for kind, data in rows.items()}
             if result.facts:
                 # First, so that a shard never lacks its facts.
-                keep_file(self.path / f"{name}{_FACTS}", [result.facts], self.out)
+                keep_file(self._facts_file(name), [result.facts], self.out)
         keep_file(self.path / name, [json_line(record), *rows.values()], self.out)
 
     def find(self, name: str) -> Shard | None:
         """The shard of that name, or None if it is not there or is not as it was written."""
         content = read_kept(self.path / name)
-        if content is None:
-            return None
-        line, _, rest = content.partition(b"\n")
-        record = json.loads(line)
-        rows: dict[str, bytes] = {}
-        start = 0
-        for kind, length in record.get("bytes", {}).items():
-            rows[kind] = rest[start : start + length]
-            start += length
-        return Shard(record, rows)
+        return None if content is None else _shard_from_bytes(content)
+
+    def take(self, name: str, expected: str) -> Shard:
+        """The shard of a source that is done.
+
+        Args:
+            name: of the shard.
+            expected: what it holds, and how it is made again, for the error.
+
+        Raises:
+            ValueError: if it is not there or is not as it was written.
+        """
+        return _shard_from_bytes(take_kept(self.path / name, expected))
 
     def holds(self, name: str, with_facts: bool) -> bool:
         """Whether a source is done, and its facts are there if they are asked for."""
@@ -91,11 +94,34 @@ class ShardFolder:
 
     def find_facts(self, name: str) -> bytes | None:
         """The facts of a book, by the name of its shard; None as `find` gives it."""
-        return read_kept(self.path / f"{name}{_FACTS}")
+        return read_kept(self._facts_file(name))
+
+    def take_facts(self, name: str) -> bytes:
+        """The facts of a book that is mined, by the name of its shard.
+
+        Raises:
+            ValueError: if they are not there or are not as they were written.
+        """
+        expected = "the facts of a mined book; --resume mines it again"
+        return take_kept(self._facts_file(name), expected)
+
+    def _facts_file(self, name: str) -> Path:
+        return self.path / f"{name}{_FACTS}"
 
     def count(self) -> int:
         """How many sources are done."""
         return sum(1 for _ in self.path.glob(f"*{_SUFFIX}"))
+
+
+def _shard_from_bytes(content: bytes) -> Shard:
+    line, _, rest = content.partition(b"\n")
+    record = json.loads(line)
+    rows: dict[str, bytes] = {}
+    start = 0
+    for kind, length in record.get("bytes", {}).items():
+        rows[kind] = rest[start : start + length]
+        start += length
+    return Shard(record, rows)
 
 
 def shard_name(source: Source) -> str:

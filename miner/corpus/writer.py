@@ -225,12 +225,7 @@ class OutputFolder:
     def _books(self, names: Sequence[str]) -> Iterator[BookRows]:
         """The rows of each book that was not set aside."""
         for name in names:
-            shard = self.shards.find(name)
-            if shard is None:
-                raise ValueError(
-                    f"{self.shards.path / name}: not there or not as it was written, "
-                    "expected the finished book; --resume mines it again"
-                )
+            shard = self.shards.take(name, "the finished book; --resume mines it again")
             if shard.rows:
                 yield shard.rows
 

@@ -15,6 +15,7 @@ from miner.app.cli.options import (
     mirror_option,
     out_option,
     quiet_option,
+    workers_option,
 )
 from miner.app.cli.terminal import BuildBar, logging_to, open_console, show, show_json
 from miner.corpus.engines import ENGINES
@@ -45,13 +46,7 @@ def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> 
 @out_option("Folder for the corpus; it must not exist yet.", required=True)
 @books_option
 @mirror_option
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of processes; the output does not depend on it.",
-)
+@workers_option
 @click.option(
     "--engine",
     type=click.Choice(list(ENGINES)),

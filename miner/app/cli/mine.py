@@ -21,6 +21,7 @@ from miner.app.cli.options import (
     quiet_option,
     quotes_option,
     tagger_option,
+    workers_option,
 )
 from miner.app.cli.query import query_options, show_left_out
 from miner.app.cli.terminal import (
@@ -93,13 +94,7 @@ _FORMATS = describe_formats()
 @query_options
 @books_option
 @mirror_option
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of processes; the output does not depend on it.",
-)
+@workers_option
 @click.option(
     "--resume",
     is_flag=True,

@@ -189,6 +189,14 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON i
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of processes; the output does not depend on it.",
+)
+
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miner.corpus.export import BookRows, refuse_other_than_tables
+from miner.corpus.export import BookRows
+from miner.corpus.kind_options import KindOptions as Options
 from miner.corpus.schema import KINDS, arrow_schemas
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FILES = {f"{kind}.jsonl": about for kind, about in KINDS.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Which tables are written.
-
-    Args:
-        tables: some of "spans", "dialogues", "pairs" and "characters".
-
-    Raises:
-        ValueError: if there is no such table.
-    """
-
-    tables: tuple[str, ...] = tuple(KINDS)
-
-    def __post_init__(self) -> None:
-        refuse_other_than_tables(self.tables, KINDS)
 
 
 _ALL = Options()

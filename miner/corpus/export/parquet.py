@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miner.corpus.export import BookRows, refuse_other_than_tables
+from miner.corpus.export import BookRows
+from miner.corpus.kind_options import KindOptions as Options
 from miner.corpus.schema import KINDS, arrow_schemas, rows_from_lines
 
 if TYPE_CHECKING:
@@ -19,23 +19,6 @@ FILES = {f"{kind}.parquet": about for kind, about in KINDS.items()}
 # Of a row group in memory. Readers load a group as a whole; many small ones are slow to read and
 # compress worse.
 _GROUP_BYTES = 16 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Which tables are written.
-
-    Args:
-        tables: some of "spans", "dialogues", "pairs" and "characters".
-
-    Raises:
-        ValueError: if there is no such table.
-    """
-
-    tables: tuple[str, ...] = tuple(KINDS)
-
-    def __post_init__(self) -> None:
-        refuse_other_than_tables(self.tables, KINDS)
 
 
 _ALL = Options()
