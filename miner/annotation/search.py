@@ -32,7 +32,7 @@ _FUZZY_WORDS = 4  # the fewest words of a span that may be found by similar init
 _LIKENESS = 0.8  # the least similarity of the initials, and ratio of the numbers of letters
 # What a side with a mark, and the miner's own cut, add to the weight of a place, in words.
 _AT_A_MARK = _AS_CUT = 0.25
-_OPENING = re.compile("[—–―«“„‘¿¡(\\[_-]+$")
+_OPENING = re.compile("""[—–―«“„‘‚¿¡(\\[_-]+["']*$""")
 _MARK = re.compile(f"[{QUOTES}—–]")
 
 _Place = tuple[int, int]  # the first character in the text of a region, and the one after the last
