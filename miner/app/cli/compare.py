@@ -46,7 +46,7 @@ from miner.app.cli.terminal import show, show_json
     type=SplitName(),
     help="Split of the gold, or several joined by +.  [default: test; all for a tags file]",
 )
-@language_option
+@language_option()
 @resamples_option
 @seed_option
 @click.option("--plots", type=PATH, help="Folder for plots of the comparison (PNG).")

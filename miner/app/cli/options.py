@@ -190,13 +190,17 @@ class LanguageCodes(click.ParamType):
         return [CompletionItem(before + comma + name) for name in names if name.startswith(begun)]
 
 
-language_option = click.option(
-    "--language",
-    type=LanguageCodes(),
-    default="en",
-    show_default=True,
-    help="Language of the annotated books: a code such as de, several joined by commas, or all.",
-)
+def language_option(default: str = "en") -> Callable[[Any], Any]:
+    """The option that chooses the languages of the annotated books."""
+    return click.option(
+        "--language",
+        type=LanguageCodes(),
+        default=default,
+        show_default=True,
+        help="Language of the annotated books: a code such as de, several joined by commas, or "
+        "all.",
+    )
+
 
 resamples_option = click.option(
     "--resamples",

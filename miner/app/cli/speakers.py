@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.command("speakers")
 @gold_option
 @split_option("test")
-@language_option
+@language_option()
 @click.option(
     "--pdnc",
     type=PATH,

@@ -16,7 +16,7 @@ from miner.app.cli.terminal import show, show_json
 
 @click.command("agreement")
 @gold_option
-@language_option
+@language_option()
 @json_option
 def command(gold: Path, language: str, as_json: bool) -> None:
     """Show how far two independent readings agree.

@@ -22,7 +22,7 @@ from miner.app.cli.terminal import show
 @click.command("check")
 @gold_option
 @split_option()
-@language_option
+@language_option()
 @books_option
 @mirror_option
 @quiet_option

@@ -27,7 +27,7 @@ from miner.app.cli.terminal import show, show_json
 @click.command("confidence")
 @gold_option
 @split_option("dev")
-@language_option
+@language_option()
 @tagger_option
 @dtype_option
 @resamples_option

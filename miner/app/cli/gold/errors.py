@@ -23,7 +23,7 @@ from miner.app.cli.terminal import show, show_json
 @click.command("errors")
 @gold_option
 @split_option("test")
-@language_option
+@language_option()
 @tagger_option
 @dtype_option
 @books_option

@@ -25,7 +25,7 @@ _FORMATS = describe_formats()
 @click.command("export")
 @gold_option
 @split_option()
-@language_option
+@language_option()
 @click.option(
     "--format",
     type=click.Choice(list(_FORMATS)),

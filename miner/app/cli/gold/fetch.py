@@ -21,7 +21,7 @@ from miner.app.cli.options import (
 @click.command("fetch")
 @gold_option
 @split_option()
-@language_option
+@language_option()
 @books_option
 @mirror_option
 @quiet_option

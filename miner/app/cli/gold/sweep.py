@@ -23,7 +23,7 @@ from miner.app.cli.terminal import show, show_json
 @click.command("sweep")
 @gold_option
 @split_option("train+dev")
-@language_option
+@language_option()
 @books_option
 @mirror_option
 @resamples_option

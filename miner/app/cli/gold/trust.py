@@ -26,7 +26,7 @@ from miner.app.cli.terminal import show_json
 @click.command("trust")
 @gold_option
 @split_option("test")
-@language_option
+@language_option()
 @tagger_option
 @dtype_option
 @out_option("File for the measurement (JSON). Beside a checkpoint its name is trust.json.")
