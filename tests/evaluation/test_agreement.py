@@ -24,7 +24,9 @@ RAIN = [
 
 
 def reading(rows, *, chapter: int = 1, book: str = "7") -> AnnotatedBook:
-    card = BookCard(book, "Rain", "Ada Orme", 1888, "Britain", "sea", 3, "dev", "7.htm", "0" * 64)
+    card = BookCard(
+        book, "Rain", "Ada Orme", "en", 1888, "Britain", "sea", 3, "dev", "7.htm", "0" * 64
+    )
     facts = tuple(
         Annotation(chapter, 100 * chapter + place, fingerprint(text), who, number)
         for place, text, who, number in rows

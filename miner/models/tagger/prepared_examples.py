@@ -32,7 +32,8 @@ from miner.models.tagger.training_data import TrainingData, VersionedChapters
 KIND = "tagger"
 # The choices that change what is in the file, as options name them.
 _SHAPING = (
-    "train_split dev_split test_split without chapters weak context window margin ends".split()
+    "language train_split dev_split test_split without chapters weak context window margin "
+    "ends".split()
 )
 _ALL_TAGS = tuple(Tag)
 _FLAGS = ("is_utterance", "quoted", "continues")

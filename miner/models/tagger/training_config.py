@@ -31,6 +31,9 @@ class TrainingConfig:
     # The data.
     gold: Annotated[Path, Option("Folder of annotations.")] = Path("annotations")
     books: Annotated[Path | None, Option("Folder of Gutenberg files.", envvar="MINER_BOOKS")] = None
+    language: Annotated[
+        str, Option("Languages of the annotations, joined with commas, or all.")
+    ] = "en"
     train_split: Annotated[str, Option("Splits to train on, joined with +.")] = "train"
     dev_split: Annotated[str, Option("Splits that choose the best epoch, joined with +.")] = "dev"
     test_split: Annotated[str | None, Option("Splits to score once, at the end.")] = None

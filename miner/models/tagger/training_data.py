@@ -112,9 +112,11 @@ def read_training_data(
 
     read_book = partial(read_book_bytes, books=config.books)
     left_out: list[str] = []
-    training = read_examples(config.gold, config.train_split, read_book, config.without, leave_out)
+    training = read_examples(
+        config.gold, config.train_split, read_book, config.without, leave_out, config.language
+    )
     splits = {
-        split: read_examples(config.gold, split, read_book)
+        split: read_examples(config.gold, split, read_book, language=config.language)
         for split in (config.dev_split, config.test_split)
         if split
     }

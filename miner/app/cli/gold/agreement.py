@@ -9,14 +9,16 @@ import click
 from miner.app.cli.options import (
     gold_option,
     json_option,
+    language_option,
 )
 from miner.app.cli.terminal import show, show_json
 
 
 @click.command("agreement")
 @gold_option
+@language_option
 @json_option
-def command(gold: Path, as_json: bool) -> None:
+def command(gold: Path, language: str, as_json: bool) -> None:
     """Show how far two independent readings agree.
 
     Each reading is also compared with the gold.
@@ -28,7 +30,7 @@ def command(gold: Path, as_json: bool) -> None:
     from miner.app.tables.annotations import tabulate_agreement
     from miner.evaluation.agreement import compare_readings
 
-    agreements = compare_readings(read_annotations(gold))
+    agreements = compare_readings(read_annotations(gold).of_language(language))
     if as_json:
         record = {name: agreement.to_json() for name, agreement in agreements.items()}
         show_json(record)
