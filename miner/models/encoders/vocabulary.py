@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-import torch
 from tokenizers import Tokenizer
 from torch import nn
 from transformers import PreTrainedTokenizerFast
