@@ -15,7 +15,7 @@ LANGUAGE = Language(
     conventions=Conventions(
         marks=("guillemets", "double-curly", "double-straight"),
         has_dash=True,
-        quotes_beside_dash=False,
+        quotes_beside_dash=True,
         dash_closes=True,
         attribution_verbs="disse|disse-lhe|disse-me|respondeu|respondi|perguntou|perguntei|exclamou|acudiu|"
         "replicou|murmurou|gritou|bradou|tornou|continuou|interrompeu|observou|repetiu|atalhou|"
