@@ -6,6 +6,7 @@ from heuristic.gutenberg_dialogue import GutenbergDialogueTagger
 from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag
+from miner.dialogue.typography import typography_from_names
 
 
 def tagged(language, *paragraphs):
@@ -13,7 +14,8 @@ def tagged(language, *paragraphs):
     blocks = tuple(Block(n, 1, BlockKind.PARAGRAPH, text) for n, text in enumerate(paragraphs))
     spans = tuple(Span(1, b.index, 0, 0, len(b.text), b.text, False) for b in blocks)
     book = Book("7", "", "", language, blocks, (), "")
-    return GutenbergDialogueTagger().tag(BookSpans(book, spans))
+    typography = typography_from_names(["double-curly"], language)
+    return GutenbergDialogueTagger().tag(BookSpans(book, spans, typography))
 
 
 def said(language, *paragraphs):
