@@ -150,6 +150,11 @@ class Annotations:
         cards = _cards_of(self.folder, of_book, split, language)
         return tuple(book for book in self.gold if book.card.book in cards)
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages of the books, in alphabetical order."""
+        return tuple(sorted({book.card.language for book in self.gold}))
+
     def of_language(self, language: str) -> Annotations:
         """Returns the annotations of the books in some languages, as `of_split` takes them.
 

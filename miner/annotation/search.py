@@ -301,7 +301,7 @@ def _in_paragraph(
             weight = n_words + _AT_A_MARK * n_marked
             yield place, weight
             cut = region.around(low, low + n_words)
-            if cut and region.words(cut) == (low, low + n_words):
+            if cut and region.quoted[cut] == wanted:
                 yield cut, weight + _AS_CUT
         low += 1
 

@@ -14,13 +14,17 @@ from miner.annotation.alignment import fold_words
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook, TaggedSpan
 
-# Paragraph, first letter and the one after the last, as characters. It names the same letters in
-# every tagging of a book, whichever marks the spans include.
+# Paragraph, start and end (exclusive). It names the same characters in every tagging of a book.
 Place = tuple[int, int, int]
 
 
 def place_of(span: Span) -> Place:
-    """Returns the place of a span in its book, from its first letter to its last.
+    """Returns the place of a span in its book."""
+    return span.paragraph, span.start, span.end
+
+
+def ends_of(span: Span) -> Place:
+    """Returns the place of a span from its first letter to its last, whichever marks it includes.
 
     A span without letters has the place of its characters, white space at its ends left out.
     """
@@ -41,15 +45,15 @@ def find_ends(text: str, counts: Callable[[str], bool]) -> tuple[int, int]:
 def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
     """Matches utterances; returns ascending pairs of indices into the two `spans`.
 
-    If both books were read from the same paragraphs, spans with the same place match. Otherwise
+    If both books were read from the same paragraphs, spans with the same letters match. Otherwise
     (two editions of a book, or two ways to parse it) the letters of the utterances are aligned in
     order by difflib, longest run first. Two chapters are linked only if at least a quarter of the
     utterances of one of them match, so that a stray "Yes." does not link them. Spans with different
     letters never match.
     """
     if has_same_paragraphs(gold, predicted):
-        at = {place_of(item.span): i for i, item in enumerate(predicted.spans)}
-        places = [(i, at.get(place_of(item.span))) for i, item in enumerate(gold.spans)]
+        at = {ends_of(item.span): i for i, item in enumerate(predicted.spans)}
+        places = [(i, at.get(ends_of(item.span))) for i, item in enumerate(gold.spans)]
         return [
             (i, j)
             for i, j in places
