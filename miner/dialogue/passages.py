@@ -10,6 +10,7 @@ others, and the language can still differ.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from zlib import crc32
 
@@ -28,6 +29,7 @@ _DASHES = frozenset("—–―-")
 _STEM = 4  # letters by which the forms of a word, and kindred words of two languages, are one
 _WORDS = 5  # words right before and right after
 _REACH = 90  # characters in which they are looked for
+_TELLS_OF_THOUGHT = re.compile(r"(?:stem )?(?:before|after)(?: \d+)?: |rule: ")
 
 
 def find_passages(spans: Sequence[Span]) -> list[Passage]:
@@ -97,12 +99,16 @@ def _facts(spans: Sequence[Span], position: int, weight_of_marks: int) -> dict[s
     for distance, word in enumerate(WORD.findall(after[:_REACH].lower())[:_WORDS]):
         facts[f"stem after: {word[:_STEM]}"] = 1.0
         facts[f"stem after {distance}: {word[:_STEM]}"] = 1.0
-    opener = "mark" if is_in_marks(span) else "dash" if _opener(span) in _DASHES else "none"
+    if not is_in_marks(span):
+        # What a dash opens is speech, unless the words beside it tell of a thought.
+        facts = {fact: weight for fact, weight in facts.items() if _TELLS_OF_THOUGHT.match(fact)}
+        facts[f"opener: {'dash' if _opener(span) in _DASHES else 'none'}"] = 1.0
+        return facts
     n_words = min(4, len(WORD.findall(text)))
-    facts[f"opener: {opener}"] = 1.0
-    facts[f"opener: {opener}, alone {not before.strip()} {not after.strip()}"] = 1.0
-    facts[f"opener: {opener}, words {n_words}, ends {text[-1:]}"] = 1.0
-    facts[f"opener: {opener}, marks in the book {weight_of_marks}"] = 1.0
+    facts["opener: mark"] = 1.0
+    facts[f"opener: mark, alone {not before.strip()} {not after.strip()}"] = 1.0
+    facts[f"opener: mark, words {n_words}, ends {text[-1:]}"] = 1.0
+    facts[f"opener: mark, marks in the book {weight_of_marks}"] = 1.0
     return facts
 
 
