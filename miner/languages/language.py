@@ -20,7 +20,7 @@ class Conventions:
         marks: names of the quotation marks for speech, the usual ones first.
         has_dash: whether a dash at the start of a paragraph may open speech.
         quotes_beside_dash: whether quotation marks are also speech in a book that uses dashes.
-            Otherwise they mark thoughts and titles there.
+            Otherwise they mark thoughts and titles there, unless the book has many of them.
         dash_closes: whether a dash inside a dash paragraph ends the speech and opens narration, as
             in Spanish (one dash before "he said" and one after it).
         attribution_verbs: pattern of the verbs in an attribution ("said he") that no mark sets off
