@@ -47,9 +47,9 @@ def test_what_the_rules_take_for_speech_is_overruled():
 
 
 def test_what_the_rules_do_not_take_for_speech_is_overruled():
-    book = parse_spans(page(TALK, "«Il est trop tard.» pensa Tobin tout haut."), "7", judged=False)
-    assert quoted(book) == ["«Il est trop tard.»"]
-    judged = judge_with(haut=-2.0).judge(book)
+    book = parse_spans(page(TALK, "Puis le mot «retour» fut crié du bateau."), "7", judged=False)
+    assert quoted(book) == ["«retour»"]
+    judged = judge_with(crié=-2.0).judge(book)
     assert quoted(judged) == [] and len(utterances(judged)) == 2
 
 
