@@ -1,7 +1,8 @@
 """Trains the networks on the annotations: `python train.py --help`.
 
 There are three, each with a command: the tagger, the network of the speakers, and the judge of
-speech. Each is trained from annotations and books, or from a file of prepared examples alone.
+speech. Each is trained from annotations and books, or from a file of prepared examples alone. A
+fourth command makes an encoder for the tagger.
 
 A run of the tagger goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a
 run folder with the checkpoint, its calibration and scores, the metrics of every epoch, and the
@@ -40,6 +41,7 @@ from miner.app.cli.config_options import config_options
 from miner.app.plots import evaluation as plots
 from miner.files import refuse_existing
 from miner.models import speech_training
+from miner.models.encoders.making import EncoderConfig, make_encoder
 from miner.models.network_training import NetworkRun, NetworkTrainer, train_network
 from miner.models.speakers import training as speaker_training
 from miner.models.tagger.config import Expert
@@ -125,6 +127,15 @@ def tagger(
             prepare_examples(config, prepare, force)
         elif out:
             run(config, out, examples, resume, force)
+
+
+@main.command()
+@config_options(EncoderConfig)
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def encoder(force: bool, **choices: Any) -> None:
+    """Restore an encoder, or keep part of its vocabulary: a folder that `--encoder` takes."""
+    with errors_in_one_line():
+        make_encoder(EncoderConfig(**choices), report, force)
 
 
 @main.command()

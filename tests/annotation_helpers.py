@@ -49,7 +49,9 @@ def write_mcn(path: Path, rows, names=("para_index", "sent", "label", "split_tag
     return path
 
 
-CARD = BookCard("7", "The Tide", "N. N.", 1901, "Britain", "sea", 3, "dev", "7-h.htm", "0" * 64)
+CARD = BookCard(
+    "7", "The Tide", "N. N.", "en", 1901, "Britain", "sea", 3, "dev", "7-h.htm", "0" * 64
+)
 
 
 @cache  # modules that import the fixture share it
@@ -118,7 +120,13 @@ def write_folder(folder, cards, **readings):
     folder.mkdir()
     lines = []
     for id, changes in cards.items():
-        card = {"book": id, "title": f"Book {id}", "author": f"Author of {id}", "year": 1900}
+        card = {
+            "book": id,
+            "title": f"Book {id}",
+            "author": f"Author of {id}",
+            "year": 1900,
+            "language": "en",
+        }
         card |= {"country": "Britain", "domain": "sea", "person": 3, "split": "train"}
         lines.append(json.dumps(card | {"file": f"{id}-h.htm", "sha256": "0" * 64} | changes))
     (folder / "books.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -180,7 +180,7 @@ def annotated(book_spans, chapters=(1, 2, 3), keep=lambda span: True) -> Annotat
             spoken = (("Orla", "Bram")[n % 2], n // 9 + 1) if span.is_utterance else ("", 0)
             place = span.chapter, span.paragraph, fingerprint(span.text)
             facts.append(Annotation(*place, *spoken))
-    card = BookCard("7", "T", "A", 1900, "Britain", "sample", 3, "dev", "7.html", "")
+    card = BookCard("7", "T", "A", "en", 1900, "Britain", "sample", 3, "dev", "7.html", "")
     return AnnotatedBook(card, tuple(facts), "7.jsonl@00000000")
 
 

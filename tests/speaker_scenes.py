@@ -54,7 +54,17 @@ def page() -> bytes:
 def annotated_key() -> AnnotatedBook:
     """The annotations of the book."""
     card = BookCard(
-        "7", "The Key", "nobody", 2026, "Britain", "x", 3, "dev", "x", sha256(page()).hexdigest()
+        "7",
+        "The Key",
+        "nobody",
+        "en",
+        2026,
+        "Britain",
+        "x",
+        3,
+        "dev",
+        "x",
+        sha256(page()).hexdigest(),
     )
     facts = tuple(
         Annotation(chapter, number, fingerprint(text), speaker, conversation)

@@ -9,6 +9,7 @@ fingerprint and two facts, who speaks and in which conversation.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +26,15 @@ BOOKS = "books.jsonl"
 GOLD = "gold"
 READINGS = ("first", "second")
 SPLITS = ("train", "dev", "test", "sample")
+ENGLISH = "en"  # the language that is read if none is named
+EVERY = "all"  # as a split, all but the sample; as a language, any
 UNKNOWN = "?"  # a speaker whom the text does not name
+_LANGUAGE = re.compile("[a-z]{2,3}")
 _BOOK_KEYS = {
     "book": str,
     "title": str,
     "author": str,
+    "language": str,
     "year": int,
     "country": str,
     "domain": str,
@@ -83,6 +88,7 @@ class BookCard:
         book: the Gutenberg number, or "sample".
         title: the title.
         author: the author. No author is in two splits.
+        language: the language of the text, a code of ISO 639 ("en").
         year: the year of the first publication.
         country: the author's country.
         domain: the kind of novel.
@@ -95,6 +101,7 @@ class BookCard:
     book: str
     title: str
     author: str
+    language: str
     year: int
     country: str
     domain: str
@@ -127,16 +134,40 @@ class Annotations:
     first: tuple[AnnotatedBook, ...]
     second: tuple[AnnotatedBook, ...]
 
-    def of_split(self, split: str) -> tuple[AnnotatedBook, ...]:
+    def of_split(self, split: str, language: str = ENGLISH) -> tuple[AnnotatedBook, ...]:
         """Returns the gold books of a split ("test"), of several ("train+dev") or of "all".
 
         "all" leaves out the sample.
 
+        Args:
+            split: the name of a split, several with + between, or "all".
+            language: the code of a language, several with commas between ("de,fr"), or "all".
+
         Raises:
-            ValueError: if there is no such split or no book in it.
+            ValueError: if there is no such split or language, or no book of both.
         """
-        cards = _cards_of(self.folder, {book.card.book: book.card for book in self.gold}, split)
+        of_book = {book.card.book: book.card for book in self.gold}
+        cards = _cards_of(self.folder, of_book, split, language)
         return tuple(book for book in self.gold if book.card.book in cards)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages of the books, in alphabetical order."""
+        return tuple(sorted({book.card.language for book in self.gold}))
+
+    def of_language(self, language: str) -> Annotations:
+        """Returns the annotations of the books in some languages, as `of_split` takes them.
+
+        Raises:
+            ValueError: if there is no such language.
+        """
+        of_book = {book.card.book: book.card for book in self.gold}
+        codes = _codes_of(self.folder, of_book, language)
+        gold, first, second = (
+            tuple(book for book in reading if book.card.language in codes)
+            for reading in (self.gold, self.first, self.second)
+        )
+        return Annotations(self.folder, gold, first, second)
 
 
 def is_annotations(folder: Path) -> bool:
@@ -188,7 +219,7 @@ def read_annotations(folder: Path | str) -> Annotations:
 
 
 def read_split(
-    folder: Path, split: str, without: Collection[str] = ()
+    folder: Path, split: str, without: Collection[str] = (), language: str = ENGLISH
 ) -> tuple[AnnotatedBook, ...]:
     """Returns the gold books of a split, as `Annotations.of_split` does, and reads no other file.
 
@@ -196,6 +227,7 @@ def read_split(
         folder: the folder of the annotations.
         split: the name of a split, as `Annotations.of_split` takes it.
         without: ids of books of the split to leave out.
+        language: the languages, as `Annotations.of_split` takes them.
 
     Raises:
         ValueError: as `read_annotations` and `Annotations.of_split` do, if the split has no such
@@ -204,7 +236,7 @@ def read_split(
     """
     refuse_no_annotations(folder)
     cards = read_cards(folder / BOOKS)
-    of_split = _cards_of(folder, cards, split)
+    of_split = _cards_of(folder, cards, split, language)
     if unknown := sorted({*without}.difference(of_split)):
         raise ValueError(f"{folder}: found no book {unknown[0]} in split {split} to leave out")
     kept = {book: card for book, card in of_split.items() if book not in without}
@@ -213,18 +245,42 @@ def read_split(
     return _read_gold(folder, cards, kept)
 
 
-def _cards_of(folder: Path, cards: Mapping[str, BookCard], split: str) -> dict[str, BookCard]:
+def name_of_split(split: str, language: str = ENGLISH) -> str:
+    """Returns what tables and signatures call a split: "test" in English, else "de test"."""
+    return split if language == ENGLISH else f"{language} {split}"
+
+
+def _cards_of(
+    folder: Path, cards: Mapping[str, BookCard], split: str, language: str
+) -> dict[str, BookCard]:
     """Returns the cards of a split (see `Annotations.of_split`) by book id."""
-    names = [name for name in SPLITS if name != "sample"] if split == "all" else split.split("+")
+    names = [name for name in SPLITS if name != "sample"] if split == EVERY else split.split("+")
     if unknown := [name for name in names if name not in SPLITS]:
         raise ValueError(
             f"{folder}: found no split {unknown[0]!r}, "
             f"expected {', '.join(SPLITS)}, all, or several with + between"
         )
-    found = {book: card for book, card in cards.items() if card.split in names}
+    codes = _codes_of(folder, cards, language)
+    found = {
+        book: card for book, card in cards.items() if card.split in names and card.language in codes
+    }
     if not found:
-        raise ValueError(f"{folder}: found no book of split {split}")
+        raise ValueError(f"{folder}: found no book of split {name_of_split(split, language)}")
     return found
+
+
+def _codes_of(folder: Path, cards: Mapping[str, BookCard], language: str) -> set[str]:
+    """Returns the codes of the languages that are named (see `Annotations.of_split`)."""
+    known = sorted({card.language for card in cards.values()})
+    if language == EVERY:
+        return set(known)
+    codes = [code.strip() for code in language.split(",")]
+    if unknown := [code for code in codes if code not in known]:
+        raise ValueError(
+            f"{folder}: found no book in language {unknown[0]!r}, "
+            f"expected {', '.join(known)}, all, or several with commas between"
+        )
+    return set(codes)
 
 
 def is_annotation_file(path: Path) -> bool:
@@ -265,6 +321,10 @@ def read_cards(path: Path) -> dict[str, BookCard]:
         if card.split not in SPLITS:
             raise ValueError(
                 f"{where}: found split {shown(card.split)}, expected {', '.join(SPLITS)}"
+            )
+        if not _LANGUAGE.fullmatch(card.language):
+            raise ValueError(
+                f"{where}: found language {shown(card.language)}, expected a code such as 'en'"
             )
         if card.person not in (1, 3):
             raise ValueError(f"{where}: found {card.person} as person, expected 1 or 3")

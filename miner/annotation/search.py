@@ -30,6 +30,9 @@ _TOGETHER = 0.5  # the least share that all parts must have; with fewer it is an
 SURPLUS = 1.25  # a region with more quoted spans per annotation holds other chapters, too
 _FUZZY_WORDS = 4  # the fewest words of a span that may be found by similar initials
 _LIKENESS = 0.8  # the least similarity of the initials, and ratio of the numbers of letters
+# What a side with a mark, and the miner's own cut, add to the weight of a place, in words.
+_AT_A_MARK = _AS_CUT = 0.25
+_OPENING = re.compile("""[—–―«“„‘‚¿¡(\\[_-]+["']*$""")
 _MARK = re.compile(f"[{QUOTES}—–]")
 
 _Place = tuple[int, int]  # the first character in the text of a region, and the one after the last
@@ -80,6 +83,13 @@ class Region:
         n = self.block(place[0])
         return self.paragraphs[n], place[0] - self.block_starts[n], place[1] - self.block_starts[n]
 
+    def within(self, paragraph: int, window: _Place) -> _Place:
+        """Returns the part of a window that is in a paragraph, by its number; empty if none is."""
+        n = bisect_left(self.paragraphs, paragraph)
+        if self.paragraphs[n : n + 1] != [paragraph]:
+            return window[0], window[0]
+        return max(window[0], self.block_starts[n]), min(window[1], self.block_starts[n + 1])
+
     def words(self, place: _Place) -> tuple[int, int]:
         """Returns the first word of a place and the one after its last."""
         return bisect_left(self.starts, place[0]), bisect_left(self.starts, place[1])
@@ -102,6 +112,28 @@ class Region:
         if n < 0 or self.quoted_ends[n] < self.ends[high - 1]:
             return None
         return self.quoted_starts[n], self.quoted_ends[n]
+
+    def between_words(self, low: int, high: int) -> tuple[_Place, int]:
+        """Returns the place of some words with their marks, and on how many sides marks stand.
+
+        Marks up to white space are part of the place. Without white space before the next word, a
+        dash and marks that open belong to that word: "Well?" and "—No" in "Well?—No".
+
+        Args:
+            low: the first word.
+            high: the word after the last.
+        """
+        start, end = self.starts[low], self.ends[high - 1]
+        block = self.block(start)
+        first, last = self.block_starts[block], self.block_starts[block + 1] - 2
+        left = max([first, *self.ends[:low][-1:]])
+        right = min([last, *self.starts[high : high + 1]])
+        before, after = self.text[left:start], self.text[end:right]
+        opens = left == first or bool(_MARK.search(before))
+        closes = right == last or bool(_MARK.search(after))
+        start = left if left == first else left + _part_marks(before)[1]
+        end = last if right == last else end + _part_marks(after)[0]
+        return (start, end), opens + closes
 
     def with_marks(self, low: int, high: int, around: _Place | None) -> tuple[_Place, bool]:
         """Returns the place of some words with their marks, and whether marks separate it.
@@ -129,6 +161,15 @@ class Region:
         opens = left == first or (left < start and _MARK.search(before))
         closes = right == last or (end < right and _MARK.search(after))
         return (start, end), bool(opens and closes)
+
+
+def _part_marks(between: str) -> tuple[int, int]:
+    """Returns where the marks of one word end and those of the next begin between the two."""
+    spaces = [n for n, character in enumerate(between) if character.isspace()]
+    if spaces:
+        return spaces[0], spaces[-1] + 1
+    found = _OPENING.search(between)
+    return (found.start(), found.start()) if found else (len(between), len(between))
 
 
 # Yields the places of annotation `n` in a window of a region, each with its weight.
@@ -189,12 +230,13 @@ def _long(facts: Sequence[Annotation]) -> list[int]:
 def _places(region: Region, facts: Sequence[Annotation]) -> dict[int, _Place]:
     """Returns where the annotations of one chapter are in a region, in the order of the book."""
     window = (0, len(region.text))
-    places = _chain(region, facts, _long(facts), window, (_exact,))
-    if places and len(region.quoted) > SURPLUS * len(facts):
+    exact = (_in_paragraph, _exact) if region.is_own else (_exact,)
+    places = _chain(region, facts, _long(facts), window, exact)
+    if places and not region.is_own and len(region.quoted) > SURPLUS * len(facts):
         # The text before and after all anchors may belong to other chapters.
         window = (places[min(places)][0], places[max(places)][1])
     for missing, between in list(_runs(facts, places, window)):
-        places |= _chain(region, facts, missing, between, (_exact, _alike))
+        places |= _chain(region, facts, missing, between, (*exact, _alike))
     # Of equal spans in a row the first ones were taken, but any of them may be the missing one.
     while twins := {
         missing[0] - 1
@@ -240,6 +282,28 @@ def _chain(
         _, place, n, k = best[k]
         chosen[n] = place
     return chosen
+
+
+def _in_paragraph(
+    region: Region, facts: Sequence[Annotation], n: int, window: _Place
+) -> Iterator[tuple[_Place, float]]:
+    """Yields the places with exactly an annotation's letters in the paragraph that it names.
+
+    In the annotated edition they need not be what the miner cuts. Words that marks or dashes part
+    from the others are likelier than the same words in the middle of narration.
+    """
+    wanted = facts[n].fingerprint
+    n_words = len(wanted.initials)
+    low, end = region.words(region.within(facts[n].paragraph, window))
+    while n_words and (low := region.initials.find(wanted.initials, low, end)) >= 0:
+        if region.reads(low, wanted):
+            place, n_marked = region.between_words(low, low + n_words)
+            weight = n_words + _AT_A_MARK * n_marked
+            yield place, weight
+            cut = region.around(low, low + n_words)
+            if cut and region.quoted[cut] == wanted:
+                yield cut, weight + _AS_CUT
+        low += 1
 
 
 def _exact(

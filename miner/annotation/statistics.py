@@ -195,7 +195,10 @@ class AnnotationCounts:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationStatistics:
-    """The counts by split, and by domain, country, century and narrator."""
+    """The counts by split, and by domain, country, century and narrator.
+
+    Books in several languages are counted by language, too.
+    """
 
     splits: tuple[AnnotationCounts, ...]
     kinds: tuple[tuple[str, tuple[AnnotationCounts, ...]], ...]
@@ -222,6 +225,8 @@ def count_annotations(annotations: Annotations) -> AnnotationStatistics:
         ("century", lambda card: f"{(card.year - 1) // 100 + 1}th"),
         ("narrator", lambda card: {1: "first person", 3: "third person"}[card.person]),
     ]
+    if len(annotations.languages) > 1:
+        keys.insert(0, ("language", lambda card: card.language))
     for kind, key in keys:
         groups: defaultdict[str, list[AnnotationCounts]] = defaultdict(list)
         for card, of_book in everything:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import (
+    ENGLISH,
     AnnotatedBook,
     Annotations,
     BookCard,
@@ -49,7 +50,9 @@ class Checked:
     problems: tuple[str, ...]
 
 
-def check_annotations(annotations: Annotations, split: str, read: BookReader) -> Checked:
+def check_annotations(
+    annotations: Annotations, split: str, read: BookReader, language: str = ENGLISH
+) -> Checked:
     """Checks the annotations against their books and against one another.
 
     `read_annotations` has checked the form of the files. This checks that each book has
@@ -61,10 +64,11 @@ def check_annotations(annotations: Annotations, split: str, read: BookReader) ->
         annotations: all annotations.
         split: the split whose books are checked against their editions.
         read: returns the bytes of a book by its id.
+        language: the languages of these books, as `Annotations.of_split` takes them.
     """
     checked: list[CheckedBook] = []
     problems: list[str] = []
-    for annotated in annotations.of_split(split):
+    for annotated in annotations.of_split(split, language):
         if not annotated.annotations:
             book = annotated.card.book
             problems.append(f"gold/{book}: found no annotation, expected at least one chapter")

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from miner.books.book import SPOKEN_KINDS, BlockKind
-from miner.corpus.language_identification import identify_language
+from miner.books.language_identification import identify_language
 from miner.corpus.word_counts import Hashes, WordCounts, count_words
 from miner.dialogue.spans import BookSpans
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from miner.books.language_identification import can_identify
 from miner.corpus.facts import BookFacts
-from miner.corpus.language_identification import can_identify
 from miner.corpus.word_counts import Hashes, WordCounts, kl_divergence, share_of_rare_words
 from miner.dialogue.dialogues import Dialogue
 from miner.dialogue.filters import MIN_TURNS, DialogueLimits

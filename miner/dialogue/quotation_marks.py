@@ -423,6 +423,8 @@ def find_attributions(
     text: str, conventions: Conventions, start: int = 0, end: int | None = None
 ) -> list[tuple[int, int]]:
     """The start and end of each attribution ("said he"), found by its verb and the stops around."""
+    if not conventions.attribution_verbs:
+        return []
     pattern = _attribution_pattern(conventions.attribution_verbs, conventions.attribution_tails)
     return [
         match.span() for match in pattern.finditer(text, start, len(text) if end is None else end)

@@ -74,8 +74,8 @@ _LETTER_ANNOUNCED = re.compile(
 _REACH = 50  # characters before a mark in which its announcement is looked for
 _NEAR = 200  # characters beside a mark in which writing is announced
 _LONGEST_SALUTATION = 60  # characters
-_MARKS = "\"'“”‘’«»„‚_* \n"
-_STOPS = ",.!?;:…—–-"
+_MARKS = "\"'“”‘’«»„‚「」『』_* \n"
+_STOPS = ",.!?;:…—–-。！？，、；："
 
 _ASIDE = re.compile(
     rf"\s*\({any_of(lambda language: language.speech.aside)}[^()]{{0,90}}\)"

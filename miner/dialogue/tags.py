@@ -101,7 +101,11 @@ class Tagger(Protocol):
     """
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
-        """Returns one tagged span per span of the book, in the same order and with legal tags."""
+        """Returns one tagged span per span of the book, in the same order and with legal tags.
+
+        A tagger that finds speech by itself returns spans of its own of the same paragraphs, which
+        join to the same text.
+        """
         ...
 
 

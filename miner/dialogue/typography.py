@@ -10,24 +10,30 @@ file in `miner/languages`.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
+from miner.books.language_identification import identify_language
 from miner.languages.language import Conventions
 from miner.languages.marks import DASH, MARKS, Marks
-from miner.languages.registry import LANGUAGES, conventions_of, name_from_code
+from miner.languages.registry import ANY_CONVENTIONS, LANGUAGES, conventions_of, name_from_code
 
 # A text in a language with a file has at least this share of its function words: novels have .14.
 _FEWEST_WORDS = 0.1
-# Words from which a text without function words is known to be in none of these languages.
-_ENOUGH_WORDS = 300
+# Characters from which a text without the function words of its language is identified.
+_ENOUGH_LETTERS = 100
+# The two forms of written Norwegian, by the codes that they are identified as.
+_WRITTEN_AS = {"nb": "no", "nn": "no"}
+# The share of paragraphs with votes below which the marks of other languages are tried, and how
+# many times as many votes these must have.
+_FEWEST_VOTES, _MANY_TIMES = 0.05, 5
 _FEW_VOTES = 5  # added to the number of votes: a few votes give less confidence than many
 _VOTING_PART = 250  # characters of a block in which its first speech is looked for
 _AFTER = r"(?=$|[\s)\],.;:!?\u2014\u2013-])"  # what may stand after a closing mark
-_STOP = r"[,.!?;:\u2026\u2014\u2013_*)\]-]"  # how speech ends before its closing mark
+# How speech ends before its closing mark.
+_STOP = r"[,.!?;:\u2026\u2014\u2013_*)\]\u3002\uff01\uff1f\uff0c\u3001\uff0e\uff1b\uff1a-]"
 _DASH_START = re.compile(
     r"(--|[\u2014\u2013\u2015-])(?=\s?[\w\u00bf\u00a1\"'\u201c\u2018.\u2026_])"
 )
@@ -42,7 +48,13 @@ _CERTAIN = {
 _DOUBLE = ('"', "\u201c")
 _NESTED = _CERTAIN | {m.name: m.opener for m in MARKS.values() if m.is_apostrophe}
 
-_FAMILIES = {"double-curly": "double", "double-straight": "double"} | {
+# Single marks are left out: in a language that does not quote with them they are apostrophes.
+_ANY_PRINTER = replace(
+    ANY_CONVENTIONS,
+    marks=tuple(marks.name for marks in MARKS.values() if not marks.is_apostrophe),
+)
+
+_FAMILIES = {"double-curly": "double", "double-straight": "double", "right-right": "double"} | {
     "single-curly": "single",
     "single-straight": "single",
     "low-high": "low",
@@ -92,15 +104,20 @@ def _paragraphs(book: Book) -> list[Block]:
 def infer_typography(book: Book) -> Typography:
     """How the book marks speech, with the votes for it.
 
-    The marks with the most votes are chosen. Three kinds may join them: their straight or curly
-    twin, if it has any votes; other marks that have a tenth of the votes or begin a hundredth of
-    the paragraphs (of a preface from another printer, say); and dashes, if the language uses them
-    and they have a tenth of the votes.
+    The marks with the most votes are chosen, those of other languages if the book has nearly none
+    of its own. Three kinds may join them: their straight or curly twin, if it has any votes; other
+    marks that have a tenth of the votes or begin a hundredth of the paragraphs (of a preface from
+    another printer, say); and dashes, if the language uses them and they have a tenth of the votes.
     """
     blocks = _paragraphs(book)
     language = infer_language(book)
     conventions = conventions_of(language)
     votes, begun = _votes(blocks, conventions)
+    if votes.total() < _FEWEST_VOTES * len(blocks):
+        # A German book may have the marks of a French printer.
+        others, others_begun = _votes(blocks, _ANY_PRINTER)
+        if others.total() > _MANY_TIMES * votes.total() + _FEW_VOTES:
+            conventions, votes, begun = _ANY_PRINTER, others, others_begun
     total = votes.total()
     if not total:
         return Typography(language, (), False, 0.0, ())
@@ -161,44 +178,44 @@ def _strangers(names: list[str], votes: Counter[str], begun: Counter[str]) -> li
 
 
 def infer_language(book: Book) -> str:
-    """The declared language, unless the text's function words clearly show another.
+    """The declared language, unless the text clearly shows another.
 
     It is a key of `LANGUAGES`, or "" where none fits.
+    """
+    found = _find_language(book)
+    return found if found in LANGUAGES else ""
+
+
+def find_foreign_language(book: Book) -> str:
+    """The name of the book's language if it is no key of `LANGUAGES`; "" if it is, or if in doubt.
+
+    Raises:
+        OSError: if the folder for temporary files has no room for the model that identifies it.
+    """
+    found = _find_language(book)
+    return "" if not found or found in LANGUAGES else name_from_code(found)
+
+
+def _find_language(book: Book) -> str:
+    """The code of the book's language, or "" for a text too short to tell.
+
+    The declared language is believed if the text has its function words, or is short. Otherwise
+    the text is identified.
     """
     declared = book.language
     words = _sample(book)
     hits = _count_function_words(words)
     best = max(hits, key=lambda code: hits[code])
-    if hits[best] == 0:
-        return declared if declared in LANGUAGES else ""
-    if declared in LANGUAGES and hits[best] < 2 * hits[declared] + 10:
+    least = _FEWEST_WORDS * words.total()
+    claimed = hits.get(declared, 0)
+    if claimed > least and hits[best] < 2 * claimed + 10:
         return declared
-    return best if hits[best] > _FEWEST_WORDS * words.total() else ""
-
-
-def find_foreign_language(book: Book) -> str:
-    """What the book is written in, if that is no key of `LANGUAGES`; "" if it is, or if in doubt.
-
-    The letters show a script that none of the languages uses. Otherwise the file declares the
-    language, and it is believed unless the function words are those of a language with a file. If
-    it declares none, or the wrong one, only a long text without such words is known to be foreign.
-    """
-    words = _sample(book)
-    scripts = Counter[str]()
-    for word, n in words.items():
-        if letter := next(filter(str.isalpha, word), ""):
-            scripts[unicodedata.name(letter, "").partition(" ")[0]] += n
-    if scripts:
-        script, n = scripts.most_common(1)[0]
-        if script != "LATIN" and n > 0.5 * scripts.total():
-            in_script = f"{script.capitalize()} letters"
-            is_named = book.language and book.language not in LANGUAGES
-            return name_from_code(book.language) if is_named else in_script
-    if book.language and book.language not in LANGUAGES:
-        return "" if infer_language(book) else name_from_code(book.language)
-    is_long = words.total() >= _ENOUGH_WORDS
-    is_known = max(_count_function_words(words).values()) > _FEWEST_WORDS / 2 * words.total()
-    return "an unknown language" if is_long and not is_known else ""
+    texts = [block.text for block in _paragraphs(book)]
+    if sum(map(len, texts)) >= _ENOUGH_LETTERS:
+        found = identify_language(texts)
+        if found.confidence > 0.5:
+            return _WRITTEN_AS.get(found.code, found.code)
+    return declared or (best if hits[best] > least else "")
 
 
 def _sample(book: Book) -> Counter[str]:

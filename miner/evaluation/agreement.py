@@ -134,6 +134,16 @@ def compare_readings(annotations: Annotations) -> dict[str, Agreement]:
     }
 
 
+def compare_readings_by_language(annotations: Annotations) -> dict[str, Agreement]:
+    """Measures the agreement of the two readings in each language, by its code.
+
+    Raises:
+        ValueError: if there is a language of which no chapter was read twice.
+    """
+    parts = {code: annotations.of_language(code) for code in annotations.languages}
+    return {code: measure_agreement(part.first, part.second) for code, part in parts.items()}
+
+
 # What identifies a span in both readings: its paragraph, its fingerprint, and its number among the
 # spans with that fingerprint in the paragraph.
 _Key = tuple[int, str, int]

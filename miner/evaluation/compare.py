@@ -11,7 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from miner.annotation.annotations import AnnotatedBook, is_annotations, read_split
+from miner.annotation.annotations import (
+    ENGLISH,
+    AnnotatedBook,
+    is_annotations,
+    name_of_split,
+    read_split,
+)
 from miner.annotation.coverage import Coverage
 from miner.annotation.editions import BookReader, Edition, read_editions_at_hand
 from miner.annotation.mcn import McnData, read_mcn
@@ -97,6 +103,7 @@ def compare(
     gold: Path | str,
     taggers: Sequence[tuple[str, Tagger]],
     split: str | None = None,
+    language: str = ENGLISH,
     *,
     read: BookReader | None = None,
     resamples: int = 1000,
@@ -111,6 +118,7 @@ def compare(
         split: with annotations, as `Annotations.of_split` takes it; with MCN's folder "train",
             "validation", "test" or "all"; with a tags file only "all". The default is "test", for
             a tags file "all".
+        language: with annotations, as `Annotations.of_split` takes it.
         read: returns the bytes of a book by its id; needed for annotations, which hold no text.
         resamples: draws of the bootstrap over chapters.
         seed: of the bootstrap.
@@ -127,8 +135,9 @@ def compare(
     if is_annotations(gold):
         if read is None:
             raise ValueError(f"{gold}: found annotations without books, expected `read`")
-        books = read_split(gold, split)
-        return _compare_on_annotations(books, gold.name, taggers, split, read, resamples, seed)
+        books = read_split(gold, split, language=language)
+        name = name_of_split(split, language)
+        return _compare_on_annotations(books, gold.name, taggers, name, read, resamples, seed)
     refuse_gold(gold)
     if gold.is_dir():
         return _compare_on_mcn(read_mcn(gold), gold.name, taggers, split, resamples, seed)

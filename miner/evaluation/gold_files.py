@@ -53,7 +53,7 @@ def read_gold_tags(
         held = ", ".join(of_book) or "no book"
         raise ValueError(f"{path}: found annotations of {book}, expected those of {held}")
     _refuse_gaps(of_book[book])
-    card = BookCard(book, "", "", 0, "", "", 3, "", "", "unknown")
+    card = BookCard(book, "", "", "", 0, "", "", 3, "", "", "unknown")
     located = locate(AnnotatedBook(card, facts, source), strip_tags(of_book[book]))
     refuse_losses(located)
     return (located.tagged(),)

@@ -7,7 +7,7 @@ letters, so that two editions of a book can be compared.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher
 
 from miner.annotation.alignment import fold_words
@@ -23,18 +23,37 @@ def place_of(span: Span) -> Place:
     return span.paragraph, span.start, span.end
 
 
+def ends_of(span: Span) -> Place:
+    """Returns the place of a span from its first letter to its last, whichever marks it includes.
+
+    A span without letters has the place of its characters, white space at its ends left out.
+    """
+    start, end = find_ends(span.text, str.isalnum)
+    if start == end:
+        start, end = find_ends(span.text, lambda character: not character.isspace())
+    return span.paragraph, span.start + start, span.start + end
+
+
+def find_ends(text: str, counts: Callable[[str], bool]) -> tuple[int, int]:
+    """Returns the first character that counts, and the one after the last; (0, 0) if none does."""
+    start = next((n for n, character in enumerate(text) if counts(character)), None)
+    if start is None:
+        return 0, 0
+    return start, next(n for n in range(len(text), 0, -1) if counts(text[n - 1]))
+
+
 def match_spans(gold: TaggedBook, predicted: TaggedBook) -> list[tuple[int, int]]:
     """Matches utterances; returns ascending pairs of indices into the two `spans`.
 
-    If both books were read from the same paragraphs, spans at the same position match. Otherwise
+    If both books were read from the same paragraphs, spans with the same letters match. Otherwise
     (two editions of a book, or two ways to parse it) the letters of the utterances are aligned in
     order by difflib, longest run first. Two chapters are linked only if at least a quarter of the
     utterances of one of them match, so that a stray "Yes." does not link them. Spans with different
     letters never match.
     """
     if has_same_paragraphs(gold, predicted):
-        at = {place_of(item.span): i for i, item in enumerate(predicted.spans)}
-        places = [(i, at.get(place_of(item.span))) for i, item in enumerate(gold.spans)]
+        at = {ends_of(item.span): i for i, item in enumerate(predicted.spans)}
+        places = [(i, at.get(ends_of(item.span))) for i, item in enumerate(gold.spans)]
         return [
             (i, j)
             for i, j in places

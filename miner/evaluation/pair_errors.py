@@ -13,7 +13,7 @@ from miner.annotation.editions import BookReader, read_editions_at_hand
 from miner.dialogue.dialogues import Pair, Turn, decode_dialogues, repair_book, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook, Tagger
-from miner.evaluation.matching import Place, place_of
+from miner.evaluation.matching import Place, ends_of
 from miner.evaluation.tagging import tag_found_spans
 
 # The causes of a wrong pair. They are tried in this order, and the first that holds is counted.
@@ -106,7 +106,7 @@ def judge_pairs(gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]) -> 
     for truth, guess in zip(gold, predicted, strict=True):
         chapters = {item.span.chapter for item in truth.spans}
         judge = _Judge(
-            truth, {place_of(item.span) for item in guess.spans if item.span.is_utterance}
+            truth, {ends_of(item.span) for item in guess.spans if item.span.is_utterance}
         )
         n_gold.update({(truth.book, chapter): 0 for chapter in chapters})
         for dialogue in decode_dialogues(truth):
@@ -207,7 +207,7 @@ class _Judge:
 
 
 def _places(turn: Turn) -> _Places:
-    return tuple(map(place_of, turn.spans))
+    return tuple(map(ends_of, turn.spans))
 
 
 def _spans(pair: Pair) -> list[Span]:

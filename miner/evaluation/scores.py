@@ -259,8 +259,8 @@ def measure(table: CountTable, resamples: int = 0, seed: int = 0) -> Measures:
         seed: of the bootstrap.
     """
     total = table.sum(axis=0)
-    drawn = _rates_by_name(resample_chapters(table, resamples, seed))
-    rates = _rates_by_name(total[None, :])
+    drawn = rates_from_totals(resample_chapters(table, resamples, seed))
+    rates = rates_from_totals(total[None, :])
     scores = [score_from_draws(name, values[0], drawn[name]) for name, values in rates.items()]
     counts = [Counts(*row) for row in total[:REPAIRED].reshape(-1, 3).tolist()]
     return Measures(tuple(scores), tuple(zip(UNITS, counts, strict=True)))
@@ -300,8 +300,8 @@ def score_from_draws(name: str, value: float, drawn: _Values) -> Score:
     return Score(name, float(value), float(low), float(high))
 
 
-def _rates_by_name(totals: CountTable) -> dict[str, _Values]:
-    """Every measure by name, for each row of summed counts; NaN where it is not defined.
+def rates_from_totals(totals: CountTable) -> dict[str, _Values]:
+    """Returns every measure by name, for each row of summed counts; NaN where it is not defined.
 
     `accuracy` is the share of right tags among the utterances that either side has. The macro
     average is over the tags that occur on either side. There an undefined precision or recall
@@ -315,10 +315,14 @@ def _rates_by_name(totals: CountTable) -> dict[str, _Values]:
             *((unit, counts[:, n]) for n, unit in enumerate(UNITS)),
             ("micro", tags.sum(axis=1)),
         ]:
-            for part, values in zip(("precision", "recall", "f1"), _rates(sums), strict=True):
+            for part, values in zip(
+                ("precision", "recall", "f1"), rates_from_counts(sums), strict=True
+            ):
                 rates[f"{name}.{part}"] = values
         n_tags = (tags.sum(axis=2) > 0).sum(axis=1)
-        for part, values in zip(("precision", "recall", "f1"), _rates(tags), strict=True):
+        for part, values in zip(
+            ("precision", "recall", "f1"), rates_from_counts(tags), strict=True
+        ):
             rates[f"macro.{part}"] = np.nan_to_num(values).sum(axis=1) / n_tags
         rates["accuracy"] = tags[:, :, 0].sum(axis=1) / counts[:, 0].sum(axis=1)
         rates["pk"] = totals[:, PK] / totals[:, WINDOWS]
@@ -326,8 +330,8 @@ def _rates_by_name(totals: CountTable) -> dict[str, _Values]:
     return rates
 
 
-def _rates(counts: _Values) -> tuple[_Values, _Values, _Values]:
-    """Precision, recall and F1 of (..., 3) counts; NaN for 0 / 0."""
+def rates_from_counts(counts: _Values) -> tuple[_Values, _Values, _Values]:
+    """Returns precision, recall and F1 of (..., 3) counts; NaN for 0 / 0."""
     tp, fp, fn = np.moveaxis(counts, -1, 0)
     return tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)
 

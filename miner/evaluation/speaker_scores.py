@@ -36,7 +36,7 @@ from miner.evaluation.judged_speakers import (
     kind_of,
     people_at_hand,
 )
-from miner.evaluation.matching import place_of
+from miner.evaluation.matching import ends_of
 from miner.evaluation.scores import Score, resample_chapters, score_from_draws
 from miner.version import __version__
 
@@ -216,7 +216,7 @@ class _Gold:
         """Judges the speakers that were found, on whichever spans."""
         named = {character.id: character.name for character in spoken.characters}
         meant = self._match(spoken.characters)
-        found = {place_of(item.span): item for item in spoken.spans if item.span.is_utterance}
+        found = {ends_of(item.span): item for item in spoken.spans if item.span.is_utterance}
         judged: list[JudgedSpeaker] = []
         last: tuple[Span, Annotation, str | None] | None = None
         for n in self._utterances:
@@ -224,7 +224,7 @@ class _Gold:
             if fact.speaker == UNKNOWN:
                 last = None
                 continue
-            item = found.get(place_of(span))
+            item = found.get(ends_of(span))
             answer = item.speaker if item else None
             character = meant.get((span.chapter, fact.speaker))
             keeps_turn = None

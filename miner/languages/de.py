@@ -25,18 +25,39 @@ LANGUAGE = Language(
         parts="teil|theil|buch",
         chapter="kapitel",
         chapter_after_number="kapitel",
-        contents="inhalt(?:sverzeichnis)?",
-        no_chapter="inhalt|ende",
+        contents="inhalt(?:s(?:verzeichnis|verzeichniß|übersicht))?|"
+        "verzeichnis der (?:abbildungen|kapitel)",
+        no_chapter=r"inhalt|ende(?=\W*$| des\b)|abbildungen(?=\W*$)|werke von|(?:weitere|"
+        "andere) werke|verlag von|vom (?:selben|gleichen) verfasser|"
+        r"anzeigen(?=\W*$)",
+        last_chapter="schluss|schluß|epilog|nachwort",
+        numerals="erste[rs]?|zweite[rs]?|dritte[rs]?|vierte[rs]?|fünfte[rs]?|"
+        "sechste[rs]?|siebente[rs]?|siebte[rs]?|achte[rs]?|neunte[rs]?|"
+        "zehnte[rs]?|elfte[rs]?|zwölfte[rs]?|letzte[rs]?",
     ),
     page=PageWords(
-        end_line="Ende dieses Projekte?",
-        credits="Dieses Buch wurde uns",
+        end_line="Ende dieses Projekte?|Ende (?:des|dieses) (?:Project|Projekt)",
+        credits="Dieses Buch wurde uns|Produziert von|Erstellt von",
         transcriber_note=r"Anmerkungen? (?:zur|des|der) Transkri\w+",
+        footnote="Fußnote|Anmerkung",
+        footnotes_title="Fußnoten|Anmerkungen",
+        letter_opening="(?:(?:mein|unser)(?:e|er)? )?(?:sehr |hoch)?(?:lieb(?:e|er|ste|ster)|"
+        "teu(?:re|rer|erste)|theu(?:re|rer)|verehrte[rs]?|geehrte[rs]?|"
+        r"geliebte[rs]?)\b.{0,60}[,:!—]\W*$",
+        letter_closing=r"\b(?:Dein|Ihr|Euer)e? (?:\w+ ){0,3}(?:treuer?|ergebener?|"
+        r"ergebenste[rn]?|liebender?|gehorsamste[rn]?|dich liebende[rn]?)\b|"
+        r"\bhochachtungsvoll\b|\bmit (?:herzlichen|besten|vielen|"
+        r"freundlichen) Grüßen\b",
     ),
     speech=SpeechWords(
         think_inverted="dachte",
         write="schrieb",
         write_after_comma="schrieb",
+        salutation="(?:(?:mein|unser)(?:e|er)? )?(?:sehr |hoch)?(?:lieb(?:e|er|ste|ster)|"
+        "teu(?:re|rer|erste)|theu(?:re|rer)|verehrte[rs]?|"
+        r"geehrte[rs]?)\b[^.!?“”\"»«]{0,40}?",
+        letter_words="Brief|Zettel|Zeilen|Billet|Telegramm|schrieb|geschrieben|lautete|las|"
+        "gelesen|Inschrift|Anzeige",
     ),
     titles=BookTitles(
         articles="der|die|das|ein|eine",

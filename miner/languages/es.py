@@ -24,19 +24,38 @@ LANGUAGE = Language(
         divisions="cap[íi]tulo|libro|parte|prólogo|epílogo|tomo",
         parts="libro|parte|tomo",
         chapter="cap[íi]tulo",
-        contents="tabla de materias|[ií]ndice",
-        no_chapter="índice|fin",
+        contents="tabla(?: de (?:materias|capítulos))?|[ií]ndice(?: de (?:materias|"
+        "capítulos|láminas))?|sumario",
+        no_chapter=r"[íi]ndice|tabla(?=\W*$| de\b)|fin(?=\W*$| del?\b)|obras del mismo|"
+        r"del mismo autor|erratas|catálogo(?=\W*$)",
+        last_chapter="conclusi[óo]n|epílogo",
+        numerals="primer[oa]?|segund[oa]|tercer[oa]?|cuart[oa]|quint[oa]|sext[oa]|"
+        "s[ée]ptim[oa]|octav[oa]|noven[oa]|d[ée]cim[oa]|[úu]ltim[oa]",
+        article="la|el",
     ),
     abbreviations="D|Sr",
     page=PageWords(
-        end_line="Fin del Proyecto",
+        end_line="Fin del? (?:Proyecto|Project)",
         transcriber_note=r"Not[ae]s? del? (?:la )?(?:trans\w+|editor)",
         captions=("Ilustra",),
+        credits="Producido por|Este (?:libro|texto) (?:fue|ha sido)",
+        footnote="Nota",
+        footnotes_title="Notas?",
+        letter_opening="(?:(?:mi|mis) )?(?:muy |más )?(?:querid[oa]s?|estimad[oa]s?|amad[oa]s?|"
+        r"distinguid[oa]s?|respetad[oa]s?)\b.{0,60}[,:;—]\W*$|"
+        r"(?:muy )?señor(?:es|a)? mí?[oa]s?\b.{0,30}[,:]\W*$",
+        letter_closing=r"\b(?:tu|su|vuestr[oa]) (?:\w+[ ,]+){0,4}(?:servidora?|afectísim[oa]|"
+        r"amig[oa] que|seguro servidor|que (?:te|le|os) (?:quiere|ama|estima))\b|"
+        r"\bq\. ?[bs]\. ?[sm]\b|\bqueda de usted\b",
     ),
     speech=SpeechWords(
         think_inverted="pensó",
         write="escribió",
         write_after_comma="escribió",
+        salutation="(?:(?:mi|mis) )?(?:muy |más )?(?:querid[oa]s?|estimad[oa]s?|amad[oa]s?|"
+        r"distinguid[oa]s?)\b[^.!?»”\"]{0,40}?|(?:muy )?señor(?:es|a)? mí?[oa]s?",
+        letter_words="carta|esquela|billete|papel|líneas|telegrama|escribió|escrito|leyó|"
+        "leía|decía así|letrero|rótulo|anuncio",
     ),
     titles=BookTitles(
         articles="el|la|los|las|una?",

@@ -5,6 +5,7 @@ from miner.languages.language import (
     Conventions,
     Headings,
     Language,
+    PageWords,
     SpeechWords,
 )
 
@@ -23,13 +24,39 @@ LANGUAGE = Language(
         divisions="capitolo|libro|parte|prefazione|introduzione|tomo",
         parts="libro|parte|tomo",
         chapter="capitolo",
-        contents="indice",
-        no_chapter="indice",
+        contents="indice(?: dei capitoli| delle (?:materie|illustrazioni))?|"
+        "tavola delle materie|sommario",
+        no_chapter=r"indice|fine(?=\W*$| del)|dello stesso autore|errata|catalogo(?=\W*$)|"
+        "nota del trascrittore",
+        last_chapter="conclusione|epilogo",
+        numerals="prim[oa]|second[oa]|terz[oa]|quart[oa]|quint[oa]|sest[oa]|settim[oa]|"
+        "ottav[oa]|non[oa]|decim[oa]|ultim[oa]",
+        chapter_after_number="capitolo",
+        article="la|il",
+    ),
+    page=PageWords(
+        end_line="Fine del? (?:Progetto|Project)",
+        credits="Prodotto da|Questo (?:libro|testo) (?:è stato)",
+        transcriber_note=r"Not[ae] (?:del|di|dei) (?:tras\w+|editor\w+)",
+        footnote="Nota",
+        footnotes_title="Note|Annotazioni",
+        captions=("Illustr",),
+        letter_opening="(?:(?:mi[oa]|miei|mie) )?(?:car[oaie]|carissim[oaie]|amatissim[oa]|"
+        "dilett[oa]|egregi[oa]|gentilissim[oa]|stimatissim[oa]|"
+        r"illustrissim[oa])\b.{0,60}[,:;!—]\W*$",
+        letter_closing=r"\b(?:il|la)? ?(?:vostr[oa]|tu[oa]|"
+        r"su[oa]) (?:\w+[ ,]+){0,4}(?:aff(?:ezionat|ettuos)\w+|aff\.\w*|devot\w+|"
+        r"obbligatissim\w+|servitore)\b|\bun (?:bacio|abbraccio) dal",
     ),
     speech=SpeechWords(
         think_inverted="pensò|pensa",
         write="scriveva|scrisse",
         write_after_comma="scriveva|scrisse",
+        salutation="(?:(?:mi[oa]|miei|mie) )?(?:car[oaie]|carissim[oaie]|amatissim[oa]|"
+        "dilett[oa]|egregi[oa]|gentilissim[oa]|stimatissim[oa]|"
+        r"illustrissim[oa])\b[^.!?»”\"]{0,40}?",
+        letter_words="lettera|biglietto|righe|parole|telegramma|scrisse|scritto|lesse|"
+        "leggeva|diceva così|iscrizione|cartello|avviso",
     ),
     titles=BookTitles(
         articles="il|lo|la|i|gli|le|l|un[ao]?",

@@ -31,15 +31,16 @@ class Conventions:
             he, smiling").
         attributions_inside_marks: whether attributions stand inside the quotation marks, as in
             French.
-        function_words: frequent words that show a text to be in this language, with spaces between.
+        function_words: frequent words that show a text to be in this language, with spaces between;
+            empty where a language sets no spaces between words.
     """
 
     marks: tuple[str, ...]
     has_dash: bool
     quotes_beside_dash: bool
-    dash_closes: bool
-    attribution_verbs: str
     function_words: str
+    dash_closes: bool = False
+    attribution_verbs: str = ""
     attribution_subjects: str = ""
     attribution_tails: str = ""
     attributions_inside_marks: bool = False

@@ -41,6 +41,10 @@ MARKS = {
         Marks("guillemets-inward", "\u00bb", "\u00ab", "\u00bb"),
         Marks("low-high", "\u201e", "\u201c", "\u201e"),
         Marks("low-right", "\u201e", "\u201d", "\u201e"),
+        Marks("right-right", "\u201d", "\u201d", "\u201d"),
+        Marks("guillemets-right", "\u00bb", "\u00bb", "\u00bb"),
+        Marks("corner", "\u300c", "\u300d", "\u300c"),
+        Marks("double-corner", "\u300e", "\u300f", "\u300e"),
     )
 }
 # Stands beside the names of `MARKS` for a dash at the start of a paragraph.

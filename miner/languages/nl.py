@@ -26,17 +26,35 @@ LANGUAGE = Language(
         divisions="hoofdstuk|deel|boek|voorwoord",
         parts="deel|boek",
         chapter="hoofdstuk",
-        contents="inhoud(?:sopgave)?",
-        no_chapter="inhoud",
+        contents="inhoud(?:sopgave)?|(?:lijst|opgave) der (?:platen|hoofdstukken)|bladwijzer",
+        no_chapter=r"inhoud|einde(?=\W*$| van\b)|platen(?=\W*$)|van denzelfden schrijver|"
+        "werken van|uitgaven van|bij (?:denzelfden|den) uitgever|colofon|"
+        r"verbeteringen(?=\W*$)|advertenti[eë]n(?=\W*$)",
+        last_chapter="besluit|slot|epiloog",
+        numerals="eerste|tweede|derde|vierde|vijfde|zesde|zevende|achtste|negende|tiende|"
+        "elfde|twaalfde|laatste",
     ),
     page=PageWords(
-        end_line="Einde van het Project",
-        transcriber_note="Opmerkingen van de bewerker",
+        end_line="Einde van (?:dit )?Project",
+        transcriber_note=r"Opmerkingen? van de (?:be|trans)\w+|Colofon|Lijst van verbeteringen|"
+        "Verbeteringen$",
+        credits="Dit (?:boek|bestand) (?:is|werd)|Geproduceerd door",
+        footnote="Noot|Voetnoot",
+        footnotes_title="Noten|Voetnoten",
+        letter_opening="(?:mijne? )?(?:zeer |hoog)?(?:lieve|liefste|beste|waarde|waardste|"
+        r"geachte|dierbare|geliefde|wel-?edele?)\b.{0,60}[,:!—]\W*$|(?:mijnheer|"
+        r"mevrouw|mejuffrouw)[,:!]\W*$",
+        letter_closing=r"\b(?:uw|je) (?:\w+[ ,]+){0,4}(?:dienaar|dienstwillige|liefhebbende|"
+        r"toegenegen|toegenegene|getrouwe|oprechte vriend\w*)\b|\bhoogachtend\b",
     ),
     speech=SpeechWords(
         think_inverted="dacht",
-        write="schreef",
+        write="schreef|geschreven",
         write_after_comma="schreef",
+        salutation="(?:mijne? )?(?:zeer |hoog)?(?:lieve|liefste|beste|waarde|waardste|"
+        r"geachte|dierbare|geliefde)\b[^.!?“”\"]{0,40}?",
+        letter_words="brief|briefje|regels|billet|telegram|schreef|geschreven|las|luidde|"
+        "opschrift|advertentie",
     ),
     titles=BookTitles(
         articles="de|het|een",

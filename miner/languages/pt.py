@@ -27,16 +27,38 @@ LANGUAGE = Language(
         divisions="cap[íi]tulo|livro|parte|prólogo|volume",
         parts="livro|parte",
         chapter="cap[íi]tulo",
-        contents="[ií]ndice",
-        no_chapter="índice|fim",
+        contents="[ií]ndice(?: dos cap[ií]tulos)?|taboa",
+        no_chapter=r"[íi]ndice|fim(?=\W*$| d[aeo]\b)|obras do mesmo|do mesmo auct?or|"
+        r"erratas?|cat[áa]logo(?=\W*$)|notas?(?=\W*$)",
+        last_chapter="conclus[ãa]o|epílogo",
+        numerals="primeir[oa]|segund[oa]|terceir[oa]|quart[oa]|quint[oa]|sext[oa]|"
+        "s[ée]ptim[oa]|s[ée]tim[oa]|oitav[oa]|non[oa]|d[ée]cim[oa]|[úu]ltim[oa]",
+        article="a|o",
     ),
     page=PageWords(
-        transcriber_note=r"Notas? (?:de|do) (?:trans\w+|editor)",
+        transcriber_note=r"Notas? (?:de|do|da) (?:trans\w+|editor\w*|revis\w+)|"
+        "Lista de erros corrigidos",
         captions=("Ilustra",),
+        end_line="Fim do (?:Projecto|Projeto|Project)",
+        credits="Produzido por|Este (?:livro|texto) foi",
+        footnote="Nota",
+        footnotes_title="Notas?",
+        letter_opening="(?:(?:meu|minha|meus|minhas) )?(?:muito )?(?:querid[oa]s?|car[oa]s?|"
+        r"prezad[oa]s?|estimad[oa]s?|amad[oa]s?)\b.{0,60}[,:;!—]\W*$|(?:(?:ex|"
+        r"ill)\.?(?:mo|ma)\.? )+s(?:r|enhor)a?\b.{0,40}[,:.]\W*$",
+        letter_closing=r"\b(?:teu|tua|seu|sua|vosso|vossa) (?:\w+[ ,]+){0,4}(?:amig[oa]|"
+        "afilhad[oa]|do c(?:oração)?|dedicad[oa]|creado|criado|obrigad[oa]|"
+        r"devotad[oa]|que (?:te|o|a) (?:ama|estima|abraça))\b|\bde v\. ?ex\.?",
     ),
     speech=SpeechWords(
         think_inverted="pensou",
         write="escreveu",
+        salutation="(?:(?:meu|minha|meus|minhas) )(?:muito )?(?:querid[oa]s?|car[oa]s?|"
+        r"prezad[oa]s?|estimad[oa]s?)\b[^.!?»”\"]{0,40}?|(?:querid[oa]s?|"
+        r"prezad[oa]s?) [^.!?»”\"]{0,40}?",
+        write_after_comma="escreveu",
+        letter_words="carta|bilhete|linhas|telegramma|telegrama|escreveu|escripto|escrito|"
+        "leu|lia|dizia assim|lettreiro|letreiro|annuncio|anúncio",
     ),
     titles=BookTitles(
         articles="os?|as?|uma?",

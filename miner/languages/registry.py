@@ -43,24 +43,46 @@ ANY_CONVENTIONS = Conventions(
 )
 
 _CODES = {language.name: code for code, language in LANGUAGES.items()} | {
-    "catalan": "ca",
-    "chinese": "zh",
+    "afrikaans": "af",
+    "albanian": "sq",
+    "ancient greek": "grc",
+    "arabic": "ar",
+    "armenian": "hy",
+    "basque": "eu",
+    "breton": "br",
+    "bulgarian": "bg",
+    "croatian": "hr",
     "czech": "cs",
-    "danish": "da",
-    "esperanto": "eo",
-    "finnish": "fi",
+    "estonian": "et",
+    "frisian": "fy",
+    "gaelic": "gd",
     "galician": "gl",
-    "greek": "el",
+    "haitian": "ht",
+    "hebrew": "he",
+    "hindi": "hi",
     "icelandic": "is",
-    "japanese": "ja",
+    "indonesian": "id",
+    "irish": "ga",
+    "korean": "ko",
     "latin": "la",
-    "norwegian": "no",
-    "polish": "pl",
+    "latvian": "lv",
+    "lithuanian": "lt",
+    "malay": "ms",
+    "maori": "mi",
+    "nahuatl": "nah",
+    "occitan": "oc",
+    "persian": "fa",
     "romanian": "ro",
-    "russian": "ru",
-    "swedish": "sv",
+    "sanskrit": "sa",
+    "serbian": "sr",
+    "slovak": "sk",
+    "slovenian": "sl",
     "tagalog": "tl",
+    "turkish": "tr",
+    "ukrainian": "uk",
+    "vietnamese": "vi",
     "welsh": "cy",
+    "yiddish": "yi",
 }
 _NAMES = {code: name for name, code in _CODES.items()}
 
@@ -80,7 +102,7 @@ def name_from_code(code: str) -> str:
     >>> name_from_code("hu"), name_from_code("volapük")
     ('Hungarian', 'Volapük')
     """
-    return _NAMES.get(code, code).capitalize()
+    return _NAMES.get(code, code).title()
 
 
 def conventions_of(code: str) -> Conventions:

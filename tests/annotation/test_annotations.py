@@ -38,7 +38,7 @@ def test_a_row_survives_writing_and_reading(tmp_path_factory, text, speaker, rem
 
 
 def card(book: str, author: str, split: str, **changed) -> dict:
-    row = {"book": book, "title": f"Tides {book}", "author": author, "year": 1888}
+    row = {"book": book, "title": f"Tides {book}", "author": author, "language": "en", "year": 1888}
     row |= {"country": "Britain", "domain": "sea", "person": 3, "split": split}
     return row | {"file": f"{book}-h.htm", "sha256": "0" * 64} | changed
 
@@ -284,3 +284,41 @@ def test_no_row_of_the_project_holds_text_of_a_book():
             for key in set(row) - {"remark", "speaker", "title"}:
                 assert len(str(row[key])) <= len(row["fingerprint"]), where
     assert n_letters > 3 * n_initials
+
+
+def test_books_are_chosen_by_language(tmp_path):
+    cards = [*CARDS, card("n", "Ana Reis", "test", language="pt")]
+    folder = write(tmp_path / "a", cards)
+    (folder / "gold" / "n.jsonl").write_text("")
+    found = read_annotations(folder)
+
+    def ids_of(split, language):
+        assert read_split(folder, split, language=language) == found.of_split(split, language)
+        return [book.card.book for book in found.of_split(split, language)]
+
+    assert [book.card.book for book in read_split(folder, "test")] == ids_of("test", "en")
+    assert ids_of("test", "en") == ["7", "9"]
+    assert ids_of("test", "pt") == ids_of("all", "pt") == ["n"]
+    assert ids_of("test", "pt,en") == ids_of("test", "en, pt") == ids_of("test", "all")
+    assert ids_of("all", "all") == ["8", "7", "9", "n"]
+    for language, split, message in [
+        ("fr", "test", "found no book in language 'fr', expected en, pt, all, or several"),
+        ("pt,", "test", "found no book in language ''"),
+        ("pt", "train", "found no book of split pt train"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(f"{folder}: {message}")):
+            found.of_split(split, language)
+        with pytest.raises(ValueError, match=re.escape(f"{folder}: {message}")):
+            read_split(folder, split, language=language)
+    english, portuguese = found.of_language("en"), found.of_language("pt")
+    assert english.first == found.first and portuguese.first == ()
+    assert [book.card.book for book in portuguese.gold] == ["n"]
+    assert english.of_split("all") == found.of_split("all")
+
+
+@pytest.mark.parametrize("language", ["", "English", "EN", "e"])
+def test_the_language_of_a_book_is_a_code(tmp_path, language):
+    folder = write(tmp_path / "a", [card("7", "Jon Pell", "test", language=language)])
+    message = rf"books\.jsonl:1: found language '{language}', expected a code such as 'en'"
+    with pytest.raises(ValueError, match=message):
+        read_annotations(folder)

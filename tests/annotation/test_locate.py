@@ -3,8 +3,10 @@
 import random
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
+from annotation_helpers import CARD, page
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from printings import (
@@ -21,8 +23,13 @@ from printings import (
     split,
 )
 
+from miner.annotation.alignment import fold_words
+from miner.annotation.annotations import AnnotatedBook, Annotation
 from miner.annotation.derivation import derive_tags
+from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate, refuse_losses
+from miner.books.book import parse_book
+from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag
 
 
@@ -176,3 +183,60 @@ def test_a_chapter_that_the_edition_joins_with_another_is_refused():
     )
     whole = locate(GOLD, split(Printing(chapters=merged)))  # but for what stands at their seam
     assert whole.n_others[3] < located.n_others[3] / 3
+
+
+# Paragraphs of a book that opens speech with a dash, and its utterances: a word that narration has,
+# too; speech without white space before the next; an utterance inside another speech.
+DASHES = [
+    ("Nadie dijo que no; ella dijo: —No—y cerró.", ["No"]),
+    ("—¿Qué?—Que sí.—¿Sí?", ["¿Qué?", "Que sí.", "¿Sí?"]),
+    ("—Voy, dijo él, voy ya. Y voy contigo: voy.", ["Voy", "voy ya. Y voy contigo: voy."]),
+    ("—Sí, sí—dijo. Y ella que sí.—Sí, claro—y rió.", ["Sí, sí", "Sí, claro"]),
+    ("El sí de la niña fue: «Sí»—y nada más—, pero «sí».", ["Sí", "sí"]),
+    ("--Bien--Bien", ["Bien", "Bien"]),
+]
+
+
+def dashes(cut):
+    """The annotations of these paragraphs, and the book as a miner with such cuts splits it."""
+    data = page(*(text for text, _ in DASHES))
+    book = parse_book(data, "7")
+    facts = tuple(
+        Annotation(1, number, fingerprint(words), "Ana", 1)
+        for number, (_, said) in enumerate(DASHES, 1)
+        for words in said
+    )
+    card = replace(CARD, language="es", sha256=book.sha256)
+    spans = []
+    for block in book.blocks:
+        ends = [0, *cut(block.text), len(block.text)]
+        for index, (start, end) in enumerate(pairwise(ends)):
+            said = block.index > 0 and index % 2 == 1
+            spans.append(Span(1, block.index, index, start, end, block.text[start:end], said))
+    return AnnotatedBook(card, facts), BookSpans(book, tuple(spans))
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda text: [],
+        lambda text: [0],
+        lambda text: [n for n, letter in enumerate(text) if letter in "—-"],
+        lambda text: [n for n, letter in enumerate(text) if letter == "o"],
+        lambda text: range(1, len(text)),
+    ],
+    ids=["nothing", "everything", "at dashes", "in words", "letters"],
+)
+def test_exact_ends_are_found_whatever_the_miner_cuts(cut):
+    located = locate(*dashes(cut))
+    assert located.lost == ()
+    spans = located.book_spans.spans
+    found = [span for span, fact in zip(spans, located.facts, strict=True) if fact]
+    wanted = [(n, words) for n, (_, said) in enumerate(DASHES, 1) for words in said]
+    assert [(span.paragraph, fold_words(span.text)) for span in found] == [
+        (n, fold_words(words)) for n, words in wanted
+    ]
+    # In the first paragraph it is the word after the dash.
+    assert DASHES[0][0].index("—") <= found[0].start
+    for n, (text, _) in enumerate(DASHES, 1):
+        assert "".join(span.text for span in spans if span.paragraph == n) == text

@@ -91,7 +91,7 @@ def test_the_counts_of_our_annotations_agree_with_one_another():
 
 def annotated(*facts):
     """A book of (chapter, conversation, speaker); each utterance is a paragraph of its own."""
-    card = BookCard("7", "", "", 1900, "Britain", "society", 3, "train", "7-h.htm", "")
+    card = BookCard("7", "", "", "en", 1900, "Britain", "society", 3, "train", "7-h.htm", "")
     rows = (
         Annotation(chapter, n, fingerprint("Yes"), speaker, conversation)
         for n, (chapter, conversation, speaker) in enumerate(facts)

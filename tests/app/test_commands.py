@@ -49,7 +49,8 @@ FAILURES = {
     ("gold", "tasks"): ["gone.htm", "--chapter", 1, "-o", "out.json"],
     ("gold", "import"): ["gone.json", "-o", "out"],
 } | {
-    ("gold", name): ["--gold", "gone"] for name in "fetch check stats agreement sweep trust".split()
+    ("gold", name): ["--gold", "gone"]
+    for name in "fetch check stats agreement languages sweep trust".split()
 }
 
 

@@ -11,6 +11,7 @@ SCORING = {
     ("compare",): ["--resamples", 3, "--tagger", "gap"],
     ("gold", "sweep"): ["--resamples", 3],
     ("gold", "errors"): ["--tagger", "gap"],
+    ("gold", "languages"): ["--resamples", 3, "--tagger", "gap"],
 }
 
 

@@ -128,6 +128,9 @@ def test_commands_options_choices_and_names_are_completed():
     assert completed("gold", "check", "--split", "dev+te") == (["dev+test"], False)
     assert completed("gold", "check", "--split", "a") == (["all"], False)
     assert completed("gold", "check", "--split", "dev+a") == ([], False)
+    assert completed("gold", "check", "--language", "h") == (["hu"], False)
+    assert completed("compare", "--language", "de,h") == (["de,hu"], False)
+    assert completed("gold", "stats", "--language", "a") == (["all"], False)
 
 
 def test_the_version_names_the_tagger_and_loads_no_library_of_models():

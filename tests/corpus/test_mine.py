@@ -496,6 +496,6 @@ def test_an_unknown_tagger_is_one_line_before_any_work(tmp_path):
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         "miner: no tagger 'gone.jsonl': "
-        "expected one of auto, gap, narration, tuned-gap, a file of tags, or a checkpoint"
+        "expected one of auto, gap, gd, narration, tuned-gap, a file of tags, or a checkpoint"
     ]
     assert not out.exists()

@@ -5,7 +5,8 @@ from helpers import book, counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.evaluation.matching import letters_of, match_spans
+from miner.dialogue.spans import Span
+from miner.evaluation.matching import ends_of, letters_of, match_spans
 from miner.evaluation.scores import Counts, score
 
 
@@ -14,6 +15,14 @@ def test_spans_match_by_place_where_the_paragraphs_are_the_same():
     texts = ["“Yes.”", "“Yes.”"]
     assert match_spans(book("SO", texts=texts), book("OS", texts=texts)) == []
     assert match_spans(book("SR", texts=texts), book("SR", texts=texts)) == [(0, 0), (1, 1)]
+
+
+def test_marks_at_the_ends_of_a_span_do_not_count():
+    gold = book("SO", texts=["—Sí, voy", "—dijo él."])
+    assert match_spans(gold, book("SO", texts=["—Sí, voy—", "dijo él."])) == [(0, 0)]
+    assert match_spans(gold, book("SO", texts=["—Sí, voy—dijo", " él."])) == []
+    for text, start, end in [(" —… ", 11, 13), ("—¿Y?»", 12, 13), ("Y", 10, 11)]:
+        assert ends_of(Span(1, 3, 0, 10, 10 + len(text), text, True)) == (3, start, end)
 
 
 def test_spans_match_by_letters_where_the_paragraphs_differ():

@@ -60,7 +60,7 @@ def edition() -> bytes:
 def annotated(speakers, book: str = "99999") -> AnnotatedBook:
     """The book with the speaker of each paragraph; "" if it is no utterance."""
     own = sha256(edition()).hexdigest()  # of this file, so that some spans may be missing
-    card = BookCard(book, "The Salt Road", "nobody", 2026, "Britain", "x", 3, "dev", "x", own)
+    card = BookCard(book, "The Salt Road", "nobody", "en", 2026, "Britain", "x", 3, "dev", "x", own)
     facts = tuple(
         Annotation(1, n, fingerprint(part), who, 1 if who else 0)
         for n, (text, who) in enumerate(zip(SAID, speakers, strict=False))

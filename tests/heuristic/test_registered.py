@@ -45,7 +45,7 @@ def other_package(tmp_path, monkeypatch):
 
 
 def test_the_taggers_of_this_project_are_registered():
-    assert {"gap", "narration", "tuned-gap"} <= set(find_registered_taggers())
+    assert {"gap", "gd", "narration", "tuned-gap"} <= set(find_registered_taggers())
     assert tagger_label("gap") == "gap 150"
     assert tagger_label("gap:90") == "gap 90"
     assert load_tagger("tuned-gap") != load_tagger("gap")

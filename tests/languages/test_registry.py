@@ -14,41 +14,42 @@ from miner.languages.registry import (
     name_from_code,
 )
 
-SWEDISH = r"""
+ROMANIAN = r"""
 from miner.languages.language import Conventions, Headings, Language
 
 LANGUAGE = Language(
-    code="sv",
-    name="swedish",
+    code="ro",
+    name="romanian",
     conventions=Conventions(
         marks=("guillemets",),
         has_dash=True,
         quotes_beside_dash=True,
-        dash_closes=False,
-        attribution_verbs="sade|frågade",
+        attribution_verbs="zise|întrebă",
         attributions_inside_marks=True,
-        function_words="och att det som en på är av för",
+        function_words="și de la în nu cu pe un că mai se din",
     ),
     headings=Headings(
-        divisions="avdelning",
-        parts="del",
-        chapter="kapitlet",
-        contents="innehåll",
-        no_chapter="slut",
+        divisions="capitolul",
+        parts="partea",
+        chapter="capitolul",
+        contents="cuprins",
+        no_chapter="sfârșit",
     ),
 )
 """
 PAGE = """
-<html lang="sv"><body>
-<h2>Innehåll</h2><p>Avdelning I ... 3</p><p>Avdelning II ... 9</p>
-<h2>Avdelning I</h2><p>Det var en höst som var kall, och färjan på floden var sen.</p>
-<p>«Är färjan här, frågade kvinnan, och är det en båt för gäss?»</p>
-<p>«Nej», svarade mannen på stranden, «det är en båt för getter och för män som är trötta, och av \
-dem är det för många på en flod som är så bred att ingen kan se över den.»</p>
-<h2>Avdelning II</h2><p>— Då äter vi, sade hon. Bröd av råg och en ost som var för gammal för att \
-säljas på torget är god nog för dem som väntar på en båt i en kall höst.</p>
-<h2>Slut</h2><p>Och det var en vinter som var kall för dem som bor på en strand och väntar på en \
-båt som är sen, och av dem är det många som har gäss att mata och en eld att hålla vid liv.</p>
+<html lang="ro"><body>
+<h2>Cuprins</h2><p>Capitolul I ... 3</p><p>Capitolul II ... 9</p>
+<h2>Capitolul I</h2><p>Era o toamnă rece, și bacul de la malul de sus nu se mai vedea în ceață.</p>
+<p>«Este bacul aici, întrebă femeia, și mai este un loc pe el cu gâște?»</p>
+<p>«Nu», răspunse omul de pe mal, «este un bac cu capre și cu oameni care se duc la \
+târg, și sunt prea mulți pe un râu din care nu se mai vede malul.»</p>
+<h2>Capitolul II</h2><p>— Atunci mâncăm, zise ea. Pâinea de secară și un caș care nu \
+se mai vinde la târg sunt bune de mâncat pe un mal, \
+cu cei care se tem că nu mai vine bacul.</p>
+<h2>Sfârșit</h2><p>Și a fost o iarnă rece pe malul de la vale, în care nu se mai vedea \
+un om din cei cu gâște, și se spunea că bacul nu mai vine \
+de la munte cu un foc pe el în noapte.</p>
 </body></html>
 """
 SHOW = """
@@ -76,24 +77,24 @@ def show(*folders):
 
 
 def test_a_language_is_added_by_one_file(tmp_path):
-    (tmp_path / "sv.py").write_text(SWEDISH, encoding="utf-8")
-    with_swedish = show(tmp_path)
-    assert with_swedish[0] == "sv|guillemets|dash|2"  # language, marks and number of chapters
-    assert with_swedish[1:5] == ["heading|0", "contents|0", "contents|0", "heading|1"]
-    tags = ["S|«Är färjan här,", "O| frågade kvinnan, ", "S|och är det en båt för gäss?»"]
-    tags += ["S|— Då äter vi,", "O| sade hon. "]
-    assert [line for line in with_swedish if line in tags] == tags
+    (tmp_path / "ro.py").write_text(ROMANIAN, encoding="utf-8")
+    shown = show(tmp_path)
+    assert shown[0] == "ro|guillemets|dash|2"  # language, marks and number of chapters
+    assert shown[1:5] == ["heading|0", "contents|0", "contents|0", "heading|1"]
+    tags = ["S|«Este bacul aici,", "O| întrebă femeia, ", "S|și mai este un loc pe el cu gâște?»"]
+    tags += ["S|— Atunci mâncăm,", "O| zise ea. "]
+    assert [line for line in shown if line in tags] == tags
     with pytest.raises(subprocess.CalledProcessError) as without:
         show(tmp_path / "empty")
-    assert b"found Swedish, expected one of de, en, es," in without.value.stderr
+    assert b"found Romanian, expected one of ca, da, de," in without.value.stderr
 
 
 def test_the_file_is_named_by_the_code(tmp_path):
-    (tmp_path / "xx.py").write_text(SWEDISH, encoding="utf-8")
+    (tmp_path / "xx.py").write_text(ROMANIAN, encoding="utf-8")
     with pytest.raises(subprocess.CalledProcessError) as failure:
         show(tmp_path)
     assert (
-        b"xx.py: found the code 'sv', expected 'xx' as in the file's name" in failure.value.stderr
+        b"xx.py: found the code 'ro', expected 'xx' as in the file's name" in failure.value.stderr
     )
 
 
@@ -101,16 +102,16 @@ def test_a_language_is_found_by_its_code_and_its_name():
     for code, language in LANGUAGES.items():
         assert code_from_name(language.name.title()) == code
         assert conventions_of(code) is language.conventions
-    assert conventions_of("sv") is conventions_of("")
-    assert code_from_name("Finnish") == "fi"
+    assert conventions_of("ro") is conventions_of("")
+    assert code_from_name("Romanian") == "ro"
     assert code_from_name("Volapük") == "volapük"
-    assert [name_from_code(code) for code in ("fi", "hu", "volapük")] == [
-        *("Finnish", "Hungarian", "Volapük"),
+    assert [name_from_code(code) for code in ("ro", "hu", "volapük")] == [
+        *("Romanian", "Hungarian", "Volapük"),
     ]
 
 
 def test_the_patterns_of_all_languages_are_joined():
-    assert any_of(lambda language: language.code[:1] * (language.code < "en")) == "(?:d)"
+    assert any_of(lambda language: language.code[:1] * (language.code < "de")) == "(?:c|d)"
     assert any_of(lambda _: "") == "(?:(?!))"
 
 

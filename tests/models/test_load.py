@@ -158,7 +158,7 @@ def test_a_tagger_by_its_name(tmp_path):
     for name in ("Gap", "", str(tmp_path / "folder")):
         with pytest.raises(
             ValueError,
-            match="expected one of auto, gap, narration, tuned-gap, a file of tags, or a check",
+            match="expected one of auto, gap, gd, narration, tuned-gap, a file of tags, or a check",
         ):
             load_tagger(name)
 

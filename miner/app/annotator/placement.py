@@ -92,7 +92,7 @@ def _locate_rows(
     """Finds the spans of the rows with `locate`, by the index of the row."""
     book = book_spans.book
     sha256 = book.sha256 if is_same_edition else ""
-    card = BookCard(book.id, book.title, book.author, 0, "", "", 3, "", "", sha256)
+    card = BookCard(book.id, book.title, book.author, "", 0, "", "", 3, "", "", sha256)
     located = locate(AnnotatedBook(card, tuple(rows)), BookSpans(book, tuple(spans)))
     number_of = {id(row): n for n, row in enumerate(rows)}
     miners = {_stripped(span): span for span in spans if span.in_marks}

@@ -16,6 +16,7 @@ from miner.app.cli.options import (
     dtype_option,
     force_option,
     json_option,
+    language_option,
     mirror_option,
     resamples_option,
     seed_option,
@@ -45,6 +46,7 @@ from miner.app.cli.terminal import show, show_json
     type=SplitName(),
     help="Split of the gold, or several joined by +.  [default: test; all for a tags file]",
 )
+@language_option()
 @resamples_option
 @seed_option
 @click.option("--plots", type=PATH, help="Folder for plots of the comparison (PNG).")
@@ -57,6 +59,7 @@ def command(
     taggers: tuple[str, ...],
     dtype: str,
     split: str | None,
+    language: str,
     resamples: int,
     seed: int,
     plots: Path | None,
@@ -89,7 +92,13 @@ def command(
         refuse_existing(plots, force)
     named = [(tagger_label(name), load_tagger(name, dtype=dtype)) for name in taggers or BASELINES]
     comparison = compare(
-        gold, named, split, read=book_reader(books, mirror), resamples=resamples, seed=seed
+        gold,
+        named,
+        split,
+        language,
+        read=book_reader(books, mirror),
+        resamples=resamples,
+        seed=seed,
     )
     show_left_out(comparison.coverage)
     drawn: list[Path] = []

@@ -173,6 +173,35 @@ def split_option(default: str = "all") -> Callable[[Any], Any]:
     )
 
 
+class LanguageCodes(click.ParamType):
+    """The code of a language, several joined by commas, or all."""
+
+    name = "text"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The codes of the languages with conventions of speech, also after a comma."""
+        from miner.annotation.annotations import EVERY
+        from miner.languages.registry import LANGUAGES
+
+        before, comma, begun = incomplete.rpartition(",")
+        names = LANGUAGES if comma else (*LANGUAGES, EVERY)
+        return [CompletionItem(before + comma + name) for name in names if name.startswith(begun)]
+
+
+def language_option(default: str = "en") -> Callable[[Any], Any]:
+    """The option that chooses the languages of the annotated books."""
+    return click.option(
+        "--language",
+        type=LanguageCodes(),
+        default=default,
+        show_default=True,
+        help="Language of the annotated books: a code such as de, several joined by commas, or "
+        "all.",
+    )
+
+
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(min=1),

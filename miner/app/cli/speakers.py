@@ -16,6 +16,7 @@ from miner.app.cli.options import (
     force_option,
     gold_option,
     json_option,
+    language_option,
     mirror_option,
     out_option,
     resamples_option,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @click.command("speakers")
 @gold_option
 @split_option("test")
+@language_option()
 @click.option(
     "--pdnc",
     type=PATH,
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
 def command(
     gold: Path,
     split: str,
+    language: str,
     pdnc: Path | None,
     tagger: str,
     dtype: str,
@@ -137,20 +140,20 @@ def command(
         raise ValueError("found no weights of the speakers in the package, expected --attributor")
     read = book_reader(books, mirror)
     if pdnc is None:
-        from miner.annotation.annotations import read_split
+        from miner.annotation.annotations import name_of_split, read_split
         from miner.app.tables.speakers import tabulate_speaker_scores
         from miner.evaluation.speaker_scores import score_annotated_speakers
 
         scored = score_annotated_speakers(
-            read_split(gold, split),
+            read_split(gold, split, language=language),
             read,
             ways_by(shipped),
-            split=split,
+            split=name_of_split(split, language),
             resamples=resamples,
             seed=seed,
         )
         coverage, errors, record = scored.coverage, scored.errors, scored.to_json()
-        tables = tabulate_speaker_scores(scored, split)
+        tables = tabulate_speaker_scores(scored, name_of_split(split, language))
     else:
         from miner.app.tables.speakers import tabulate_corpus_speakers
         from miner.evaluation.pdnc_speakers import score_corpus_speakers

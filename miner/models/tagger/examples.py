@@ -11,7 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.annotation.annotations import UNKNOWN, AnnotatedBook, is_annotations, read_split
+from miner.annotation.annotations import (
+    ENGLISH,
+    UNKNOWN,
+    AnnotatedBook,
+    is_annotations,
+    read_split,
+)
 from miner.annotation.editions import BookReader, read_editions
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.spans import BookSpans, Span
@@ -49,6 +55,14 @@ class AnnotatedExamples:
     book_spans: tuple[BookSpans, ...]
     gold: tuple[TaggedBook, ...]
 
+    def join(self, others: AnnotatedExamples) -> AnnotatedExamples:
+        """Returns these examples and others."""
+        return AnnotatedExamples(
+            self.examples + others.examples,
+            self.book_spans + others.book_spans,
+            self.gold + others.gold,
+        )
+
 
 def digest_examples(examples: Iterable[Example]) -> str:
     """Returns 8 hexadecimal digits that change with any text, tag or speaker of the examples."""
@@ -67,6 +81,8 @@ def read_examples(
     read: BookReader,
     without: Collection[str] = (),
     leave_out: Callable[[str], object] | None = None,
+    language: str = ENGLISH,
+    only: Collection[str] = (),
 ) -> AnnotatedExamples:
     """Returns the examples of a split of the annotations, or of the MCN labels (gold-v2).
 
@@ -77,6 +93,8 @@ def read_examples(
         without: ids of books to leave out.
         leave_out: called with a line for each chapter that is left out; see
             `editions.read_editions`.
+        language: the languages of the annotations, as `read_split` takes them.
+        only: ids of the books of the split to read; without any, all are read.
 
     Raises:
         ValueError: if the gold cannot be read, has no such split, or no chapter is left.
@@ -85,7 +103,9 @@ def read_examples(
         if without:
             raise ValueError(f"{gold}: found one book, expected none to leave out")
         return examples_from_mcn(read_mcn(gold), split)
-    books = read_split(gold, split, without)
+    books = read_split(gold, split, without, language)
+    if only:
+        books = tuple(book for book in books if book.card.book in only)
     found = examples_from_annotations(books, read, leave_out)
     if not found.gold:
         raise ValueError(f"{gold}: found no chapter of split {split} in the editions at hand")

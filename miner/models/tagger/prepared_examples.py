@@ -32,7 +32,8 @@ from miner.models.tagger.training_data import TrainingData, VersionedChapters
 KIND = "tagger"
 # The choices that change what is in the file, as options name them.
 _SHAPING = (
-    "train_split dev_split test_split without chapters weak context window margin ends".split()
+    "language dev_language dev_book train_split dev_split test_split without chapters balance "
+    "epoch_chapters weak context window margin ends".split()
 )
 _ALL_TAGS = tuple(Tag)
 _FLAGS = ("is_utterance", "quoted", "continues")
@@ -156,12 +157,18 @@ def load_training_data(path: Path, config: TrainingConfig, tokenizer: Tokenizer)
 
 
 def _wanted_versions(config: TrainingConfig) -> dict[str, _Versions]:
-    if not config.augment_share:
-        return {"gold": _Versions(1, 1), "weak": _Versions(1, 1)}
     n_structure = config.structure_epochs * config.features
-    return {
+    of_epochs = {
         "gold": _Versions(max(config.epochs, n_structure), config.epochs),
         "weak": _Versions(config.weak_epochs, config.weak_epochs),
+    }
+    is_varied = {
+        "gold": config.augment_share or config.balance is not None,
+        "weak": config.augment_share,
+    }
+    return {
+        name: versions if is_varied[name] else _Versions(1, 1)
+        for name, versions in of_epochs.items()
     }
 
 

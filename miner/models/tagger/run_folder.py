@@ -52,7 +52,8 @@ METRICS = "metrics.jsonl"
 RELIABILITY = "reliability.png"
 # The fields of the config that the record holds under other names, or not at all.
 _RECORDED_OTHERWISE = frozenset(
-    "gold books train_split dev_split test_split without chapters weak weak_tagger augment vectors "
+    "gold books dev_language dev_book train_split dev_split test_split without chapters weak "
+    "weak_tagger augment vectors "
     "initialize_from".split()
 )
 MetricsRow = dict[str, str | int | float | None]

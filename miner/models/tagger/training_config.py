@@ -31,12 +31,33 @@ class TrainingConfig:
     # The data.
     gold: Annotated[Path, Option("Folder of annotations.")] = Path("annotations")
     books: Annotated[Path | None, Option("Folder of Gutenberg files.", envvar="MINER_BOOKS")] = None
+    language: Annotated[
+        str, Option("Languages of the annotations, joined with commas, or all.")
+    ] = "en"
     train_split: Annotated[str, Option("Splits to train on, joined with +.")] = "train"
     dev_split: Annotated[str, Option("Splits that choose the best epoch, joined with +.")] = "dev"
     test_split: Annotated[str | None, Option("Splits to score once, at the end.")] = None
     without: Annotated[tuple[str, ...], Option("Number of a book to leave out of training.")] = ()
+    dev_language: Annotated[
+        str | None, Option("Languages of dev and test.  [default: those of --language]")
+    ] = None
+    dev_book: Annotated[
+        tuple[str, ...], Option("Number of a book to move from training to dev.")
+    ] = ()
     chapters: Annotated[
         int | None, Option("Train on this many chapters, chosen by the seed.", minimum=1)
+    ] = None
+    balance: Annotated[
+        float | None,
+        Option(
+            "Share of a language in an epoch: its chapters to this power; 0 for equal shares. "
+            "Default: each chapter once.",
+            minimum=0,
+            maximum=1,
+        ),
+    ] = None
+    epoch_chapters: Annotated[
+        int | None, Option("Chapters of an epoch with --balance; default: all.", minimum=1)
     ] = None
     weak: Annotated[
         tuple[str, ...], Option("Book (number, file, folder) to train on with weak labels.")
@@ -81,6 +102,9 @@ class TrainingConfig:
         int, Option("Paragraphs with speech that the BiLSTM reads at once; 0 reads a chapter.")
     ] = 0
     features: Annotated[bool, Option("Read structure features beside the text.")] = True
+    words: Annotated[
+        bool, Option("Read structure features that need words of the language, too.")
+    ] = True
     projection: Annotated[int, Option("Size of the projected vectors.")] = 256
     hidden: Annotated[int, Option("Size of the BiLSTM in each direction.")] = 128
     layers: Annotated[int, Option("Layers of the BiLSTM.")] = 1
@@ -114,6 +138,8 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         if self.features and not (self.structure_epochs or self.initialize_from):
             raise ValueError("found --structure-epochs 0, expected 1 or more, or --no-features")
+        if self.epoch_chapters and self.balance is None:
+            raise ValueError("found --epoch-chapters without --balance, expected both")
         if self.augment and self.frozen:
             raise ValueError(
                 "found --augment with --frozen, whose vectors are computed once: expected 0"

@@ -11,6 +11,7 @@ from miner.app.cli.errors import Failure
 from miner.app.cli.options import (
     books_option,
     gold_option,
+    language_option,
     mirror_option,
     quiet_option,
     split_option,
@@ -21,10 +22,13 @@ from miner.app.cli.terminal import show
 @click.command("check")
 @gold_option
 @split_option()
+@language_option()
 @books_option
 @mirror_option
 @quiet_option
-def command(gold: Path, split: str, books: Path | None, mirror: str | None, quiet: bool) -> None:
+def command(
+    gold: Path, split: str, language: str, books: Path | None, mirror: str | None, quiet: bool
+) -> None:
     """Check the annotations and find each span in its book.
 
     The form, the splits and the tags are checked, too. Each problem is printed in one line. The
@@ -38,7 +42,8 @@ def command(gold: Path, split: str, books: Path | None, mirror: str | None, quie
     from miner.annotation.validation import check_annotations
     from miner.app.tables.annotations import tabulate_check
 
-    checked = check_annotations(read_annotations(gold), split, book_reader(books, mirror))
+    read = book_reader(books, mirror)
+    checked = check_annotations(read_annotations(gold), split, read, language)
     if not quiet:
         show(tabulate_check(checked))
     for problem in checked.problems:

@@ -14,6 +14,7 @@ from miner.app.cli.options import (
     force_option,
     gold_option,
     json_option,
+    language_option,
     mirror_option,
     resamples_option,
     seed_option,
@@ -26,6 +27,7 @@ from miner.app.cli.terminal import show, show_json
 @click.command("confidence")
 @gold_option
 @split_option("dev")
+@language_option()
 @tagger_option
 @dtype_option
 @resamples_option
@@ -38,6 +40,7 @@ from miner.app.cli.terminal import show, show_json
 def command(
     gold: Path,
     split: str,
+    language: str,
     tagger: str,
     dtype: str,
     resamples: int,
@@ -57,7 +60,7 @@ def command(
     miner gold confidence --split sample   needs no other book
     miner gold confidence --plot confidence.png
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.annotation.annotations import read_split
+    from miner.annotation.annotations import name_of_split, read_split
     from miner.app.tables.scores import tabulate_tradeoff
     from miner.evaluation.confidence import measure_tradeoff
     from miner.evaluation.pair_errors import judge_mined_pairs
@@ -69,16 +72,23 @@ def command(
         import_extra("matplotlib", "plots")
         refuse_existing(plot, force)
     judged = judge_mined_pairs(
-        read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
+        read_split(gold, split, language=language),
+        book_reader(books, mirror),
+        load_tagger(tagger, dtype=dtype),
     )
     show_left_out(judged.coverage)
     found = measure_tradeoff(judged.pairs, resamples=resamples, seed=seed)
     if plot:
         from miner.app.plots.evaluation import plot_tradeoff, save_figure
 
-        save_figure(plot_tradeoff(found, split), plot, force)
+        save_figure(plot_tradeoff(found, name_of_split(split, language)), plot, force)
     if as_json:
         rows = [item.to_json() for item in found]
         show_json({"rows": rows, "coverage": judged.coverage.to_json()})
     else:
-        show([*tabulate_tradeoff(found, tagger, split), *judged.coverage.notes])
+        show(
+            [
+                *tabulate_tradeoff(found, tagger, name_of_split(split, language)),
+                *judged.coverage.notes,
+            ]
+        )

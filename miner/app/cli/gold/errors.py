@@ -12,6 +12,7 @@ from miner.app.cli.options import (
     dtype_option,
     gold_option,
     json_option,
+    language_option,
     mirror_option,
     split_option,
     tagger_option,
@@ -22,6 +23,7 @@ from miner.app.cli.terminal import show, show_json
 @click.command("errors")
 @gold_option
 @split_option("test")
+@language_option()
 @tagger_option
 @dtype_option
 @books_option
@@ -30,6 +32,7 @@ from miner.app.cli.terminal import show, show_json
 def command(
     gold: Path,
     split: str,
+    language: str,
     tagger: str,
     dtype: str,
     books: Path | None,
@@ -42,17 +45,24 @@ def command(
     miner gold errors --split sample     needs no other book
     miner gold errors --tagger gap:300
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.annotation.annotations import read_split
+    from miner.annotation.annotations import name_of_split, read_split
     from miner.app.tables.scores import tabulate_errors
     from miner.evaluation.pair_errors import count_pair_errors, judge_mined_pairs
     from miner.models.load import load_tagger, tagger_label
 
     judged = judge_mined_pairs(
-        read_split(gold, split), book_reader(books, mirror), load_tagger(tagger, dtype=dtype)
+        read_split(gold, split, language=language),
+        book_reader(books, mirror),
+        load_tagger(tagger, dtype=dtype),
     )
     show_left_out(judged.coverage)
     found = count_pair_errors(judged.pairs)
     if as_json:
         show_json(found.to_json() | {"coverage": judged.coverage.to_json()})
     else:
-        show([*tabulate_errors(found, tagger_label(tagger), split), *judged.coverage.notes])
+        show(
+            [
+                *tabulate_errors(found, tagger_label(tagger), name_of_split(split, language)),
+                *judged.coverage.notes,
+            ]
+        )

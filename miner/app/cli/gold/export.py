@@ -13,6 +13,7 @@ from miner.app.cli.options import (
     books_option,
     force_option,
     gold_option,
+    language_option,
     mirror_option,
     out_option,
     split_option,
@@ -24,6 +25,7 @@ _FORMATS = describe_formats()
 @click.command("export")
 @gold_option
 @split_option()
+@language_option()
 @click.option(
     "--format",
     type=click.Choice(list(_FORMATS)),
@@ -37,6 +39,7 @@ _FORMATS = describe_formats()
 def command(
     gold: Path,
     split: str,
+    language: str,
     format: str,
     out: Path,
     books: Path | None,
@@ -56,7 +59,7 @@ def command(
     from miner.annotation.coverage import LeftOutBook
     from miner.annotation.editions import coverage_of, read_editions
 
-    wanted = read_split(gold, split)
+    wanted = read_split(gold, split, language=language)
     missing: list[LeftOutBook] = []
     found = read_editions(wanted, book_reader(books, mirror), on_missing=missing.append)
     find_writer(format)(found, out, force)

@@ -11,6 +11,7 @@ from miner.app.cli.errors import Failure
 from miner.app.cli.options import (
     books_option,
     gold_option,
+    language_option,
     mirror_option,
     quiet_option,
     split_option,
@@ -20,10 +21,13 @@ from miner.app.cli.options import (
 @click.command("fetch")
 @gold_option
 @split_option()
+@language_option()
 @books_option
 @mirror_option
 @quiet_option
-def command(gold: Path, split: str, books: Path | None, mirror: str | None, quiet: bool) -> None:
+def command(
+    gold: Path, split: str, language: str, books: Path | None, mirror: str | None, quiet: bool
+) -> None:
     """Download the annotated books.
 
     Books that are not on this machine are downloaded one at a time. They are stored in the cache,
@@ -37,7 +41,7 @@ def command(gold: Path, split: str, books: Path | None, mirror: str | None, quie
     from miner.annotation.annotations import read_split
     from miner.books.download import download_books
 
-    wanted = read_split(gold, split)
+    wanted = read_split(gold, split, language=language)
     failed = 0
     ids = [book.card.book for book in wanted]
     for book, found in download_books(ids, book_finder(books, mirror)):

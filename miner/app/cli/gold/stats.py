@@ -9,14 +9,16 @@ import click
 from miner.app.cli.options import (
     gold_option,
     json_option,
+    language_option,
 )
 from miner.app.cli.terminal import show, show_json
 
 
 @click.command("stats")
 @gold_option
+@language_option()
 @json_option
-def command(gold: Path, as_json: bool) -> None:
+def command(gold: Path, language: str, as_json: bool) -> None:
     """Count the annotations by split and by kind of book.
 
     \b
@@ -26,7 +28,7 @@ def command(gold: Path, as_json: bool) -> None:
     from miner.annotation.statistics import count_annotations
     from miner.app.tables.annotations import tabulate_statistics
 
-    counted = count_annotations(read_annotations(gold))
+    counted = count_annotations(read_annotations(gold).of_language(language))
     if as_json:
         show_json(counted.to_json())
     else:

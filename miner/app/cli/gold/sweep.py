@@ -11,6 +11,7 @@ from miner.app.cli.options import (
     books_option,
     gold_option,
     json_option,
+    language_option,
     mirror_option,
     resamples_option,
     seed_option,
@@ -22,6 +23,7 @@ from miner.app.cli.terminal import show, show_json
 @click.command("sweep")
 @gold_option
 @split_option("train+dev")
+@language_option()
 @books_option
 @mirror_option
 @resamples_option
@@ -36,6 +38,7 @@ from miner.app.cli.terminal import show, show_json
 def command(
     gold: Path,
     split: str,
+    language: str,
     books: Path | None,
     mirror: str | None,
     resamples: int,
@@ -52,16 +55,16 @@ def command(
     miner gold sweep --split sample   needs no other book
     miner gold sweep
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.annotation.annotations import read_split
+    from miner.annotation.annotations import name_of_split, read_split
     from miner.app.tables.scores import tabulate_sweep
     from miner.evaluation.gap_sweep import GAPS, sweep_gaps
     from miner.models.load import load_tagger
 
     swept = sweep_gaps(
-        read_split(gold, split),
+        read_split(gold, split, language=language),
         book_reader(books, mirror),
         [(gap, load_tagger(f"gap:{gap}")) for gap in GAPS],
-        split=split,
+        split=name_of_split(split, language),
         resamples=resamples,
         seed=seed,
         on_test=on_test,
@@ -70,4 +73,4 @@ def command(
     if as_json:
         show_json(swept.to_json())
     else:
-        show([*tabulate_sweep(swept.gaps, split), *swept.coverage.notes])
+        show([*tabulate_sweep(swept.gaps, name_of_split(split, language)), *swept.coverage.notes])

@@ -12,6 +12,7 @@ from miner.app.cli.options import (
     dtype_option,
     force_option,
     gold_option,
+    language_option,
     mirror_option,
     out_option,
     resamples_option,
@@ -25,6 +26,7 @@ from miner.app.cli.terminal import show_json
 @click.command("trust")
 @gold_option
 @split_option("test")
+@language_option()
 @tagger_option
 @dtype_option
 @out_option("File for the measurement (JSON). Beside a checkpoint its name is trust.json.")
@@ -36,6 +38,7 @@ from miner.app.cli.terminal import show_json
 def command(
     gold: Path,
     split: str,
+    language: str,
     tagger: str,
     dtype: str,
     out: Path | None,
@@ -50,14 +53,14 @@ def command(
     The pairs of turns at several least confidences, the beginnings of conversations and the
     speakers are judged from the book. The dataset card of what the tagger mines quotes the file,
     if it is in the folder of the checkpoint, and says that nothing was measured, if there is none.
-    "auto" stands for the package's tagger for English.
+    "auto" stands for the package's tagger for the language.
 
     \b
     miner gold trust --books BOOKS --tagger runs/a -o runs/a/trust.json
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     import json
 
-    from miner.annotation.annotations import read_split
+    from miner.annotation.annotations import name_of_split, read_split
     from miner.evaluation.trust import measure_trust
     from miner.files import refuse_existing, whole_file
     from miner.models.load import (
@@ -72,17 +75,17 @@ def command(
 
     if out:
         refuse_existing(out, force)
-    name = choose_tagger(tagger, "en")
-    attributor = attributor_of("en")
+    name = choose_tagger(tagger, language)
+    attributor = attributor_of(language)
     trust = measure_trust(
-        read_split(gold, split),
+        read_split(gold, split, language=language),
         book_reader(books, mirror),
         load_tagger(name, dtype),
         attributor and Speaking(raw_tagger(name, dtype), attributor),
         name=tagger_signature(name),
         dtype=dtype,
         weights=weight_signatures(),
-        split=split,
+        split=name_of_split(split, language),
         resamples=resamples,
         seed=seed,
     )

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from miner.corpus.language_identification import can_identify, identify_language
+from miner.books.language_identification import can_identify, identify_language
 
 # A sentence or two of each, as a novel has them.
 TEXTS = {

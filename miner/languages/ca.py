@@ -1,0 +1,30 @@
+"""Catalan."""
+
+from miner.languages.language import Conventions, Headings, Language, SpeechWords
+
+LANGUAGE = Language(
+    code="ca",
+    name="catalan",
+    conventions=Conventions(
+        marks=(
+            "guillemets",
+            "double-curly",
+            "double-straight",
+        ),
+        has_dash=True,
+        quotes_beside_dash=False,
+        function_words="el la els les amb que no per una del més havia",
+    ),
+    headings=Headings(
+        divisions="cap[íi]tol|llibre|pròleg|epíleg|(?:primera|segona|tercera|quarta) part",
+        parts="llibre|(?:primera|segona|tercera|quarta) part",
+        chapter="cap[íi]tol",
+        contents="taula|índex",
+        no_chapter="taula|índex|fi(?=\\W*$)",
+    ),
+    speech=SpeechWords(
+        think_inverted="pensà",
+        write="escrigué|escriví",
+        write_after_comma="escrigué|escriví",
+    ),
+)

@@ -1,0 +1,35 @@
+"""Danish."""
+
+from miner.languages.language import Conventions, Headings, Language, SpeechWords
+
+LANGUAGE = Language(
+    code="da",
+    name="danish",
+    conventions=Conventions(
+        marks=(
+            "guillemets-inward",
+            "low-high",
+            "low-right",
+            "double-straight",
+            "double-curly",
+            "guillemets",
+        ),
+        has_dash=True,
+        quotes_beside_dash=True,
+        function_words="og at det der som han hun ikke med til af havde",
+    ),
+    headings=Headings(
+        divisions="kapitel|kapitlet|(?:første|andet|anden|tredje|tredie|fjerde) (?:bog|del|afsnit)",
+        parts="(?:første|andet|anden|tredje|tredie|fjerde) (?:bog|del|afsnit)",
+        chapter="kapitel",
+        chapter_after_number="kapitel",
+        contents="indhold(?:sfortegnelse)?",
+        no_chapter="indhold|slut(?=\\W*$)",
+        numerals="første|andet|tredje|tredie|fjerde|femte|sjette|syvende|ottende|niende|tiende",
+    ),
+    speech=SpeechWords(
+        think_inverted="tænkte",
+        write="skrev",
+        write_after_comma="skrev",
+    ),
+)

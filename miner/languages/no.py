@@ -1,0 +1,33 @@
+"""Norwegian."""
+
+from miner.languages.language import Conventions, Headings, Language, SpeechWords
+
+LANGUAGE = Language(
+    code="no",
+    name="norwegian",
+    conventions=Conventions(
+        marks=(
+            "guillemets",
+            "double-straight",
+            "double-curly",
+            "low-right",
+            "low-high",
+        ),
+        has_dash=True,
+        quotes_beside_dash=True,
+        function_words="og at det som han hun ikke med til av var på",
+    ),
+    headings=Headings(
+        divisions="kapitel|kapittel|(?:første|annen|andre|tredje|fjerde) (?:bok|del|avdeling)",
+        parts="(?:første|annen|andre|tredje|fjerde) (?:bok|del|avdeling)",
+        chapter="kapitel|kapittel",
+        chapter_after_number="kapitel|kapittel",
+        contents="innhold(?:sfortegnelse)?|indhold(?:sfortegnelse)?",
+        no_chapter="innhold|indhold|slutt?(?=\\W*$)",
+    ),
+    speech=SpeechWords(
+        think_inverted="tenkte|tænkte",
+        write="skrev",
+        write_after_comma="skrev",
+    ),
+)

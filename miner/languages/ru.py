@@ -1,0 +1,32 @@
+"""Russian."""
+
+from miner.languages.language import Conventions, Headings, Language, SpeechWords
+
+LANGUAGE = Language(
+    code="ru",
+    name="russian",
+    conventions=Conventions(
+        marks=(
+            "guillemets",
+            "low-high",
+            "double-straight",
+            "double-curly",
+        ),
+        has_dash=True,
+        quotes_beside_dash=True,
+        function_words="и в не на что он с я как то его но",
+    ),
+    headings=Headings(
+        divisions="глава|часть|книга|том|предисловие|эпилог|пролог",
+        parts="часть|книга|том",
+        chapter="глава",
+        contents="оглавление|содержание",
+        no_chapter="оглавление|содержание|конец(?=\\W*$)",
+        numerals="перв(?:ая|ый)|втор(?:ая|ой)|трет(?:ья|ий)|четверт(?:ая|ый)|пят(?:ая|ый)|шест(?:ая|ой)|седьм(?:ая|ой)|восьм(?:ая|ой)|девят(?:ая|ый)|десят(?:ая|ый)",
+    ),
+    speech=SpeechWords(
+        think_inverted="подумал[а]?|думал[а]?",
+        write="(?:на)?писал[а]?",
+        write_after_comma="(?:на)?писал[а]?",
+    ),
+)

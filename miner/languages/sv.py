@@ -1,0 +1,38 @@
+"""Swedish."""
+
+from miner.languages.language import Conventions, Headings, Language, PageWords, SpeechWords
+
+LANGUAGE = Language(
+    code="sv",
+    name="swedish",
+    conventions=Conventions(
+        marks=(
+            "right-right",
+            "guillemets-right",
+            "double-curly",
+            "double-straight",
+            "guillemets",
+        ),
+        has_dash=True,
+        quotes_beside_dash=True,
+        function_words="och att det som en på är av för icke han hon",
+    ),
+    headings=Headings(
+        divisions="kapitel|kapitlet|avdelning(?:en)?|(?:första|andra|tredje|fjärde|femte) delen|"
+        r"del(?= (?:[ivx]+|\d+)\b)",
+        parts="avdelning(?:en)?|(?:första|andra|tredje|fjärde|femte) delen",
+        chapter="kapitel|kapitlet",
+        chapter_after_number="kapitlet",
+        contents="innehåll(?:sförteckning)?",
+        no_chapter="innehåll|slut(?=\\W*$)",
+        numerals="första|andra|tredje|fjärde|femte|sjätte|sjunde|åttonde|nionde|tionde",
+    ),
+    page=PageWords(
+        transcriber_note="Anmärkningar? av utgivaren",
+    ),
+    speech=SpeechWords(
+        think_inverted="tänkte",
+        write="skrev",
+        write_after_comma="skrev",
+    ),
+)
