@@ -45,10 +45,8 @@ def weight(facts, fact, language=""):
 
 
 def test_speech_goes_on_after_the_words_of_the_narrator():
-    assert passages_of("— Le bateau, dit Mara, est parti.", "— Déjà ?") == [
-        ["— Le bateau,", "est parti."],
-        ["— Déjà ?"],
-    ]
+    found = passages_of("—La barca —dijo Mara— se ha ido.", "—¿Ya?", language="es")
+    assert found == [["—La barca", "se ha ido."], ["—¿Ya?"]]
 
 
 def test_each_mark_opens_a_passage():

@@ -1,0 +1,240 @@
+"""The columns of segments -> what the page tells of whether they are speech, as numbers.
+
+A fact is made of what stands in some columns, such as the glue before a segment and its first word.
+Its number is a hash of these, so that no list of words is needed. A fact with words is there twice,
+with the language of the book and without, so that a language without examples has those of the
+others. A book is read twice: first without the words, which shows how words are used in the book.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from miner.dialogue.cut_columns import ColumnReader, Columns, Hashes, hash_of
+
+N_FACTS = 2**20
+Templates = tuple[tuple[str, ...], ...]
+
+# The columns that are words or parts of words.
+_WORDS = frozenset(
+    ("w1", "w2", "last", "core", "tail", "suffix 2", "suffix 3", "suffix 4", "person")
+    + ("previous w1", "previous core", "previous tail", "previous last", "next w1")
+)
+# What is told by the segment itself.
+STATES: Templates = (
+    (),
+    ("w1",),
+    ("w1", "w2"),
+    ("w2",),
+    ("last",),
+    ("core",),
+    ("tail",),
+    ("suffix 2",),
+    ("suffix 3",),
+    ("suffix 4",),
+    ("case", "suffix 3"),
+    ("case", "w1"),
+    ("shape", "length"),
+    ("length",),
+    ("glue",),
+    ("next glue",),
+    ("glue", "next glue"),
+    ("tone",),
+    ("tone", "length"),
+    ("asks", "case"),
+    ("asks", "case", "glue"),
+    ("asks 2", "case"),
+    ("ending tone", "ending tone 2"),
+    ("word tone", "word tone 2"),
+    ("ending asks", "case"),
+    ("depth", "paragraph"),
+    ("depth", "tone"),
+    ("brackets",),
+    ("brackets", "tone"),
+    ("first", "paragraph"),
+    ("dashes", "paragraph"),
+    ("person", "suffix 3"),
+)
+# What is told by the step from the segment before to this one.
+ARCS: Templates = (
+    (),
+    ("glue",),
+    ("glue", "case"),
+    ("glue", "case", "next glue"),
+    ("glue", "next glue"),
+    ("glue", "w1"),
+    ("glue", "core"),
+    ("case", "core"),
+    ("w1",),
+    ("mark", "case", "w1"),
+    ("mark", "case", "suffix 3"),
+    ("mark", "case", "suffix 2"),
+    ("mark", "case", "suffix 4"),
+    ("mark", "case", "tail"),
+    ("mark", "case", "w1", "w2"),
+    ("mark", "case", "suffix 3", "w2"),
+    ("mark", "case", "suffix 2", "w2", "next glue"),
+    ("mark", "case", "suffix 2", "shape", "length"),
+    ("mark", "case", "w2"),
+    ("mark", "case", "asks"),
+    ("mark", "case", "asks", "asks 2"),
+    ("mark", "case", "ending asks"),
+    ("mark", "case", "ending asks 2"),
+    ("mark", "case", "ending asks", "ending asks 2"),
+    ("mark", "case", "ending asks", "word tone"),
+    ("mark", "case", "asks", "word tone"),
+    ("mark", "case", "asks", "ending asks"),
+    ("mark", "case", "ending asks", "name 2"),
+    ("mark", "case", "ending asks", "asks 2"),
+    ("mark", "case", "ending tone"),
+    ("mark", "case", "word tone", "word tone 2"),
+    ("mark", "case", "ending tone", "ending tone 2"),
+    ("glue", "case", "asks"),
+    ("glue", "case", "asks", "next glue"),
+    ("mark", "case", "asks", "name 2"),
+    ("mark", "case", "suffix 2", "name 2"),
+    ("mark", "case", "shape"),
+    ("mark", "case", "tone"),
+    ("mark", "case", "tone", "length"),
+    ("mark", "case", "length"),
+    ("mark", "case", "previous tone", "tone"),
+    ("mark", "case", "previous w1"),
+    ("mark", "case", "previous core"),
+    ("mark", "case", "previous asks", "previous glue"),
+    ("mark", "case", "previous glue"),
+    ("mark", "case", "previous length"),
+    ("mark", "case", "previous last"),
+    ("mark", "case", "next w1"),
+    ("mark", "case", "next case", "next glue"),
+    ("mark", "case", "next asks"),
+    ("glue", "case", "habit"),
+    ("mark", "case", "asks", "habit"),
+    ("mark", "case", "dash before", "habit"),
+    ("mark", "case", "dash after", "habit"),
+    ("mark", "case", "dash before", "dash after"),
+    ("mark", "case", "dash before", "dash after", "asks"),
+    ("mark", "case", "dashes"),
+    ("mark", "case", "paragraph", "first"),
+    ("mark", "case", "paragraph", "dash before"),
+    ("mark", "case", "depth", "paragraph"),
+    ("glue", "depth"),
+    ("glue", "brackets"),
+    ("mark", "case", "brackets"),
+    ("glue", "paragraph", "habit"),
+    ("mark", "asks"),
+    ("mark", "ending asks"),
+    ("mark", "asks", "ending asks", "name 2"),
+    ("mark", "core"),
+    ("mark", "tail"),
+    ("mark", "case", "previous asks", "previous length"),
+    ("mark", "case", "previous asks", "previous length", "tone"),
+    ("mark", "case", "previous mark", "previous case", "previous asks"),
+    ("mark", "case", "previous mark", "previous case", "previous length"),
+    ("mark", "case", "previous mark", "previous tail"),
+    ("mark", "case", "word tone"),
+    ("mark", "case", "previous asks", "w1"),
+)
+# What the first reading adds.
+READ_STATES: Templates = (
+    ("tells", "case"),
+    ("tells", "tone read"),
+    ("tone read",),
+    ("tone read", "length"),
+    ("tone read", "case", "w1"),
+    ("ending tells", "case"),
+)
+READ_ARCS: Templates = (
+    ("mark", "tells"),
+    ("mark", "case", "tells"),
+    ("mark", "case", "tells", "asks"),
+    ("mark", "case", "tells", "name 2"),
+    ("mark", "case", "tells", "next glue"),
+    ("mark", "case", "tells", "ending tells"),
+    ("mark", "case", "tells", "tone read"),
+    ("mark", "case", "tells", "length"),
+    ("glue", "case", "tells"),
+    ("mark", "case", "ending tells"),
+    ("mark", "case", "ending tells", "name 2"),
+    ("mark", "case", "ending tells", "ending asks"),
+    ("mark", "case", "previous tells", "previous length"),
+    ("mark", "case", "previous tells", "tone read"),
+    ("mark", "case", "previous tells", "w1"),
+    ("mark", "case", "previous tells", "previous tone read", "tone read"),
+    ("mark", "case", "previous tells", "previous mark", "previous case"),
+    ("mark", "case", "tone read"),
+    ("mark", "case", "tone read", "length"),
+    ("mark", "case", "previous tone read", "tone read"),
+    ("mark", "case", "next tells", "next glue"),
+)
+
+
+class Facts(NamedTuple):
+    """The numbers of the facts of each segment: (segments, facts).
+
+    Attributes:
+        states: of the segment itself.
+        arcs: of the step to it.
+    """
+
+    states: Hashes
+    arcs: Hashes
+
+
+def _without_words(templates: Templates) -> Templates:
+    return tuple(columns for columns in templates if _WORDS.isdisjoint(columns))
+
+
+def _with_words(templates: Templates) -> Templates:
+    return tuple(columns for columns in templates if not _WORDS.isdisjoint(columns))
+
+
+def first_facts(reader: ColumnReader) -> Facts:
+    """Returns the facts of a first reading, which knows no words."""
+    return Facts(*(_mixed(reader.columns, _without_words(found)) for found in (STATES, ARCS)))
+
+
+def second_facts(reader: ColumnReader, language: str) -> Facts:
+    """Returns all facts. The facts with words come last, those with the language at the very end.
+
+    Args:
+        reader: the columns, with those of a first reading.
+        language: the code of a language that has facts of its own, or "" where there is none.
+    """
+    found = []
+    for templates in (STATES + READ_STATES, ARCS + READ_ARCS):
+        plain = _mixed(reader.columns, _without_words(templates))
+        worded = _mixed(reader.columns, _with_words(templates))
+        if not found:
+            worded = np.concatenate([worded, _mixed_own_words(reader.own_words())], axis=1)
+        parts = [plain, worded]
+        if language:
+            parts.append(_mix(worded, np.uint32(hash_of(language))) % np.uint32(N_FACTS))
+        found.append(np.concatenate(parts, axis=1))
+    return Facts(*found)
+
+
+def count_plain() -> tuple[int, int]:
+    """Returns how many facts of a second reading are without words, of states and of arcs."""
+    return len(_without_words(STATES + READ_STATES)), len(_without_words(ARCS + READ_ARCS))
+
+
+def _mix(hashes: Hashes, column: Hashes | np.uint32) -> Hashes:
+    mixed = (hashes ^ column) * np.uint32(0x9E3779B1)
+    return mixed ^ (mixed >> np.uint32(15))
+
+
+def _mixed(columns: Columns, templates: Iterable[Sequence[str]]) -> Hashes:
+    found = []
+    for names in templates:
+        mixed = np.full(len(columns["w1"]), hash_of(" and ".join(names)), np.uint32)
+        for name in names:
+            mixed = _mix(mixed, columns[name])
+        found.append(mixed)
+    return np.stack(found, axis=1) % np.uint32(N_FACTS)
+
+
+def _mixed_own_words(words: Hashes) -> Hashes:
+    return _mix(np.full_like(words, hash_of("own word")), words) % np.uint32(N_FACTS)
