@@ -1,6 +1,8 @@
 """What the documents show is what the commands print, and what they name exists."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -225,6 +227,32 @@ def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
     exec(compile(example, str(README), "exec"), {"__name__": "example"})
     assert len(re.findall(r"(?m)^.+ -> .+ [01]\.\d+$", capsys.readouterr().out)) > 1000
     assert (tmp_path / "novels" / "pairs.jsonl").stat().st_size
+
+
+def test_the_example_of_a_language_is_found_and_mined(tmp_path):
+    (tmp_path / "languages").mkdir()
+    code = next(block for block in blocks(CONTRIBUTING, "python") if '"""Romanian."""' in block)
+    (tmp_path / "languages" / "ro.py").write_text(code, encoding="utf-8")
+    page = (
+        "<h2>CAPITOLUL I</h2><p>Corabia nu a mai venit în seara aceea, și de pe mal se auzea că "
+        "la moară nu se doarme.</p><p>—Ce faci?</p><p>—Nu știu ce să mai fac cu ea.</p>"
+        "<p>„Moara” de pe deal era și ea pe întuneric, că așa se cade.</p>"
+    )
+    (tmp_path / "7-h.htm").write_text(f"<html><body>{page}</body></html>", encoding="utf-8")
+    script = (
+        "import miner.languages\n"
+        f"miner.languages.__path__.append({str(tmp_path / 'languages')!r})\n"
+        "import miner\n"
+        f"book = miner.read_spans({str(tmp_path / '7-h.htm')!r})\n"
+        "print(book.language, *(span.text for span in book.spans if span.is_utterance), sep='|')\n"
+        "print(*sorted({(block.kind.value, block.chapter) for block in book.book.blocks}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    said, blocks_of_book = done.stdout.splitlines()
+    assert said == "ro|—Ce faci?|—Nu știu ce să mai fac cu ea."
+    assert blocks_of_book == "('heading', 1) ('paragraph', 1)"
 
 
 def test_the_example_of_a_heuristic_is_found_and_tags(tmp_path, monkeypatch):

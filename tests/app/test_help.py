@@ -129,7 +129,7 @@ def test_commands_options_choices_and_names_are_completed():
     assert completed("gold", "check", "--split", "a") == (["all"], False)
     assert completed("gold", "check", "--split", "dev+a") == ([], False)
     assert completed("gold", "check", "--language", "h") == (["hu"], False)
-    assert completed("compare", "--language", "de,p") == (["de,pt"], False)
+    assert completed("compare", "--language", "de,h") == (["de,hu"], False)
     assert completed("gold", "stats", "--language", "a") == (["all"], False)
 
 

@@ -1,5 +1,6 @@
 """The agreement of two readings of the same chapters, by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,11 @@ from sklearn.metrics import cohen_kappa_score
 from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations, BookCard
 from miner.annotation.derivation import tag_annotations
 from miner.annotation.fingerprints import fingerprint
-from miner.evaluation.agreement import compare_readings, measure_agreement
+from miner.evaluation.agreement import (
+    compare_readings,
+    compare_readings_by_language,
+    measure_agreement,
+)
 
 RAIN = [
     # paragraph, text, speaker, conversation; tags: S s R R S R O S
@@ -192,3 +197,19 @@ def test_annotations_as_a_tagged_book_without_text():
     assert [item.span.index for item in tagged.spans] == [0, 1, 0, 0, 0, 0, 0, 0]
     assert tagged.spans[1].span.start == tagged.spans[0].span.end == len(tagged.spans[0].span.text)
     assert [item.span.quoted for item in tagged.spans] == [row[3] == 0 for row in RAIN]
+
+
+def test_readings_of_several_languages_are_compared_one_by_one():
+    english, dutch = joined(reading(RAIN)), reading(RAIN, book="8")
+    dutch = replace(dutch, card=replace(dutch.card, language="nl"))
+    other = replace(dutch, annotations=reading(changed(3, who="Ruben"), book="8").annotations)
+    annotations = Annotations(Path("a"), (english, dutch), (english, dutch), (english, other))
+    found = compare_readings_by_language(annotations)
+    assert list(found) == ["en", "nl"]
+    assert found["en"].speaker == 1 > found["nl"].speaker
+    assert (
+        found["nl"].to_json()
+        == compare_readings(annotations.of_language("nl"))["first, second"].to_json()
+    )
+    with pytest.raises(ValueError, match="found no chapter in two readings"):
+        compare_readings_by_language(replace(annotations, second=(english,)))

@@ -53,7 +53,7 @@ def command(
     The pairs of turns at several least confidences, the beginnings of conversations and the
     speakers are judged from the book. The dataset card of what the tagger mines quotes the file,
     if it is in the folder of the checkpoint, and says that nothing was measured, if there is none.
-    "auto" stands for the package's tagger for English.
+    "auto" stands for the package's tagger for the language.
 
     \b
     miner gold trust --books BOOKS --tagger runs/a -o runs/a/trust.json
@@ -75,8 +75,8 @@ def command(
 
     if out:
         refuse_existing(out, force)
-    name = choose_tagger(tagger, "en")
-    attributor = attributor_of("en")
+    name = choose_tagger(tagger, language)
+    attributor = attributor_of(language)
     trust = measure_trust(
         read_split(gold, split, language=language),
         book_reader(books, mirror),
