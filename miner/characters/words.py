@@ -46,14 +46,7 @@ BEFORE_PLACE = any_of(lambda language: language.people.before_place)
 BEFORE_VOCATIVE = any_of(lambda language: language.people.before_vocative)
 
 SAY = frozenset().union(*(words.say for words in _ATTRIBUTION))
-# Every language has these; most list no words in `AttributionWords`.
-_SAY = re.compile(any_of(lambda language: language.conventions.attribution_verbs))
 GENDERED = _merged((*(w.personal for w in _ATTRIBUTION), *(w.reflexive for w in _ATTRIBUTION)))
-
-
-def is_say(word: str) -> bool:
-    """Whether a word in small letters is a verb of saying."""
-    return word in SAY or bool(_SAY.fullmatch(word))
 
 
 _ENDS = "".join(

@@ -1,66 +1,188 @@
 """Paragraphs -> where speech begins and ends in them, by a model that is learned.
 
 A dash may open speech, open and close "he said", or stand for a pause; "he said" may also stand
-between commas. No single rule tells these apart. So a paragraph is divided into segments, and a
+between commas. No rule tells these apart. So a paragraph is divided into segments, and a
 linear-chain model says which of them are speech. A segment may be narration, go on with the speech
 before it, or begin another speech. `models.cut_training` fits the weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.dialogue.cut_facts import N_ARC_FACTS, N_STATE_FACTS, read_facts
-from miner.dialogue.segments import Ints, Segments, edge_of, read_glue
+from miner.dialogue.cut_columns import Bools, ColumnReader
+from miner.dialogue.cut_facts import N_FACTS, Facts, first_facts, second_facts
+from miner.dialogue.segments import Ints, Segments, edge_of, find_segments, read_glue
+from miner.dialogue.weight_file import read_weights
+from miner.files import printable
 
 Floats = NDArray[np.float32]
+
+WEIGHTS = Path(__file__).parent / "weights" / "cuts.safetensors"
 # The arcs from a segment to the next: narration goes on, speech begins, speech ends, speech goes
-# on, one speech ends and another begins.
+# on, and one speech ends where another begins.
 TOLD, BEGINS, ENDS, SAID, CHANGES = range(5)
 N_ARCS = 5
+TO_SPEECH = np.array([0, 1, 0, 1, 1], np.float32)  # whether speech stands after each arc
+_NEVER = -1e9
+_MOST_NARRATION = 240_000  # characters of narration from which the use of words is read
+
+_DASH = r"--|[\u2014\u2013\u2015]"
+_OPENING_DASH = re.compile(rf"(?:{_DASH}|-)\s?(?=\S)")
+_HAS_DASH = re.compile(_DASH)
+_MAY_OPEN = re.compile(rf"{_DASH}|[\u00ab\u00bb\u201e\u201c\u201d\"]")
+_OPENERS = "\u00a1\u00bf\u00ab\u201e\u201c([\"'_\u2026 \n"
+# The part of a glue that belongs to the speech before it: all up to a dash or an opening mark.
+_END_OF_SPEECH = re.compile(
+    rf"(?:\s*(?!{_DASH}|\s|[\u00ab\u201e\u201c(\[\u00a1\u00bf]|-\s).)*", re.S
+)
+_LAST_DASH = re.compile(rf"(?:{_DASH}|(?<!\S)-)$")
+_DASH_AFTER_STOP = re.compile(rf"[.:?!\u2026]\s*(?:{_DASH})")
+
+
+def is_dashed(text: str) -> bool:
+    """Whether a dash opens a paragraph.
+
+    >>> is_dashed("—Adiós."), is_dashed("Adiós—dijo.")
+    (True, False)
+    """
+    opening = _OPENING_DASH.match(text)
+    return opening is not None and text[opening.end()].isprintable()
+
+
+def may_hold_speech(text: str) -> bool:
+    """Whether a paragraph has a dash or a quotation mark."""
+    return is_dashed(text) or _MAY_OPEN.search(text) is not None
+
+
+class Quoted(NamedTuple):
+    """The place of text between quotation marks.
+
+    Attributes:
+        start: the first character.
+        end: the character after the last.
+        is_whole: whether it is all speech, so that no narration is looked for in it.
+    """
+
+    start: int
+    end: int
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
-class CutModel:
-    """Says which segments are speech.
+class Page:
+    """The paragraphs of a book in which speech is looked for.
 
     Attributes:
-        states: the weight of each fact for "this is speech": (N_STATE_FACTS,).
-        arcs: the weight of each fact for each arc to the segment: (N_ARC_FACTS, N_ARCS).
-        languages: the languages that have facts of their own.
+        texts: the paragraphs.
+        segments: their segments, and those of other paragraphs after them.
+        reader: the columns of their segments.
+        allowed: 0 where a segment must be narration, 2 where it must be speech, else 1.
+    """
+
+    texts: Sequence[str]
+    segments: Segments
+    reader: ColumnReader
+    allowed: Ints
+
+    @property
+    def blocks(self) -> Ints:
+        """The paragraph of each segment."""
+        return self.segments.blocks[self.segments.first[: len(self.allowed)]]
+
+
+def read_page(
+    texts: Sequence[str],
+    others: Sequence[str],
+    quoted: Mapping[int, Sequence[Quoted]] | None = None,
+) -> Page | None:
+    """Returns what can be read of paragraphs; None if there is no word in them.
+
+    Args:
+        texts: the paragraphs in which speech is looked for.
+        others: the other paragraphs of the book, which show how words are used in narration.
+        quoted: what is known to stand between quotation marks, by the place of the paragraph. All
+            else in such a paragraph is narration up to its next dash.
+    """
+    size = sum(map(len, others))
+    others = others[:: max(1, round(size / _MOST_NARRATION))]
+    every = [*texts, *others]
+    segments = find_segments(every)
+    blocks = segments.blocks[segments.first]
+    n_segments = int(np.searchsorted(blocks, len(texts)))
+    if not n_segments:
+        return None
+    dashed = np.array([is_dashed(text) for text in every], np.bool_)
+    reader = ColumnReader(segments, n_segments, dashed)
+    allowed = _allowed(segments, reader.starts, quoted or {})
+    return Page(texts, segments, reader, allowed)
+
+
+def _allowed(segments: Segments, starts: Bools, quoted: Mapping[int, Sequence[Quoted]]) -> Ints:
+    """Returns where speech may stand: after a dash or a mark, and as quotation marks show it."""
+    n = len(starts)
+    glues = [read_glue(edge_of(glue, True)).text for glue in segments.glues]
+    may_open = np.array([_MAY_OPEN.search(glue) is not None for glue in glues], np.int32)
+    has_dash = [_HAS_DASH.search(glue) is not None for glue in glues]
+    at = np.flatnonzero(starts)
+    opened = may_open[segments.before[segments.first[:n]]]
+    total = np.cumsum(opened)
+    found = (total - (total[at] - opened[at])[np.cumsum(starts) - 1] > 0).astype(np.int32)
+    blocks = segments.blocks[segments.first[:n]]
+    for block, ranges in quoted.items():
+        left = list(reversed(ranges))
+        last, after_dash = None, False
+        for place in range(*np.searchsorted(blocks, (block, block + 1))):
+            word = segments.first[place]
+            while left and left[-1].end <= segments.starts[word]:
+                left.pop()
+            inside = left[-1] if left and left[-1].start <= segments.starts[word] else None
+            after_dash = inside is None and (after_dash or has_dash[segments.before[word]])
+            if inside is None:
+                found[place] = after_dash
+            else:
+                found[place] = 2 if inside.is_whole or inside is not last else 1
+            last = inside
+    return found
+
+
+class Weights(NamedTuple):
+    """The weights of one reading.
+
+    Attributes:
+        states: the weight of each fact for speech: (N_FACTS,).
+        arcs: the weight of each fact for each arc: (N_FACTS, N_ARCS).
     """
 
     states: Floats
     arcs: Floats
-    languages: frozenset[str]
 
-    def score(self, states: NDArray, arcs: NDArray) -> tuple[Floats, Floats]:
-        return self.states[states].sum(axis=1), self.arcs[arcs].sum(axis=1)
+    def best_arcs(self, facts: Facts, starts: Bools, allowed: Ints) -> Ints:
+        """Returns the best arc to each segment."""
+        said = self.states[facts.states].sum(axis=1)
+        return decode(said, self.arcs[facts.arcs].sum(axis=1), starts, allowed)
 
 
-def decode(said: Floats, arcs: Floats, starts: NDArray[np.bool_], allowed: Ints) -> Ints:
+def decode(said: Floats, arcs: Floats, starts: Bools, allowed: Ints) -> Ints:
     """Returns the best arc to each segment.
 
     Args:
         said: the score of each segment for speech.
-        arcs: the score of each arc to it.
-        starts: whether a segment is the first of its paragraph.
-        allowed: 0 where a segment must be narration, 2 where it must be speech, else 1.
+        arcs: the score of each arc to it: (segments, N_ARCS).
+        starts: whether it is the first of its paragraph. Before a paragraph there is narration.
+        allowed: as `Page` has it.
     """
-    n = len(said)
-    bad = -1e9
-    arcs = arcs + 0.0
-    arcs[:, BEGINS] += said
-    arcs[:, SAID] += said
-    arcs[:, CHANGES] += said
-    arcs[allowed == 0, BEGINS] = arcs[allowed == 0, SAID] = arcs[allowed == 0, CHANGES] = bad
-    arcs[allowed == 2, TOLD] = arcs[allowed == 2, ENDS] = bad
+    arcs = arcs + said[:, None] * TO_SPEECH
+    arcs[allowed == 0] += TO_SPEECH * _NEVER
+    arcs[allowed == 2] += (1 - TO_SPEECH) * _NEVER
     back: list[tuple[int, int]] = []  # the best arcs to narration and to speech
     ends_in_speech: list[bool] = []  # whether the paragraph before each first segment does
     told = speech = 0.0
@@ -72,20 +194,142 @@ def decode(said: Floats, arcs: Floats, starts: NDArray[np.bool_], allowed: Ints)
             told, speech = tells, begins
             back.append((TOLD, BEGINS))
             continue
-        to_told = TOLD if told + tells >= speech + ends else ENDS
-        to_said = BEGINS
-        best = told + begins
+        best, to_said = told + begins, BEGINS
         if speech + goes_on > best:
             best, to_said = speech + goes_on, SAID
         if speech + changes > best:
             best, to_said = speech + changes, CHANGES
-        told = told + tells if to_told == TOLD else speech + ends
+        if told + tells >= speech + ends:
+            told, to_told = told + tells, TOLD
+        else:
+            told, to_told = speech + ends, ENDS
         speech = best
         back.append((to_told, to_said))
-    found = np.zeros(n, np.int32)
+    found = np.zeros(len(back), np.int32)
     is_said = speech > told
-    for place in range(n - 1, -1, -1):
+    for place in range(len(back) - 1, -1, -1):
         arc = back[place][is_said]
         found[place] = arc
         is_said = ends_in_speech.pop() if starts[place] else arc in (ENDS, SAID, CHANGES)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class CutModel:
+    """Says which segments are speech.
+
+    Attributes:
+        first: the weights of the reading without words.
+        second: the weights of the reading with words.
+        languages: the codes of the languages that have facts of their own.
+    """
+
+    first: Weights
+    second: Weights
+    languages: frozenset[str]
+
+    def find_speech(self, page: Page, language: str) -> list[list[tuple[int, int]]]:
+        """Returns the start and end of each speech in the paragraphs of a page.
+
+        Args:
+            page: the paragraphs.
+            language: the code of their language. Only facts that all languages share count in one
+                that the model has not learned.
+        """
+        language = language if language in self.languages else ""
+        facts = self.read_twice(page, language)
+        return ranges_of(page, self.second.best_arcs(facts, page.reader.starts, page.allowed))
+
+    def read_twice(self, page: Page, language: str) -> Facts:
+        """Returns the facts of a second reading, after a first one."""
+        facts = first_facts(page.reader)
+        arcs = self.first.best_arcs(facts, page.reader.starts, page.allowed)
+        page.reader.add_reading((arcs == TOLD) | (arcs == ENDS))
+        return second_facts(page.reader, language)
+
+
+def ranges_of(page: Page, arcs: Ints) -> list[list[tuple[int, int]]]:
+    """Returns the start and end of each speech in each paragraph of a page.
+
+    A dash and an opening mark before speech belong to it, as do the stop and the closing mark after
+    it. A dash that closes "—said he—" is narration.
+    """
+    segments, starts = page.segments, page.reader.starts
+    blocks = page.blocks
+    found: list[list[tuple[int, int]]] = [[] for _ in page.texts]
+    has_dash = False  # whether a dash opened the narration
+    for place in np.flatnonzero((arcs != SAID) & ((arcs != TOLD) | starts)).tolist():
+        word = segments.first[place]
+        block = int(blocks[place])
+        text, of_block = page.texts[block], found[block]
+        start = 0 if starts[place] else int(segments.ends[word - 1])
+        glue = text[start : segments.starts[word]]
+        arc = arcs[place]
+        if starts[place]:
+            has_dash = False
+        if arc == ENDS:
+            of_block.append((of_block.pop()[0], start + _end_of_speech(glue)))
+            has_dash = _HAS_DASH.search(glue) is not None
+        elif arc in (BEGINS, CHANGES):
+            closes = has_dash and arc == BEGINS and not _DASH_AFTER_STOP.search(glue)
+            begun = 0 if starts[place] else start + _start_of_speech(glue, closes)
+            if arc == CHANGES:
+                of_block.append((of_block.pop()[0], begun))
+            of_block.append((begun, len(text)))
+    return found
+
+
+def _end_of_speech(glue: str) -> int:
+    """Returns how much of a glue belongs to the speech before it."""
+    match = _END_OF_SPEECH.match(glue)
+    return match.end() if match else 0
+
+
+def _start_of_speech(glue: str, dash_closes: bool) -> int:
+    """Returns where in a glue the speech after it begins.
+
+    Args:
+        glue: the glue.
+        dash_closes: whether its dash closes narration and opens no speech.
+    """
+    start = len(glue.rstrip(_OPENERS))
+    if not dash_closes and (dash := _LAST_DASH.search(glue, max(0, start - 2), start)):
+        return dash.start()
+    return len(glue) - len(glue[start:].lstrip())
+
+
+@cache
+def cut_model() -> CutModel | None:
+    """Returns the model that comes with the package; None where it has none."""
+    return load_cuts(WEIGHTS) if WEIGHTS.is_file() else None
+
+
+def load_cuts(path: Path) -> CutModel:
+    """Returns the model whose weights are in a file.
+
+    Raises:
+        ValueError: if the file holds no such weights; names it.
+        OSError: if it cannot be read.
+    """
+    found = read_weights(path)
+    try:
+        readings = [
+            Weights(
+                *(
+                    _dense(found[f"{name}.{part}.facts"], found[f"{name}.{part}.weights"])
+                    for part in ("states", "arcs")
+                )
+            )
+            for name in ("first", "second")
+        ]
+        codes = bytes(found["languages"].astype(np.uint8)).decode().split()
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(f"{printable(path)}: found no weights of cuts ({error})") from error
+    return CutModel(*readings, frozenset(codes))
+
+
+def _dense(facts: Floats, weights: Floats) -> Floats:
+    """Returns the weights of all facts; most are 0 and not in the file."""
+    dense = np.zeros((N_FACTS, *weights.shape[1:]), np.float32)
+    dense[facts.astype(np.int64)] = weights
+    return dense

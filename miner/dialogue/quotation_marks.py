@@ -2,9 +2,8 @@
 
 There are three kinds of quotation marks, and each is read in its own way. A curly or angled mark
 shows its direction. The characters beside a straight mark show whether it opens or closes. A single
-closing mark is also the apostrophe, so the rest of the block has to show which one closes. A dash
-is a fourth case: it opens a paragraph of speech and, in many languages, closes and opens it again
-around "he said".
+closing mark is also the apostrophe, so the rest of the block has to show which one closes. Dashes
+are read in `cuts`.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Protocol
 
-from miner.languages.language import Conventions
 from miner.languages.marks import Marks
 from miner.languages.registry import any_of
 
-_DASHES = "\u2014\u2013\u2015-"
 _OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
 _CLOSES_BEFORE = frozenset(" \n\t)]},.;:!?\u2014\u2013\u2015-\u201d\u2019\u00bb\"'_*/")
 _PAUSES = frozenset(",;:.!?\u2014\u2013-)")
@@ -347,85 +344,3 @@ def _is_mid(text: str, index: int) -> bool:
 
 def _is_elision(text: str, position: int) -> bool:
     return bool(_ELISIONS.match(text, position) or _SMALL_ELISIONS.match(text, position))
-
-
-_DASH_START = re.compile(r"(?:--|[\u2014\u2013\u2015-])\s?(?=\S)")
-_CLOSES_SCENE = re.compile("[^\u00ab\u00bb]*\u00bb")
-_CLOSING_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])[.,;:!?]?\s?")
-_INNER_DASH = re.compile(r"\s?(?:--|[\u2014\u2013\u2015])\s?(?=[^\W\d_])")
-
-
-def find_dash_speech(text: str, conventions: Conventions) -> list[tuple[int, int]]:
-    """The start and end of each speech in a paragraph that a dash opens; empty without one.
-
-    Where the language closes speech with a second dash (`dash_closes`), a dash before a small
-    letter opens narration and the next dash ends it. Elsewhere narration is found by its verb: it
-    runs from there to the end of the clause.
-    """
-    opening = _DASH_START.match(text)
-    if opening is None or not text[opening.end()].isprintable():
-        return []
-    narration = _dash_attributions(text, opening.end()) if conventions.dash_closes else []
-    if not narration:
-        narration = find_attributions(text, conventions)
-        # In French, marks enclose a scene and dashes change the speaker: a closing mark ends both.
-        closing = _CLOSES_SCENE.match(text)
-        if closing and text[closing.end() :].strip(" .,;:!?"):
-            narration = [place for place in narration if place[1] <= closing.end()]
-            narration.append((closing.end(), _next_scene(text, closing.end())))
-    spoken = []
-    position = 0
-    for start, end in narration:
-        if text[position:start].strip():
-            spoken.append((position, start))
-        position = end
-    if text[position:].strip(" .,;:!?\u2014\u2013-"):
-        spoken.append((position, len(text)))
-    return spoken
-
-
-def _next_scene(text: str, position: int) -> int:
-    opening = text.find("\u00ab", position)
-    return opening if opening >= 0 else len(text)
-
-
-def _dash_attributions(text: str, position: int) -> list[tuple[int, int]]:
-    found = []
-    while True:
-        match = _INNER_DASH.search(text, position)
-        if match is None:
-            return found
-        if not text[match.end()].islower():
-            position = match.end()
-            continue
-        closing = _CLOSING_DASH.search(text, match.end())
-        end = closing.end() if closing else len(text)
-        found.append((match.start(), end))
-        position = end
-
-
-_SUBJECTS = any_of(lambda language: language.conventions.attribution_subjects)
-_ABBREVIATIONS = any_of(lambda language: language.abbreviations)
-
-
-@cache
-def _attribution_pattern(verbs: str, tails: str) -> re.Pattern[str]:
-    subject = rf"(?:{_SUBJECTS}|[A-Z]\w+(?: [A-Z]\w+)?)"
-    tail = rf"(?:, (?={tails})[^.;:!?\u2014]*)?" if tails else ""
-    return re.compile(
-        rf"(?<=[,.!?\u2026\u2014]) (?:(?:{verbs})\b|{subject} (?:{verbs})\b)"
-        rf"(?:\b{_ABBREVIATIONS}\.|[^,.;:!?\u2014\u00ab\u00bb]){{0,80}}"
-        rf"{tail}(?:[,.;:] ?|$)"
-    )
-
-
-def find_attributions(
-    text: str, conventions: Conventions, start: int = 0, end: int | None = None
-) -> list[tuple[int, int]]:
-    """The start and end of each attribution ("said he"), found by its verb and the stops around."""
-    if not conventions.attribution_verbs:
-        return []
-    pattern = _attribution_pattern(conventions.attribution_verbs, conventions.attribution_tails)
-    return [
-        match.span() for match in pattern.finditer(text, start, len(text) if end is None else end)
-    ]

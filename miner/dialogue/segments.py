@@ -24,10 +24,12 @@ _EDGE = "\x02"  # stands between two blocks
 _GLUE = re.compile(r"((?:[^\w'’-]|_|(?<![^\W_])['’-]|['’-](?![^\W_]))+)")
 _DASHES = re.compile(r"-{2,}|[\u2014\u2013\u2015]|(?<!\S)-|-(?!\S)")
 _DOTS = re.compile(r"\.(?:\s?\.)+|\u2026")
-_DIVIDES = frozenset(".,;:!?\u2014\u2026()[]\u00ab\u00bb\u2039\u203a\u201c\u201d\u201e\"\u00bf\u00a1")
+_DIVIDES = frozenset(
+    '.,;:!?\u2014\u2026()[]\u00ab\u00bb\u2039\u203a\u201c\u201d\u201e"\u00bf\u00a1'
+)
 _OPENERS = frozenset("\u00ab\u2039\u201e\u201c")
 _CLOSERS = frozenset("\u00bb\u203a\u201d")
-_EITHER = frozenset("\u00ab\u00bb\u2039\u203a\u201c\u201d\"")
+_EITHER = frozenset('\u00ab\u00bb\u2039\u203a\u201c\u201d"')
 _ABBREVIATION = re.compile(rf"[^\W\d_]|{any_of(lambda language: language.abbreviations)}")
 
 
@@ -41,7 +43,7 @@ class Glue:
         has_dash: whether a dash is in it.
         marks: how many quotations are open after it, more than before it.
         opens: whether a quotation mark in it opens.
-        parentheses: how many parentheses are open after it, more than before it.
+        brackets: how many parentheses are open after it, more than before it.
         is_stop: whether it may stand after an abbreviation.
     """
 
@@ -50,15 +52,15 @@ class Glue:
     has_dash: bool
     marks: int
     opens: bool
-    parentheses: int
+    brackets: int
     is_stop: bool
 
 
 @lru_cache(maxsize=8192)
 def read_glue(raw: str) -> Glue:
-    """Returns what a glue is made of.
+    r"""Returns what a glue is made of.
 
-    >>> read_glue(" -- ").text, read_glue("\\n").divides
+    >>> read_glue(" -- ").text, read_glue("\n").divides
     (' — ', False)
     """
     text = _DOTS.sub("\u2026", _DASHES.sub("\u2014", " ".join(re.split(r"\s+", raw))))
@@ -145,7 +147,9 @@ def _first_words(
     kinds = [read_glue(glue) for glue in glues]
     divides = np.array([kind.divides or _EDGE in kind.text for kind in kinds], dtype=np.bool_)
     is_stop = np.array([kind.is_stop for kind in kinds], dtype=np.bool_)
-    is_short = np.array([_ABBREVIATION.fullmatch(word) is not None for word in vocabulary], np.bool_)
+    is_short = np.array(
+        [_ABBREVIATION.fullmatch(word) is not None for word in vocabulary], np.bool_
+    )
     begins = divides[before[:-1]]
     begins[1:] &= ~(is_stop[before[1:-1]] & is_short[words[:-1]])
     return np.flatnonzero(begins).astype(np.int32)

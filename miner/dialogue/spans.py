@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
-from miner.dialogue.quotation_marks import Scan, find_attributions, find_dash_speech, scan
+from miner.dialogue.cuts import Quoted, cut_model, is_dashed, may_hold_speech, read_page
+from miner.dialogue.quotation_marks import Scan, scan
 from miner.dialogue.speech import are_speech, begins_letter, fills_block, find_asides
 from miner.dialogue.typography import Typography, infer_language
 from miner.languages.marks import Marks
@@ -87,14 +89,16 @@ class QuotedRange(NamedTuple):
         end: the character after the last, the closing mark included.
         closed: whether it has a closing mark.
         continues: whether it continues from the block before.
-        dashed: whether a dash opens it and not a mark. It is always speech then.
+        is_cut: whether the model of `cuts` found it and no pair of marks. It is speech then.
+        told: the places of the narrator's words inside the marks.
     """
 
     start: int
     end: int
     closed: bool
     continues: bool = False
-    dashed: bool = False
+    is_cut: bool = False
+    told: tuple[tuple[int, int], ...] = ()
 
 
 def split_book(book: Book, typography: Typography, *, thoughts: bool = False) -> BookSpans:
@@ -110,7 +114,7 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
             is not in the annotation guidelines, but it is in other corpora of quotations.
     """
     blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
-    quoted = list(_ranges_of_book(blocks, typography))
+    quoted = _cut(blocks, list(_ranges_of_book(blocks, typography)), typography)
     letters = _letter_starts(blocks, quoted)
     spans: list[Span] = []
     # Whether the range that the last block left open was speech; None if it left none open.
@@ -122,10 +126,9 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
             continue
         outer = last if ranges[0].continues else None
         runs_on = False if position in letters else outer
-        if ranges[0].dashed and block.kind is BlockKind.PARAGRAPH:
-            spoken = [True] * len(ranges)
-        else:
-            spoken = are_speech(block, ranges, runs_on, thoughts)
+        spoken = are_speech(block, ranges, runs_on, thoughts)
+        if block.kind is BlockKind.PARAGRAPH:
+            spoken = [part.is_cut or said for part, said in zip(ranges, spoken, strict=True)]
         last = spoken[-1] if not ranges[-1].closed else None
         if outer and last is False:
             last = True  # a letter inside a told story: the story continues after it
@@ -211,10 +214,8 @@ def _quoted_ranges(
 ) -> tuple[list[QuotedRange], Marks | None]:
     """Returns the quoted ranges of a block, and the marks of the range left open at its end."""
     text = block.text
-    if typography.dash:
-        dashed = find_dash_speech(text, typography.conventions)
-        if dashed:
-            return [QuotedRange(start, end, True, dashed=True) for start, end in dashed], None
+    if typography.dash and is_dashed(text):
+        return [], None
     scans = {marks: scan(text, marks) for marks in typography.marks}
     ranges: list[QuotedRange] = []
     position = 0
@@ -240,6 +241,61 @@ def _quoted_ranges(
         if not closed and end == len(text):
             return ranges, marks
         position = end
+
+
+def _cut(
+    blocks: Sequence[Block], quoted: Sequence[list[QuotedRange]], typography: Typography
+) -> list[list[QuotedRange]]:
+    """Returns the quoted ranges of each block with the speech that no pair of marks shows.
+
+    In a book with dashes it is looked for in each block with a dash or a mark. Elsewhere only the
+    narrator's words inside the marks are, if the language puts them there.
+    """
+    are_inside = typography.conventions.attributions_inside_marks
+    found = list(quoted)
+    read, others = list[int](), list[str]()
+    for position, block in enumerate(blocks):
+        if block.kind not in SPOKEN_KINDS:
+            continue
+        if (typography.dash and may_hold_speech(block.text)) or (are_inside and quoted[position]):
+            read.append(position)
+        else:
+            others.append(block.text)
+    known = {
+        place: [Quoted(part.start, part.end, not are_inside) for part in quoted[position]]
+        for place, position in enumerate(read)
+        if quoted[position]
+    }
+    texts = [blocks[position].text for position in read]
+    model = cut_model()
+    page = read_page(texts, others, known) if model and texts else None
+    if model and page:
+        speech = model.find_speech(page, typography.language)
+    else:
+        speech = [[(0, len(text))] if is_dashed(text) else [] for text in texts]
+    for position, parts in zip(read, speech, strict=True):
+        found[position] = _merged(quoted[position], parts, blocks[position].text)
+    return found
+
+
+def _merged(
+    quoted: Sequence[QuotedRange], speech: Sequence[tuple[int, int]], text: str
+) -> list[QuotedRange]:
+    """Returns the quoted ranges with the narration inside them, and the speech outside of them."""
+    found: list[QuotedRange] = []
+    left = list(reversed(speech))
+    for part in quoted:
+        while left and left[-1][1] <= part.start:
+            found.append(QuotedRange(*left.pop(), True, is_cut=True))
+        inside: list[tuple[int, int]] = []
+        while left and left[-1][0] < part.end:
+            inside.append(left.pop())
+        told = [(end, start) for (_, end), (start, _) in pairwise(inside)]
+        if inside and any(map(str.isalnum, text[inside[-1][1] : part.end])):
+            told.append((inside[-1][1], part.end))
+        found.append(part._replace(told=tuple(told)))
+    found += [QuotedRange(start, end, True, is_cut=True) for start, end in reversed(left)]
+    return found
 
 
 def _lost_opener(text: str, scans: Iterable[Scan]) -> Scan | None:
@@ -313,17 +369,11 @@ def _spans(
     return spans
 
 
-def _breaks(text: str, part: QuotedRange, typography: Typography) -> list[tuple[int, int]]:
+def _breaks(text: str, part: QuotedRange, typography: Typography) -> Sequence[tuple[int, int]]:
     """Returns where the narrator's words stand inside the marks of a speech."""
-    start, end = part.start, part.end
-    if not typography.conventions.attributions_inside_marks:
-        return find_asides(text, start, end)
-    if part.dashed:
-        return []
-    found = find_attributions(text, typography.conventions, start, end)
-    if found and not any(map(str.isalnum, text[found[-1][1] : end])):
-        found[-1] = (found[-1][0], end)  # only the closing mark follows
-    return found
+    if part.is_cut or typography.conventions.attributions_inside_marks:
+        return part.told
+    return find_asides(text, part.start, part.end)
 
 
 def is_blank(span: Span) -> bool:

@@ -16,8 +16,6 @@ LANGUAGE = Language(
         marks=("guillemets-inward", "low-high", "double-straight", "double-curly", "guillemets"),
         has_dash=False,
         quotes_beside_dash=True,
-        dash_closes=False,
-        attribution_verbs="sagte|fragte|rief|antwortete|sprach|erwiderte",
         function_words="der die und das nicht mit sich ein ist zu auf sie",
     ),
     headings=Headings(

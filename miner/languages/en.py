@@ -16,11 +16,6 @@ _CONVENTIONS = Conventions(
     marks=("double-curly", "double-straight", "single-curly", "single-straight"),
     has_dash=True,
     quotes_beside_dash=False,
-    dash_closes=False,
-    attribution_verbs="said|says|asked|cried|answered|replied|repeated|exclaimed|murmured|whispered|"
-    "shouted|called|began|continued|added|went on|put in|remarked|muttered|returned",
-    attribution_subjects=r"he|she|they|I|the \w+(?: \w+)?",
-    attribution_tails=r"\w+ing\b|who\b|and\b|with\b|in a\b|as\b|his\b|her\b",
     function_words="the and of to that was with his her for had not",
 )
 

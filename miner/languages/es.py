@@ -16,8 +16,6 @@ LANGUAGE = Language(
         marks=("guillemets", "double-curly", "double-straight"),
         has_dash=True,
         quotes_beside_dash=False,
-        dash_closes=True,
-        attribution_verbs="dijo|respondió|preguntó|replicó|exclamó|contestó",
         function_words="el la los que de en con por una del las su",
     ),
     headings=Headings(

@@ -16,11 +16,6 @@ LANGUAGE = Language(
         marks=("guillemets", "double-curly", "double-straight"),
         has_dash=True,
         quotes_beside_dash=True,
-        dash_closes=False,
-        attribution_verbs="dit|dis-je|disait|demanda|demandai-je|répondit|répondis-je|reprit|"
-        "s['’]écria|s['’]exclama|ajouta|continua|poursuivit|murmura|répliqua|"
-        "cria|interrompit|balbutia|répéta|objecta|fit",
-        attribution_tails=r"en \w+ant\b|d['’]une? (?:ton|voix|air)\b|avec une?\b",
         attributions_inside_marks=True,
         function_words="le la les des et dans que qui une pas est pour",
     ),

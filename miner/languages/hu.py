@@ -16,10 +16,6 @@ LANGUAGE = Language(
         marks=("low-right", "guillemets-inward", "double-curly", "double-straight"),
         has_dash=True,
         quotes_beside_dash=False,
-        dash_closes=True,
-        attribution_verbs="mondta|mondá|monda|kérdezte|kérdé|felelte|felelt|kiáltotta|kiálta|szólt|szóla|"
-        "szólalt|válaszolt|suttogá|sóhajta|viszonzá|folytatá",
-        attribution_tails=r"\w+v[ae]\b",
         function_words="a az és nem hogy egy is volt meg csak ez s",
     ),
     headings=Headings(

@@ -16,8 +16,6 @@ LANGUAGE = Language(
         marks=("guillemets", "double-curly", "double-straight", "low-right"),
         has_dash=True,
         quotes_beside_dash=True,
-        dash_closes=True,
-        attribution_verbs="disse|rispose|domandò|gridò|chiese|esclamò|replicò",
         function_words="il la che di non per un della con gli era si",
     ),
     headings=Headings(

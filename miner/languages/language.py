@@ -21,14 +21,6 @@ class Conventions:
         has_dash: whether a dash at the start of a paragraph may open speech.
         quotes_beside_dash: whether quotation marks are also speech in a book that uses dashes.
             Otherwise they mark thoughts and titles there.
-        dash_closes: whether a dash inside a dash paragraph ends the speech and opens narration, as
-            in Spanish (one dash before "he said" and one after it).
-        attribution_verbs: pattern of the verbs in an attribution ("said he") that no mark sets off
-            from the speech around it.
-        attribution_subjects: pattern of the subjects that may stand before such a verb. Names are
-            known by their capitals and need no pattern.
-        attribution_tails: pattern of the words that, after a comma, continue an attribution ("said
-            he, smiling").
         attributions_inside_marks: whether attributions stand inside the quotation marks, as in
             French.
         function_words: frequent words that show a text to be in this language, with spaces between;
@@ -39,10 +31,6 @@ class Conventions:
     has_dash: bool
     quotes_beside_dash: bool
     function_words: str
-    dash_closes: bool = False
-    attribution_verbs: str = ""
-    attribution_subjects: str = ""
-    attribution_tails: str = ""
     attributions_inside_marks: bool = False
 
     def __post_init__(self) -> None:
@@ -248,6 +236,7 @@ class PeopleWords:
         clitics: pattern of what an apostrophe joins to a name and is no part of it. The ending of
             the possessive is in `AttributionWords`.
         acts: pattern of the words that may follow a person as a subject.
+        says: pattern of verbs of saying. Those of `AttributionWords` count, too.
         before_place: pattern of the words after which a name is that of a place, as a rule.
         before_vocative: pattern of the words before a name in speech by which a person is called.
         nouns: nouns for people, with the gender of each.
@@ -288,6 +277,7 @@ class PeopleWords:
     abbreviations: str = ""
     clitics: str = ""
     acts: str = ""
+    says: str = ""
     before_place: str = ""
     before_vocative: str = ""
     nouns: Mapping[str, str] = field(default_factory=dict)

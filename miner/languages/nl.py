@@ -16,10 +16,6 @@ LANGUAGE = Language(
         marks=("double-curly", "low-right", "double-straight", "single-curly", "single-straight"),
         has_dash=True,
         quotes_beside_dash=False,
-        dash_closes=True,
-        attribution_verbs="zei|zeide|vroeg|riep|antwoordde|hernam|sprak|meende|fluisterde|vervolgde|"
-        "herhaalde|lachte|glimlachte|murmelde|smeekte|snikte|stamelde",
-        attribution_tails=r"terwijl\b|met (?:een|zijn|haar)\b|\w+end\b",
         function_words="de het een van en niet dat zijn met was haar hij",
     ),
     headings=Headings(

@@ -16,11 +16,6 @@ LANGUAGE = Language(
         marks=("guillemets", "double-curly", "double-straight"),
         has_dash=True,
         quotes_beside_dash=False,
-        dash_closes=True,
-        attribution_verbs="disse|disse-lhe|disse-me|respondeu|respondi|perguntou|perguntei|exclamou|acudiu|"
-        "replicou|murmurou|gritou|bradou|tornou|continuou|interrompeu|observou|repetiu|atalhou|"
-        "accrescentou|acrescentou|concluiu|insistiu|balbuciou|assentiram|assentiu",
-        attribution_tails=r"\w+ndo\b|com (?:os?|as?|uma?)\b|n['’]uma?\b|que se\b",
         function_words="o a que de os não uma com do da para se",
     ),
     headings=Headings(

@@ -37,8 +37,6 @@ ANY_CONVENTIONS = Conventions(
     marks=tuple(MARKS),
     has_dash=True,
     quotes_beside_dash=True,
-    dash_closes=True,
-    attribution_verbs="said",
     function_words="",
 )
 

@@ -1,0 +1,380 @@
+"""Books -> the weights of the model that says where speech begins and ends in a paragraph.
+
+It learns from three kinds of pages: the annotated chapters of books with dashes, whose exact ends
+somebody read; and books with quotation marks in any language, printed anew with dashes
+(`cut_printing`). It is a structured perceptron: each paragraph is decoded with the weights of the
+moment, and what was decoded wrongly moves them. Their average over the whole training is kept.
+A paragraph in two is learned without its words, so that the model also knows what to do where it
+knows no word.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from miner.annotation.annotations import EVERY, read_split
+from miner.annotation.editions import BookReader, Edition, read_editions
+from miner.books.book import SPOKEN_KINDS
+from miner.dialogue.cut_facts import N_FACTS, Facts, count_plain, first_facts
+from miner.dialogue.cuts import (
+    BEGINS,
+    CHANGES,
+    ENDS,
+    N_ARCS,
+    SAID,
+    TO_SPEECH,
+    TOLD,
+    CutModel,
+    Page,
+    Weights,
+    decode,
+    is_dashed,
+    may_hold_speech,
+    read_page,
+)
+from miner.dialogue.segments import Ints
+from miner.models.cut_printing import PrintedParagraph, choose_printing, print_book
+from miner.models.prepared_files import Arrays, Record
+from miner.models.tagger.training_config import Option
+
+_N_PRINTINGS = 12  # of the books of one language, and at most three of a book
+_WEIGHT_OF_PRINTED = 0.5  # of a paragraph printed anew, beside 1 for one that somebody read
+
+Chosen = dict[int, tuple[tuple[int, int], ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutTraining:
+    """The choices of a training run of the cuts."""
+
+    seed: Annotated[int, Option("Seed of all that is drawn by chance.")] = 0
+    epochs: Annotated[int, Option("Passes over the paragraphs.")] = 5
+    printed: Annotated[
+        int, Option("Paragraphs with narration that are printed anew, of each language.")
+    ] = 4000
+    least: Annotated[int, Option("Segments in which a fact must be found to have a weight.")] = 3
+    margin: Annotated[float, Option("By how much the right step must win over each other one.")] = (
+        1.0
+    )
+    wordless: Annotated[float, Option("Share of paragraphs learned without their words.")] = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class CutExample:
+    """Paragraphs of one book whose speech is known.
+
+    Attributes:
+        book: the id of the book.
+        language: the code of its language.
+        page: all paragraphs of the book in which speech is looked for.
+        speech: the start and end of each speech in those whose speech is known, by their place.
+        weight: how much they count.
+    """
+
+    book: str
+    language: str
+    page: Page
+    speech: Chosen
+    weight: float = 1.0
+
+
+def read_cut_examples(
+    gold: Path,
+    split: str,
+    read: BookReader,
+    options: CutTraining,
+    without: Collection[str] = (),
+    leave_out: Callable[[str], object] | None = None,
+) -> list[CutExample]:
+    """Returns the annotated paragraphs of books with dashes, and those of others printed anew.
+
+    Args:
+        gold: a folder of annotations.
+        split: as `read_split` takes it.
+        read: gives the bytes of a book by its id.
+        options: the choices.
+        without: ids of books to leave out.
+        leave_out: called with a line for each chapter that is left out; see
+            `editions.read_editions`.
+
+    Raises:
+        ValueError: as `read_split` and `read_editions` raise it.
+        OSError: if a file cannot be read.
+    """
+    books = read_split(gold, split, without, EVERY)
+    n_quoted = Counter(book.card.language for book in books)
+    examples: list[CutExample] = []
+    for edition in read_editions(books, read, leave_out, judged=False):
+        typography = edition.book_spans.typography
+        card = edition.annotated.card
+        if typography is not None and typography.dash:
+            examples += _annotated(edition)
+            continue
+        chance = random.Random(f"{options.seed} {card.book}")
+        n_printings = max(1, min(3, _N_PRINTINGS // n_quoted[card.language]))
+        n_most = options.printed // (n_printings * n_quoted[card.language])
+        for _ in range(n_printings):
+            pages = print_book(edition.book_spans, choose_printing(chance), chance)
+            examples += _printed(card.book, card.language, pages, n_most, chance)
+    return examples
+
+
+def _annotated(edition: Edition) -> Iterable[CutExample]:
+    """Yields the annotated paragraphs of a book with dashes.
+
+    Left out are paragraphs that a dash opens and nobody speaks on this occasion, such as thoughts:
+    where they are cut is not annotated.
+    """
+    located, card = edition.located, edition.annotated.card
+    speech: dict[int, list[tuple[int, int]]] = {}
+    unsaid: set[int] = set()
+    chapters: set[int] = set()
+    for span, fact in zip(located.book_spans.spans, located.facts, strict=True):
+        if fact is None:
+            continue
+        chapters.add(span.chapter)
+        if fact.is_utterance:
+            speech.setdefault(span.paragraph, []).append((span.start, span.end))
+        else:
+            unsaid.add(span.paragraph)
+    blocks = [block for block in edition.book_spans.book.blocks if block.kind in SPOKEN_KINDS]
+    read = [block for block in blocks if may_hold_speech(block.text)]
+    others = [block.text for block in blocks if not may_hold_speech(block.text)]
+    known = {
+        place: tuple(speech.get(block.index, ()))
+        for place, block in enumerate(read)
+        if block.chapter in chapters and not (block.index in unsaid and is_dashed(block.text))
+    }
+    if page := read_page([block.text for block in read], others):
+        yield CutExample(card.book, card.language, page, known)
+
+
+def _printed(
+    book: str,
+    language: str,
+    pages: Sequence[PrintedParagraph],
+    n_most: int,
+    chance: random.Random,
+) -> Iterable[CutExample]:
+    """Yields some paragraphs of a book printed anew: all kinds, those with narration above all."""
+    read = [page for page in pages if may_hold_speech(page.text)]
+    others = [page.text for page in pages if not may_hold_speech(page.text)]
+    mixed = [place for place, page in enumerate(read) if page.is_mixed]
+    said = [place for place, page in enumerate(read) if page.speech and not page.is_mixed]
+    told = [place for place, page in enumerate(read) if not page.speech]
+    chosen = [
+        place
+        for places, n in ((mixed, n_most), (said, n_most // 4), (told, n_most // 8))
+        for place in chance.sample(places, min(n, len(places)))
+    ]
+    if page := read_page([page.text for page in read], others):
+        speech = {place: read[place].speech for place in sorted(chosen)}
+        yield CutExample(book, language, page, speech, _WEIGHT_OF_PRINTED)
+
+
+def arcs_of(page: Page, speech: Chosen) -> Ints:
+    """Returns the arc to each segment of a page, TOLD in paragraphs whose speech is not known.
+
+    A segment is speech if most of its words are.
+    """
+    segments, starts = page.segments, page.reader.starts
+    first = segments.first[: len(starts)]
+    ends = np.append(segments.first[1:], len(segments.words))[: len(starts)]
+    found = np.zeros(len(starts), np.int32)
+    previous = -1
+    for place, block in enumerate(page.blocks.tolist()):
+        ranges = speech.get(block, ())
+        words = segments.starts[first[place] : ends[place]].tolist()
+        within = [
+            next((n for n, (start, end) in enumerate(ranges) if start <= word < end), -1)
+            for word in words
+        ]
+        said = [number for number in within if number >= 0]
+        number = said[0] if 2 * len(said) >= len(within) and said else -1
+        previous = -1 if starts[place] else previous
+        if number < 0:
+            found[place] = TOLD if previous < 0 else ENDS
+        else:
+            found[place] = BEGINS if previous < 0 else SAID if previous == number else CHANGES
+        previous = number
+    return found
+
+
+@dataclass(slots=True)
+class _Lessons:
+    """The paragraphs of a reading, one after the other."""
+
+    facts: list[Facts] = field(default_factory=list)
+    arcs: list[Ints] = field(default_factory=list)
+    allowed: list[Ints] = field(default_factory=list)
+    lengths: list[Ints] = field(default_factory=list)
+    weights: list[NDArray[np.float32]] = field(default_factory=list)
+
+    def add(self, example: CutExample, facts: Facts) -> None:
+        """Adds the paragraphs of an example."""
+        page = example.page
+        is_known = np.isin(page.blocks, list(example.speech))
+        arcs = arcs_of(page, example.speech)[is_known]
+        lengths = np.bincount(page.blocks[is_known], minlength=1)
+        lengths = lengths[lengths > 0].astype(np.int32)
+        self.facts.append(Facts(facts.states[is_known], facts.arcs[is_known]))
+        self.arcs.append(arcs)
+        # What somebody read may be speech, whatever opens it.
+        allowed = np.maximum(page.allowed[is_known], TO_SPEECH[arcs].astype(np.int32))
+        self.allowed.append(np.minimum(allowed, 1))
+        self.lengths.append(lengths)
+        self.weights.append(np.full(len(lengths), example.weight, np.float32))
+
+
+def fit_cuts(
+    examples: Sequence[CutExample], options: CutTraining, report: Callable[[str], object]
+) -> CutModel:
+    """Returns a model that learns from paragraphs whose speech is known.
+
+    Raises:
+        ValueError: if there are none.
+    """
+    if not any(example.speech for example in examples):
+        raise ValueError("found no paragraph with dashes, expected some to learn from")
+    lessons = _Lessons()
+    for example in examples:
+        lessons.add(example, first_facts(example.page.reader))
+    first = _fit(lessons, options, report)
+    languages = frozenset(example.language for example in examples)
+    model = CutModel(first, first, languages)
+    lessons = _Lessons()
+    for example in examples:
+        lessons.add(example, model.read_twice(example.page, example.language))
+    return CutModel(first, _fit(lessons, options, report, count_plain()), languages)
+
+
+def _fit(
+    lessons: _Lessons,
+    options: CutTraining,
+    report: Callable[[str], object],
+    n_plain: tuple[int, int] | None = None,
+) -> Weights:
+    """Returns the averaged weights of a structured perceptron.
+
+    Args:
+        lessons: the paragraphs.
+        options: the choices.
+        report: called with a line for each epoch.
+        n_plain: how many facts of states and of arcs are without words, if some are with.
+    """
+    chance = np.random.default_rng(options.seed)
+    states, of_states = _numbered(
+        np.concatenate([facts.states for facts in lessons.facts]), options.least
+    )
+    arcs, of_arcs = _numbered(
+        np.concatenate([facts.arcs for facts in lessons.facts]), options.least
+    )
+    right = np.concatenate(lessons.arcs)
+    allowed = np.concatenate(lessons.allowed)
+    ends = np.cumsum(np.concatenate(lessons.lengths))
+    counts = np.concatenate(lessons.weights)
+    # Number 0 is all facts without a weight.
+    weights = _Averaged((len(of_states) + 1,)), _Averaged((len(of_arcs) + 1, N_ARCS))
+    steps = np.eye(N_ARCS, dtype=np.float32)
+    for epoch in range(options.epochs):
+        n_wrong = 0
+        for number in chance.permutation(len(ends)):
+            rows = slice(ends[number - 1] if number else 0, ends[number])
+            of_state, of_arc, gold = states[rows], arcs[rows], right[rows]
+            if n_plain and chance.random() < options.wordless:
+                of_state, of_arc = of_state[:, : n_plain[0]], of_arc[:, : n_plain[1]]
+            starts = np.zeros(len(gold), np.bool_)
+            starts[0] = True
+            scores = weights[1].now[of_arc].sum(axis=1) + options.margin * (1 - steps[gold])
+            found = decode(weights[0].now[of_state].sum(axis=1), scores, starts, allowed[rows])
+            wrong = np.flatnonzero(found != gold)
+            for one in weights:
+                one.n_steps += 1
+            if not len(wrong):
+                continue
+            n_wrong += 1
+            moves = (steps[gold[wrong]] - steps[found[wrong]]) * counts[number]
+            weights[0].move(of_state[wrong], moves @ TO_SPEECH)
+            weights[1].move(of_arc[wrong], moves)
+        report(f"epoch {epoch + 1}: {n_wrong / len(ends):.3f} of {len(ends):,} paragraphs wrong")
+    return Weights(
+        _dense(of_states, weights[0].average()[1:]), _dense(of_arcs, weights[1].average()[1:])
+    )
+
+
+class _Averaged:
+    """Weights that move, and their average over all steps."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.now = np.zeros(shape, np.float32)
+        self.n_steps = 1
+        self._sum = np.zeros(shape, np.float64)
+
+    def move(self, facts: NDArray[np.int32], moves: NDArray[np.float32]) -> None:
+        """Adds a move to the weights of all facts of a row."""
+        numbers = facts.ravel()
+        repeated = np.repeat(moves, facts.shape[1], axis=0)
+        np.add.at(self.now, numbers, repeated)
+        np.add.at(self._sum, numbers, repeated * self.n_steps)
+        self.now[0] = 0
+
+    def average(self) -> NDArray[np.float32]:
+        """Returns the average of the weights."""
+        return (self.now - self._sum / self.n_steps).astype(np.float32)
+
+
+def _numbered(facts: NDArray[np.uint32], least: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    """Returns the facts with numbers from 1, those of few segments with 0, and which they are."""
+    kept = np.flatnonzero(np.bincount(facts.ravel(), minlength=N_FACTS) >= least)
+    numbers = np.zeros(N_FACTS, np.int32)
+    numbers[kept] = np.arange(1, len(kept) + 1)
+    return numbers[facts], kept
+
+
+def _dense(kept: NDArray[np.intp], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    dense = np.zeros((N_FACTS, *weights.shape[1:]), np.float32)
+    dense[kept] = weights
+    return dense
+
+
+def weights_of(model: CutModel, smallest: float = 0.0) -> Arrays:
+    """Returns the weights of a model in 16 bits, as `cuts.load_cuts` reads them.
+
+    Args:
+        model: the model.
+        smallest: facts whose weights are all smaller are left out.
+    """
+    found: Arrays = {
+        "languages": np.frombuffer(" ".join(sorted(model.languages)).encode(), np.uint8)
+    }
+    for name, reading in (("first", model.first), ("second", model.second)):
+        for part, weights in (("states", reading.states), ("arcs", reading.arcs)):
+            size = np.abs(weights) if weights.ndim == 1 else np.abs(weights).max(axis=1)
+            facts = np.flatnonzero(size > smallest)
+            found[f"{name}.{part}.facts"] = facts.astype(np.uint32)
+            found[f"{name}.{part}.weights"] = weights[facts].astype(np.float16)
+    return found
+
+
+def describe(examples: Sequence[CutExample], options: CutTraining) -> Record:
+    """Returns the choices, and the books and paragraphs of the examples."""
+    read = [example for example in examples if example.weight == 1]
+    return {
+        **asdict(options),
+        "books read": list(dict.fromkeys(example.book for example in read)),
+        "paragraphs read": sum(len(example.speech) for example in read),
+        "books printed anew": list(
+            dict.fromkeys(example.book for example in examples if example.weight != 1)
+        ),
+        "paragraphs printed anew": sum(
+            len(example.speech) for example in examples if example.weight != 1
+        ),
+    }
