@@ -15,7 +15,7 @@ LANGUAGE = Language(
     conventions=Conventions(
         marks=("guillemets", "double-curly", "double-straight"),
         has_dash=True,
-        quotes_beside_dash=False,
+        quotes_beside_dash=True,
         function_words="o a que de os não uma com do da para se",
     ),
     headings=Headings(
