@@ -1,8 +1,9 @@
 """Trains the networks on the annotations: `python train.py --help`.
 
-There are three, each with a command: the tagger, the network of the speakers, and the judge of
-speech. Each is trained from annotations and books, or from a file of prepared examples alone. A
-fourth command makes an encoder for the tagger.
+There are four, each with a command: the tagger, the network of the speakers, the judge of speech,
+and the model of where speech begins and ends. The first three are trained from annotations and
+books, or from a file of prepared examples alone, the last from annotations and books. Another
+command makes an encoder for the tagger.
 
 A run of the tagger goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a
 run folder with the checkpoint, its calibration and scores, the metrics of every epoch, and the
@@ -40,7 +41,7 @@ from accelerate.utils import set_seed
 from miner.app.cli.config_options import config_options
 from miner.app.plots import evaluation as plots
 from miner.files import refuse_existing
-from miner.models import speech_training
+from miner.models import cut_training, speech_training
 from miner.models.encoders.making import EncoderConfig, make_encoder
 from miner.models.network_training import NetworkRun, NetworkTrainer, train_network
 from miner.models.speakers import training as speaker_training
@@ -154,6 +155,19 @@ def speakers(**choices: Any) -> None:
 def speech(**choices: Any) -> None:
     """Train the judge of what is speech, and write its weights with a record beside."""
     train_with(speech_training.SpeechTraining, speech_training.SpeechTrainer, choices)
+
+
+@main.command()
+@config_options(cut_training.CutRun)
+@config_options(cut_training.CutTraining)
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def cuts(force: bool, **choices: Any) -> None:
+    """Train where speech begins and ends between dashes, and write its weights with a record."""
+    with errors_in_one_line():
+        names = cut_training.CutTraining.__dataclass_fields__
+        options = cut_training.CutTraining(**{name: choices.pop(name) for name in names})
+        run = cut_training.CutRun(**choices)
+        cut_training.train_cuts(run, options, force, command(), report)
 
 
 def train_with(

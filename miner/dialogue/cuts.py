@@ -313,23 +313,22 @@ def load_cuts(path: Path) -> CutModel:
     """
     found = read_weights(path)
     try:
-        readings = [
-            Weights(
-                *(
-                    _dense(found[f"{name}.{part}.facts"], found[f"{name}.{part}.weights"])
-                    for part in ("states", "arcs")
-                )
-            )
-            for name in ("first", "second")
-        ]
+        first, second = (
+            Weights(*(_dense(found, f"{reading}.{part}") for part in Weights._fields))
+            for reading in ("first", "second")
+        )
         codes = bytes(found["languages"].astype(np.uint8)).decode().split()
     except (KeyError, IndexError, ValueError) as error:
         raise ValueError(f"{printable(path)}: found no weights of cuts ({error})") from error
-    return CutModel(*readings, frozenset(codes))
+    return CutModel(first, second, frozenset(codes))
 
 
-def _dense(facts: Floats, weights: Floats) -> Floats:
-    """Returns the weights of all facts; most are 0 and not in the file."""
+def _dense(found: Mapping[str, Floats], name: str) -> Floats:
+    """Returns the weights of all facts. The file has those that are not 0, in order.
+
+    Instead of the numbers of facts it has the steps between them, and the weights as whole numbers.
+    """
+    weights = found[f"{name}.weights"] * found[f"{name}.scale"]
     dense = np.zeros((N_FACTS, *weights.shape[1:]), np.float32)
-    dense[facts.astype(np.int64)] = weights
+    dense[np.cumsum(found[f"{name}.steps"].astype(np.int64))] = weights
     return dense

@@ -11,9 +11,11 @@ knows no word.
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +25,7 @@ from numpy.typing import NDArray
 from miner.annotation.annotations import EVERY, read_split
 from miner.annotation.editions import BookReader, Edition, read_editions
 from miner.books.book import SPOKEN_KINDS
+from miner.books.download import read_book_bytes
 from miner.dialogue.cut_facts import N_FACTS, Facts, count_plain, first_facts
 from miner.dialogue.cuts import (
     BEGINS,
@@ -44,8 +47,10 @@ from miner.dialogue.segments import Ints
 from miner.models.cut_printing import PrintedParagraph, choose_printing, print_book
 from miner.models.prepared_files import Arrays, Record
 from miner.models.tagger.training_config import Option
+from miner.models.weight_files import refuse_existing_weights, write_weights
 
 _N_PRINTINGS = 12  # of the books of one language, and at most three of a book
+_LARGEST_BYTE = 127
 _WEIGHT_OF_PRINTED = 0.5  # of a paragraph printed anew, beside 1 for one that somebody read
 
 Chosen = dict[int, tuple[tuple[int, int], ...]]
@@ -64,7 +69,21 @@ class CutTraining:
     margin: Annotated[float, Option("By how much the right step must win over each other one.")] = (
         1.0
     )
+    kept: Annotated[int, Option("The most facts of a kind whose weights are written.")] = 50_000
     wordless: Annotated[float, Option("Share of paragraphs learned without their words.")] = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutRun:
+    """Where the examples of a run come from, and where its weights go."""
+
+    out: Annotated[
+        Path, Option("File for the weights, and for a record beside it.", short="-o")
+    ] = Path("cuts.safetensors")
+    gold: Annotated[Path, Option("Folder of annotations.")] = Path("annotations")
+    books: Annotated[Path | None, Option("Folder of Gutenberg files.", envvar="MINER_BOOKS")] = None
+    train_split: Annotated[str, Option("Splits to train on, joined with +.")] = "train+dev"
+    without: Annotated[tuple[str, ...], Option("Number of a book to leave out of training.")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +103,52 @@ class CutExample:
     page: Page
     speech: Chosen
     weight: float = 1.0
+
+
+def train_cuts(
+    run: CutRun,
+    options: CutTraining,
+    force: bool,
+    command: str,
+    report: Callable[[str], object],
+) -> None:
+    """Trains the model on annotated books, and writes its weights with a record beside.
+
+    Args:
+        run: where the examples come from, and where the weights go.
+        options: the choices of the training.
+        force: whether existing files are replaced.
+        command: the command line, for the record.
+        report: called with a line for all that is left out, and for each step that is done.
+
+    Raises:
+        ValueError: if a file exists and `force` is False, or the examples cannot be read or
+            learned from.
+        OSError: if a file cannot be read or written.
+    """
+    refuse_existing_weights(run.out, force)
+    started = time.monotonic()
+    left_out: list[str] = []
+
+    def leave_out(line: str) -> None:
+        left_out.append(line)
+        report(f"left out, {line}")
+
+    read = partial(read_book_bytes, books=run.books)
+    split = run.gold, run.train_split
+    examples = read_cut_examples(*split, read, options, run.without, leave_out)
+    n_books = len({example.book for example in examples})
+    report(f"read {n_books} books in {time.monotonic() - started:.0f} seconds")
+    model = fit_cuts(examples, options, report)
+    record = {
+        "command": command,
+        "data": f"{run.gold} {run.train_split}",
+        "left out": list(run.without),
+        "chapters left out": left_out,
+        **describe(examples, options),
+    }
+    write_weights(run.out, weights_of(model, options.kept), record, force)
+    report(f"{run.out}: trained, {time.monotonic() - started:.0f} seconds in all")
 
 
 def read_cut_examples(
@@ -345,22 +410,26 @@ def _dense(kept: NDArray[np.intp], weights: NDArray[np.float32]) -> NDArray[np.f
     return dense
 
 
-def weights_of(model: CutModel, smallest: float = 0.0) -> Arrays:
-    """Returns the weights of a model in 16 bits, as `cuts.load_cuts` reads them.
+def weights_of(model: CutModel, most: int) -> Arrays:
+    """Returns the weights of a model in 8 bits, as `cuts.load_cuts` reads them.
 
     Args:
         model: the model.
-        smallest: facts whose weights are all smaller are left out.
+        most: how many facts of each kind keep their weights: those with the largest.
     """
-    found: Arrays = {
-        "languages": np.frombuffer(" ".join(sorted(model.languages)).encode(), np.uint8)
-    }
-    for name, reading in (("first", model.first), ("second", model.second)):
-        for part, weights in (("states", reading.states), ("arcs", reading.arcs)):
-            size = np.abs(weights) if weights.ndim == 1 else np.abs(weights).max(axis=1)
-            facts = np.flatnonzero(size > smallest)
-            found[f"{name}.{part}.facts"] = facts.astype(np.uint32)
-            found[f"{name}.{part}.weights"] = weights[facts].astype(np.float16)
+    codes = " ".join(sorted(model.languages)).encode()
+    found: Arrays = {"languages": np.frombuffer(codes, np.uint8)}
+    for reading, weights_of_reading in (("first", model.first), ("second", model.second)):
+        for part, weights in zip(Weights._fields, weights_of_reading, strict=True):
+            sizes = np.abs(weights).reshape(len(weights), -1).max(axis=1)
+            largest = np.argsort(-sizes, kind="stable")[:most]
+            facts = np.sort(largest[sizes[largest] > 0])
+            scale = max(float(sizes.max()), 1e-9) / _LARGEST_BYTE
+            steps = np.diff(facts, prepend=0)
+            name = f"{reading}.{part}"
+            found[f"{name}.steps"] = steps.astype(np.min_scalar_type(int(steps.max(initial=0))))
+            found[f"{name}.weights"] = np.round(weights[facts] / scale).astype(np.int8)
+            found[f"{name}.scale"] = np.array([scale], np.float32)
     return found
 
 
