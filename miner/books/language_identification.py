@@ -20,8 +20,8 @@ from miner.files import writing
 
 _MOST_PARAGRAPHS = 50
 _LONGEST = 500  # characters of a paragraph that are looked at
-# A shorter paragraph may be a name, a cry or a page number. Where there is nothing else, several are
-# read as one.
+# A shorter paragraph may be a name, a cry or a page number. Where there is nothing else, several
+# are read as one.
 _SHORTEST = 100
 
 
