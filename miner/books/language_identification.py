@@ -20,7 +20,8 @@ from miner.files import writing
 
 _MOST_PARAGRAPHS = 50
 _LONGEST = 500  # characters of a paragraph that are looked at
-# A shorter paragraph may be a name, a cry or a page number. It counts where there is nothing else.
+# A shorter paragraph may be a name, a cry or a page number. Where there is nothing else, several
+# are read as one.
 _SHORTEST = 100
 
 
@@ -45,8 +46,7 @@ def identify_language(paragraphs: Sequence[str]) -> IdentifiedLanguage:
     # Loading takes half a second, so it is done only where a language is asked for.
     import py3langid
 
-    texts = [text for text in paragraphs if len(text) >= _SHORTEST]
-    texts = texts or [text for text in paragraphs if any(map(str.isalpha, text))]
+    texts = [text for text in paragraphs if len(text) >= _SHORTEST] or _joined(paragraphs)
     n = min(len(texts), _MOST_PARAGRAPHS)
     sample = [texts[number * len(texts) // n] for number in range(n)]
     with writing(Path(gettempdir())):  # where its model is unpacked, the first time
@@ -55,6 +55,18 @@ def identify_language(paragraphs: Sequence[str]) -> IdentifiedLanguage:
         return IdentifiedLanguage("", 0.0)
     code = min(votes, key=lambda code: (-votes[code], code))
     return IdentifiedLanguage(code, votes[code] / n)
+
+
+def _joined(paragraphs: Sequence[str]) -> list[str]:
+    """Returns paragraphs, all of them short, joined to longer ones. Those without letters fall."""
+    texts = [text for text in paragraphs if any(map(str.isalpha, text))]
+    joined: list[str] = []
+    for text in texts:
+        if joined and len(joined[-1]) < _SHORTEST:
+            joined[-1] = f"{joined[-1]} {text}"
+        else:
+            joined.append(text)
+    return joined
 
 
 @cache

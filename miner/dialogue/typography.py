@@ -22,8 +22,9 @@ from miner.languages.registry import ANY_CONVENTIONS, LANGUAGES, conventions_of,
 
 # A text in a language with a file has at least this share of its function words: novels have .14.
 _FEWEST_WORDS = 0.1
-# Characters from which a text without the function words of its language is identified.
-_ENOUGH_LETTERS = 100
+# Letters, and different ones, from which a text without the function words of its language is
+# identified.
+_ENOUGH_LETTERS, _ENOUGH_DIFFERENT = 80, 15
 # The two forms of written Norwegian, by the codes that they are identified as.
 _WRITTEN_AS = {"nb": "no", "nn": "no"}
 # The share of paragraphs with votes below which the marks of other languages are tried, and how
@@ -213,7 +214,8 @@ def _find_language(book: Book) -> str:
     if claimed > least and hits[best] < 2 * claimed + 10:
         return declared
     texts = [block.text for block in _paragraphs(book)]
-    if sum(map(len, texts)) >= _ENOUGH_LETTERS:
+    letters = Counter(filter(str.isalpha, "".join(texts)))
+    if letters.total() >= _ENOUGH_LETTERS and len(letters) >= _ENOUGH_DIFFERENT:
         found = identify_language(texts)
         if found.confidence > 0.5:
             return _WRITTEN_AS.get(found.code, found.code)

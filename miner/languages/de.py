@@ -51,7 +51,7 @@ LANGUAGE = Language(
         salutation="(?:(?:mein|unser)(?:e|er)? )?(?:sehr |hoch)?(?:lieb(?:e|er|ste|ster)|"
         "teu(?:re|rer|erste)|theu(?:re|rer)|verehrte[rs]?|"
         r"geehrte[rs]?)\b[^.!?“”\"»«]{0,40}?",
-        letter_words="Brief|Zettel|Zeilen|Billet|Telegramm|schrieb|geschrieben|lautete|las|"
+        letter_words="(?-i:Brief)|Zettel|Zeilen|Telegramm|schrieb|geschrieben|lautete|las|"
         "gelesen|Inschrift|Anzeige",
     ),
     titles=BookTitles(

@@ -51,8 +51,8 @@ LANGUAGE = Language(
         salutation="(?:(?:mon|ma|mes) )(?:très |bien )?(?:chers?|ch[èe]res?|"
         r"bien-aimée?)\b[^.!?»”\"]{0,40}?|(?:chers?|ch[èe]res?) (?:monsieur|"
         r"madame|mademoiselle|amie?s?)\b[^.!?»”\"]{0,30}?",
-        letter_words="lettre|billet|mots|lignes|dépêche|télégramme|écrivit|écrit|lut|lisait|"
-        "ainsi conçue?s?|suit|inscription|affiche|pancarte",
+        letter_words="lettre|mots|lignes|dépêche|télégramme|écrivit|écrit|lut|lisait|"
+        "ainsi conçue?s?|comme suit|affiche|pancarte",
     ),
     titles=BookTitles(
         articles="les?|la|l|une?",

@@ -50,7 +50,7 @@ LANGUAGE = Language(
         salutation="(?:(?:mi[oa]|miei|mie) )?(?:car[oaie]|carissim[oaie]|amatissim[oa]|"
         "dilett[oa]|egregi[oa]|gentilissim[oa]|stimatissim[oa]|"
         r"illustrissim[oa])\b[^.!?»”\"]{0,40}?",
-        letter_words="lettera|biglietto|righe|parole|telegramma|scrisse|scritto|lesse|"
+        letter_words="lettera|biglietto|righe|telegramma|scrisse|scritto|lesse|"
         "leggeva|diceva così|iscrizione|cartello|avviso",
     ),
     titles=BookTitles(

@@ -49,8 +49,8 @@ LANGUAGE = Language(
         write_after_comma="schreef",
         salutation="(?:mijne? )?(?:zeer |hoog)?(?:lieve|liefste|beste|waarde|waardste|"
         r"geachte|dierbare|geliefde)\b[^.!?“”\"]{0,40}?",
-        letter_words="brief|briefje|regels|billet|telegram|schreef|geschreven|las|luidde|"
-        "opschrift|advertentie",
+        letter_words="(?:de|den|een|dien|dezen?|zijn|haar|volgenden?) brief|briefje|regels|"
+        "telegram|schreef|geschreven|las|luidde|opschrift|advertentie",
     ),
     titles=BookTitles(
         articles="de|het|een",
