@@ -10,13 +10,13 @@ a word of speech. An occurrence does not count for itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.dialogue.segments import Glue, Ints, Segments, edge_of, read_glue
+from miner.dialogue.segments import Glue, Ints, Segments, edge_of, number_texts, read_glue
 
 Hashes = NDArray[np.uint32]
 Bools = NDArray[np.bool_]
@@ -57,7 +57,7 @@ class ColumnReader:
         block = segments.blocks[self._first]
         self.starts = np.diff(block, prepend=-1) > 0  # whether a segment is the first of its block
         self._ends = np.append(self.starts[1:], True)
-        lower, lower_of = _lowered(segments.vocabulary)
+        lower_of, lower = number_texts([word.lower() for word in segments.vocabulary])
         self._n_lower = len(lower)
         self._token = lower_of[segments.words]
         self._is_capital = np.array([word[0].isupper() for word in segments.vocabulary], np.bool_)[
@@ -124,12 +124,13 @@ class ColumnReader:
 
     def _read_words(self, lower: Sequence[str]) -> None:
         cores, tails = zip(*map(_core_and_tail, lower), strict=True)
-        self._hashes = _table(hash_of, lower)
-        suffixes = {size: _table(_hash_of_ending(size), cores) for size in (2, 3, 4)}
+        self._hashes = _table(lower)
+        suffixes: dict[int, Hashes] = {}
         self._endings: dict[int, tuple[Ints, int]] = {}
-        for size in (2, 3):
-            different, ending = np.unique(suffixes[size], return_inverse=True)
-            self._endings[size] = ending.astype(np.int32), len(different)
+        for size in (2, 3, 4):
+            ending, different = number_texts([core[-size:] for core in cores])
+            suffixes[size] = _table(different)[ending]
+            self._endings[size] = ending, len(different)
         n_small = np.bincount(self._token[~self._is_capital], minlength=self._n_lower)
         is_name = n_small < 0.05 * self._counts
         names = [
@@ -144,8 +145,8 @@ class ColumnReader:
             "w1": self._word(0, self._hashes),
             "w2": self._word(1, self._hashes),
             "last": self._hashes[self._token[self._end - 1]],
-            "core": self._word(0, _table(hash_of, cores)),
-            "tail": self._word(0, _table(hash_of, tails)),
+            "core": self._word(0, _table(cores)),
+            "tail": self._word(0, _table(tails)),
             "suffix 2": self._word(0, suffixes[2]),
             "suffix 3": self._word(0, suffixes[3]),
             "suffix 4": self._word(0, suffixes[4]),
@@ -263,13 +264,6 @@ class ColumnReader:
             self.columns[f"next {name}"] = _shifted(column[::-1], self._ends[::-1])[::-1]
 
 
-def _lowered(vocabulary: Sequence[str]) -> tuple[list[str], Ints]:
-    """Returns the different words in small letters, and the number of each word among them."""
-    numbers: dict[str, int] = {}
-    found = [numbers.setdefault(word.lower(), len(numbers)) for word in vocabulary]
-    return list(numbers), np.array(found, np.int32)
-
-
 def _core_and_tail(word: str) -> tuple[str, str]:
     """Returns the longest part of a word, and what follows it after a hyphen or an apostrophe.
 
@@ -282,12 +276,8 @@ def _core_and_tail(word: str) -> tuple[str, str]:
     return core, word[word.index(core) + len(core) :]
 
 
-def _hash_of_ending(size: int) -> Callable[[str], int]:
-    return lambda word: hash_of(word[-size:])
-
-
-def _table(value: Callable[[str], int], texts: Sequence[str]) -> Hashes:
-    return np.fromiter(map(value, texts), np.uint32, len(texts))
+def _table(texts: Sequence[str]) -> Hashes:
+    return np.fromiter(map(crc32, map(str.encode, texts)), np.uint32, len(texts))
 
 
 def _glue_tables(glues: Sequence[str]) -> tuple[dict[str, NDArray], dict[str, NDArray]]:

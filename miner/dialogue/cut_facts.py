@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from miner.dialogue.cut_columns import ColumnReader, Columns, Hashes, hash_of
+from miner.dialogue.segments import Ints
 
 N_FACTS = 2**20
 Templates = tuple[tuple[str, ...], ...]
@@ -191,24 +192,28 @@ def _with_words(templates: Templates) -> Templates:
     return tuple(columns for columns in templates if not _WORDS.isdisjoint(columns))
 
 
-def first_facts(reader: ColumnReader) -> Facts:
-    """Returns the facts of a first reading, which knows no words."""
-    return Facts(*(_mixed(reader.columns, _without_words(found)) for found in (STATES, ARCS)))
+def first_facts(reader: ColumnReader, rows: Ints) -> Facts:
+    """Returns the facts of a first reading of some segments, which knows no words."""
+    columns = {name: column[rows] for name, column in reader.columns.items()}
+    return Facts(*(_mixed(columns, _without_words(found)) for found in (STATES, ARCS)))
 
 
-def second_facts(reader: ColumnReader, language: str) -> Facts:
+def second_facts(reader: ColumnReader, rows: Ints, language: str) -> Facts:
     """Returns all facts. The facts with words come last, those with the language at the very end.
 
     Args:
         reader: the columns, with those of a first reading.
+        rows: the segments.
         language: the code of a language that has facts of its own, or "" where there is none.
     """
     found = []
+    columns = {name: column[rows] for name, column in reader.columns.items()}
     for templates in (STATES + READ_STATES, ARCS + READ_ARCS):
-        plain = _mixed(reader.columns, _without_words(templates))
-        worded = _mixed(reader.columns, _with_words(templates))
+        plain = _mixed(columns, _without_words(templates))
+        worded = _mixed(columns, _with_words(templates))
         if not found:
-            worded = np.concatenate([worded, _mixed_own_words(reader.own_words())], axis=1)
+            own = _mixed_own_words(reader.own_words()[rows])
+            worded = np.concatenate([worded, own], axis=1)
         parts = [plain, worded]
         if language:
             parts.append(_mix(worded, np.uint32(hash_of(language))) % np.uint32(N_FACTS))

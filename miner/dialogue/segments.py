@@ -113,8 +113,8 @@ def find_segments(texts: Sequence[str]) -> Segments:
     """Returns the segments of the texts of blocks, in order."""
     joined = _EDGE.join(("", *(text.replace(_EDGE, " ") for text in texts), ""))
     parts = _GLUE.split(joined)
-    words, vocabulary = _numbered(parts[2:-1:2])
-    before, glues = _numbered(parts[1::2])
+    words, vocabulary = number_texts(parts[2:-1:2])
+    before, glues = number_texts(parts[1::2])
     ends = np.cumsum(np.fromiter(map(len, parts), np.int32, len(parts)), dtype=np.int32)
     n_edges = np.array([glue.count(_EDGE) for glue in glues], dtype=np.int32)
     blocks = np.cumsum(n_edges[before[:-1]], dtype=np.int32) - 1
@@ -133,11 +133,11 @@ def find_segments(texts: Sequence[str]) -> Segments:
     )
 
 
-def _numbered(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
+def number_texts(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
     """Returns the texts as numbers, and the different texts in the order of their numbers."""
-    numbers: dict[str, int] = {}
-    found = np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int32)
-    return found, tuple(numbers)
+    different = tuple(dict.fromkeys(texts))
+    numbers = dict(zip(different, range(len(different)), strict=True))
+    return np.fromiter(map(numbers.__getitem__, texts), np.int32, len(texts)), different
 
 
 def _first_words(

@@ -42,6 +42,7 @@ from miner.dialogue.cuts import (
     is_dashed,
     may_hold_speech,
     read_page,
+    table_of,
 )
 from miner.dialogue.segments import Ints
 from miner.models.cut_printing import PrintedParagraph, choose_printing, print_book
@@ -246,30 +247,30 @@ def _printed(
 
 
 def arcs_of(page: Page, speech: Chosen) -> Ints:
-    """Returns the arc to each segment of a page, TOLD in paragraphs whose speech is not known.
+    """Returns the arc to each row of a page, TOLD in paragraphs whose speech is not known.
 
     A segment is speech if most of its words are.
     """
-    segments, starts = page.segments, page.reader.starts
-    first = segments.first[: len(starts)]
-    ends = np.append(segments.first[1:], len(segments.words))[: len(starts)]
-    found = np.zeros(len(starts), np.int32)
+    segments = page.segments
+    ends = np.append(segments.first[1:], len(segments.words))
+    blocks = page.blocks
+    found = np.zeros(len(page.rows), np.int32)
     previous = -1
-    for place, block in enumerate(page.blocks.tolist()):
-        ranges = speech.get(block, ())
-        words = segments.starts[first[place] : ends[place]].tolist()
+    for number, row in enumerate(page.rows.tolist()):
+        ranges = speech.get(int(blocks[row]), ())
+        words = segments.starts[segments.first[row] : ends[row]].tolist()
         within = [
             next((n for n, (start, end) in enumerate(ranges) if start <= word < end), -1)
             for word in words
         ]
-        said = [number for number in within if number >= 0]
-        number = said[0] if 2 * len(said) >= len(within) and said else -1
-        previous = -1 if starts[place] else previous
-        if number < 0:
-            found[place] = TOLD if previous < 0 else ENDS
+        said = [place for place in within if place >= 0]
+        place = said[0] if 2 * len(said) >= len(within) and said else -1
+        previous = -1 if page.begins[number] else previous
+        if place < 0:
+            found[number] = TOLD if previous < 0 else ENDS
         else:
-            found[place] = BEGINS if previous < 0 else SAID if previous == number else CHANGES
-        previous = number
+            found[number] = BEGINS if previous < 0 else SAID if previous == place else CHANGES
+        previous = place
     return found
 
 
@@ -279,22 +280,20 @@ class _Lessons:
 
     facts: list[Facts] = field(default_factory=list)
     arcs: list[Ints] = field(default_factory=list)
-    allowed: list[Ints] = field(default_factory=list)
+    begins: list[NDArray[np.bool_]] = field(default_factory=list)
     lengths: list[Ints] = field(default_factory=list)
     weights: list[NDArray[np.float32]] = field(default_factory=list)
 
     def add(self, example: CutExample, facts: Facts) -> None:
-        """Adds the paragraphs of an example."""
+        """Adds the paragraphs of an example, with the facts of the rows of its page."""
         page = example.page
-        is_known = np.isin(page.blocks, list(example.speech))
-        arcs = arcs_of(page, example.speech)[is_known]
-        lengths = np.bincount(page.blocks[is_known], minlength=1)
+        blocks = page.blocks[page.rows]
+        is_known = np.isin(blocks, list(example.speech))
+        lengths = np.bincount(blocks[is_known], minlength=1)
         lengths = lengths[lengths > 0].astype(np.int32)
         self.facts.append(Facts(facts.states[is_known], facts.arcs[is_known]))
-        self.arcs.append(arcs)
-        # What somebody read may be speech, whatever opens it.
-        allowed = np.maximum(page.allowed[is_known], TO_SPEECH[arcs].astype(np.int32))
-        self.allowed.append(np.minimum(allowed, 1))
+        self.arcs.append(arcs_of(page, example.speech)[is_known])
+        self.begins.append(page.begins[is_known])
         self.lengths.append(lengths)
         self.weights.append(np.full(len(lengths), example.weight, np.float32))
 
@@ -311,7 +310,7 @@ def fit_cuts(
         raise ValueError("found no paragraph with dashes, expected some to learn from")
     lessons = _Lessons()
     for example in examples:
-        lessons.add(example, first_facts(example.page.reader))
+        lessons.add(example, first_facts(example.page.reader, example.page.rows))
     first = _fit(lessons, options, report)
     languages = frozenset(example.language for example in examples)
     model = CutModel(first, first, languages)
@@ -343,12 +342,13 @@ def _fit(
         np.concatenate([facts.arcs for facts in lessons.facts]), options.least
     )
     right = np.concatenate(lessons.arcs)
-    allowed = np.concatenate(lessons.allowed)
+    begins = np.concatenate(lessons.begins)
     ends = np.cumsum(np.concatenate(lessons.lengths))
     counts = np.concatenate(lessons.weights)
     # Number 0 is all facts without a weight.
-    weights = _Averaged((len(of_states) + 1,)), _Averaged((len(of_arcs) + 1, N_ARCS))
+    weights = _Averaged((len(of_states) + 1, 1)), _Averaged((len(of_arcs) + 1, N_ARCS))
     steps = np.eye(N_ARCS, dtype=np.float32)
+    unforced = np.zeros(len(right), np.bool_)
     for epoch in range(options.epochs):
         n_wrong = 0
         for number in chance.permutation(len(ends)):
@@ -356,10 +356,9 @@ def _fit(
             of_state, of_arc, gold = states[rows], arcs[rows], right[rows]
             if n_plain and chance.random() < options.wordless:
                 of_state, of_arc = of_state[:, : n_plain[0]], of_arc[:, : n_plain[1]]
-            starts = np.zeros(len(gold), np.bool_)
-            starts[0] = True
             scores = weights[1].now[of_arc].sum(axis=1) + options.margin * (1 - steps[gold])
-            found = decode(weights[0].now[of_state].sum(axis=1), scores, starts, allowed[rows])
+            said = weights[0].now[of_state].sum(axis=(1, 2))
+            found = decode(said, scores, begins[rows], unforced[: len(gold)])
             wrong = np.flatnonzero(found != gold)
             for one in weights:
                 one.n_steps += 1
@@ -367,11 +366,11 @@ def _fit(
                 continue
             n_wrong += 1
             moves = (steps[gold[wrong]] - steps[found[wrong]]) * counts[number]
-            weights[0].move(of_state[wrong], moves @ TO_SPEECH)
+            weights[0].move(of_state[wrong], moves @ TO_SPEECH[:, None])
             weights[1].move(of_arc[wrong], moves)
         report(f"epoch {epoch + 1}: {n_wrong / len(ends):.3f} of {len(ends):,} paragraphs wrong")
     return Weights(
-        _dense(of_states, weights[0].average()[1:]), _dense(of_arcs, weights[1].average()[1:])
+        table_of(of_states, weights[0].average()[1:]), table_of(of_arcs, weights[1].average()[1:])
     )
 
 
@@ -404,12 +403,6 @@ def _numbered(facts: NDArray[np.uint32], least: int) -> tuple[NDArray[np.int32],
     return numbers[facts], kept
 
 
-def _dense(kept: NDArray[np.intp], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    dense = np.zeros((N_FACTS, *weights.shape[1:]), np.float32)
-    dense[kept] = weights
-    return dense
-
-
 def weights_of(model: CutModel, most: int) -> Arrays:
     """Returns the weights of a model in 8 bits, as `cuts.load_cuts` reads them.
 
@@ -420,15 +413,16 @@ def weights_of(model: CutModel, most: int) -> Arrays:
     codes = " ".join(sorted(model.languages)).encode()
     found: Arrays = {"languages": np.frombuffer(codes, np.uint8)}
     for reading, weights_of_reading in (("first", model.first), ("second", model.second)):
-        for part, weights in zip(Weights._fields, weights_of_reading, strict=True):
-            sizes = np.abs(weights).reshape(len(weights), -1).max(axis=1)
+        for part, table in zip(Weights._fields, weights_of_reading, strict=True):
+            sizes = np.abs(table.weights).max(axis=1)[table.numbers]
             largest = np.argsort(-sizes, kind="stable")[:most]
             facts = np.sort(largest[sizes[largest] > 0])
             scale = max(float(sizes.max()), 1e-9) / _LARGEST_BYTE
             steps = np.diff(facts, prepend=0)
+            weights = table.weights[table.numbers[facts]]
             name = f"{reading}.{part}"
             found[f"{name}.steps"] = steps.astype(np.min_scalar_type(int(steps.max(initial=0))))
-            found[f"{name}.weights"] = np.round(weights[facts] / scale).astype(np.int8)
+            found[f"{name}.weights"] = np.round(weights / scale).astype(np.int8)
             found[f"{name}.scale"] = np.array([scale], np.float32)
     return found
 
