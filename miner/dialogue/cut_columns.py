@@ -72,8 +72,8 @@ class ColumnReader:
         right = self._read_glue()
         self._read_paragraphs(right, dashed, block)
         self._read_book(right, dashed[segments.blocks])
-        self._read_neighbours(("glue", "mark", "case", "w1", "core", "tail", "last", "length"))
-        self._read_neighbours(("asks", "tone"))
+        self._add_previous(("glue", "mark", "case", "core", "tail", "length", "asks"))
+        self._add_next(("w1", "case", "asks"))
 
     def add_reading(self, told: Bools) -> None:
         """Adds the columns that a first reading of the book gives.
@@ -109,7 +109,8 @@ class ColumnReader:
             1 - (is_told.sum() + 1) / (len(token) + 2),
         )
         self.columns["tone read"] = self._tone_of_segments(tones)
-        self._read_neighbours(("tells", "tone read"))
+        self._add_previous(("tells", "tone read"))
+        self._add_next(("tells",))
 
     def own_words(self) -> Hashes:
         """The hashes of the first words of each segment, 0 after its last: (segments, words)."""
@@ -144,13 +145,11 @@ class ColumnReader:
         self.columns |= {
             "w1": self._word(0, self._hashes),
             "w2": self._word(1, self._hashes),
-            "last": self._hashes[self._token[self._end - 1]],
             "core": self._word(0, _table(cores)),
             "tail": self._word(0, _table(tails)),
             "suffix 2": self._word(0, suffixes[2]),
             "suffix 3": self._word(0, suffixes[3]),
             "suffix 4": self._word(0, suffixes[4]),
-            "person": self._word(1, suffixes[2]),
             "case": self._is_capital[self._first].astype(np.uint32),
             "name 2": names[1],
             "shape": names[0] * 16 + names[1] * 4 + names[2],
@@ -256,12 +255,16 @@ class ColumnReader:
         sums = np.add.reduceat(tones, self._first) / np.sqrt(self._lengths)
         return np.digitize(sums, _TONES_OF_SEGMENTS).astype(np.uint32)
 
-    def _read_neighbours(self, names: Sequence[str]) -> None:
-        """Adds the columns of the segments before and after in the same block."""
+    def _add_previous(self, names: Sequence[str]) -> None:
+        """Adds the columns of the segments before in the same block."""
         for name in names:
-            column = self.columns[name]
-            self.columns[f"previous {name}"] = _shifted(column, self.starts)
-            self.columns[f"next {name}"] = _shifted(column[::-1], self._ends[::-1])[::-1]
+            self.columns[f"previous {name}"] = _shifted(self.columns[name], self.starts)
+
+    def _add_next(self, names: Sequence[str]) -> None:
+        """Adds the columns of the segments after in the same block."""
+        for name in names:
+            backwards = _shifted(self.columns[name][::-1], self._ends[::-1])
+            self.columns[f"next {name}"] = backwards[::-1]
 
 
 def _core_and_tail(word: str) -> tuple[str, str]:

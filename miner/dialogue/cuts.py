@@ -34,10 +34,10 @@ N_ARCS = 5
 TO_SPEECH = np.array([0, 1, 0, 1, 1], np.float32)  # whether speech stands after each arc
 _NEVER = -1e9
 _SEGMENTS_AT_ONCE = 256
-_MOST_NARRATION = 240_000  # characters of narration from which the use of words is read
+_MOST_NARRATION = 120_000  # characters of narration from which the use of words is read
 
 _DASH = r"--|[\u2014\u2013\u2015]"
-_OPENING_DASH = re.compile(rf"(?:{_DASH}|-)\s?(?=\S)")
+_OPENING_DASH = re.compile(rf"(?:{_DASH}|-(?!-))\s?(?=\S)")
 _HAS_DASH = re.compile(_DASH)
 _MAY_OPEN = re.compile(rf"{_DASH}|[\u00ab\u00bb\u201e\u201c\u201d\"]")
 _OPENERS = "\u00a1\u00bf\u00ab\u201e\u201c([\"'_\u2026 \n"

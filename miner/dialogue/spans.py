@@ -261,6 +261,8 @@ def _cut(
             read.append(position)
         else:
             others.append(block.text)
+    if not read:
+        return found
     known = {
         place: [Quoted(part.start, part.end, not are_inside) for part in quoted[position]]
         for place, position in enumerate(read)
@@ -268,7 +270,7 @@ def _cut(
     }
     texts = [blocks[position].text for position in read]
     model = cut_model()
-    page = read_page(texts, others, known) if model and texts else None
+    page = read_page(texts, others, known) if model else None
     if model and page:
         speech = model.find_speech(page, typography.language)
     else:

@@ -105,8 +105,9 @@ def _print_paragraph(
             if span.text.strip():
                 opens = bool(printing.before) and previous is not None and previous.is_utterance
                 is_open = opens and (span.text.strip()[0].islower() or chance.random() < 0.8)
-                if is_open and printing.moves_stop:
-                    text = text.removesuffix(",")
+                if is_open and printing.moves_stop and text.endswith(","):
+                    text = text[:-1]
+                    speech[-1] = speech[-1][0], len(text)
                 text += _narration(text, span.text, previous, printing, is_open)
                 previous = span
             continue
@@ -128,6 +129,7 @@ def _print_paragraph(
         else:
             text = before + " "
         text += words
+        start += len(text[start:]) - len(text[start:].lstrip())
         speech.append((start, len(text)))
         is_open, previous = False, span
     is_mixed = len(speech) > 1 or any(

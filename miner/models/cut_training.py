@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from miner.annotation.annotations import EVERY, read_split
 from miner.annotation.editions import BookReader, Edition, read_editions
-from miner.books.book import SPOKEN_KINDS
+from miner.books.book import SPOKEN_KINDS, Block
 from miner.books.download import read_book_bytes
 from miner.dialogue.cut_facts import N_FACTS, Facts, count_plain, first_facts
 from miner.dialogue.cuts import (
@@ -52,6 +52,8 @@ from miner.models.weight_files import refuse_existing_weights, write_weights
 
 _N_PRINTINGS = 12  # of the books of one language, and at most three of a book
 _LARGEST_BYTE = 127
+_WEIGHT_OF_PAGE = 0.5  # of a paragraph that is read without the rest of its book
+_BLOCKS_OF_PAGE = 16
 _WEIGHT_OF_PRINTED = 0.5  # of a paragraph printed anew, beside 1 for one that somebody read
 
 Chosen = dict[int, tuple[tuple[int, int], ...]]
@@ -97,6 +99,7 @@ class CutExample:
         page: all paragraphs of the book in which speech is looked for.
         speech: the start and end of each speech in those whose speech is known, by their place.
         weight: how much they count.
+        is_printed: whether they were printed anew.
     """
 
     book: str
@@ -104,6 +107,7 @@ class CutExample:
     page: Page
     speech: Chosen
     weight: float = 1.0
+    is_printed: bool = False
 
 
 def train_cuts(
@@ -211,16 +215,24 @@ def _annotated(edition: Edition) -> Iterable[CutExample]:
             speech.setdefault(span.paragraph, []).append((span.start, span.end))
         else:
             unsaid.add(span.paragraph)
+
+    def example_of(blocks: Sequence[Block], weight: float) -> Iterable[CutExample]:
+        read = [block for block in blocks if may_hold_speech(block.text)]
+        others = [block.text for block in blocks if not may_hold_speech(block.text)]
+        known = {
+            place: tuple(speech.get(block.index, ()))
+            for place, block in enumerate(read)
+            if block.chapter in chapters and not (block.index in unsaid and is_dashed(block.text))
+        }
+        if known and (page := read_page([block.text for block in read], others)):
+            yield CutExample(card.book, card.language, page, known, weight)
+
     blocks = [block for block in edition.book_spans.book.blocks if block.kind in SPOKEN_KINDS]
-    read = [block for block in blocks if may_hold_speech(block.text)]
-    others = [block.text for block in blocks if not may_hold_speech(block.text)]
-    known = {
-        place: tuple(speech.get(block.index, ()))
-        for place, block in enumerate(read)
-        if block.chapter in chapters and not (block.index in unsaid and is_dashed(block.text))
-    }
-    if page := read_page([block.text for block in read], others):
-        yield CutExample(card.book, card.language, page, known)
+    yield from example_of(blocks, 1.0)
+    # Some pages alone, which show little of what is usual in the book.
+    annotated = [block for block in blocks if block.chapter in chapters]
+    for start in range(0, len(annotated), 2 * _BLOCKS_OF_PAGE):
+        yield from example_of(annotated[start : start + _BLOCKS_OF_PAGE], _WEIGHT_OF_PAGE)
 
 
 def _printed(
@@ -243,7 +255,7 @@ def _printed(
     ]
     if page := read_page([page.text for page in read], others):
         speech = {place: read[place].speech for place in sorted(chosen)}
-        yield CutExample(book, language, page, speech, _WEIGHT_OF_PRINTED)
+        yield CutExample(book, language, page, speech, _WEIGHT_OF_PRINTED, is_printed=True)
 
 
 def arcs_of(page: Page, speech: Chosen) -> Ints:
@@ -435,9 +447,9 @@ def describe(examples: Sequence[CutExample], options: CutTraining) -> Record:
         "books read": list(dict.fromkeys(example.book for example in read)),
         "paragraphs read": sum(len(example.speech) for example in read),
         "books printed anew": list(
-            dict.fromkeys(example.book for example in examples if example.weight != 1)
+            dict.fromkeys(example.book for example in examples if example.is_printed)
         ),
         "paragraphs printed anew": sum(
-            len(example.speech) for example in examples if example.weight != 1
+            len(example.speech) for example in examples if example.is_printed
         ),
     }

@@ -24,7 +24,6 @@ LANGUAGE = Language(
         marks=("guillemets",),
         has_dash=True,
         quotes_beside_dash=True,
-        attribution_verbs="zise|întrebă",
         attributions_inside_marks=True,
         function_words="și de la în nu cu pe un că mai se din",
     ),
@@ -121,7 +120,5 @@ def test_conventions_refuse_unknown_marks():
             marks=("curly",),
             has_dash=False,
             quotes_beside_dash=False,
-            dash_closes=False,
-            attribution_verbs="",
             function_words="",
         )
