@@ -172,7 +172,7 @@ class Table(NamedTuple):
         weights: (facts, 1) for states, (facts, N_ARCS) for arcs. The first row is 0.
     """
 
-    numbers: Ints
+    numbers: NDArray[np.unsignedinteger]
     weights: Floats
 
     def sum(self, facts: Hashes) -> Floats:
@@ -180,7 +180,8 @@ class Table(NamedTuple):
         total = np.zeros((len(facts), self.weights.shape[1]), np.float32)
         for start in range(0, len(facts), _SEGMENTS_AT_ONCE):
             part = slice(start, start + _SEGMENTS_AT_ONCE)
-            total[part] = self.weights[self.numbers[facts[part]]].sum(axis=1)
+            rows = self.numbers.take(facts[part], mode="clip")
+            total[part] = self.weights.take(rows, axis=0, mode="clip").sum(axis=1)
         return total
 
 
@@ -371,6 +372,6 @@ def _table(found: Mapping[str, Floats], name: str) -> Table:
 
 def table_of(facts: NDArray[np.int64], weights: Floats) -> Table:
     """Returns the table of the weights of some facts."""
-    numbers = np.zeros(N_FACTS, np.int32)
+    numbers = np.zeros(N_FACTS, np.min_scalar_type(len(facts)))
     numbers[facts] = np.arange(1, len(facts) + 1)
     return Table(numbers, np.concatenate([np.zeros_like(weights[:1]), weights]))

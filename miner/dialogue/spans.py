@@ -126,9 +126,15 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
             continue
         outer = last if ranges[0].continues else None
         runs_on = False if position in letters else outer
-        spoken = are_speech(block, ranges, runs_on, thoughts)
-        if block.kind is BlockKind.PARAGRAPH:
-            spoken = [part.is_cut or said for part, said in zip(ranges, spoken, strict=True)]
+        is_paragraph = block.kind is BlockKind.PARAGRAPH
+        if is_paragraph and all(part.is_cut for part in ranges):
+            spoken = [True] * len(ranges)
+        else:
+            spoken = are_speech(block, ranges, runs_on, thoughts)
+            spoken = [
+                said or (part.is_cut and is_paragraph)
+                for part, said in zip(ranges, spoken, strict=True)
+            ]
         last = spoken[-1] if not ranges[-1].closed else None
         if outer and last is False:
             last = True  # a letter inside a told story: the story continues after it
