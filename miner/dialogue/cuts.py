@@ -46,7 +46,8 @@ _END_OF_SPEECH = re.compile(
     rf"(?:\s*(?!{_DASH}|\s|[\u00ab\u201e\u201c(\[\u00a1\u00bf]|-\s).)*", re.S
 )
 _LAST_DASH = re.compile(rf"(?:{_DASH}|(?<!\S)-)$")
-_DASH_AFTER_STOP = re.compile(rf"[.:?!\u2026]\s*(?:{_DASH})")
+# A dash right before a word opens speech if a stop stands before it, even after "—said he".
+_DASH_AFTER_STOP = re.compile(rf"[.:?!\u2026]\s*(?:{_DASH})(?!\s)")
 
 
 def is_dashed(text: str) -> bool:

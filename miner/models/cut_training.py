@@ -243,19 +243,30 @@ def _printed(
     chance: random.Random,
 ) -> Iterable[CutExample]:
     """Yields some paragraphs of a book printed anew: all kinds, those with narration above all."""
-    read = [page for page in pages if may_hold_speech(page.text)]
-    others = [page.text for page in pages if not may_hold_speech(page.text)]
-    mixed = [place for place, page in enumerate(read) if page.is_mixed]
-    said = [place for place, page in enumerate(read) if page.speech and not page.is_mixed]
-    told = [place for place, page in enumerate(read) if not page.speech]
-    chosen = [
-        place
-        for places, n in ((mixed, n_most), (said, n_most // 4), (told, n_most // 8))
-        for place in chance.sample(places, min(n, len(places)))
-    ]
-    if page := read_page([page.text for page in read], others):
-        speech = {place: read[place].speech for place in sorted(chosen)}
-        yield CutExample(book, language, page, speech, _WEIGHT_OF_PRINTED, is_printed=True)
+
+    def example_of(
+        pages: Sequence[PrintedParagraph], n_most: int, weight: float
+    ) -> Iterable[CutExample]:
+        read = [page for page in pages if may_hold_speech(page.text)]
+        others = [page.text for page in pages if not may_hold_speech(page.text)]
+        mixed = [place for place, page in enumerate(read) if page.is_mixed]
+        said = [place for place, page in enumerate(read) if page.speech and not page.is_mixed]
+        told = [place for place, page in enumerate(read) if not page.speech]
+        chosen = [
+            place
+            for places, n in ((mixed, n_most), (said, n_most // 4), (told, n_most // 8))
+            for place in chance.sample(places, min(n, len(places)))
+        ]
+        page = read_page([page.text for page in read], others)
+        if page and chosen:
+            speech = {place: read[place].speech for place in sorted(chosen)}
+            yield CutExample(book, language, page, speech, weight, is_printed=True)
+
+    yield from example_of(pages, n_most, _WEIGHT_OF_PRINTED)
+    n_alone = max(1, n_most // (4 * _BLOCKS_OF_PAGE))
+    for start in range(0, len(pages), max(_BLOCKS_OF_PAGE, len(pages) // n_alone)):
+        alone = pages[start : start + _BLOCKS_OF_PAGE]
+        yield from example_of(alone, _BLOCKS_OF_PAGE, _WEIGHT_OF_PRINTED * _WEIGHT_OF_PAGE)
 
 
 def arcs_of(page: Page, speech: Chosen) -> Ints:
