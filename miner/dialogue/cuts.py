@@ -24,7 +24,7 @@ from miner.dialogue.segments import Ints, Segments, edge_of, find_segments, read
 from miner.dialogue.weight_file import read_weights
 from miner.files import printable
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating]
 
 WEIGHTS = Path(__file__).parent / "weights" / "cuts.safetensors"
 # The arcs from a segment to the next: narration goes on, speech begins, speech ends, speech goes

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from miner.languages.registry import any_of
 
-Ints = NDArray[np.int32]
+Ints = NDArray[np.integer]
 
 _EDGE = "\x02"  # stands between two blocks
 _GLUE = re.compile(r"([\W_]+)")

@@ -130,7 +130,7 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
         if is_paragraph and all(part.is_cut for part in ranges):
             spoken = [True] * len(ranges)
         else:
-            spoken = are_speech(block, ranges, runs_on, thoughts)
+            spoken = are_speech(block, [part[:2] for part in ranges], runs_on, thoughts)
             spoken = [
                 said or (part.is_cut and is_paragraph)
                 for part, said in zip(ranges, spoken, strict=True)

@@ -36,6 +36,7 @@ from miner.dialogue.cuts import (
     TO_SPEECH,
     TOLD,
     CutModel,
+    Floats,
     Page,
     Weights,
     decode,
@@ -305,7 +306,7 @@ class _Lessons:
     arcs: list[Ints] = field(default_factory=list)
     begins: list[NDArray[np.bool_]] = field(default_factory=list)
     lengths: list[Ints] = field(default_factory=list)
-    weights: list[NDArray[np.float32]] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
 
     def add(self, example: CutExample, facts: Facts) -> None:
         """Adds the paragraphs of an example, with the facts of the rows of its page."""
@@ -405,7 +406,7 @@ class _Averaged:
         self.n_steps = 1
         self._sum = np.zeros(shape, np.float64)
 
-    def move(self, facts: NDArray[np.int32], moves: NDArray[np.float32]) -> None:
+    def move(self, facts: Ints, moves: Floats) -> None:
         """Adds a move to the weights of all facts of a row."""
         numbers = facts.ravel()
         repeated = np.repeat(moves, facts.shape[1], axis=0)

@@ -36,7 +36,7 @@ PAGES = {
         ["dash"],
         """El barquero miró el río largo rato, porque la niebla no dejaba ver la otra orilla.
         ⟦—¿Está aquí la barca?⟧—preguntó la mujer de los gansos.
-        ⟦—No la que usted espera⟧—respondió el hombre de la cuerda sin volver la cabeza—. ⟦Ni la que \
+        ⟦—No la que usted espera⟧—respondió el hombre sin volver la cabeza—. ⟦Ni la que \
 espero yo.⟧
         ⟦—Pues si no viene⟧—dijo ella—, ⟦comeremos aquí.⟧
         La mujer abrió la cesta y dijo: ⟦—Hay pan y medio queso.⟧

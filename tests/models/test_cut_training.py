@@ -70,9 +70,9 @@ def model():
 def test_what_is_learned_is_found_again(model):
     known = example_of(pages(VERBS, 2))
     found = model.find_speech(known.page, "es")
-    assert [
-        words(text, ranges) for text, ranges in zip(known.page.texts, found, strict=True)
-    ] == [words(text, known.speech[place]) for place, text in enumerate(known.page.texts)]
+    assert [words(text, ranges) for text, ranges in zip(known.page.texts, found, strict=True)] == [
+        words(text, known.speech[place]) for place, text in enumerate(known.page.texts)
+    ]
 
 
 def test_verbs_that_were_never_seen_are_known_by_their_use(model):
