@@ -197,6 +197,8 @@ class ColumnReader:
         kinds = np.where(has_dash > 0, 1 + columns["mark"] * 2 + columns["case"], 0)
         is_inner = (has_dash > 0) & ~starts
         habit = _habit(dashed, block, is_inner, columns["case"])
+        n_quoted = int((right["opens"][before] & starts).sum())  # paragraphs that a mark opens
+        quotes = np.digitize(n_quoted / max(1, int(dashed.sum())), (0.01, 0.05, 0.2, 0.5))
         columns |= {
             "depth": np.clip(depth, -1, 2).astype(np.uint32),
             "brackets": np.clip(brackets, -1, 2).astype(np.uint32),
@@ -204,6 +206,7 @@ class ColumnReader:
             "first": starts.astype(np.uint32) * 2 + ends,
             "dashes": (np.minimum(n_dashes, 3) * 4 + np.minimum(n_left, 3)).astype(np.uint32),
             "habit": np.full(len(block), habit, np.uint32),
+            "quotes": np.full(len(block), quotes, np.uint32),
             "dash before": _last_kind(kinds, is_inner, starts),
             "dash after": _last_kind(kinds[::-1], is_inner[::-1], ends[::-1])[::-1],
         }
