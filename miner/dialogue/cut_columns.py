@@ -25,20 +25,19 @@ Columns = dict[str, Hashes]
 N_OWN_WORDS = 8  # words at the beginning of a segment that count wherever they stand in it
 _FEW = 3.0  # added to counts, so that rare words tell little
 _NO_WORD, _NO_SEGMENT, _NO_LEVEL = 1, 1, 99  # the values of what is not there
-_UNKNOWN = 98  # the level of everything in a text that is too short to show what is usual in it
-_FEWEST_WORDS = 4000
+_FEWEST_WORDS = 4000  # of a text that shows what is usual in it
 # The limits of levels.
 _TONES = (-2, -1.2, -0.6, -0.25, 0.25, 0.6, 1.2)
 _TONES_OF_SEGMENTS = (-3, -2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2, 3)
 _LENGTHS = (2, 3, 4, 6, 9, 16)
 # The ends of what goes before a glue, the strongest first.
 _ENDS = ("?!", ".\u2026", ":;", ",")
-# The columns that tell what is usual in the book, and those that a first reading of it gives.
-_OF_BOOK = (
-    *("asks", "asks 2", "ending asks", "ending asks 2"),
-    *("tone", "word tone", "word tone 2", "ending tone", "ending tone 2"),
+# The columns that tell how words are used in the book.
+OF_BOOK = frozenset(
+    ("asks", "asks 2", "ending asks", "ending asks 2", "previous asks", "next asks")
+    + ("tone", "word tone", "word tone 2", "ending tone", "ending tone 2")
+    + ("tells", "ending tells", "tone read", "previous tells", "previous tone read", "next tells")
 )
-_OF_READING = ("tells", "ending tells", "tone read")
 
 
 def hash_of(text: str) -> int:
@@ -59,6 +58,7 @@ class ColumnReader:
         """
         n_words = len(segments.words)
         self._segments = segments
+        self.is_short = n_words < _FEWEST_WORDS  # too short to show how words are used
         self._first = segments.first[:n_segments]
         self._end = np.append(segments.first[1:], n_words)[:n_segments]
         self._lengths = self._end - self._first
@@ -80,7 +80,6 @@ class ColumnReader:
         right = self._read_glue()
         self._read_paragraphs(right, dashed, block)
         self._read_book(right, dashed[segments.blocks])
-        self._forget_if_short(_OF_BOOK)
         self._add_previous(("glue", "mark", "case", "core", "tail", "length", "asks"))
         self._add_next(("w1", "case", "asks"))
 
@@ -118,15 +117,8 @@ class ColumnReader:
             1 - (is_told.sum() + 1) / (len(token) + 2),
         )
         self.columns["tone read"] = self._tone_of_segments(tones)
-        self._forget_if_short(_OF_READING)
         self._add_previous(("tells", "tone read"))
         self._add_next(("tells",))
-
-    def _forget_if_short(self, names: Sequence[str]) -> None:
-        """Makes columns unknown if the text is too short to show what is usual in it."""
-        if len(self._token) < _FEWEST_WORDS:
-            for name in names:
-                self.columns[name] = np.full(len(self._first), _UNKNOWN, np.uint32)
 
     def own_words(self) -> Hashes:
         """The hashes of the first words of each segment, 0 after its last: (segments, words)."""

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from miner.dialogue.cut_columns import ColumnReader, Columns, Hashes, hash_of
+from miner.dialogue.cut_columns import OF_BOOK, ColumnReader, Columns, Hashes, hash_of
 from miner.dialogue.segments import Ints
 
 N_FACTS = 2**20
+NO_FACT = 0  # a fact without a weight
 Templates = tuple[tuple[str, ...], ...]
 
 # The columns that are words or parts of words.
@@ -159,22 +160,39 @@ class Facts(NamedTuple):
     arcs: Hashes
 
 
-def _without_words(templates: Templates) -> Templates:
-    return tuple(columns for columns in templates if _WORDS.isdisjoint(columns))
+class _Kinds(NamedTuple):
+    """Facts by what they are made of: neither use nor words, how words are used, and words."""
+
+    plain: Templates
+    used: Templates
+    worded: Templates
 
 
-def _with_words(templates: Templates) -> Templates:
-    return tuple(columns for columns in templates if not _WORDS.isdisjoint(columns))
+def _kinds(templates: Templates) -> _Kinds:
+    used = tuple(columns for columns in templates if not OF_BOOK.isdisjoint(columns))
+    worded = tuple(columns for columns in templates if not _WORDS.isdisjoint(columns))
+    return _Kinds(
+        tuple(item for item in templates if item not in used and item not in worded), used, worded
+    )
+
+
+_FIRST = _kinds(STATES), _kinds(ARCS)
+_SECOND = _kinds(STATES + READ_STATES), _kinds(ARCS + READ_ARCS)
 
 
 def first_facts(reader: ColumnReader, rows: Ints) -> Facts:
     """Returns the facts of a first reading of some segments, which knows no words."""
     columns = {name: column[rows] for name, column in reader.columns.items()}
-    return Facts(*(_mixed(columns, _without_words(found)) for found in (STATES, ARCS)))
+    return Facts(
+        *(
+            np.concatenate([_mixed(columns, kinds.plain), _used(reader, columns, kinds)], axis=1)
+            for kinds in _FIRST
+        )
+    )
 
 
 def second_facts(reader: ColumnReader, rows: Ints, language: str) -> Facts:
-    """Returns all facts. The facts with words come last, those with the language at the very end.
+    """Returns all facts: those of use after the plain ones, then those with words.
 
     Args:
         reader: the columns, with those of a first reading.
@@ -183,22 +201,31 @@ def second_facts(reader: ColumnReader, rows: Ints, language: str) -> Facts:
     """
     found = []
     columns = {name: column[rows] for name, column in reader.columns.items()}
-    for templates in (STATES + READ_STATES, ARCS + READ_ARCS):
-        plain = _mixed(columns, _without_words(templates))
-        worded = _mixed(columns, _with_words(templates))
+    for kinds in _SECOND:
+        worded = _mixed(columns, kinds.worded)
         if not found:
             own = _mixed_own_words(reader.own_words()[rows])
             worded = np.concatenate([worded, own], axis=1)
-        parts = [plain, worded]
+        parts = [_mixed(columns, kinds.plain), _used(reader, columns, kinds), worded]
         if language:
             parts.append(_mix(worded, np.uint32(hash_of(language))) % np.uint32(N_FACTS))
         found.append(np.concatenate(parts, axis=1))
     return Facts(*found)
 
 
-def count_plain() -> tuple[int, int]:
-    """Returns how many facts of a second reading are without words, of states and of arcs."""
-    return len(_without_words(STATES + READ_STATES)), len(_without_words(ARCS + READ_ARCS))
+def _used(reader: ColumnReader, columns: Columns, kinds: _Kinds) -> Hashes:
+    """Returns the facts of how words are used; `NO_FACT` in a text too short to show it."""
+    if reader.is_short:
+        return np.full((len(columns["w1"]), len(kinds.used)), NO_FACT, np.uint32)
+    return _mixed(columns, kinds.used)
+
+
+def places_of_use() -> tuple[slice, slice]:
+    """Returns where the facts of use are in a second reading, of states and of arcs."""
+    states, arcs = (
+        slice(len(kinds.plain), len(kinds.plain) + len(kinds.used)) for kinds in _SECOND
+    )
+    return states, arcs
 
 
 def _mix(hashes: Hashes, column: Hashes | np.uint32) -> Hashes:

@@ -4,8 +4,8 @@ It learns from three kinds of pages: the annotated chapters of books with dashes
 somebody read; and books with quotation marks in any language, printed anew with dashes
 (`cut_printing`). It is a structured perceptron: each paragraph is decoded with the weights of the
 moment, and what was decoded wrongly moves them. Their average over the whole training is kept.
-A paragraph in two is learned without its words, so that the model also knows what to do where it
-knows no word.
+Some paragraphs are learned without their words, and some without how words are used in their book,
+so that the model also knows what to do where it knows no word, and where the book is short.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from miner.annotation.annotations import EVERY, read_split
 from miner.annotation.editions import BookReader, Edition, read_editions
 from miner.books.book import SPOKEN_KINDS, Block
 from miner.books.download import read_book_bytes
-from miner.dialogue.cut_facts import N_FACTS, Facts, count_plain, first_facts
+from miner.dialogue.cut_facts import N_FACTS, NO_FACT, Facts, first_facts, places_of_use
 from miner.dialogue.cuts import (
     BEGINS,
     CHANGES,
@@ -74,7 +74,10 @@ class CutTraining:
         1.0
     )
     kept: Annotated[int, Option("The most facts of a kind whose weights are written.")] = 50_000
-    wordless: Annotated[float, Option("Share of paragraphs learned without their words.")] = 0.5
+    wordless: Annotated[float, Option("Share of paragraphs learned without their words.")] = 0.4
+    bookless: Annotated[
+        float, Option("Share learned without how their words are used in the book.")
+    ] = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,14 +344,14 @@ def fit_cuts(
     lessons = _Lessons()
     for example in examples:
         lessons.add(example, model.read_twice(example.page, example.language))
-    return CutModel(first, _fit(lessons, options, report, count_plain()), languages)
+    return CutModel(first, _fit(lessons, options, report, places_of_use()), languages)
 
 
 def _fit(
     lessons: _Lessons,
     options: CutTraining,
     report: Callable[[str], object],
-    n_plain: tuple[int, int] | None = None,
+    uses: tuple[slice, slice] | None = None,
 ) -> Weights:
     """Returns the averaged weights of a structured perceptron.
 
@@ -356,7 +359,7 @@ def _fit(
         lessons: the paragraphs.
         options: the choices.
         report: called with a line for each epoch.
-        n_plain: how many facts of states and of arcs are without words, if some are with.
+        uses: where facts of use are among those of states and of arcs, if facts with words follow.
     """
     chance = np.random.default_rng(options.seed)
     states, of_states = _numbered(
@@ -378,8 +381,11 @@ def _fit(
         for number in chance.permutation(len(ends)):
             rows = slice(ends[number - 1] if number else 0, ends[number])
             of_state, of_arc, gold = states[rows], arcs[rows], right[rows]
-            if n_plain and chance.random() < options.wordless:
-                of_state, of_arc = of_state[:, : n_plain[0]], of_arc[:, : n_plain[1]]
+            drawn = chance.random()
+            if uses and drawn < options.wordless:
+                of_state, of_arc = of_state[:, : uses[0].stop], of_arc[:, : uses[1].stop]
+            elif uses and drawn < options.wordless + options.bookless:
+                of_state, of_arc = _without(of_state, uses[0]), _without(of_arc, uses[1])
             scores = weights[1].now[of_arc].sum(axis=1) + options.margin * (1 - steps[gold])
             said = weights[0].now[of_state].sum(axis=(1, 2))
             found = decode(said, scores, begins[rows], unforced[: len(gold)])
@@ -396,6 +402,10 @@ def _fit(
     return Weights(
         table_of(of_states, weights[0].average()[1:]), table_of(of_arcs, weights[1].average()[1:])
     )
+
+
+def _without(facts: Ints, places: slice) -> Ints:
+    return np.concatenate([facts[:, : places.start], facts[:, places.stop :]], axis=1)
 
 
 class _Averaged:
@@ -421,7 +431,9 @@ class _Averaged:
 
 def _numbered(facts: NDArray[np.uint32], least: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
     """Returns the facts with numbers from 1, those of few segments with 0, and which they are."""
-    kept = np.flatnonzero(np.bincount(facts.ravel(), minlength=N_FACTS) >= least)
+    counts = np.bincount(facts.ravel(), minlength=N_FACTS)
+    counts[NO_FACT] = 0
+    kept = np.flatnonzero(counts >= least)
     numbers = np.zeros(N_FACTS, np.int32)
     numbers[kept] = np.arange(1, len(kept) + 1)
     return numbers[facts], kept
