@@ -62,7 +62,7 @@ fromage.⟧
         ⟦– Nem az, a melyikre kend vár,⟧ felelt a férfi a kötél mellett.
         ⟦– Akkor eszünk,⟧ mondá az asszony. ⟦Van itt kenyér.⟧
         ⟦– Kié a másik fele?⟧ – kérdezte a révész.
-        ⟦– Jól van, jól,⟧ szólt az asszony, ⟦egyék kend.⟧
+        ⟦– Jól van, jól,⟧ szólt az asszony. ⟦Egyék kend.⟧
         ⟦– Jön a komp!⟧ kiáltá a férfi.""",
     ),
     "it": (
@@ -72,7 +72,7 @@ fromage.⟧
         ⟦— Non quella che aspettate voi,⟧ — rispose l'uomo della corda — ⟦nè quella che aspetto io.⟧
         La donna aprì il paniere e disse: ⟦— C'è del pane e mezzo formaggio. —⟧
         ⟦— Di chi è l'altra metà?⟧
-        ⟦— Mia;⟧ — gridò la donna. — ⟦Mangiate e tacete.⟧""",
+        ⟦— Mia,⟧ — gridò la donna — ⟦e mangiate.⟧""",
     ),
     "nl": (
         ["dash"],
@@ -87,7 +87,7 @@ fromage.⟧
         ["dash"],
         """O barqueiro olhou muito tempo o rio, porque a nevoa escondia a outra margem.
         ⟦—Está cá a barca?⟧ perguntou a mulher dos gansos.
-        ⟦—Não a que a senhora espera,⟧ respondeu o homem da corda. ⟦Nem a que eu espero.⟧
+        ⟦—Não a que a senhora espera,⟧ disse o homem da corda. ⟦Nem a que eu espero.⟧
         ⟦—Então comemos!⟧ exclamou ella, abrindo o cesto.
         E a mulher disse: ⟦—Ha pão e meio queijo.⟧
         ⟦—De quem é a outra metade?⟧
