@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -56,6 +57,9 @@ LANGUAGE = Language(
         r"geehrte[rs]?)\b[^.!?“”\"»«]{0,40}?",
         letter_words="Brief|Zettel|Zeilen|Billet|Telegramm|schrieb|geschrieben|lautete|las|"
         "gelesen|Inschrift|Anzeige",
+    ),
+    people=PeopleWords(
+        says="sagte|fragte|rief|antwortete|sprach|erwiderte",
     ),
     titles=BookTitles(
         articles="der|die|das|ein|eine",

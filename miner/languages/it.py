@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -55,6 +56,9 @@ LANGUAGE = Language(
         r"illustrissim[oa])\b[^.!?»”\"]{0,40}?",
         letter_words="lettera|biglietto|righe|parole|telegramma|scrisse|scritto|lesse|"
         "leggeva|diceva così|iscrizione|cartello|avviso",
+    ),
+    people=PeopleWords(
+        says="disse|rispose|domandò|gridò|chiese|esclamò|replicò",
     ),
     titles=BookTitles(
         articles="il|lo|la|i|gli|le|l|un[ao]?",
