@@ -29,6 +29,7 @@ from transformers import (
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaTokenizerFast,
+    XLMRobertaConfig,
 )
 
 import miner
@@ -45,7 +46,7 @@ from miner.models.tagger.quantization import quantize
 
 torch.set_num_threads(1)
 
-KINDS = ("bert", "distilbert", "roberta", "modernbert")
+KINDS = ("bert", "distilbert", "roberta", "xlm-roberta", "modernbert")
 HIDDEN = 32
 SHAPE = {"window": 64, "margin": 8, "projection": 16, "hidden": 8, "dropout": 0.1}
 # Some matrices are large enough to be stored in 8 bits, and others are not.
@@ -143,8 +144,9 @@ def _config(kind, tokenizer):
         return BertConfig(**_SIZES, **size, intermediate_size=128)
     if kind == "distilbert":
         return DistilBertConfig(dim=HIDDEN, n_layers=2, n_heads=2, hidden_dim=128, **size)
-    if kind == "roberta":
-        return RobertaConfig(
+    if kind in ("roberta", "xlm-roberta"):
+        config = RobertaConfig if kind == "roberta" else XLMRobertaConfig
+        return config(
             **_SIZES, **size, **ends, intermediate_size=128, max_position_embeddings=514
         )
     ends |= {"cls_token_id": tokenizer.cls_token_id, "sep_token_id": tokenizer.sep_token_id}
@@ -160,6 +162,14 @@ def _tokenizer(kind):
         return DistilBertTokenizerFast(tokenizer_object=_wordpiece())
     if kind == "roberta":
         return RobertaTokenizerFast(tokenizer_object=_bpe(_prose()))
+    if kind == "xlm-roberta":
+        return PreTrainedTokenizerFast(
+            tokenizer_object=_unigram(),
+            cls_token="<s>",
+            sep_token="</s>",
+            pad_token="<pad>",
+            mask_token="<mask>",
+        )
     return PreTrainedTokenizerFast(
         tokenizer_object=_bpe(_prose()), cls_token="<s>", sep_token="</s>", pad_token="<pad>"
     )
@@ -187,6 +197,25 @@ def _wordpiece() -> Tokenizer:
     tokenizer.decoder = decoders.WordPiece()
     ends = [(name, vocabulary[name]) for name in ("[SEP]", "[CLS]")]
     tokenizer.post_processor = processors.BertProcessing(*ends)
+    return tokenizer
+
+
+def _unigram() -> Tokenizer:
+    """A tokenizer like XLM-RoBERTa's: a piece that begins a word begins with ▁."""
+    counts = Counter(f"▁{word}" for word in re.findall(r"\w+", " ".join(_prose())))
+    letters = sorted(set("".join(_prose())) - {" "})
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", "▁", *letters]
+    pieces += words[: _VOCABULARY - len(pieces) - 1]
+    scored = [(piece, -12.0 + len(piece)) for piece in pieces]
+    tokenizer = Tokenizer(models.Unigram([*scored, ("<mask>", 0.0)], unk_id=3))
+    tokenizer.normalizer, tokenizer.decoder = normalizers.NFKC(), decoders.Metaspace()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
     return tokenizer
 
 

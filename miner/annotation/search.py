@@ -33,7 +33,7 @@ _LIKENESS = 0.8  # the least similarity of the initials, and ratio of the number
 # What a side with a mark, and the miner's own cut, add to the weight of a place, in words.
 _AT_A_MARK = _AS_CUT = 0.25
 _OPENING = re.compile("""[—–―«“„‘‚¿¡(\\[_-]+["']*$""")
-_MARK = re.compile(f"[{QUOTES}—–]")
+_MARK = re.compile(f"[{QUOTES}—–―]|--")
 
 _Place = tuple[int, int]  # the first character in the text of a region, and the one after the last
 BlockRange = tuple[int, int, int]  # paragraph, start, end

@@ -19,7 +19,7 @@ from miner.dialogue.dialogues import strip_marks
 from miner.dialogue.spans import Span
 
 N_FACTS = 2**16
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[.,;:!?—-]")
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[.,;:!?—-]")
 _FIRST_PERSON = re.compile(r"\b(?:I|you|my|your|we|me)\b")
 _NEAR = 6  # spans on either side among which speech is counted
 _WORDS = 5  # words right before and right after
@@ -37,20 +37,21 @@ def read_facts(spans: Sequence[Span], position: int) -> tuple[NDArray[np.int32],
         spans: the spans of the book.
         position: the position of the span.
     """
-    facts = _facts(spans, position)
+    facts = facts_of_span(spans, position)
     numbers = np.fromiter((crc32(fact.encode()) % N_FACTS for fact in facts), np.int32, len(facts))
     weights = np.fromiter(facts.values(), np.float32, len(facts))
     return numbers, weights
 
 
-def _facts(spans: Sequence[Span], position: int) -> dict[str, float]:
+def facts_of_span(spans: Sequence[Span], position: int) -> dict[str, float]:
+    """Returns the facts of a span in quotation marks as texts, with the weight of each."""
     span = spans[position]
-    before = _beside(spans, position - 1, span)
-    after = _beside(spans, position + 1, span)
+    before = narration_beside(spans, position - 1, span)
+    after = narration_beside(spans, position + 1, span)
     text = strip_marks(span.text).strip()
-    words_before = _WORD.findall(before[-_REACH:].lower())[-_WORDS:]
-    words_after = _WORD.findall(after[:_REACH].lower())[:_WORDS]
-    own = _WORD.findall(text[:120].lower())
+    words_before = WORD.findall(before[-_REACH:].lower())[-_WORDS:]
+    words_after = WORD.findall(after[:_REACH].lower())[:_WORDS]
+    own = WORD.findall(text[:120].lower())
     facts: dict[str, float] = {}
     for distance, word in enumerate(reversed(words_before)):
         facts[f"before {distance}: {word}"] = facts[f"before: {word}"] = _ONCE
@@ -61,7 +62,7 @@ def _facts(spans: Sequence[Span], position: int) -> dict[str, float]:
             facts[f"{name}: {' '.join(pair)}"] = _ONCE
     facts.update({f"word: {word}": _OWN for word in own[:_OWN_WORDS]})
     for name, words in (("told before", before[-_FAR:]), ("told after", after[:_FAR])):
-        facts.update({f"{name}: {word}": _LOOSE for word in _WORD.findall(words.lower())})
+        facts.update({f"{name}: {word}": _LOOSE for word in WORD.findall(words.lower())})
     facts[f"first word: {own[0] if own else ''}"] = _ONCE
     facts[f"length: {min(8, len(text).bit_length())}"] = _ONCE
     facts[f"words: {min(4, len(own))}"] = _ONCE
@@ -81,7 +82,7 @@ def _facts(spans: Sequence[Span], position: int) -> dict[str, float]:
     return facts
 
 
-def _beside(spans: Sequence[Span], position: int, span: Span) -> str:
+def narration_beside(spans: Sequence[Span], position: int, span: Span) -> str:
     """Returns the text of a neighbour in the same paragraph, or ""."""
     if 0 <= position < len(spans) and spans[position].paragraph == span.paragraph:
         return spans[position].text

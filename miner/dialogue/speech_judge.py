@@ -1,9 +1,10 @@
 """The spans of a book -> the same spans, judged by a model to be speech or not.
 
-The model is a logistic regression over the words around, which `models.speech_training` fits. The
-rules of `dialogue.speech` judge first; their answer is a fact among the others. The model overrules
-them where it is surer of the contrary than a threshold. Speech that a dash opens, and speech that
-continues from the paragraph before, is left as it is.
+The model of English is a logistic regression over the words around, which `models.speech_training`
+fits. The rules of `dialogue.speech` judge first; their answer is a fact among the others. The model
+overrules them where it is surer of the contrary than a threshold. Speech that a dash opens, and
+speech that continues from the paragraph before, is left as it is. Other languages share a judge of
+`passage_judge`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from miner.dialogue.passage_judge import PassageJudge
+from miner.dialogue.passages import N_PASSAGE_FACTS
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.speech_facts import N_FACTS, Array, read_facts
 from miner.dialogue.weight_file import find_weights, read_weights
@@ -71,14 +74,14 @@ def is_judged(span: Span) -> bool:
 
 
 @cache
-def judge_of(language: str) -> SpeechJudge | None:
+def judge_of(language: str) -> SpeechJudge | PassageJudge | None:
     """Returns the judge of a language that comes with the package; None where there is none."""
     path = find_weights(WEIGHTS, language)
     return load_judge(path) if path else None
 
 
-def load_judge(path: Path) -> SpeechJudge:
-    """Returns the judge whose weights are in a file.
+def load_judge(path: Path) -> SpeechJudge | PassageJudge:
+    """Returns the judge whose weights are in a file; their number tells which judge it is.
 
     Raises:
         ValueError: if the file holds no such weights; names it.
@@ -86,9 +89,10 @@ def load_judge(path: Path) -> SpeechJudge:
     """
     weights = read_weights(path)
     shapes = {name: weight.shape for name, weight in weights.items()}
-    if shapes != {"weights": (N_FACTS,), "bias": (1,)}:
-        raise ValueError(
-            f"{printable(path)}: found weights of shapes {shapes}, "
-            f"expected weights ({N_FACTS},) and bias (1,)"
-        )
-    return SpeechJudge(weights["weights"], float(weights["bias"][0]))
+    for judge, n_facts in ((SpeechJudge, N_FACTS), (PassageJudge, N_PASSAGE_FACTS)):
+        if shapes == {"weights": (n_facts,), "bias": (1,)}:
+            return judge(weights["weights"], float(weights["bias"][0]))
+    raise ValueError(
+        f"{printable(path)}: found weights of shapes {shapes}, "
+        f"expected weights ({N_FACTS},) or ({N_PASSAGE_FACTS},) and bias (1,)"
+    )

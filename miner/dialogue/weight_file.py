@@ -13,9 +13,12 @@ from miner.files import printable, reason_of
 
 
 def find_weights(folder: Path, language: str) -> Path | None:
-    """Returns the file of a language, `en.safetensors`; None where there is none."""
-    path = folder / f"{language}.safetensors"
-    return path if path.is_file() else None
+    """Returns the file of a language; None where there is none.
+
+    The name of a file has the codes of its languages: `en.safetensors`, `de-fr.safetensors`.
+    """
+    paths = sorted(folder.glob("*.safetensors"))
+    return next((path for path in paths if language in path.stem.split("-")), None)
 
 
 def read_weights(path: Path) -> dict[str, NDArray[np.float32]]:

@@ -93,11 +93,13 @@ class _Tables(NamedTuple):
         """The measures by name: of all chapters (one row), and of draws of them."""
         both = np.hstack(self)
         width = self.items.shape[1]
-        return tuple(
-            _select_rates(rates_from_totals(sums[:, :width]))
-            | _rates_of_letters(sums[:, width:].astype(np.float64))
-            for sums in (both.sum(axis=0)[None, :], resample_chapters(both, resamples, seed))
-        )
+
+        def rates_of(sums: NDArray[np.int64]) -> _Rates:
+            letters = _rates_of_letters(sums[:, width:].astype(np.float64))
+            return _select_rates(rates_from_totals(sums[:, :width])) | letters
+
+        drawn = resample_chapters(both, resamples, seed)
+        return rates_of(both.sum(axis=0)[None, :]), rates_of(drawn)
 
 
 def compare_by_language(

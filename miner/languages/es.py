@@ -48,9 +48,6 @@ LANGUAGE = Language(
         r"\bq\. ?[bs]\. ?[sm]\b|\bqueda de usted\b",
     ),
     speech=SpeechWords(
-        think_inverted="pensó",
-        write="escribió",
-        write_after_comma="escribió",
         salutation="(?:(?:mi|mis) )?(?:muy |más )?(?:querid[oa]s?|estimad[oa]s?|amad[oa]s?|"
         r"distinguid[oa]s?)\b[^.!?»”\"]{0,40}?|(?:muy )?señor(?:es|a)? mí?[oa]s?",
         letter_words="carta|esquela|billete|papel|líneas|telegrama|escribió|escrito|leyó|"

@@ -1,7 +1,7 @@
 """A name, or the path of a tags file or a checkpoint -> a tagger.
 
-"auto" stands for two taggers. It is the checkpoint that comes with the package for books in a
-language that the checkpoint was trained on, and the gap heuristic for all other books.
+"auto" stands for several taggers. It is a checkpoint that comes with the package for books in a
+language that the checkpoint was trained for, and the gap heuristic for all other books.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ FLOAT32 = "float32"
 DTYPES = (FLOAT32, "bfloat16")
 BASELINES = ("gap", "tuned-gap", "narration")  # what `miner compare` compares by default
 GROUP = "miner.taggers"  # entry points by which a package, ours or another, adds taggers
-# The checkpoints that come with the package, one folder a language.
+# The checkpoints that come with the package.
 CHECKPOINTS = Path(__file__).parent / "tagger" / "checkpoints"
 # The SHA-256 of each. A checkpoint with another digest is not the one whose scores we report.
 SHIPPED = {"en": "b67f4bd121f6e1da766f5d6246516e75bf49014694a65f219e63de3172442cfe"}
+# The checkpoint of each language that has one.
+CHECKPOINT_OF = {"en": "en"}
 _FileStates = tuple[tuple[Path, int, int], ...]
 
 
@@ -139,9 +141,9 @@ class CheckpointTagger:
 
 
 class _Routed(NamedTuple):
-    """What a book's tagger prepared; if that is the tags themselves, `language` is ""."""
+    """What a book's tagger prepared; if that is the tags themselves, `checkpoint` is ""."""
 
-    language: str
+    checkpoint: str
     prepared: Any
 
 
@@ -158,7 +160,7 @@ class AutoTagger:
     @property
     def libraries(self) -> tuple[str, ...]:
         """The packages that compute the tags of the checkpoints."""
-        taggers = (CheckpointTagger(CHECKPOINTS / language, self.dtype) for language in SHIPPED)
+        taggers = (CheckpointTagger(CHECKPOINTS / name, self.dtype) for name in SHIPPED)
         return tuple(dict.fromkeys(name for tagger in taggers for name in tagger.libraries))
 
     def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
@@ -167,10 +169,9 @@ class AutoTagger:
 
     def prepare(self, book_spans: BookSpans) -> _Routed:
         """What the tagger of the book's language prepares."""
-        language = book_spans.language
-        tagger = self._tagger_of(language)
+        tagger = self._tagger_of(book_spans.language)
         if isinstance(tagger, CheckpointTagger):
-            return _Routed(language, tagger.prepare(book_spans))
+            return _Routed(CHECKPOINT_OF[book_spans.language], tagger.prepare(book_spans))
         return _Routed("", tagger.tag(book_spans))
 
     def tag_prepared(
@@ -180,21 +181,20 @@ class AutoTagger:
     ) -> Iterator[Sequence[TaggedSpan]]:
         """The tagged spans of each book, in the order of the books."""
 
-        def tag_language(
-            language: str, routed: Iterator[tuple[BookSpans, _Routed]]
+        def tag_route(
+            checkpoint: str, routed: Iterator[tuple[BookSpans, _Routed]]
         ) -> Iterator[Sequence[TaggedSpan]]:
-            if not language:
+            if not checkpoint:
                 return (item.prepared for _, item in routed)
-            tagger = self._tagger_of(language)
-            assert isinstance(tagger, CheckpointTagger)
+            tagger = CheckpointTagger(CHECKPOINTS / checkpoint, self.dtype, self.characters)
             prepared = ((spans, item.prepared) for spans, item in routed)
             return tagger.tag_prepared(prepared, on_words)
 
-        return route_in_order(books, lambda book: book[1].language, tag_language)
+        return route_in_order(books, lambda book: book[1].checkpoint, tag_route)
 
     def _tagger_of(self, language: str) -> Tagger:
         name = choose_tagger(AUTO, language)
-        if language in SHIPPED:
+        if language in CHECKPOINT_OF:
             return CheckpointTagger(Path(name), self.dtype, self.characters)
         return load_tagger(name)
 
@@ -208,7 +208,7 @@ def choose_tagger(name: str, language: str) -> str:
     """
     if name != AUTO:
         return name
-    return str(CHECKPOINTS / language) if language in SHIPPED else "gap"
+    return str(CHECKPOINTS / CHECKPOINT_OF[language]) if language in CHECKPOINT_OF else "gap"
 
 
 def uses_checkpoint(name: str) -> bool:
@@ -227,6 +227,12 @@ def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
         ValueError: if it cannot be loaded, or if it came with the package and has been changed.
     """
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
+    _refuse_damaged(path)
+    return CheckpointTagger(path, dtype).load()
+
+
+def _refuse_damaged(path: Path) -> None:
+    """Raises an error if a checkpoint came with the package and has been changed."""
     folder = path.resolve()
     expected = SHIPPED.get(folder.name) if folder.parent == CHECKPOINTS.resolve() else None
     if expected and (found := _digest(path)) != expected:
@@ -234,7 +240,6 @@ def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
             f"{path}: found a checkpoint of SHA-256 {found[:8]}, expected {expected[:8]} as it "
             "came with the package: install it again"
         )
-    return CheckpointTagger(path, dtype).load()
 
 
 def find_registered_taggers() -> dict[str, EntryPoint]:
@@ -273,7 +278,9 @@ def load_tagger(
         raise ValueError(f"found dtype {dtype!r}, expected {' or '.join(DTYPES)}")
     name = str(name)
     if name == AUTO:
-        load_checkpoint_tagger(AUTO, dtype)  # a damaged one is found before any book is read
+        for shipped in SHIPPED:  # a damaged one is found before any book is read
+            _refuse_damaged(CHECKPOINTS / shipped)
+        load_checkpoint_tagger(AUTO, dtype)
         return AutoTagger(dtype, characters)
     plain, colon, argument = name.partition(":")
     if entry := find_registered_taggers().get(plain):
@@ -311,7 +318,7 @@ def raw_tagger(name: str, dtype: str = FLOAT32) -> Tagger:
     return load_tagger(name)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # books of several languages may take turns
 def _load_model(path: Path, dtype: str, _states: _FileStates) -> NeuralTagger:
     from miner.models.tagger.checkpoint import load_checkpoint
 

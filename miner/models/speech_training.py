@@ -2,20 +2,33 @@
 
 The rules judge first, and their answer is one of the facts. So the judge learns from spans that no
 judge has seen. Facts are hashed: an example has numbers alone, from which no word can be read.
+
+English has a judge of its own, of the spans in quotation marks. The judge of other languages learns
+from the passages of all of them together, and from some of English, whose facts count for all
+languages alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.annotation.annotations import read_split
+from miner.annotation.annotations import ENGLISH, read_split
 from miner.annotation.editions import BookReader, Edition, read_editions
+from miner.dialogue.passage_judge import PassageJudge
+from miner.dialogue.passages import (
+    N_PASSAGE_FACTS,
+    find_passages,
+    read_passage_facts,
+    weigh_marks,
+)
+from miner.dialogue.spans import Span
 from miner.dialogue.speech_facts import N_FACTS, Array, read_facts
 from miner.dialogue.speech_judge import SpeechJudge, is_judged
 from miner.files import printable
@@ -24,16 +37,22 @@ from miner.models.tagger.training_config import Option
 
 KIND = "judge of speech"
 _MOST_STEPS = 300
+# English has many times more annotations than the other languages: one passage of this many is
+# learned from beside them.
+_EACH_OF_ENGLISH = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechTraining:
     """The choices of a training run of the judge."""
 
-    # Fitted on books of the split train that were held out.
+    # Fitted on books of the split train that were held out. The other languages take 2.
     strength: Annotated[
         float, Option("Inverse of the regularization, `C` of scikit-learn's logistic regression.")
     ] = 0.2
+    language: Annotated[
+        str, Option("English, or other languages with commas between, which share a judge.")
+    ] = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +92,23 @@ class SpeechExamples:
         return arrays | {"books": np.array(self.books, dtype=np.str_)}
 
 
+class _Example(NamedTuple):
+    """What is read of a span or a passage: its facts, their weights, whether it is no speech."""
+
+    numbers: NDArray[np.int32]
+    weights: Array
+    unsaid: bool
+
+
 def read_speech_examples(
     gold: Path,
     split: str,
     read: BookReader,
     without: Collection[str] = (),
     leave_out: Callable[[str], object] | None = None,
+    language: str = ENGLISH,
 ) -> SpeechExamples:
-    """Returns the annotated spans of a split.
+    """Returns the annotated spans of a split in English, or the annotated passages of others.
 
     Args:
         gold: a folder of annotations.
@@ -89,44 +117,89 @@ def read_speech_examples(
         without: ids of books to leave out.
         leave_out: called with a line for each chapter that is left out; see
             `editions.read_editions`.
+        language: as `SpeechTraining` has it.
 
     Raises:
         ValueError: as `read_split` and `read_editions` raise it.
         OSError: if a file cannot be read.
     """
+    is_english = language == ENGLISH
+    languages = language if is_english else f"{language},{ENGLISH}"
+    annotated = read_split(gold, split, without, languages)
     books: list[str] = []
-    unsaid: list[bool] = []
-    numbers: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
-    weights: list[Array] = [np.zeros(0, dtype=np.float32)]
-    editions = read_editions(read_split(gold, split, without), read, leave_out, judged=False)
-    for edition in editions:
-        said = _answers(edition)
-        spans = edition.book_spans.spans
-        for position, span in enumerate(spans):
-            answer = said.get((span.paragraph, span.start, span.end))
-            if is_judged(span) and answer is not None:
-                of_span, weights_of_span = read_facts(spans, position)
-                numbers.append(of_span)
-                weights.append(weights_of_span)
-                unsaid.append(not answer)
-                books.append(edition.annotated.card.book)
+    examples: list[_Example] = []
+    for edition in read_editions(annotated, read, leave_out, judged=False):
+        examples += _read_spans(edition) if is_english else _read_passages(edition)
+        books += [edition.annotated.card.book] * (len(examples) - len(books))
     return SpeechExamples(
         tuple(books),
-        np.array(unsaid, dtype=np.bool_),
-        np.array([len(item) for item in numbers[1:]], dtype=np.int32),
-        np.concatenate(numbers),
-        np.concatenate(weights),
+        np.array([item.unsaid for item in examples], dtype=np.bool_),
+        np.array([len(item.numbers) for item in examples], dtype=np.int32),
+        np.concatenate([np.zeros(0, dtype=np.int32), *(item.numbers for item in examples)]),
+        np.concatenate([np.zeros(0, dtype=np.float32), *(item.weights for item in examples)]),
     )
 
 
-def _answers(edition: Edition) -> dict[tuple[int, int, int], bool]:
-    """Returns whether the annotated spans of a book are speech, by their places."""
+def _read_spans(edition: Edition) -> Iterator[_Example]:
+    """Yields the annotated spans in quotation marks of a book."""
+    said = dict(_answers(edition))
+    spans = edition.book_spans.spans
+    for position, span in enumerate(spans):
+        answer = said.get((span.paragraph, span.start, span.end))
+        if is_judged(span) and answer is not None:
+            yield _Example(*read_facts(spans, position), not answer)
+
+
+def _read_passages(edition: Edition) -> Iterator[_Example]:
+    """Yields the annotated passages of a book, cut as the annotator cut them."""
+    language = edition.annotated.card.language
+    each = _EACH_OF_ENGLISH if language == ENGLISH else 1
+    of_language = "" if language == ENGLISH else language
+    spans = _with_rules(edition)
+    weight_of_marks = weigh_marks(edition.book_spans.spans)
+    for passage in find_passages(spans)[::each]:
+        n_letters = Counter[bool]()
+        for position in passage:
+            fact = edition.located.facts[position]
+            n_letters[fact is not None and fact.is_utterance] += _count_letters(spans[position])
+        facts = read_passage_facts(spans, passage, of_language, weight_of_marks)
+        yield _Example(*facts, n_letters[False] >= n_letters[True])
+
+
+def _with_rules(edition: Edition) -> list[Span]:
+    """Returns the annotated spans of a book with what the rules say of them as their answer.
+
+    A span of which the miner quotes less than half is narration, as it is without annotations.
+    """
+    quoted: dict[int, list[Span]] = {}
+    for span in edition.book_spans.spans:
+        if span.in_marks:
+            quoted.setdefault(span.paragraph, []).append(span)
+    spans = []
     located = edition.located
-    return {
-        (span.paragraph, span.start, span.end): fact.is_utterance
-        for span, fact in zip(located.book_spans.spans, located.facts, strict=True)
-        if fact is not None
-    }
+    for span, fact in zip(located.book_spans.spans, located.facts, strict=True):
+        n_letters = Counter[bool]()
+        for found in quoted.get(span.paragraph, ()) if fact else ():
+            n_letters[found.is_utterance] += _count_letters(span, found.start, found.end)
+        is_quoted = n_letters.total() and 2 * n_letters.total() >= _count_letters(span)
+        said = bool(is_quoted) and n_letters[True] >= n_letters[False]
+        spans.append(replace(span, is_utterance=said, quoted=bool(is_quoted) and not said))
+    return spans
+
+
+def _count_letters(span: Span, start: int = 0, end: int | None = None) -> int:
+    """Returns the number of letters of a span between two places of its block."""
+    end = span.end if end is None else end
+    text = span.text[max(start - span.start, 0) : max(end - span.start, 0)]
+    return sum(map(str.isalnum, text))
+
+
+def _answers(edition: Edition) -> Iterator[tuple[tuple[int, int, int], bool]]:
+    """Yields the places of the annotated spans of a book, and whether they are speech."""
+    located = edition.located
+    for span, fact in zip(located.book_spans.spans, located.facts, strict=True):
+        if fact is not None:
+            yield (span.paragraph, span.start, span.end), fact.is_utterance
 
 
 def load_speech_examples(path: Path) -> tuple[SpeechExamples, Record]:
@@ -157,8 +230,8 @@ def load_speech_examples(path: Path) -> tuple[SpeechExamples, Record]:
     return found, record
 
 
-def fit_judge(examples: SpeechExamples, options: SpeechTraining) -> SpeechJudge:
-    """Returns a judge that learns from annotated spans by logistic regression.
+def fit_judge(examples: SpeechExamples, options: SpeechTraining) -> SpeechJudge | PassageJudge:
+    """Returns a judge that learns from annotated spans or passages by logistic regression.
 
     Raises:
         ValueError: if the spans do not have both, speech and other quotations.
@@ -169,11 +242,13 @@ def fit_judge(examples: SpeechExamples, options: SpeechTraining) -> SpeechJudge:
     if len(set(examples.unsaid.tolist())) < 2:
         raise ValueError("found no speech or no other quotations, expected both to learn from")
     ends = np.concatenate([[0], np.cumsum(examples.n_facts)])
-    shape = len(examples.unsaid), N_FACTS
+    is_english = options.language == ENGLISH
+    shape = len(examples.unsaid), N_FACTS if is_english else N_PASSAGE_FACTS
     facts = csr_matrix((examples.weights, examples.numbers, ends), shape=shape)
     regression = LogisticRegression(C=options.strength, max_iter=_MOST_STEPS)
     fitted = regression.fit(facts, examples.unsaid)
-    return SpeechJudge(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
+    judge = SpeechJudge if is_english else PassageJudge
+    return judge(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +271,7 @@ class SpeechTrainer:
         leave_out: Callable[[str], object],
     ) -> SpeechExamples:
         """Returns the examples of a split of the annotations."""
-        return read_speech_examples(gold, split, read, without, leave_out)
+        return read_speech_examples(gold, split, read, without, leave_out, self.options.language)
 
     def load(self, path: Path) -> tuple[SpeechExamples, Record]:
         """Returns the examples of a file, and what they were made from."""
@@ -220,7 +295,7 @@ class SpeechTrainer:
         return weights_of(fit_judge(examples, self.options))
 
 
-def weights_of(judge: SpeechJudge) -> Arrays:
+def weights_of(judge: SpeechJudge | PassageJudge) -> Arrays:
     """Returns the weights of a judge in 16 bits, as `speech_judge.load_judge` reads them."""
     bias = np.array([judge.bias], dtype=np.float16)
     return {"weights": judge.weights.astype(np.float16), "bias": bias}

@@ -270,6 +270,19 @@ def test_the_annotations_of_the_project_are_as_many_as_promised():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("language", ["de", "es", "fr", "hu", "it", "nl", "pt"])
+def test_seven_other_languages_are_annotated(language):
+    part = read_annotations(ANNOTATIONS).of_language(language)
+    assert len(part.gold) >= 4
+    assert sum(len(book.chapters) for book in part.gold) >= 12
+    assert sum(item.is_utterance for book in part.gold for item in book.annotations) >= 900
+    test = {book.card.book: book.chapters for book in part.of_split("test", language)}
+    assert sum(map(len, test.values())) >= 5
+    for reading in (part.first, part.second):
+        assert {book.card.book: book.chapters for book in reading} == test
+
+
+@pytest.mark.slow
 def test_no_row_of_the_project_holds_text_of_a_book():
     paths = [p for name in ("gold", "first", "second") for p in (ANNOTATIONS / name).iterdir()]
     assert paths

@@ -194,6 +194,7 @@ DASHES = [
     ("—Sí, sí—dijo. Y ella que sí.—Sí, claro—y rió.", ["Sí, sí", "Sí, claro"]),
     ("El sí de la niña fue: «Sí»—y nada más—, pero «sí».", ["Sí", "sí"]),
     ("--Bien--Bien", ["Bien", "Bien"]),
+    ("Santo Deus, pensei. ―Santo Deus!", ["Santo Deus!"]),
 ]
 
 
@@ -236,7 +237,8 @@ def test_exact_ends_are_found_whatever_the_miner_cuts(cut):
     assert [(span.paragraph, fold_words(span.text)) for span in found] == [
         (n, fold_words(words)) for n, words in wanted
     ]
-    # In the first paragraph it is the word after the dash.
+    # In the first and the last paragraph they are the words after the dash.
     assert DASHES[0][0].index("—") <= found[0].start
+    assert DASHES[-1][0].index("―") <= found[-1].start
     for n, (text, _) in enumerate(DASHES, 1):
         assert "".join(span.text for span in spans if span.paragraph == n) == text

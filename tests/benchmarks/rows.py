@@ -27,7 +27,8 @@ FROZEN = ("--frozen", "--epochs", "8", "--masked", "0")
 PLAIN = ("--context", "span", "--paragraphs", "4", "--no-features", "--speaker-weight", "0")
 CARDS = read_cards(ROOT / "annotations" / BOOKS)
 # Every fourth book of the train split. Other English books at hand share authors with dev or test.
-WEAK = tuple(f"--weak={book}" for book, card in CARDS.items() if card.split == "train")[::4]
+ENGLISH = {book: card for book, card in CARDS.items() if card.language == "en"}
+WEAK = tuple(f"--weak={book}" for book, card in ENGLISH.items() if card.split == "train")[::4]
 SMALL = ("--epochs", "3")  # of a few chapters
 # Of the checkpoint in miner/models/tagger/checkpoints/en.
 SHIPPED = ("--encoder-layers", "4", "--epochs", "4", "--quantize")

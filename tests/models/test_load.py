@@ -202,7 +202,7 @@ def test_auto_routes_books_and_keeps_their_order(monkeypatch):
                 yield heuristics[language].tag(book_spans)
 
     monkeypatch.setattr("miner.models.load.CheckpointTagger", Batching)
-    monkeypatch.setattr("miner.models.load.SHIPPED", {"en": "", "de": ""})
+    monkeypatch.setattr("miner.models.load.CHECKPOINT_OF", {"en": "en", "de": "de"})
     books = [
         replace(SPANS, typography=replace(SPANS.typography, language=language))
         for language in ("fr", "de", "en", "fr", "de", "en")

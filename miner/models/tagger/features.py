@@ -81,7 +81,8 @@ FEATURES = (
     "the narration between tells of the narrator",
 )
 N_PLAIN = 25  # the first features, which need no words of any language
-_QUOTES, _ASKS, _BREAKS, _LEADS_IN = map(tuple, ("\"”’»'“", "?", ",—–-", ",:"))
+_QUOTES, _ASKS, _BREAKS, _LEADS_IN = map(tuple, ("\"”’»'“«", "?", ",—–-", ",:"))
+_DASHES = tuple("—–―-")
 _WORD = re.compile(r"[^\W\d_]+")
 _A_WHILE = 8  # paragraphs of speech
 _RECENT = 6  # paragraphs in which the name for a pronoun is sought
@@ -118,6 +119,13 @@ class Chapter:
     paragraphs: tuple[Paragraph, ...]
     places: tuple[int, ...]
     features: NDArray[np.float32]
+
+
+def plain_features(chapter: Chapter) -> NDArray[np.float32]:
+    """Returns the features of a chapter with 0 for those that need words of the language."""
+    features = chapter.features.copy()
+    features[:, N_PLAIN:] = 0
+    return features
 
 
 def split_chapters(book_spans: BookSpans) -> Iterator[Chapter]:
@@ -165,18 +173,27 @@ def _marked(text: str) -> str:
 def _features(spans: Sequence[Span]) -> NDArray[np.float32]:
     rows: list[list[float]] = []
     last: Span | None = None
+    has_mark = True  # whether the speech of the last one's paragraph has closing marks
     between: list[Span] = []
     for n, span in enumerate(spans):
         if not span.is_utterance:
             between.append(span)
             continue
-        rows.append(_row(span, last, between, spans, n))
+        left_open = bool(last and has_mark and not last.text.rstrip().endswith(_QUOTES))
+        rows.append(_row(span, last, left_open, between, spans, n))
+        if not last or span.paragraph != last.paragraph:
+            has_mark = not span.text.lstrip().startswith(_DASHES)
         last, between = span, []
     return np.array(rows, dtype=np.float32)
 
 
 def _row(
-    span: Span, last: Span | None, between: list[Span], spans: Sequence[Span], n: int
+    span: Span,
+    last: Span | None,
+    left_open: bool,
+    between: list[Span],
+    spans: Sequence[Span],
+    n: int,
 ) -> list[float]:
     here = [item for item in between if item.paragraph == span.paragraph]
     there = [item for item in between if last and item.paragraph == last.paragraph]
@@ -203,7 +220,7 @@ def _row(
         _ends_in(span.text, _ASKS),
         bool(last and _ends_in(last.text, _ASKS)),
         bool(last and _ends_in(last.text, _BREAKS)),
-        bool(last and not last.text.rstrip().endswith(_QUOTES)),
+        left_open,
         lead_in.rstrip().endswith(_LEADS_IN),
     ]
 
@@ -211,7 +228,7 @@ def _row(
 def _ends_in(speech: str, marks: tuple[str, ...]) -> bool:
     """Whether an utterance ends in one of the marks; its closing quotation mark does not count."""
     text = speech.rstrip()
-    return text.endswith(marks) or (text.endswith(_QUOTES) and text[:-1].endswith(marks))
+    return text.endswith(marks) or (text.endswith(_QUOTES) and text[:-1].rstrip().endswith(marks))
 
 
 def _named(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.float32]:

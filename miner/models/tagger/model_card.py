@@ -32,7 +32,10 @@ def format_model_card(
     encoder = str(training.get("encoder", ""))
     if _ON_THE_HUB.fullmatch(encoder) and not Path(encoder).is_dir():
         lines += [f"base_model: {encoder}"]
-    lines += ["language: en", "tags:", "  - conversation-mining", "  - bilstm", "---", ""]
+    languages = str(training.get("language", "en")).split(",")
+    lines += [f"language: {languages[0]}"] if len(languages) == 1 else ["language:"]
+    lines += [f"  - {language}" for language in languages if len(languages) > 1]
+    lines += ["tags:", "  - conversation-mining", "  - bilstm", "---", ""]
     lines += ["# Conversation tagger", ""]
     lines += [
         "Tags each utterance of a novel B-START, I-START, B-OTHER or I-OTHER. The tags say where",
@@ -67,9 +70,9 @@ def format_model_card(
         "",
         "## Limits",
         "",
-        "The labels in `annotations` are of English novels. A language model made them, and no",
-        "human checked them (see their datasheet). They contain no drama, no dialogue marked by",
-        "dashes, and no other languages.",
+        f"The labels in `annotations` are of novels in {', '.join(languages)}. A language model made",
+        "them, and no human checked them (see their datasheet). They contain no drama.",
+        *(["Dialogue marked by dashes is not among them."] if languages == ["en"] else []),
         "",
     ]
     return "\n".join(lines)
