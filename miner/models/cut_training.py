@@ -1,11 +1,13 @@
 """Books -> the weights of the model that says where speech begins and ends in a paragraph.
 
-It learns from three kinds of pages: the annotated chapters of books with dashes, whose exact ends
-somebody read; and books with quotation marks in any language, printed anew with dashes
-(`cut_printing`). It is a structured perceptron: each paragraph is decoded with the weights of the
-moment, and what was decoded wrongly moves them. Their average over the whole training is kept.
-Some paragraphs are learned without their words, and some without how words are used in their book,
-so that the model also knows what to do where it knows no word, and where the book is short.
+It learns from two kinds of pages: the annotated chapters of books with dashes, whose exact ends
+somebody read, and books with quotation marks in any language. The pages of both are also printed
+anew with dashes (`cut_printing`).
+
+It is a structured perceptron: each paragraph is decoded with the weights of the moment, and what
+was decoded wrongly moves them. Their average over the whole training is kept. Some paragraphs are
+learned without their words, and some without how words are used in their book, so that the model
+also knows what to do where it knows no word, and where the book is short.
 """
 
 from __future__ import annotations
@@ -46,12 +48,19 @@ from miner.dialogue.cuts import (
     table_of,
 )
 from miner.dialogue.segments import Ints
-from miner.models.cut_printing import PrintedParagraph, choose_printing, print_book
+from miner.models.cut_printing import (
+    PrintedParagraph,
+    choose_printing,
+    pieces_of_book,
+    pieces_of_text,
+    print_pages,
+)
 from miner.models.prepared_files import Arrays, Record
 from miner.models.tagger.training_config import Option
 from miner.models.weight_files import refuse_existing_weights, write_weights
 
 _N_PRINTINGS = 12  # of the books of one language, and at most three of a book
+_N_REPRINTS = 2  # of the annotated paragraphs of a book with dashes
 _LARGEST_BYTE = 127
 _WEIGHT_OF_PAGE = 0.5  # of a paragraph that is read without the rest of its book
 _BLOCKS_OF_PAGE = 16
@@ -189,20 +198,21 @@ def read_cut_examples(
     for edition in read_editions(books, read, leave_out, judged=False):
         typography = edition.book_spans.typography
         card = edition.annotated.card
-        if typography is not None and typography.dash:
-            examples += _annotated(edition)
-            continue
         chance = random.Random(f"{options.seed} {card.book}")
+        if typography is not None and typography.dash:
+            examples += _annotated(edition, chance)
+            continue
         n_printings = max(1, min(3, _N_PRINTINGS // n_quoted[card.language]))
         n_most = options.printed // (n_printings * n_quoted[card.language])
         for _ in range(n_printings):
-            pages = print_book(edition.book_spans, choose_printing(chance), chance)
+            pieces = pieces_of_book(edition.book_spans)
+            pages = print_pages(pieces, choose_printing(chance), chance)
             examples += _printed(card.book, card.language, pages, n_most, chance)
     return examples
 
 
-def _annotated(edition: Edition) -> Iterable[CutExample]:
-    """Yields the annotated paragraphs of a book with dashes.
+def _annotated(edition: Edition, chance: random.Random) -> Iterable[CutExample]:
+    """Yields the annotated paragraphs of a book with dashes, as they are and printed anew.
 
     Left out are paragraphs that a dash opens and nobody speaks on this occasion, such as thoughts:
     where they are cut is not annotated.
@@ -237,6 +247,13 @@ def _annotated(edition: Edition) -> Iterable[CutExample]:
     annotated = [block for block in blocks if block.chapter in chapters]
     for start in range(0, len(annotated), 2 * _BLOCKS_OF_PAGE):
         yield from example_of(annotated[start : start + _BLOCKS_OF_PAGE], _WEIGHT_OF_PAGE)
+    others = [block.text for block in blocks if not may_hold_speech(block.text)]
+    known = [block for block in annotated if block.index not in unsaid]
+    pieces = [pieces_of_text(block.text, speech.get(block.index, ())) for block in known]
+    for _ in range(_N_REPRINTS):
+        pages = print_pages(pieces, choose_printing(chance), chance)
+        pages += [PrintedParagraph(text) for text in others]
+        yield from _printed(card.book, card.language, pages, len(known), chance)
 
 
 def _printed(
