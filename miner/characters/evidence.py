@@ -21,8 +21,8 @@ from miner.characters.words import (
     GENDERED,
     GENERATIONS,
     QUALITIES,
-    SAY,
     SENTENCE_END,
+    is_say,
 )
 
 _AFTER, _BEFORE = 24, 16  # characters around a name that are looked at
@@ -142,7 +142,7 @@ class Evidence:
             uses.called += bool(is_called)
         else:
             near = _WORD_AFTER.match(after), _WORD_BEFORE.search(before)
-            uses.says += any(found and found[1] in SAY for found in near)
+            uses.says += any(found and is_say(found[1]) for found in near)
             uses.acts += bool(_ACTS.match(after))
         uses.placed += bool(_PLACE.search(before))
         uses.owns += bool(_POSSESSIVE.match(after))

@@ -46,7 +46,13 @@ BEFORE_PLACE = any_of(lambda language: language.people.before_place)
 BEFORE_VOCATIVE = any_of(lambda language: language.people.before_vocative)
 
 SAY = frozenset().union(*(words.say for words in _ATTRIBUTION))
+_SAYS = re.compile(any_of(lambda language: language.people.says))
 GENDERED = _merged((*(w.personal for w in _ATTRIBUTION), *(w.reflexive for w in _ATTRIBUTION)))
+
+
+def is_say(word: str) -> bool:
+    """Whether a word in small letters is a verb of saying."""
+    return word in SAY or bool(_SAYS.fullmatch(word))
 
 
 _ENDS = "".join(

@@ -10,13 +10,13 @@ a word of speech. An occurrence does not count for itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.dialogue.segments import Glue, Ints, Segments, edge_of, read_glue
+from miner.dialogue.segments import Glue, Ints, Segments, edge_of, number_texts, read_glue
 
 Hashes = NDArray[np.uint32]
 Bools = NDArray[np.bool_]
@@ -25,12 +25,19 @@ Columns = dict[str, Hashes]
 N_OWN_WORDS = 8  # words at the beginning of a segment that count wherever they stand in it
 _FEW = 3.0  # added to counts, so that rare words tell little
 _NO_WORD, _NO_SEGMENT, _NO_LEVEL = 1, 1, 99  # the values of what is not there
+_FEWEST_WORDS = 4000  # of a text that shows what is usual in it
 # The limits of levels.
 _TONES = (-2, -1.2, -0.6, -0.25, 0.25, 0.6, 1.2)
 _TONES_OF_SEGMENTS = (-3, -2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2, 3)
 _LENGTHS = (2, 3, 4, 6, 9, 16)
 # The ends of what goes before a glue, the strongest first.
 _ENDS = ("?!", ".\u2026", ":;", ",")
+# The columns that tell how words are used in the book.
+OF_BOOK = frozenset(
+    ("asks", "asks 2", "ending asks", "ending asks 2", "previous asks", "next asks")
+    + ("tone", "word tone", "word tone 2", "ending tone", "ending tone 2")
+    + ("tells", "ending tells", "tone read", "previous tells", "previous tone read", "next tells")
+)
 
 
 def hash_of(text: str) -> int:
@@ -51,13 +58,14 @@ class ColumnReader:
         """
         n_words = len(segments.words)
         self._segments = segments
+        self.is_short = n_words < _FEWEST_WORDS  # too short to show how words are used
         self._first = segments.first[:n_segments]
         self._end = np.append(segments.first[1:], n_words)[:n_segments]
         self._lengths = self._end - self._first
         block = segments.blocks[self._first]
         self.starts = np.diff(block, prepend=-1) > 0  # whether a segment is the first of its block
         self._ends = np.append(self.starts[1:], True)
-        lower, lower_of = _lowered(segments.vocabulary)
+        lower_of, lower = number_texts([word.lower() for word in segments.vocabulary])
         self._n_lower = len(lower)
         self._token = lower_of[segments.words]
         self._is_capital = np.array([word[0].isupper() for word in segments.vocabulary], np.bool_)[
@@ -72,8 +80,8 @@ class ColumnReader:
         right = self._read_glue()
         self._read_paragraphs(right, dashed, block)
         self._read_book(right, dashed[segments.blocks])
-        self._read_neighbours(("glue", "mark", "case", "w1", "core", "tail", "last", "length"))
-        self._read_neighbours(("asks", "tone"))
+        self._add_previous(("glue", "mark", "case", "core", "tail", "length", "asks"))
+        self._add_next(("w1", "case", "asks"))
 
     def add_reading(self, told: Bools) -> None:
         """Adds the columns that a first reading of the book gives.
@@ -109,7 +117,8 @@ class ColumnReader:
             1 - (is_told.sum() + 1) / (len(token) + 2),
         )
         self.columns["tone read"] = self._tone_of_segments(tones)
-        self._read_neighbours(("tells", "tone read"))
+        self._add_previous(("tells", "tone read"))
+        self._add_next(("tells",))
 
     def own_words(self) -> Hashes:
         """The hashes of the first words of each segment, 0 after its last: (segments, words)."""
@@ -124,12 +133,13 @@ class ColumnReader:
 
     def _read_words(self, lower: Sequence[str]) -> None:
         cores, tails = zip(*map(_core_and_tail, lower), strict=True)
-        self._hashes = _table(hash_of, lower)
-        suffixes = {size: _table(_hash_of_ending(size), cores) for size in (2, 3, 4)}
+        self._hashes = _table(lower)
+        suffixes: dict[int, Hashes] = {}
         self._endings: dict[int, tuple[Ints, int]] = {}
-        for size in (2, 3):
-            different, ending = np.unique(suffixes[size], return_inverse=True)
-            self._endings[size] = ending.astype(np.int32), len(different)
+        for size in (2, 3, 4):
+            ending, different = number_texts([core[-size:] for core in cores])
+            suffixes[size] = _table(different)[ending]
+            self._endings[size] = ending, len(different)
         n_small = np.bincount(self._token[~self._is_capital], minlength=self._n_lower)
         is_name = n_small < 0.05 * self._counts
         names = [
@@ -143,13 +153,11 @@ class ColumnReader:
         self.columns |= {
             "w1": self._word(0, self._hashes),
             "w2": self._word(1, self._hashes),
-            "last": self._hashes[self._token[self._end - 1]],
-            "core": self._word(0, _table(hash_of, cores)),
-            "tail": self._word(0, _table(hash_of, tails)),
+            "core": self._word(0, _table(cores)),
+            "tail": self._word(0, _table(tails)),
             "suffix 2": self._word(0, suffixes[2]),
             "suffix 3": self._word(0, suffixes[3]),
             "suffix 4": self._word(0, suffixes[4]),
-            "person": self._word(1, suffixes[2]),
             "case": self._is_capital[self._first].astype(np.uint32),
             "name 2": names[1],
             "shape": names[0] * 16 + names[1] * 4 + names[2],
@@ -181,6 +189,8 @@ class ColumnReader:
         kinds = np.where(has_dash > 0, 1 + columns["mark"] * 2 + columns["case"], 0)
         is_inner = (has_dash > 0) & ~starts
         habit = _habit(dashed, block, is_inner, columns["case"])
+        n_quoted = int((right["opens"][before] & starts).sum())  # paragraphs that a mark opens
+        quotes = np.digitize(n_quoted / max(1, int(dashed.sum())), (0.01, 0.05, 0.2, 0.5))
         columns |= {
             "depth": np.clip(depth, -1, 2).astype(np.uint32),
             "brackets": np.clip(brackets, -1, 2).astype(np.uint32),
@@ -188,6 +198,7 @@ class ColumnReader:
             "first": starts.astype(np.uint32) * 2 + ends,
             "dashes": (np.minimum(n_dashes, 3) * 4 + np.minimum(n_left, 3)).astype(np.uint32),
             "habit": np.full(len(block), habit, np.uint32),
+            "quotes": np.full(len(block), quotes, np.uint32),
             "dash before": _last_kind(kinds, is_inner, starts),
             "dash after": _last_kind(kinds[::-1], is_inner[::-1], ends[::-1])[::-1],
         }
@@ -255,19 +266,16 @@ class ColumnReader:
         sums = np.add.reduceat(tones, self._first) / np.sqrt(self._lengths)
         return np.digitize(sums, _TONES_OF_SEGMENTS).astype(np.uint32)
 
-    def _read_neighbours(self, names: Sequence[str]) -> None:
-        """Adds the columns of the segments before and after in the same block."""
+    def _add_previous(self, names: Sequence[str]) -> None:
+        """Adds the columns of the segments before in the same block."""
         for name in names:
-            column = self.columns[name]
-            self.columns[f"previous {name}"] = _shifted(column, self.starts)
-            self.columns[f"next {name}"] = _shifted(column[::-1], self._ends[::-1])[::-1]
+            self.columns[f"previous {name}"] = _shifted(self.columns[name], self.starts)
 
-
-def _lowered(vocabulary: Sequence[str]) -> tuple[list[str], Ints]:
-    """Returns the different words in small letters, and the number of each word among them."""
-    numbers: dict[str, int] = {}
-    found = [numbers.setdefault(word.lower(), len(numbers)) for word in vocabulary]
-    return list(numbers), np.array(found, np.int32)
+    def _add_next(self, names: Sequence[str]) -> None:
+        """Adds the columns of the segments after in the same block."""
+        for name in names:
+            backwards = _shifted(self.columns[name][::-1], self._ends[::-1])
+            self.columns[f"next {name}"] = backwards[::-1]
 
 
 def _core_and_tail(word: str) -> tuple[str, str]:
@@ -282,12 +290,8 @@ def _core_and_tail(word: str) -> tuple[str, str]:
     return core, word[word.index(core) + len(core) :]
 
 
-def _hash_of_ending(size: int) -> Callable[[str], int]:
-    return lambda word: hash_of(word[-size:])
-
-
-def _table(value: Callable[[str], int], texts: Sequence[str]) -> Hashes:
-    return np.fromiter(map(value, texts), np.uint32, len(texts))
+def _table(texts: Sequence[str]) -> Hashes:
+    return np.fromiter(map(crc32, map(str.encode, texts)), np.uint32, len(texts))
 
 
 def _glue_tables(glues: Sequence[str]) -> tuple[dict[str, NDArray], dict[str, NDArray]]:

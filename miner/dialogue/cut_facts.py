@@ -13,30 +13,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from miner.dialogue.cut_columns import ColumnReader, Columns, Hashes, hash_of
+from miner.dialogue.cut_columns import OF_BOOK, ColumnReader, Columns, Hashes, hash_of
+from miner.dialogue.segments import Ints
 
 N_FACTS = 2**20
+NO_FACT = 0  # a fact without a weight
 Templates = tuple[tuple[str, ...], ...]
 
 # The columns that are words or parts of words.
 _WORDS = frozenset(
-    ("w1", "w2", "last", "core", "tail", "suffix 2", "suffix 3", "suffix 4", "person")
-    + ("previous w1", "previous core", "previous tail", "previous last", "next w1")
+    ("w1", "w2", "core", "tail", "suffix 2", "suffix 3", "suffix 4")
+    + ("previous core", "previous tail", "next w1")
 )
 # What is told by the segment itself.
 STATES: Templates = (
     (),
     ("w1",),
-    ("w1", "w2"),
     ("w2",),
-    ("last",),
     ("core",),
     ("tail",),
     ("suffix 2",),
     ("suffix 3",),
     ("suffix 4",),
     ("case", "suffix 3"),
-    ("case", "w1"),
     ("shape", "length"),
     ("length",),
     ("glue",),
@@ -45,18 +44,18 @@ STATES: Templates = (
     ("tone",),
     ("tone", "length"),
     ("asks", "case"),
-    ("asks", "case", "glue"),
     ("asks 2", "case"),
     ("ending tone", "ending tone 2"),
     ("word tone", "word tone 2"),
     ("ending asks", "case"),
     ("depth", "paragraph"),
     ("depth", "tone"),
+    ("depth", "quotes", "paragraph"),
+    ("depth", "quotes", "length", "next glue"),
     ("brackets",),
     ("brackets", "tone"),
     ("first", "paragraph"),
     ("dashes", "paragraph"),
-    ("person", "suffix 3"),
 )
 # What is told by the step from the segment before to this one.
 ARCS: Templates = (
@@ -65,77 +64,59 @@ ARCS: Templates = (
     ("glue", "case"),
     ("glue", "case", "next glue"),
     ("glue", "next glue"),
-    ("glue", "w1"),
-    ("glue", "core"),
-    ("case", "core"),
     ("w1",),
     ("mark", "case", "w1"),
     ("mark", "case", "suffix 3"),
     ("mark", "case", "suffix 2"),
     ("mark", "case", "suffix 4"),
     ("mark", "case", "tail"),
-    ("mark", "case", "w1", "w2"),
-    ("mark", "case", "suffix 3", "w2"),
-    ("mark", "case", "suffix 2", "w2", "next glue"),
-    ("mark", "case", "suffix 2", "shape", "length"),
     ("mark", "case", "w2"),
-    ("mark", "case", "asks"),
     ("mark", "case", "asks", "asks 2"),
     ("mark", "case", "ending asks"),
     ("mark", "case", "ending asks 2"),
     ("mark", "case", "ending asks", "ending asks 2"),
-    ("mark", "case", "ending asks", "word tone"),
     ("mark", "case", "asks", "word tone"),
     ("mark", "case", "asks", "ending asks"),
     ("mark", "case", "ending asks", "name 2"),
-    ("mark", "case", "ending asks", "asks 2"),
     ("mark", "case", "ending tone"),
     ("mark", "case", "word tone", "word tone 2"),
     ("mark", "case", "ending tone", "ending tone 2"),
     ("glue", "case", "asks"),
-    ("glue", "case", "asks", "next glue"),
     ("mark", "case", "asks", "name 2"),
     ("mark", "case", "suffix 2", "name 2"),
     ("mark", "case", "shape"),
     ("mark", "case", "tone"),
-    ("mark", "case", "tone", "length"),
     ("mark", "case", "length"),
-    ("mark", "case", "previous tone", "tone"),
-    ("mark", "case", "previous w1"),
     ("mark", "case", "previous core"),
     ("mark", "case", "previous asks", "previous glue"),
     ("mark", "case", "previous glue"),
     ("mark", "case", "previous length"),
-    ("mark", "case", "previous last"),
     ("mark", "case", "next w1"),
     ("mark", "case", "next case", "next glue"),
     ("mark", "case", "next asks"),
     ("glue", "case", "habit"),
-    ("mark", "case", "asks", "habit"),
     ("mark", "case", "dash before", "habit"),
     ("mark", "case", "dash after", "habit"),
     ("mark", "case", "dash before", "dash after"),
-    ("mark", "case", "dash before", "dash after", "asks"),
     ("mark", "case", "dashes"),
     ("mark", "case", "paragraph", "first"),
     ("mark", "case", "paragraph", "dash before"),
     ("mark", "case", "depth", "paragraph"),
     ("glue", "depth"),
+    ("mark", "case", "depth", "quotes"),
+    ("glue", "quotes"),
     ("glue", "brackets"),
     ("mark", "case", "brackets"),
     ("glue", "paragraph", "habit"),
     ("mark", "asks"),
     ("mark", "ending asks"),
-    ("mark", "asks", "ending asks", "name 2"),
     ("mark", "core"),
     ("mark", "tail"),
     ("mark", "case", "previous asks", "previous length"),
-    ("mark", "case", "previous asks", "previous length", "tone"),
     ("mark", "case", "previous mark", "previous case", "previous asks"),
     ("mark", "case", "previous mark", "previous case", "previous length"),
     ("mark", "case", "previous mark", "previous tail"),
     ("mark", "case", "word tone"),
-    ("mark", "case", "previous asks", "w1"),
 )
 # What the first reading adds.
 READ_STATES: Templates = (
@@ -143,13 +124,11 @@ READ_STATES: Templates = (
     ("tells", "tone read"),
     ("tone read",),
     ("tone read", "length"),
-    ("tone read", "case", "w1"),
     ("ending tells", "case"),
 )
 READ_ARCS: Templates = (
     ("mark", "tells"),
     ("mark", "case", "tells"),
-    ("mark", "case", "tells", "asks"),
     ("mark", "case", "tells", "name 2"),
     ("mark", "case", "tells", "next glue"),
     ("mark", "case", "tells", "ending tells"),
@@ -161,8 +140,6 @@ READ_ARCS: Templates = (
     ("mark", "case", "ending tells", "ending asks"),
     ("mark", "case", "previous tells", "previous length"),
     ("mark", "case", "previous tells", "tone read"),
-    ("mark", "case", "previous tells", "w1"),
-    ("mark", "case", "previous tells", "previous tone read", "tone read"),
     ("mark", "case", "previous tells", "previous mark", "previous case"),
     ("mark", "case", "tone read"),
     ("mark", "case", "tone read", "length"),
@@ -183,42 +160,72 @@ class Facts(NamedTuple):
     arcs: Hashes
 
 
-def _without_words(templates: Templates) -> Templates:
-    return tuple(columns for columns in templates if _WORDS.isdisjoint(columns))
+class _Kinds(NamedTuple):
+    """Facts by what they are made of: neither use nor words, how words are used, and words."""
+
+    plain: Templates
+    used: Templates
+    worded: Templates
 
 
-def _with_words(templates: Templates) -> Templates:
-    return tuple(columns for columns in templates if not _WORDS.isdisjoint(columns))
+def _kinds(templates: Templates) -> _Kinds:
+    used = tuple(columns for columns in templates if not OF_BOOK.isdisjoint(columns))
+    worded = tuple(columns for columns in templates if not _WORDS.isdisjoint(columns))
+    return _Kinds(
+        tuple(item for item in templates if item not in used and item not in worded), used, worded
+    )
 
 
-def first_facts(reader: ColumnReader) -> Facts:
-    """Returns the facts of a first reading, which knows no words."""
-    return Facts(*(_mixed(reader.columns, _without_words(found)) for found in (STATES, ARCS)))
+_FIRST = _kinds(STATES), _kinds(ARCS)
+_SECOND = _kinds(STATES + READ_STATES), _kinds(ARCS + READ_ARCS)
 
 
-def second_facts(reader: ColumnReader, language: str) -> Facts:
-    """Returns all facts. The facts with words come last, those with the language at the very end.
+def first_facts(reader: ColumnReader, rows: Ints) -> Facts:
+    """Returns the facts of a first reading of some segments, which knows no words."""
+    columns = {name: column[rows] for name, column in reader.columns.items()}
+    return Facts(
+        *(
+            np.concatenate([_mixed(columns, kinds.plain), _used(reader, columns, kinds)], axis=1)
+            for kinds in _FIRST
+        )
+    )
+
+
+def second_facts(reader: ColumnReader, rows: Ints, language: str) -> Facts:
+    """Returns all facts: those of use after the plain ones, then those with words.
 
     Args:
         reader: the columns, with those of a first reading.
+        rows: the segments.
         language: the code of a language that has facts of its own, or "" where there is none.
     """
     found = []
-    for templates in (STATES + READ_STATES, ARCS + READ_ARCS):
-        plain = _mixed(reader.columns, _without_words(templates))
-        worded = _mixed(reader.columns, _with_words(templates))
+    columns = {name: column[rows] for name, column in reader.columns.items()}
+    for kinds in _SECOND:
+        worded = _mixed(columns, kinds.worded)
         if not found:
-            worded = np.concatenate([worded, _mixed_own_words(reader.own_words())], axis=1)
-        parts = [plain, worded]
+            own = _mixed_own_words(reader.own_words()[rows])
+            worded = np.concatenate([worded, own], axis=1)
+        parts = [_mixed(columns, kinds.plain), _used(reader, columns, kinds), worded]
         if language:
             parts.append(_mix(worded, np.uint32(hash_of(language))) % np.uint32(N_FACTS))
         found.append(np.concatenate(parts, axis=1))
     return Facts(*found)
 
 
-def count_plain() -> tuple[int, int]:
-    """Returns how many facts of a second reading are without words, of states and of arcs."""
-    return len(_without_words(STATES + READ_STATES)), len(_without_words(ARCS + READ_ARCS))
+def _used(reader: ColumnReader, columns: Columns, kinds: _Kinds) -> Hashes:
+    """Returns the facts of how words are used; `NO_FACT` in a text too short to show it."""
+    if reader.is_short:
+        return np.full((len(columns["w1"]), len(kinds.used)), NO_FACT, np.uint32)
+    return _mixed(columns, kinds.used)
+
+
+def places_of_use() -> tuple[slice, slice]:
+    """Returns where the facts of use are in a second reading, of states and of arcs."""
+    states, arcs = (
+        slice(len(kinds.plain), len(kinds.plain) + len(kinds.used)) for kinds in _SECOND
+    )
+    return states, arcs
 
 
 def _mix(hashes: Hashes, column: Hashes | np.uint32) -> Hashes:

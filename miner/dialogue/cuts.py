@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.dialogue.cut_columns import Bools, ColumnReader
+from miner.dialogue.cut_columns import Bools, ColumnReader, Hashes
 from miner.dialogue.cut_facts import N_FACTS, Facts, first_facts, second_facts
 from miner.dialogue.segments import Ints, Segments, edge_of, find_segments, read_glue
 from miner.dialogue.weight_file import read_weights
 from miner.files import printable
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating]
 
 WEIGHTS = Path(__file__).parent / "weights" / "cuts.safetensors"
 # The arcs from a segment to the next: narration goes on, speech begins, speech ends, speech goes
@@ -33,10 +33,11 @@ TOLD, BEGINS, ENDS, SAID, CHANGES = range(5)
 N_ARCS = 5
 TO_SPEECH = np.array([0, 1, 0, 1, 1], np.float32)  # whether speech stands after each arc
 _NEVER = -1e9
-_MOST_NARRATION = 240_000  # characters of narration from which the use of words is read
+_SEGMENTS_AT_ONCE = 256
+_MOST_NARRATION = 120_000  # characters of narration from which the use of words is read
 
 _DASH = r"--|[\u2014\u2013\u2015]"
-_OPENING_DASH = re.compile(rf"(?:{_DASH}|-)\s?(?=\S)")
+_OPENING_DASH = re.compile(rf"(?:{_DASH}|-(?!-))\s?(?=\S)")
 _HAS_DASH = re.compile(_DASH)
 _MAY_OPEN = re.compile(rf"{_DASH}|[\u00ab\u00bb\u201e\u201c\u201d\"]")
 _OPENERS = "\u00a1\u00bf\u00ab\u201e\u201c([\"'_\u2026 \n"
@@ -45,7 +46,8 @@ _END_OF_SPEECH = re.compile(
     rf"(?:\s*(?!{_DASH}|\s|[\u00ab\u201e\u201c(\[\u00a1\u00bf]|-\s).)*", re.S
 )
 _LAST_DASH = re.compile(rf"(?:{_DASH}|(?<!\S)-)$")
-_DASH_AFTER_STOP = re.compile(rf"[.:?!\u2026]\s*(?:{_DASH})")
+# A dash right before a word opens speech if a stop stands before it, even after "—said he".
+_DASH_AFTER_STOP = re.compile(rf"[.:?!\u2026]\s*(?:{_DASH})(?!\s)")
 
 
 def is_dashed(text: str) -> bool:
@@ -85,18 +87,22 @@ class Page:
         texts: the paragraphs.
         segments: their segments, and those of other paragraphs after them.
         reader: the columns of their segments.
-        allowed: 0 where a segment must be narration, 2 where it must be speech, else 1.
+        rows: the segments that may be speech; all others are narration.
+        begins: whether there is narration before each of these.
+        is_said: whether each of these must be speech.
     """
 
     texts: Sequence[str]
     segments: Segments
     reader: ColumnReader
-    allowed: Ints
+    rows: Ints
+    begins: Bools
+    is_said: Bools
 
     @property
     def blocks(self) -> Ints:
         """The paragraph of each segment."""
-        return self.segments.blocks[self.segments.first[: len(self.allowed)]]
+        return self.segments.blocks[self.segments.first[: len(self.reader.starts)]]
 
 
 def read_page(
@@ -123,11 +129,16 @@ def read_page(
     dashed = np.array([is_dashed(text) for text in every], np.bool_)
     reader = ColumnReader(segments, n_segments, dashed)
     allowed = _allowed(segments, reader.starts, quoted or {})
-    return Page(texts, segments, reader, allowed)
+    rows = np.flatnonzero(allowed).astype(np.int32)
+    begins = reader.starts[rows] | (np.diff(rows, prepend=-1) > 1)
+    return Page(texts, segments, reader, rows, begins, allowed[rows] == 2)
 
 
 def _allowed(segments: Segments, starts: Bools, quoted: Mapping[int, Sequence[Quoted]]) -> Ints:
-    """Returns where speech may stand: after a dash or a mark, and as quotation marks show it."""
+    """Returns where speech may stand: after a dash or a mark, and as quotation marks show it.
+
+    It is 0 for a segment that must be narration, 2 for one that must be speech, else 1.
+    """
     n = len(starts)
     glues = [read_glue(edge_of(glue, True)).text for glue in segments.glues]
     may_open = np.array([_MAY_OPEN.search(glue) is not None for glue in glues], np.int32)
@@ -154,47 +165,79 @@ def _allowed(segments: Segments, starts: Bools, quoted: Mapping[int, Sequence[Qu
     return found
 
 
+class Table(NamedTuple):
+    """The weights of facts. Most facts have none.
+
+    Attributes:
+        numbers: the row of each fact in `weights`, 0 if it has no weight: (N_FACTS,).
+        weights: (facts, 1) for states, (facts, N_ARCS) for arcs. The first row is 0.
+    """
+
+    numbers: NDArray[np.unsignedinteger]
+    weights: Floats
+
+    def sum(self, facts: Hashes) -> Floats:
+        """Returns the sums of the weights of the facts of each segment."""
+        total = np.zeros((len(facts), self.weights.shape[1]), np.float32)
+        for start in range(0, len(facts), _SEGMENTS_AT_ONCE):
+            part = slice(start, start + _SEGMENTS_AT_ONCE)
+            rows = self.numbers.take(facts[part], mode="clip")
+            total[part] = self.weights.take(rows, axis=0, mode="clip").sum(axis=1)
+        return total
+
+
 class Weights(NamedTuple):
     """The weights of one reading.
 
     Attributes:
-        states: the weight of each fact for speech: (N_FACTS,).
-        arcs: the weight of each fact for each arc: (N_FACTS, N_ARCS).
+        states: for speech.
+        arcs: for each arc.
     """
 
-    states: Floats
-    arcs: Floats
+    states: Table
+    arcs: Table
 
-    def best_arcs(self, facts: Facts, starts: Bools, allowed: Ints) -> Ints:
-        """Returns the best arc to each segment."""
-        said = self.states[facts.states].sum(axis=1)
-        return decode(said, self.arcs[facts.arcs].sum(axis=1), starts, allowed)
+    def best_arcs(self, facts: Facts, page: Page) -> Ints:
+        """Returns the best arc to each segment of a page.
+
+        Args:
+            facts: the facts of its rows.
+            page: the page.
+        """
+        said, arcs = self.states.sum(facts.states)[:, 0], self.arcs.sum(facts.arcs)
+        starts = page.reader.starts
+        found = np.full(len(starts), TOLD, np.int32)
+        found[page.rows] = decode(said, arcs, page.begins, page.is_said)
+        may_be_said = np.zeros(len(starts), np.bool_)
+        may_be_said[page.rows] = True
+        after_speech = np.concatenate([[False], TO_SPEECH[found[:-1]] > 0]) & ~starts
+        found[~may_be_said & after_speech] = ENDS
+        return found
 
 
-def decode(said: Floats, arcs: Floats, starts: Bools, allowed: Ints) -> Ints:
+def decode(said: Floats, arcs: Floats, begins: Bools, is_said: Bools) -> Ints:
     """Returns the best arc to each segment.
 
     Args:
         said: the score of each segment for speech.
         arcs: the score of each arc to it: (segments, N_ARCS).
-        starts: whether it is the first of its paragraph. Before a paragraph there is narration.
-        allowed: as `Page` has it.
+        begins: whether there is narration before it, whatever is decoded there.
+        is_said: whether it must be speech.
     """
     arcs = arcs + said[:, None] * TO_SPEECH
-    arcs[allowed == 0] += TO_SPEECH * _NEVER
-    arcs[allowed == 2] += (1 - TO_SPEECH) * _NEVER
+    arcs[is_said] += (1 - TO_SPEECH) * _NEVER
     back: list[tuple[int, int]] = []  # the best arcs to narration and to speech
-    ends_in_speech: list[bool] = []  # whether the paragraph before each first segment does
+    ends_in_speech: list[bool] = []  # whether all before each beginning does
     told = speech = 0.0
-    for is_start, (tells, begins, ends, goes_on, changes) in zip(
-        starts.tolist(), arcs.tolist(), strict=True
+    for is_start, (tells, opens, ends, goes_on, changes) in zip(
+        begins.tolist(), arcs.tolist(), strict=True
     ):
         if is_start:
             ends_in_speech.append(speech > told)
-            told, speech = tells, begins
+            told, speech = tells, opens
             back.append((TOLD, BEGINS))
             continue
-        best, to_said = told + begins, BEGINS
+        best, to_said = told + opens, BEGINS
         if speech + goes_on > best:
             best, to_said = speech + goes_on, SAID
         if speech + changes > best:
@@ -206,11 +249,11 @@ def decode(said: Floats, arcs: Floats, starts: Bools, allowed: Ints) -> Ints:
         speech = best
         back.append((to_told, to_said))
     found = np.zeros(len(back), np.int32)
-    is_said = speech > told
+    is_speech = speech > told
     for place in range(len(back) - 1, -1, -1):
-        arc = back[place][is_said]
+        arc = back[place][is_speech]
         found[place] = arc
-        is_said = ends_in_speech.pop() if starts[place] else arc in (ENDS, SAID, CHANGES)
+        is_speech = ends_in_speech.pop() if begins[place] else arc in (ENDS, SAID, CHANGES)
     return found
 
 
@@ -238,14 +281,13 @@ class CutModel:
         """
         language = language if language in self.languages else ""
         facts = self.read_twice(page, language)
-        return ranges_of(page, self.second.best_arcs(facts, page.reader.starts, page.allowed))
+        return ranges_of(page, self.second.best_arcs(facts, page))
 
     def read_twice(self, page: Page, language: str) -> Facts:
-        """Returns the facts of a second reading, after a first one."""
-        facts = first_facts(page.reader)
-        arcs = self.first.best_arcs(facts, page.reader.starts, page.allowed)
-        page.reader.add_reading((arcs == TOLD) | (arcs == ENDS))
-        return second_facts(page.reader, language)
+        """Returns the facts of the rows of a page in a second reading, after a first one."""
+        arcs = self.first.best_arcs(first_facts(page.reader, page.rows), page)
+        page.reader.add_reading(TO_SPEECH[arcs] == 0)
+        return second_facts(page.reader, page.rows, language)
 
 
 def ranges_of(page: Page, arcs: Ints) -> list[list[tuple[int, int]]]:
@@ -314,7 +356,7 @@ def load_cuts(path: Path) -> CutModel:
     found = read_weights(path)
     try:
         first, second = (
-            Weights(*(_dense(found, f"{reading}.{part}") for part in Weights._fields))
+            Weights(*(_table(found, f"{reading}.{part}") for part in Weights._fields))
             for reading in ("first", "second")
         )
         codes = bytes(found["languages"].astype(np.uint8)).decode().split()
@@ -323,12 +365,14 @@ def load_cuts(path: Path) -> CutModel:
     return CutModel(first, second, frozenset(codes))
 
 
-def _dense(found: Mapping[str, Floats], name: str) -> Floats:
-    """Returns the weights of all facts. The file has those that are not 0, in order.
-
-    Instead of the numbers of facts it has the steps between them, and the weights as whole numbers.
-    """
+def _table(found: Mapping[str, Floats], name: str) -> Table:
+    """Returns weights of a file. It has the steps between the facts that have any, in order."""
     weights = found[f"{name}.weights"] * found[f"{name}.scale"]
-    dense = np.zeros((N_FACTS, *weights.shape[1:]), np.float32)
-    dense[np.cumsum(found[f"{name}.steps"].astype(np.int64))] = weights
-    return dense
+    return table_of(np.cumsum(found[f"{name}.steps"].astype(np.int64)), weights)
+
+
+def table_of(facts: NDArray[np.int64], weights: Floats) -> Table:
+    """Returns the table of the weights of some facts."""
+    numbers = np.zeros(N_FACTS, np.min_scalar_type(len(facts)))
+    numbers[facts] = np.arange(1, len(facts) + 1)
+    return Table(numbers, np.concatenate([np.zeros_like(weights[:1]), weights]))

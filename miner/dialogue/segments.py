@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 
 from miner.languages.registry import any_of
 
-Ints = NDArray[np.int32]
+Ints = NDArray[np.integer]
 
 _EDGE = "\x02"  # stands between two blocks
-# A hyphen or an apostrophe between two letters is a part of a word: "dit-il", "s'écria".
-_GLUE = re.compile(r"((?:[^\w'’-]|_|(?<![^\W_])['’-]|['’-](?![^\W_]))+)")
+_GLUE = re.compile(r"([\W_]+)")
+# A hyphen or an apostrophe between two letters is a part of a word: "dit-il", "s'écria". Letters
+# stand for them while words are looked for.
+_JOINER = re.compile(r"['’-](?<=[^\W_].)(?=[^\W_])")
+_LETTERS = {"'": "\ua78b", "’": "\ua78c", "-": "\ua7fa"}  # none is in use in print
+_JOINERS = str.maketrans({letter: joiner for joiner, letter in _LETTERS.items()})
 _DASHES = re.compile(r"-{2,}|[\u2014\u2013\u2015]|(?<!\S)-|-(?!\S)")
 _DOTS = re.compile(r"\.(?:\s?\.)+|\u2026")
 _DIVIDES = frozenset(
@@ -112,9 +116,10 @@ class Segments:
 def find_segments(texts: Sequence[str]) -> Segments:
     """Returns the segments of the texts of blocks, in order."""
     joined = _EDGE.join(("", *(text.replace(_EDGE, " ") for text in texts), ""))
-    parts = _GLUE.split(joined)
-    words, vocabulary = _numbered(parts[2:-1:2])
-    before, glues = _numbered(parts[1::2])
+    parts = _GLUE.split(_JOINER.sub(lambda match: _LETTERS[match[0]], joined))
+    words, vocabulary = number_texts(parts[2:-1:2])
+    vocabulary = tuple(word.translate(_JOINERS) for word in vocabulary)
+    before, glues = number_texts(parts[1::2])
     ends = np.cumsum(np.fromiter(map(len, parts), np.int32, len(parts)), dtype=np.int32)
     n_edges = np.array([glue.count(_EDGE) for glue in glues], dtype=np.int32)
     blocks = np.cumsum(n_edges[before[:-1]], dtype=np.int32) - 1
@@ -133,11 +138,11 @@ def find_segments(texts: Sequence[str]) -> Segments:
     )
 
 
-def _numbered(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
+def number_texts(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
     """Returns the texts as numbers, and the different texts in the order of their numbers."""
-    numbers: dict[str, int] = {}
-    found = np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int32)
-    return found, tuple(numbers)
+    different = tuple(dict.fromkeys(texts))
+    numbers = dict(zip(different, range(len(different)), strict=True))
+    return np.fromiter(map(numbers.__getitem__, texts), np.int32, len(texts)), different
 
 
 def _first_words(

@@ -126,9 +126,15 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
             continue
         outer = last if ranges[0].continues else None
         runs_on = False if position in letters else outer
-        spoken = are_speech(block, ranges, runs_on, thoughts)
-        if block.kind is BlockKind.PARAGRAPH:
-            spoken = [part.is_cut or said for part, said in zip(ranges, spoken, strict=True)]
+        is_paragraph = block.kind is BlockKind.PARAGRAPH
+        if is_paragraph and all(part.is_cut for part in ranges):
+            spoken = [True] * len(ranges)
+        else:
+            spoken = are_speech(block, [part[:2] for part in ranges], runs_on, thoughts)
+            spoken = [
+                said or (part.is_cut and is_paragraph)
+                for part, said in zip(ranges, spoken, strict=True)
+            ]
         last = spoken[-1] if not ranges[-1].closed else None
         if outer and last is False:
             last = True  # a letter inside a told story: the story continues after it
@@ -261,6 +267,8 @@ def _cut(
             read.append(position)
         else:
             others.append(block.text)
+    if not read:
+        return found
     known = {
         place: [Quoted(part.start, part.end, not are_inside) for part in quoted[position]]
         for place, position in enumerate(read)
@@ -268,7 +276,7 @@ def _cut(
     }
     texts = [blocks[position].text for position in read]
     model = cut_model()
-    page = read_page(texts, others, known) if model and texts else None
+    page = read_page(texts, others, known) if model else None
     if model and page:
         speech = model.find_speech(page, typography.language)
     else:

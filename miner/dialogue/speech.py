@@ -195,9 +195,15 @@ def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
         return bool(
             tells_who_spoke(after)
             or _INTERRUPTED.fullmatch(after)
-            or (before[-1] in ".!?:;…" and _COMMA_FOLLOWS.match(after))
+            or (_ends_sentence(before) and _COMMA_FOLLOWS.match(after))
         )
     return True
+
+
+def _ends_sentence(before: str) -> bool:
+    """Whether nothing or the end of a sentence stands before a mark and the dash before it."""
+    lead = before.rstrip(" \u2014\u2013-")
+    return not lead or lead[-1] in ".!?:;…"
 
 
 def _ends_with(before: str, words: re.Pattern[str]) -> bool:

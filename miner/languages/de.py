@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -53,6 +54,9 @@ LANGUAGE = Language(
         r"geehrte[rs]?)\b[^.!?“”\"»«]{0,40}?",
         letter_words="(?-i:Brief)|Zettel|Zeilen|Telegramm|schrieb|geschrieben|lautete|las|"
         "gelesen|Inschrift|Anzeige",
+    ),
+    people=PeopleWords(
+        says="sagte|fragte|rief|antwortete|sprach|erwiderte",
     ),
     titles=BookTitles(
         articles="der|die|das|ein|eine",

@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -51,6 +52,9 @@ LANGUAGE = Language(
         r"distinguid[oa]s?)\b[^.!?»”\"]{0,40}?|(?:muy )?señor(?:es|a)? mí?[oa]s?",
         letter_words="carta|esquela|billete|papel|líneas|telegrama|escribió|escrito|leyó|"
         "leía|decía así|letrero|rótulo|anuncio",
+    ),
+    people=PeopleWords(
+        says="dijo|respondió|preguntó|replicó|exclamó|contestó",
     ),
     titles=BookTitles(
         articles="el|la|los|las|una?",

@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -53,6 +54,11 @@ LANGUAGE = Language(
         r"madame|mademoiselle|amie?s?)\b[^.!?»”\"]{0,30}?",
         letter_words="lettre|mots|lignes|dépêche|télégramme|écrivit|écrit|lut|lisait|"
         "ainsi conçue?s?|comme suit|affiche|pancarte",
+    ),
+    people=PeopleWords(
+        says="dit|dis-je|disait|demanda|demandai-je|répondit|répondis-je|reprit|"
+        "s['’]écria|s['’]exclama|ajouta|continua|poursuivit|murmura|répliqua|"
+        "cria|interrompit|balbutia|répéta|objecta|fit",
     ),
     titles=BookTitles(
         articles="les?|la|l|une?",

@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -50,6 +51,10 @@ LANGUAGE = Language(
         write_after_comma="írta|irta|írá|irá",
         letter_words="levél|levelet|levelében|sorok|sorokat|czédula|irta|írta|irá|olvasá|"
         "olvasta|felirat|hirdetés",
+    ),
+    people=PeopleWords(
+        says="mondta|mondá|monda|kérdezte|kérdé|felelte|felelt|kiáltotta|kiálta|szólt|szóla|"
+        "szólalt|válaszolt|suttogá|sóhajta|viszonzá|folytatá",
     ),
     titles=BookTitles(
         articles="az?|egy",

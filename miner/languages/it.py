@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -52,6 +53,9 @@ LANGUAGE = Language(
         r"illustrissim[oa])\b[^.!?»”\"]{0,40}?",
         letter_words="lettera|biglietto|righe|telegramma|scrisse|scritto|lesse|"
         "leggeva|diceva così|iscrizione|cartello|avviso",
+    ),
+    people=PeopleWords(
+        says="disse|rispose|domandò|gridò|chiese|esclamò|replicò",
     ),
     titles=BookTitles(
         articles="il|lo|la|i|gli|le|l|un[ao]?",

@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -51,6 +52,10 @@ LANGUAGE = Language(
         r"geachte|dierbare|geliefde)\b[^.!?“”\"]{0,40}?",
         letter_words="(?:de|den|een|dien|dezen?|zijn|haar|volgenden?) brief|briefje|regels|"
         "telegram|schreef|geschreven|las|luidde|opschrift|advertentie",
+    ),
+    people=PeopleWords(
+        says="zei|zeide|vroeg|riep|antwoordde|hernam|sprak|meende|fluisterde|vervolgde|"
+        "herhaalde|lachte|glimlachte|murmelde|smeekte|snikte|stamelde",
     ),
     titles=BookTitles(
         articles="de|het|een",

@@ -6,6 +6,7 @@ from miner.languages.language import (
     Headings,
     Language,
     PageWords,
+    PeopleWords,
     SpeechWords,
 )
 
@@ -51,6 +52,11 @@ LANGUAGE = Language(
         r"prezad[oa]s?) [^.!?»”\"]{0,40}?",
         letter_words="carta|bilhete|linhas|telegramma|telegrama|escreveu|escripto|escrito|"
         "leu|lia|dizia assim|lettreiro|letreiro|annuncio|anúncio",
+    ),
+    people=PeopleWords(
+        says="disse|disse-lhe|disse-me|respondeu|respondi|perguntou|perguntei|exclamou|acudiu|"
+        "replicou|murmurou|gritou|bradou|tornou|continuou|interrompeu|observou|repetiu|atalhou|"
+        "accrescentou|acrescentou|concluiu|insistiu|balbuciou|assentiram|assentiu",
     ),
     titles=BookTitles(
         articles="os?|as?|uma?",

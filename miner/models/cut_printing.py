@@ -1,20 +1,24 @@
-"""Pages with quotation marks -> the same pages, as printers of other books set them with dashes.
+"""Paragraphs whose speech is known -> the same, as other printers set them with dashes.
 
-Where the marks were shows which words are speech. So every book with quotation marks teaches what
-"he said" looks like where no mark sets it off.
+Quotation marks show which words are speech. So every book with them teaches what "he said" looks
+like where no mark sets it off. Annotated paragraphs with dashes are set in other ways, too.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from miner.books.book import BlockKind
 from miner.dialogue.spans import BookSpans, Span
 
 _MARKS = '"“”„«»'
 _SINGLE = "‘’'"
+_DASHES = "—–―- "
+_CLOSING = re.compile(r"\s*[—–―»”]+\s*([.,;:]?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,48 +79,83 @@ def choose_printing(chance: random.Random) -> Printing:
     return replace(chance.choice(PRINTINGS), reopens=chance.random() < 0.3)
 
 
-def print_book(
-    book_spans: BookSpans, printing: Printing, chance: random.Random
-) -> list[PrintedParagraph]:
-    """Returns the paragraphs of a book with quotation marks as they would be with dashes."""
+class Piece(NamedTuple):
+    """A part of a paragraph without marks and dashes around it: speech, or narration."""
+
+    text: str
+    is_said: bool
+
+
+def pieces_of_book(book_spans: BookSpans) -> Iterator[list[Piece]]:
+    """Yields the paragraphs of a book with quotation marks."""
     of_paragraph: dict[int, list[Span]] = {}
     for span in book_spans.spans:
         of_paragraph.setdefault(span.paragraph, []).append(span)
-    pages: list[PrintedParagraph] = []
     for block in book_spans.book.blocks:
-        if block.kind is not BlockKind.PARAGRAPH or block.index not in of_paragraph:
-            continue
-        spans = of_paragraph[block.index]
-        if not any(span.is_utterance for span in spans):
-            pages.append(PrintedParagraph(block.text))
-        elif (page := _print_paragraph(spans, printing, chance)).text:
+        if block.kind is BlockKind.PARAGRAPH and block.index in of_paragraph:
+            spans = of_paragraph[block.index]
+            yield [
+                Piece(_without_marks(span.text), True)
+                if span.is_utterance
+                else Piece(span.text, False)
+                for span in spans
+            ]
+
+
+def pieces_of_text(text: str, speech: Sequence[tuple[int, int]]) -> list[Piece]:
+    """Returns a paragraph with dashes in pieces, with the commas that the dashes stood for."""
+    found: list[Piece] = []
+    position = 0
+    for start, end in (*speech, (len(text), len(text))):
+        for part, is_said in ((text[position:start], False), (text[start:end], True)):
+            words = _CLOSING.sub(r"\1", part.strip(_MARKS + _DASHES + "\n"))
+            words = words.lstrip(",;: ") if is_said else words
+            if any(map(str.isalnum, words)):
+                if found and found[-1].text[-1].isalnum():
+                    stop = "." if is_said and words[0].isupper() else ","
+                    found[-1] = found[-1]._replace(text=found[-1].text + stop)
+                found.append(Piece(words, is_said))
+        position = end
+    return found
+
+
+def print_pages(
+    paragraphs: Iterable[Sequence[Piece]], printing: Printing, chance: random.Random
+) -> list[PrintedParagraph]:
+    """Returns paragraphs in another printing."""
+    pages: list[PrintedParagraph] = []
+    for pieces in paragraphs:
+        if not any(piece.is_said for piece in pieces):
+            pages.append(PrintedParagraph("".join(piece.text for piece in pieces)))
+        elif (page := _print_paragraph(pieces, printing, chance)).text:
             pages.append(page)
     return _close_scenes(pages, printing, chance) if printing.closes_scene else pages
 
 
 def _print_paragraph(
-    spans: Sequence[Span], printing: Printing, chance: random.Random
+    pieces: Sequence[Piece], printing: Printing, chance: random.Random
 ) -> PrintedParagraph:
     text, speech = "", list[tuple[int, int]]()
     is_open = False  # whether a dash opened the narration before
-    previous: Span | None = None
-    for span in spans:
-        if not span.is_utterance:
-            if span.text.strip():
-                opens = bool(printing.before) and previous is not None and previous.is_utterance
-                is_open = opens and (span.text.strip()[0].islower() or chance.random() < 0.8)
-                if is_open and printing.moves_stop:
-                    text = text.removesuffix(",")
-                text += _narration(text, span.text, previous, printing, is_open)
-                previous = span
+    previous: Piece | None = None
+    for piece in pieces:
+        if not piece.is_said:
+            if piece.text.strip():
+                opens = bool(printing.before) and previous is not None and previous.is_said
+                is_open = opens and (piece.text.strip()[0].islower() or chance.random() < 0.8)
+                if is_open and printing.moves_stop and text.endswith(","):
+                    text = text[:-1]
+                    speech[-1] = speech[-1][0], len(text)
+                text += _narration(text, piece.text, previous, printing, is_open)
+                previous = piece
             continue
-        if not (words := _without_marks(span.text)):
+        if not piece.text:
             continue
         before = text.rstrip()
         start = len(before)
         if not text:
             text = printing.opening
-        elif previous is not None and previous.is_utterance:
+        elif previous is not None and previous.is_said:
             text = before + chance.choice(("", " ")) + printing.opening
         elif is_open:
             text = _close(before, printing, chance)
@@ -127,20 +166,21 @@ def _print_paragraph(
             text = before + chance.choice(("", " ")) + printing.opening
         else:
             text = before + " "
-        text += words
+        text += piece.text
+        start += len(text[start:]) - len(text[start:].lstrip())
         speech.append((start, len(text)))
-        is_open, previous = False, span
+        is_open, previous = False, piece
     is_mixed = len(speech) > 1 or any(
-        not span.is_utterance and any(map(str.isalpha, span.text)) for span in spans
+        not piece.is_said and any(map(str.isalpha, piece.text)) for piece in pieces
     )
     return PrintedParagraph(text.rstrip(), tuple(speech), is_mixed)
 
 
 def _narration(
-    text: str, narration: str, previous: Span | None, printing: Printing, is_open: bool
+    text: str, narration: str, previous: Piece | None, printing: Printing, is_open: bool
 ) -> str:
     """Returns what narration adds to the text before it."""
-    if previous is None or not previous.is_utterance:
+    if previous is None or not previous.is_said:
         return narration
     words = narration.strip()
     if is_open:

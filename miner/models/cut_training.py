@@ -1,11 +1,13 @@
 """Books -> the weights of the model that says where speech begins and ends in a paragraph.
 
-It learns from three kinds of pages: the annotated chapters of books with dashes, whose exact ends
-somebody read; and books with quotation marks in any language, printed anew with dashes
-(`cut_printing`). It is a structured perceptron: each paragraph is decoded with the weights of the
-moment, and what was decoded wrongly moves them. Their average over the whole training is kept.
-A paragraph in two is learned without its words, so that the model also knows what to do where it
-knows no word.
+It learns from two kinds of pages: the annotated chapters of books with dashes, whose exact ends
+somebody read, and books with quotation marks in any language. The pages of both are also printed
+anew with dashes (`cut_printing`).
+
+It is a structured perceptron: each paragraph is decoded with the weights of the moment, and what
+was decoded wrongly moves them. Their average over the whole training is kept. Some paragraphs are
+learned without their words, and some without how words are used in their book, so that the model
+also knows what to do where it knows no word, and where the book is short.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from numpy.typing import NDArray
 
 from miner.annotation.annotations import EVERY, read_split
 from miner.annotation.editions import BookReader, Edition, read_editions
-from miner.books.book import SPOKEN_KINDS
+from miner.books.book import SPOKEN_KINDS, Block
 from miner.books.download import read_book_bytes
-from miner.dialogue.cut_facts import N_FACTS, Facts, count_plain, first_facts
+from miner.dialogue.cut_facts import N_FACTS, NO_FACT, Facts, first_facts, places_of_use
 from miner.dialogue.cuts import (
     BEGINS,
     CHANGES,
@@ -36,21 +38,32 @@ from miner.dialogue.cuts import (
     TO_SPEECH,
     TOLD,
     CutModel,
+    Floats,
     Page,
     Weights,
     decode,
     is_dashed,
     may_hold_speech,
     read_page,
+    table_of,
 )
 from miner.dialogue.segments import Ints
-from miner.models.cut_printing import PrintedParagraph, choose_printing, print_book
+from miner.models.cut_printing import (
+    PrintedParagraph,
+    choose_printing,
+    pieces_of_book,
+    pieces_of_text,
+    print_pages,
+)
 from miner.models.prepared_files import Arrays, Record
 from miner.models.tagger.training_config import Option
 from miner.models.weight_files import refuse_existing_weights, write_weights
 
 _N_PRINTINGS = 12  # of the books of one language, and at most three of a book
+_N_REPRINTS = 2  # of the annotated paragraphs of a book with dashes
 _LARGEST_BYTE = 127
+_WEIGHT_OF_PAGE = 0.5  # of a paragraph that is read without the rest of its book
+_BLOCKS_OF_PAGE = 16
 _WEIGHT_OF_PRINTED = 0.5  # of a paragraph printed anew, beside 1 for one that somebody read
 
 Chosen = dict[int, tuple[tuple[int, int], ...]]
@@ -70,7 +83,10 @@ class CutTraining:
         1.0
     )
     kept: Annotated[int, Option("The most facts of a kind whose weights are written.")] = 50_000
-    wordless: Annotated[float, Option("Share of paragraphs learned without their words.")] = 0.5
+    wordless: Annotated[float, Option("Share of paragraphs learned without their words.")] = 0.4
+    bookless: Annotated[
+        float, Option("Share learned without how their words are used in the book.")
+    ] = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +112,7 @@ class CutExample:
         page: all paragraphs of the book in which speech is looked for.
         speech: the start and end of each speech in those whose speech is known, by their place.
         weight: how much they count.
+        is_printed: whether they were printed anew.
     """
 
     book: str
@@ -103,6 +120,7 @@ class CutExample:
     page: Page
     speech: Chosen
     weight: float = 1.0
+    is_printed: bool = False
 
 
 def train_cuts(
@@ -180,20 +198,21 @@ def read_cut_examples(
     for edition in read_editions(books, read, leave_out, judged=False):
         typography = edition.book_spans.typography
         card = edition.annotated.card
-        if typography is not None and typography.dash:
-            examples += _annotated(edition)
-            continue
         chance = random.Random(f"{options.seed} {card.book}")
+        if typography is not None and typography.dash:
+            examples += _annotated(edition, chance)
+            continue
         n_printings = max(1, min(3, _N_PRINTINGS // n_quoted[card.language]))
         n_most = options.printed // (n_printings * n_quoted[card.language])
         for _ in range(n_printings):
-            pages = print_book(edition.book_spans, choose_printing(chance), chance)
+            pieces = pieces_of_book(edition.book_spans)
+            pages = print_pages(pieces, choose_printing(chance), chance)
             examples += _printed(card.book, card.language, pages, n_most, chance)
     return examples
 
 
-def _annotated(edition: Edition) -> Iterable[CutExample]:
-    """Yields the annotated paragraphs of a book with dashes.
+def _annotated(edition: Edition, chance: random.Random) -> Iterable[CutExample]:
+    """Yields the annotated paragraphs of a book with dashes, as they are and printed anew.
 
     Left out are paragraphs that a dash opens and nobody speaks on this occasion, such as thoughts:
     where they are cut is not annotated.
@@ -210,16 +229,31 @@ def _annotated(edition: Edition) -> Iterable[CutExample]:
             speech.setdefault(span.paragraph, []).append((span.start, span.end))
         else:
             unsaid.add(span.paragraph)
+
+    def example_of(blocks: Sequence[Block], weight: float) -> Iterable[CutExample]:
+        read = [block for block in blocks if may_hold_speech(block.text)]
+        others = [block.text for block in blocks if not may_hold_speech(block.text)]
+        known = {
+            place: tuple(speech.get(block.index, ()))
+            for place, block in enumerate(read)
+            if block.chapter in chapters and not (block.index in unsaid and is_dashed(block.text))
+        }
+        if known and (page := read_page([block.text for block in read], others)):
+            yield CutExample(card.book, card.language, page, known, weight)
+
     blocks = [block for block in edition.book_spans.book.blocks if block.kind in SPOKEN_KINDS]
-    read = [block for block in blocks if may_hold_speech(block.text)]
+    yield from example_of(blocks, 1.0)
+    # Some pages alone, which show little of what is usual in the book.
+    annotated = [block for block in blocks if block.chapter in chapters]
+    for start in range(0, len(annotated), 2 * _BLOCKS_OF_PAGE):
+        yield from example_of(annotated[start : start + _BLOCKS_OF_PAGE], _WEIGHT_OF_PAGE)
     others = [block.text for block in blocks if not may_hold_speech(block.text)]
-    known = {
-        place: tuple(speech.get(block.index, ()))
-        for place, block in enumerate(read)
-        if block.chapter in chapters and not (block.index in unsaid and is_dashed(block.text))
-    }
-    if page := read_page([block.text for block in read], others):
-        yield CutExample(card.book, card.language, page, known)
+    known = [block for block in annotated if block.index not in unsaid]
+    pieces = [pieces_of_text(block.text, speech.get(block.index, ())) for block in known]
+    for _ in range(_N_REPRINTS):
+        pages = print_pages(pieces, choose_printing(chance), chance)
+        pages += [PrintedParagraph(text) for text in others]
+        yield from _printed(card.book, card.language, pages, len(known), chance)
 
 
 def _printed(
@@ -230,46 +264,57 @@ def _printed(
     chance: random.Random,
 ) -> Iterable[CutExample]:
     """Yields some paragraphs of a book printed anew: all kinds, those with narration above all."""
-    read = [page for page in pages if may_hold_speech(page.text)]
-    others = [page.text for page in pages if not may_hold_speech(page.text)]
-    mixed = [place for place, page in enumerate(read) if page.is_mixed]
-    said = [place for place, page in enumerate(read) if page.speech and not page.is_mixed]
-    told = [place for place, page in enumerate(read) if not page.speech]
-    chosen = [
-        place
-        for places, n in ((mixed, n_most), (said, n_most // 4), (told, n_most // 8))
-        for place in chance.sample(places, min(n, len(places)))
-    ]
-    if page := read_page([page.text for page in read], others):
-        speech = {place: read[place].speech for place in sorted(chosen)}
-        yield CutExample(book, language, page, speech, _WEIGHT_OF_PRINTED)
+
+    def example_of(
+        pages: Sequence[PrintedParagraph], n_most: int, weight: float
+    ) -> Iterable[CutExample]:
+        read = [page for page in pages if may_hold_speech(page.text)]
+        others = [page.text for page in pages if not may_hold_speech(page.text)]
+        mixed = [place for place, page in enumerate(read) if page.is_mixed]
+        said = [place for place, page in enumerate(read) if page.speech and not page.is_mixed]
+        told = [place for place, page in enumerate(read) if not page.speech]
+        chosen = [
+            place
+            for places, n in ((mixed, n_most), (said, n_most // 4), (told, n_most // 8))
+            for place in chance.sample(places, min(n, len(places)))
+        ]
+        page = read_page([page.text for page in read], others)
+        if page and chosen:
+            speech = {place: read[place].speech for place in sorted(chosen)}
+            yield CutExample(book, language, page, speech, weight, is_printed=True)
+
+    yield from example_of(pages, n_most, _WEIGHT_OF_PRINTED)
+    n_alone = max(1, n_most // (4 * _BLOCKS_OF_PAGE))
+    for start in range(0, len(pages), max(_BLOCKS_OF_PAGE, len(pages) // n_alone)):
+        alone = pages[start : start + _BLOCKS_OF_PAGE]
+        yield from example_of(alone, _BLOCKS_OF_PAGE, _WEIGHT_OF_PRINTED * _WEIGHT_OF_PAGE)
 
 
 def arcs_of(page: Page, speech: Chosen) -> Ints:
-    """Returns the arc to each segment of a page, TOLD in paragraphs whose speech is not known.
+    """Returns the arc to each row of a page, TOLD in paragraphs whose speech is not known.
 
     A segment is speech if most of its words are.
     """
-    segments, starts = page.segments, page.reader.starts
-    first = segments.first[: len(starts)]
-    ends = np.append(segments.first[1:], len(segments.words))[: len(starts)]
-    found = np.zeros(len(starts), np.int32)
+    segments = page.segments
+    ends = np.append(segments.first[1:], len(segments.words))
+    blocks = page.blocks
+    found = np.zeros(len(page.rows), np.int32)
     previous = -1
-    for place, block in enumerate(page.blocks.tolist()):
-        ranges = speech.get(block, ())
-        words = segments.starts[first[place] : ends[place]].tolist()
+    for number, row in enumerate(page.rows.tolist()):
+        ranges = speech.get(int(blocks[row]), ())
+        words = segments.starts[segments.first[row] : ends[row]].tolist()
         within = [
             next((n for n, (start, end) in enumerate(ranges) if start <= word < end), -1)
             for word in words
         ]
-        said = [number for number in within if number >= 0]
-        number = said[0] if 2 * len(said) >= len(within) and said else -1
-        previous = -1 if starts[place] else previous
-        if number < 0:
-            found[place] = TOLD if previous < 0 else ENDS
+        said = [place for place in within if place >= 0]
+        place = said[0] if 2 * len(said) >= len(within) and said else -1
+        previous = -1 if page.begins[number] else previous
+        if place < 0:
+            found[number] = TOLD if previous < 0 else ENDS
         else:
-            found[place] = BEGINS if previous < 0 else SAID if previous == number else CHANGES
-        previous = number
+            found[number] = BEGINS if previous < 0 else SAID if previous == place else CHANGES
+        previous = place
     return found
 
 
@@ -279,22 +324,20 @@ class _Lessons:
 
     facts: list[Facts] = field(default_factory=list)
     arcs: list[Ints] = field(default_factory=list)
-    allowed: list[Ints] = field(default_factory=list)
+    begins: list[NDArray[np.bool_]] = field(default_factory=list)
     lengths: list[Ints] = field(default_factory=list)
-    weights: list[NDArray[np.float32]] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
 
     def add(self, example: CutExample, facts: Facts) -> None:
-        """Adds the paragraphs of an example."""
+        """Adds the paragraphs of an example, with the facts of the rows of its page."""
         page = example.page
-        is_known = np.isin(page.blocks, list(example.speech))
-        arcs = arcs_of(page, example.speech)[is_known]
-        lengths = np.bincount(page.blocks[is_known], minlength=1)
+        blocks = page.blocks[page.rows]
+        is_known = np.isin(blocks, list(example.speech))
+        lengths = np.bincount(blocks[is_known], minlength=1)
         lengths = lengths[lengths > 0].astype(np.int32)
         self.facts.append(Facts(facts.states[is_known], facts.arcs[is_known]))
-        self.arcs.append(arcs)
-        # What somebody read may be speech, whatever opens it.
-        allowed = np.maximum(page.allowed[is_known], TO_SPEECH[arcs].astype(np.int32))
-        self.allowed.append(np.minimum(allowed, 1))
+        self.arcs.append(arcs_of(page, example.speech)[is_known])
+        self.begins.append(page.begins[is_known])
         self.lengths.append(lengths)
         self.weights.append(np.full(len(lengths), example.weight, np.float32))
 
@@ -311,21 +354,21 @@ def fit_cuts(
         raise ValueError("found no paragraph with dashes, expected some to learn from")
     lessons = _Lessons()
     for example in examples:
-        lessons.add(example, first_facts(example.page.reader))
+        lessons.add(example, first_facts(example.page.reader, example.page.rows))
     first = _fit(lessons, options, report)
     languages = frozenset(example.language for example in examples)
     model = CutModel(first, first, languages)
     lessons = _Lessons()
     for example in examples:
         lessons.add(example, model.read_twice(example.page, example.language))
-    return CutModel(first, _fit(lessons, options, report, count_plain()), languages)
+    return CutModel(first, _fit(lessons, options, report, places_of_use()), languages)
 
 
 def _fit(
     lessons: _Lessons,
     options: CutTraining,
     report: Callable[[str], object],
-    n_plain: tuple[int, int] | None = None,
+    uses: tuple[slice, slice] | None = None,
 ) -> Weights:
     """Returns the averaged weights of a structured perceptron.
 
@@ -333,7 +376,7 @@ def _fit(
         lessons: the paragraphs.
         options: the choices.
         report: called with a line for each epoch.
-        n_plain: how many facts of states and of arcs are without words, if some are with.
+        uses: where facts of use are among those of states and of arcs, if facts with words follow.
     """
     chance = np.random.default_rng(options.seed)
     states, of_states = _numbered(
@@ -343,23 +386,26 @@ def _fit(
         np.concatenate([facts.arcs for facts in lessons.facts]), options.least
     )
     right = np.concatenate(lessons.arcs)
-    allowed = np.concatenate(lessons.allowed)
+    begins = np.concatenate(lessons.begins)
     ends = np.cumsum(np.concatenate(lessons.lengths))
     counts = np.concatenate(lessons.weights)
     # Number 0 is all facts without a weight.
-    weights = _Averaged((len(of_states) + 1,)), _Averaged((len(of_arcs) + 1, N_ARCS))
+    weights = _Averaged((len(of_states) + 1, 1)), _Averaged((len(of_arcs) + 1, N_ARCS))
     steps = np.eye(N_ARCS, dtype=np.float32)
+    unforced = np.zeros(len(right), np.bool_)
     for epoch in range(options.epochs):
         n_wrong = 0
         for number in chance.permutation(len(ends)):
             rows = slice(ends[number - 1] if number else 0, ends[number])
             of_state, of_arc, gold = states[rows], arcs[rows], right[rows]
-            if n_plain and chance.random() < options.wordless:
-                of_state, of_arc = of_state[:, : n_plain[0]], of_arc[:, : n_plain[1]]
-            starts = np.zeros(len(gold), np.bool_)
-            starts[0] = True
+            drawn = chance.random()
+            if uses and drawn < options.wordless:
+                of_state, of_arc = of_state[:, : uses[0].stop], of_arc[:, : uses[1].stop]
+            elif uses and drawn < options.wordless + options.bookless:
+                of_state, of_arc = _without(of_state, uses[0]), _without(of_arc, uses[1])
             scores = weights[1].now[of_arc].sum(axis=1) + options.margin * (1 - steps[gold])
-            found = decode(weights[0].now[of_state].sum(axis=1), scores, starts, allowed[rows])
+            said = weights[0].now[of_state].sum(axis=(1, 2))
+            found = decode(said, scores, begins[rows], unforced[: len(gold)])
             wrong = np.flatnonzero(found != gold)
             for one in weights:
                 one.n_steps += 1
@@ -367,12 +413,16 @@ def _fit(
                 continue
             n_wrong += 1
             moves = (steps[gold[wrong]] - steps[found[wrong]]) * counts[number]
-            weights[0].move(of_state[wrong], moves @ TO_SPEECH)
+            weights[0].move(of_state[wrong], moves @ TO_SPEECH[:, None])
             weights[1].move(of_arc[wrong], moves)
         report(f"epoch {epoch + 1}: {n_wrong / len(ends):.3f} of {len(ends):,} paragraphs wrong")
     return Weights(
-        _dense(of_states, weights[0].average()[1:]), _dense(of_arcs, weights[1].average()[1:])
+        table_of(of_states, weights[0].average()[1:]), table_of(of_arcs, weights[1].average()[1:])
     )
+
+
+def _without(facts: Ints, places: slice) -> Ints:
+    return np.concatenate([facts[:, : places.start], facts[:, places.stop :]], axis=1)
 
 
 class _Averaged:
@@ -383,7 +433,7 @@ class _Averaged:
         self.n_steps = 1
         self._sum = np.zeros(shape, np.float64)
 
-    def move(self, facts: NDArray[np.int32], moves: NDArray[np.float32]) -> None:
+    def move(self, facts: Ints, moves: Floats) -> None:
         """Adds a move to the weights of all facts of a row."""
         numbers = facts.ravel()
         repeated = np.repeat(moves, facts.shape[1], axis=0)
@@ -398,16 +448,12 @@ class _Averaged:
 
 def _numbered(facts: NDArray[np.uint32], least: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
     """Returns the facts with numbers from 1, those of few segments with 0, and which they are."""
-    kept = np.flatnonzero(np.bincount(facts.ravel(), minlength=N_FACTS) >= least)
+    counts = np.bincount(facts.ravel(), minlength=N_FACTS)
+    counts[NO_FACT] = 0
+    kept = np.flatnonzero(counts >= least)
     numbers = np.zeros(N_FACTS, np.int32)
     numbers[kept] = np.arange(1, len(kept) + 1)
     return numbers[facts], kept
-
-
-def _dense(kept: NDArray[np.intp], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    dense = np.zeros((N_FACTS, *weights.shape[1:]), np.float32)
-    dense[kept] = weights
-    return dense
 
 
 def weights_of(model: CutModel, most: int) -> Arrays:
@@ -420,15 +466,16 @@ def weights_of(model: CutModel, most: int) -> Arrays:
     codes = " ".join(sorted(model.languages)).encode()
     found: Arrays = {"languages": np.frombuffer(codes, np.uint8)}
     for reading, weights_of_reading in (("first", model.first), ("second", model.second)):
-        for part, weights in zip(Weights._fields, weights_of_reading, strict=True):
-            sizes = np.abs(weights).reshape(len(weights), -1).max(axis=1)
+        for part, table in zip(Weights._fields, weights_of_reading, strict=True):
+            sizes = np.abs(table.weights).max(axis=1)[table.numbers]
             largest = np.argsort(-sizes, kind="stable")[:most]
             facts = np.sort(largest[sizes[largest] > 0])
             scale = max(float(sizes.max()), 1e-9) / _LARGEST_BYTE
             steps = np.diff(facts, prepend=0)
+            weights = table.weights[table.numbers[facts]]
             name = f"{reading}.{part}"
             found[f"{name}.steps"] = steps.astype(np.min_scalar_type(int(steps.max(initial=0))))
-            found[f"{name}.weights"] = np.round(weights[facts] / scale).astype(np.int8)
+            found[f"{name}.weights"] = np.round(weights / scale).astype(np.int8)
             found[f"{name}.scale"] = np.array([scale], np.float32)
     return found
 
@@ -441,9 +488,9 @@ def describe(examples: Sequence[CutExample], options: CutTraining) -> Record:
         "books read": list(dict.fromkeys(example.book for example in read)),
         "paragraphs read": sum(len(example.speech) for example in read),
         "books printed anew": list(
-            dict.fromkeys(example.book for example in examples if example.weight != 1)
+            dict.fromkeys(example.book for example in examples if example.is_printed)
         ),
         "paragraphs printed anew": sum(
-            len(example.speech) for example in examples if example.weight != 1
+            len(example.speech) for example in examples if example.is_printed
         ),
     }

@@ -36,7 +36,7 @@ PAGES = {
         ["dash"],
         """El barquero miró el río largo rato, porque la niebla no dejaba ver la otra orilla.
         ⟦—¿Está aquí la barca?⟧—preguntó la mujer de los gansos.
-        ⟦—No la que usted espera⟧—respondió el hombre de la cuerda sin volver la cabeza—. ⟦Ni la que \
+        ⟦—No la que usted espera⟧—respondió el hombre sin volver la cabeza—. ⟦Ni la que \
 espero yo.⟧
         ⟦—Pues si no viene⟧—dijo ella—, ⟦comeremos aquí.⟧
         La mujer abrió la cesta y dijo: ⟦—Hay pan y medio queso.⟧
@@ -62,7 +62,7 @@ fromage.⟧
         ⟦– Nem az, a melyikre kend vár,⟧ felelt a férfi a kötél mellett.
         ⟦– Akkor eszünk,⟧ mondá az asszony. ⟦Van itt kenyér.⟧
         ⟦– Kié a másik fele?⟧ – kérdezte a révész.
-        ⟦– Jól van, jól,⟧ szólt az asszony, ⟦egyék kend.⟧
+        ⟦– Jól van, jól,⟧ szólt az asszony. ⟦Egyék kend.⟧
         ⟦– Jön a komp!⟧ kiáltá a férfi.""",
     ),
     "it": (
@@ -72,7 +72,7 @@ fromage.⟧
         ⟦— Non quella che aspettate voi,⟧ — rispose l'uomo della corda — ⟦nè quella che aspetto io.⟧
         La donna aprì il paniere e disse: ⟦— C'è del pane e mezzo formaggio. —⟧
         ⟦— Di chi è l'altra metà?⟧
-        ⟦— Mia;⟧ — gridò la donna. — ⟦Mangiate e tacete.⟧""",
+        ⟦— Mia,⟧ — gridò la donna — ⟦e mangiate.⟧""",
     ),
     "nl": (
         ["dash"],
@@ -87,7 +87,7 @@ fromage.⟧
         ["dash"],
         """O barqueiro olhou muito tempo o rio, porque a nevoa escondia a outra margem.
         ⟦—Está cá a barca?⟧ perguntou a mulher dos gansos.
-        ⟦—Não a que a senhora espera,⟧ respondeu o homem da corda. ⟦Nem a que eu espero.⟧
+        ⟦—Não a que a senhora espera,⟧ disse o homem da corda. ⟦Nem a que eu espero.⟧
         ⟦—Então comemos!⟧ exclamou ella, abrindo o cesto.
         E a mulher disse: ⟦—Ha pão e meio queijo.⟧
         ⟦—De quem é a outra metade?⟧
@@ -154,19 +154,15 @@ def scores(*best):
 
 def test_the_best_arcs_are_decoded_in_each_paragraph():
     path = [BEGINS, ENDS, TOLD, BEGINS, SAID, CHANGES, TOLD, BEGINS, BEGINS]
-    starts = np.array([1, 0, 0, 0, 0, 0, 1, 0, 1], bool)
-    allowed = np.ones(9, np.int32)
-    found = decode(np.zeros(9, np.float32), scores(*path), starts, allowed)
+    begins = np.array([1, 0, 0, 0, 0, 0, 1, 0, 1], bool)
+    found = decode(np.zeros(9, np.float32), scores(*path), begins, np.zeros(9, bool))
     assert found.tolist() == path
 
 
-def test_no_step_is_found_that_is_not_allowed():
-    starts = np.array([1, 0, 0], bool)
-    wanted = scores(BEGINS, SAID, SAID)
-    found = decode(np.zeros(3, np.float32), wanted, starts, np.array([0, 1, 0], np.int32))
-    assert found.tolist() == [TOLD, BEGINS, ENDS]
+def test_what_must_be_speech_is():
+    begins = np.array([1, 0, 0], bool)
     wanted = scores(TOLD, TOLD, TOLD)
-    found = decode(np.zeros(3, np.float32), wanted, starts, np.array([1, 2, 1], np.int32))
+    found = decode(np.zeros(3, np.float32), wanted, begins, np.array([0, 1, 0], bool))
     assert found.tolist()[:2] == [TOLD, BEGINS]
 
 
@@ -175,7 +171,7 @@ def test_the_decoded_path_has_the_highest_score(seed):
     chance = np.random.default_rng(seed)
     arcs = chance.normal(size=(5, N_ARCS)).astype(np.float32)
     said = chance.normal(size=5).astype(np.float32)
-    starts = np.array([True, False, False, False, False])
+    begins = np.array([True, False, False, False, False])
     of_state = ((TOLD, BEGINS), (ENDS, SAID, CHANGES))
 
     def paths(length, spoken=0):
@@ -188,29 +184,30 @@ def test_the_decoded_path_has_the_highest_score(seed):
     def score(path):
         return sum(arcs[n, arc] + said[n] * TO_SPEECH[arc] for n, arc in enumerate(path))
 
-    found = decode(said, arcs, starts, np.ones(5, np.int32)).tolist()
+    found = decode(said, arcs, begins, np.zeros(5, bool)).tolist()
     assert score(found) == pytest.approx(max(map(score, paths(5))), abs=1e-4)
 
 
 def test_speech_may_begin_only_after_a_dash_or_a_mark():
     page = read_page(["Ven. Bo dijo: —Voy, dijo. Ya.", "«Ven.»"], [])
     assert page is not None
-    assert page.allowed.tolist() == [0, 0, 1, 1, 1, 1]
+    assert page.rows.tolist() == [2, 3, 4, 5]
+    assert page.begins.tolist() == [True, False, False, True]
 
 
 def test_what_marks_show_is_kept():
     text = "Il dit: «Oui, dit-il, non» et rit —ah, oui."
     start, end = text.index("«"), text.index("»") + 1
-    page = read_page([text], [], {0: [Quoted(start, end, False)]})
-    assert page is not None
-    assert page.allowed.tolist() == [0, 2, 1, 1, 0, 1, 1]
-    page = read_page([text], [], {0: [Quoted(start, end, True)]})
-    assert page is not None
-    assert page.allowed.tolist() == [0, 2, 2, 2, 0, 1, 1]
+    for is_whole in (False, True):
+        page = read_page([text], [], {0: [Quoted(start, end, is_whole)]})
+        assert page is not None
+        assert page.rows.tolist() == [1, 2, 3, 5, 6]
+        assert page.begins.tolist() == [True, False, False, True, False]
+        assert page.is_said.tolist() == [True, is_whole, is_whole, False, False]
 
 
 pieces = st.sampled_from(
-    [*"«»„“”\"—–- .,;:!?¿()[]_\n-aAZé1…", "--", "dit-il", "—dijo Bo—", " szólt", "\x02"]
+    [*'«»„“”"—–- .,;:!?¿()[]_\n-aAZé1…', "--", "dit-il", "—dijo Bo—", " szólt", "\x02"]
 )
 
 

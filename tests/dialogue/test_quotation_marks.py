@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.dialogue.quotation_marks import find_dash_speech, scan
+from miner.dialogue.quotation_marks import scan
 from miner.languages.marks import MARKS
-from miner.languages.registry import LANGUAGES, conventions_of
 
 KIND = {'"': "double-straight", "“": "double-curly", "'": "single-straight", "‘": "single-curly"}
 
@@ -196,43 +195,6 @@ def test_the_first_mark_of_a_block(name, text, first):
     assert scan(text, MARKS[name]).first_mark() == first
 
 
-DASHED = [
-    ("en", "—Is it far?", ["—Is it far?"]),
-    ("en", "--No, said Bo. It is near.", ["--No,", "It is near."]),
-    ("en", "—It is, the old clerk said, a word—a short one.", ["—It is,", "a word—a short one."]),
-    ("en", "—Well—he had it—and lost it.", ["—Well—he had it—and lost it."]),
-    ("en", "—No! cried Bo, laughing.", ["—No!"]),
-    ("fr", "— Oui, dit-il, viens.", ["— Oui,", "viens."]),
-    ("fr", "— Oui, répondit la femme d’une voix lasse. Viens.", ["— Oui,", "Viens."]),
-    ("fr", "— Non, répliqua M. Aubin. Jamais.", ["— Non,", "Jamais."]),
-    ("fr", "— Je pars! » s’écria Bo; et il partit.", ["— Je pars! »"]),
-    ("fr", "— Je pars. »", ["— Je pars. »"]),
-    ("es", "—Ven —dijo Bo—, que es tarde.", ["—Ven", "que es tarde."]),
-    ("es", "—Ven —dijo Bo.", ["—Ven"]),
-    ("es", "—¿Es tarde? —preguntó Bo—. Ven.", ["—¿Es tarde?", "Ven."]),
-    ("es", "—Ven, dijo Bo. Es tarde.", ["—Ven,", "Es tarde."]),
-    ("it", "— Vieni, — disse Bo. — È tardi.", ["— Vieni,", "È tardi."]),
-    ("it", "— Vieni!", ["— Vieni!"]),
-    ("pt", "—Vem, disse a moça, sorrindo. É tarde.", ["—Vem,", "É tarde."]),
-    ("pt", "—Vem—disse ella.", ["—Vem"]),
-    ("hu", "– Gyere, – mondta Bo –, késő van.", ["– Gyere,", "késő van."]),
-    ("hu", "– Gyere, szólt a fiú. Késő van.", ["– Gyere,", "Késő van."]),
-    ("nl", "—Kom, zei Bo. Het is laat.", ["—Kom,", "Het is laat."]),
-    ("nl", "—Kom! riep Bo, terwijl hij lachte; het is laat.", ["—Kom!", "het is laat."]),
-    ("en", "“—Is it far?”", []),
-    ("en", "Is it far—or near?", []),
-    ("en", "—", []),
-    ("en", "-- ", []),
-    ("en", "", []),
-]
-
-
-@pytest.mark.parametrize(("language", "text", "expected"), DASHED)
-def test_paragraphs_that_a_dash_opens(language, text, expected):
-    found = find_dash_speech(text, conventions_of(language))
-    assert [text[start:end].strip() for start, end in found] == expected
-
-
 pieces = st.sampled_from(
     [*"\"'“”‘’«»„—– .,;:!?()[]_\n\t-aAtZé1…", "--", "'Tis", "don't", "said", " he "]
 )
@@ -250,10 +212,3 @@ def test_any_text_can_be_scanned(text, name, position):
     assert scanned.first_mark() in ("open", "close", "")
     if text:
         assert scanned.continuation() in (0, 1)
-
-
-@given(texts, st.sampled_from([conventions_of(code) for code in (*LANGUAGES, "")]))
-def test_speech_after_a_dash_is_in_order(text, conventions):
-    edges = [edge for place in find_dash_speech(text, conventions) for edge in place]
-    assert edges == sorted(edges)
-    assert all(0 <= edge <= len(text) for edge in edges)

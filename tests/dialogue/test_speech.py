@@ -39,6 +39,8 @@ SPEECH = [
     # a tag outside the marks, with its comma, as other languages have it
     ("Er stand still. ", "Guten Tag", ", sagte der Fährmann."),
     ("Er stand still; ", "Rosine", ", rief er."),
+    ("--", "Rosine", ", rief er."),
+    ("Er stand still.--", "Rosine", ", rief er."),
     # interrupted
     ("", "If the ferry", "—he pulled the rope—"),
     ("He shut the gate. ", "If she", "—he pulled the rope—"),
@@ -55,6 +57,7 @@ NO_SPEECH = [
     ("He had read ", "The Drowned Bell", " twice."),
     ("They drank at the ", "Magpie.", " Nobody paid."),
     ("The boat was called ", "Patience.", ""),
+    ("Er sah das Boot--", "Rosine", ", so hiess es--am Ufer."),
     ("Over the door was written ", "No geese.", ""),
     ("A board was marked ", "Private", " in red."),
     ("The book was entitled: ", "On the Keeping of Geese.", ""),
