@@ -146,9 +146,7 @@ def _config(kind, tokenizer):
         return DistilBertConfig(dim=HIDDEN, n_layers=2, n_heads=2, hidden_dim=128, **size)
     if kind in ("roberta", "xlm-roberta"):
         config = RobertaConfig if kind == "roberta" else XLMRobertaConfig
-        return config(
-            **_SIZES, **size, **ends, intermediate_size=128, max_position_embeddings=514
-        )
+        return config(**_SIZES, **size, **ends, intermediate_size=128, max_position_embeddings=514)
     ends |= {"cls_token_id": tokenizer.cls_token_id, "sep_token_id": tokenizer.sep_token_id}
     return ModernBertConfig(
         **_SIZES, **size, **ends, intermediate_size=128, max_position_embeddings=512

@@ -37,7 +37,9 @@ CHECKPOINTS = Path(__file__).parent / "tagger" / "checkpoints"
 # The SHA-256 of each. A checkpoint with another digest is not the one whose scores we report.
 SHIPPED = {"en": "b67f4bd121f6e1da766f5d6246516e75bf49014694a65f219e63de3172442cfe"}
 # The checkpoint of each language that has one.
-CHECKPOINT_OF = {"en": "en"}
+CHECKPOINT_OF = {"en": "en"} | dict.fromkeys(
+    ("de", "es", "fr", "hu", "it", "nl", "pt"), "multilingual"
+)
 _FileStates = tuple[tuple[Path, int, int], ...]
 
 

@@ -210,7 +210,7 @@ def test_what_marks_show_is_kept():
 
 
 pieces = st.sampled_from(
-    [*"«»„“”\"—–- .,;:!?¿()[]_\n-aAZé1…", "--", "dit-il", "—dijo Bo—", " szólt", "\x02"]
+    [*'«»„“”"—–- .,;:!?¿()[]_\n-aAZé1…', "--", "dit-il", "—dijo Bo—", " szólt", "\x02"]
 )
 
 
