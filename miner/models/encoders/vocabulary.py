@@ -106,8 +106,10 @@ def keep_pieces(encoder: Encoder, kept: list[int]) -> Encoder:
         model_max_length=encoder.tokenizer.model_max_length,
         **encoder.tokenizer.special_tokens_map,
     )
-    rows = encoder.model.get_input_embeddings().weight.detach()[kept].clone()
-    config = encoder.model.config
+    before = encoder.model.get_input_embeddings()
+    assert isinstance(before, nn.Embedding)
+    rows = before.weight.detach()[kept].clone()
+    config: Any = encoder.model.config
     for name in _SPECIAL:
         if (old := getattr(config, name, None)) in kept:
             setattr(config, name, renumber(old))
