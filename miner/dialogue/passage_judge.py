@@ -25,7 +25,7 @@ from miner.dialogue.speech_facts import Array
 # The probability of speech or of none from which on the rules are overruled; fitted on books that
 # were held out, most of them of the split train.
 OVERRULES = 0.6
-OVERRULES_DASH = 0.7
+OVERRULES_DASH = 0.8
 
 
 @dataclass(frozen=True, slots=True)

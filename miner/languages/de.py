@@ -48,9 +48,6 @@ LANGUAGE = Language(
         r"freundlichen) Grüßen\b",
     ),
     speech=SpeechWords(
-        think_inverted="dachte",
-        write="schrieb",
-        write_after_comma="schrieb",
         salutation="(?:(?:mein|unser)(?:e|er)? )?(?:sehr |hoch)?(?:lieb(?:e|er|ste|ster)|"
         "teu(?:re|rer|erste)|theu(?:re|rer)|verehrte[rs]?|"
         r"geehrte[rs]?)\b[^.!?“”\"»«]{0,40}?",

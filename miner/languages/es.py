@@ -15,7 +15,7 @@ LANGUAGE = Language(
     conventions=Conventions(
         marks=("guillemets", "double-curly", "double-straight"),
         has_dash=True,
-        quotes_beside_dash=True,
+        quotes_beside_dash=False,
         function_words="el la los que de en con por una del las su",
     ),
     headings=Headings(
@@ -47,9 +47,6 @@ LANGUAGE = Language(
         r"\bq\. ?[bs]\. ?[sm]\b|\bqueda de usted\b",
     ),
     speech=SpeechWords(
-        think_inverted="pensó",
-        write="escribió",
-        write_after_comma="escribió",
         salutation="(?:(?:mi|mis) )?(?:muy |más )?(?:querid[oa]s?|estimad[oa]s?|amad[oa]s?|"
         r"distinguid[oa]s?)\b[^.!?»”\"]{0,40}?|(?:muy )?señor(?:es|a)? mí?[oa]s?",
         letter_words="carta|esquela|billete|papel|líneas|telegrama|escribió|escrito|leyó|"

@@ -48,9 +48,6 @@ LANGUAGE = Language(
         captions=("Illustr",),
     ),
     speech=SpeechWords(
-        think_inverted="pensait|pensa",
-        write="écrivit",
-        write_after_comma="écrivit",
         salutation="(?:(?:mon|ma|mes) )(?:très |bien )?(?:chers?|ch[èe]res?|"
         r"bien-aimée?)\b[^.!?»”\"]{0,40}?|(?:chers?|ch[èe]res?) (?:monsieur|"
         r"madame|mademoiselle|amie?s?)\b[^.!?»”\"]{0,30}?",

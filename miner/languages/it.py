@@ -47,9 +47,6 @@ LANGUAGE = Language(
         r"obbligatissim\w+|servitore)\b|\bun (?:bacio|abbraccio) dal",
     ),
     speech=SpeechWords(
-        think_inverted="pensò|pensa",
-        write="scriveva|scrisse",
-        write_after_comma="scriveva|scrisse",
         salutation="(?:(?:mi[oa]|miei|mie) )?(?:car[oaie]|carissim[oaie]|amatissim[oa]|"
         "dilett[oa]|egregi[oa]|gentilissim[oa]|stimatissim[oa]|"
         r"illustrissim[oa])\b[^.!?»”\"]{0,40}?",

@@ -20,7 +20,7 @@ class Conventions:
         marks: names of the quotation marks for speech, the usual ones first.
         has_dash: whether a dash at the start of a paragraph may open speech.
         quotes_beside_dash: whether quotation marks are also speech in a book that uses dashes.
-            Otherwise they mark thoughts and titles there.
+            Otherwise they mark thoughts and titles there, unless the book has many of them.
         attributions_inside_marks: whether attributions stand inside the quotation marks, as in
             French.
         function_words: frequent words that show a text to be in this language, with spaces between;

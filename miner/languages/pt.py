@@ -15,7 +15,7 @@ LANGUAGE = Language(
     conventions=Conventions(
         marks=("guillemets", "double-curly", "double-straight"),
         has_dash=True,
-        quotes_beside_dash=True,
+        quotes_beside_dash=False,
         function_words="o a que de os não uma com do da para se",
     ),
     headings=Headings(
@@ -46,12 +46,9 @@ LANGUAGE = Language(
         r"devotad[oa]|que (?:te|o|a) (?:ama|estima|abraça))\b|\bde v\. ?ex\.?",
     ),
     speech=SpeechWords(
-        think_inverted="pensou",
-        write="escreveu",
         salutation="(?:(?:meu|minha|meus|minhas) )(?:muito )?(?:querid[oa]s?|car[oa]s?|"
         r"prezad[oa]s?|estimad[oa]s?)\b[^.!?»”\"]{0,40}?|(?:querid[oa]s?|"
         r"prezad[oa]s?) [^.!?»”\"]{0,40}?",
-        write_after_comma="escreveu",
         letter_words="carta|bilhete|linhas|telegramma|telegrama|escreveu|escripto|escrito|"
         "leu|lia|dizia assim|lettreiro|letreiro|annuncio|anúncio",
     ),

@@ -267,7 +267,7 @@ def test_french_tags_stand_inside_the_marks():
         ("de", "low-high", "Er rief. „Rosine“, rief er, „komm!“", ["„Rosine“", "„komm!“"]),
         ("de", "double-straight", '"Ja," sagte er. "Nein."', ['"Ja,"', '"Nein."']),
         ("de", "low-high", "Im „Hirschen“, dem alten, war Licht.", []),
-        ("de", "low-high", "„Siebzehn“, dachte er, „und keine geht.“", []),
+        ("nl", "low-right", "„Zeventien”, dacht hij, „en geen gaat.”", []),
         ("nl", "double-curly", "“Het is laat,” dacht Jan.", []),
         ("nl", "low-right", "„Kom,” zei Jan, „het is laat.”", ["„Kom,”", "„het is laat.”"]),
     ],

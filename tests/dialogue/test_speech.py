@@ -80,7 +80,7 @@ NO_SPEECH = [
     ("", "The rope is wet,", " she wrote to her aunt."),
     ("He took up the pen and wrote: ", "Come home.", ""),
     ("The telegram was short: ", "Come home.", ""),
-    ("Er nahm die Feder. ", "Liebe Mutter", ", schrieb er."),
+    ("Hij nam de pen. ", "Lieve moeder", ", schreef hij."),
 ]
 
 

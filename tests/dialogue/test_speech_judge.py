@@ -126,9 +126,9 @@ def test_other_languages_are_left_as_they_were(strict):
 
 
 def test_only_languages_with_weights_have_a_judge():
-    assert {path.stem for path in WEIGHTS.glob("*.safetensors")} == {"en"}
+    assert {path.stem for path in WEIGHTS.glob("*-*.safetensors")} == {"de-es-fr-it-pt"}
     assert isinstance(judge_of("en"), SpeechJudge)
-    assert judge_of("de") is None and judge_of("") is None
+    assert judge_of("nl") is None and judge_of("hu") is None and judge_of("") is None
 
 
 def test_the_judge_of_the_package_keeps_most_of_the_sample():

@@ -142,7 +142,7 @@ def test_another_family_is_taken_where_it_begins_paragraphs_of_its_own():
     assert infer_typography(page(*frame * 3, *single)).names == ("single-curly", "double-curly")
 
 
-def test_marks_beside_dashes_are_speech_in_french_and_not_in_spanish():
+def test_few_marks_beside_dashes_are_speech_in_french_and_not_in_spanish():
     french = (
         "« Où est la barque?",
         "— Elle est partie, dit le passeur, et les oies avec elle.",
@@ -150,15 +150,26 @@ def test_marks_beside_dashes_are_speech_in_french_and_not_in_spanish():
         "Le fleuve était haut; les saules de la rive trempaient dans une eau jaune.",
     )
     spanish = (
-        "—¿Dónde está la barca? —preguntó la mujer de los gansos.",
-        "—Se ha ido —dijo el barquero—, y los gansos con ella.",
+        *["—¿Dónde está la barca? —preguntó la mujer de los gansos."] * 5,
+        *["—Se ha ido —dijo el barquero—, y los gansos con ella."] * 5,
         "El río venía alto, y los sauces de la orilla se mojaban en un agua amarilla.",
         "«¡Sin nosotros!» pensó la mujer, que no quería creer en lo que veía.",
     )
     assert infer_typography(page(*french, language="fr")).names == ("guillemets", "dash")
     found = infer_typography(page(*spanish, language="es"))
     assert found.names == ("dash",)
-    assert dict(found.evidence) == {"dash": 2, "guillemets": 1}
+    assert dict(found.evidence) == {"dash": 10, "guillemets": 1}
+
+
+def test_many_marks_beside_dashes_are_speech_in_spanish_too():
+    talk = (
+        "—¿Dónde está la barca? —preguntó la mujer de los gansos.",
+        "—Se ha ido —dijo el barquero—, y los gansos con ella.",
+        "El río venía alto, y los sauces de la orilla se mojaban en un agua amarilla.",
+    )
+    cry = "«¡Sin nosotros!» gritó la mujer, que no quería creer en lo que veía."
+    for times, names in ((1, ("guillemets", "dash")), (2, ("dash",))):  # a third, a fifth
+        assert infer_typography(page(*talk * times, cry, language="es")).names == names
 
 
 PROSE = {

@@ -2,15 +2,21 @@
 
 import json
 import re
+from zlib import crc32
 
 import numpy as np
 import pytest
-from helpers import annotations_of_two
+from helpers import SAMPLE, annotations_of_two
 from models_helpers import read_sample
 
+from miner.annotation.annotations import Annotation, row_from_annotation
+from miner.annotation.fingerprints import fingerprint
+from miner.dialogue.passage_judge import PassageJudge
+from miner.dialogue.passages import N_PASSAGE_FACTS
 from miner.dialogue.read import parse_spans
 from miner.dialogue.speech_facts import read_facts
 from miner.dialogue.speech_judge import is_judged, load_judge
+from miner.dialogue.weight_file import find_weights
 from miner.models.prepared_files import write_prepared
 from miner.models.speech_training import (
     KIND,
@@ -113,6 +119,76 @@ def test_the_examples_are_the_annotated_quotations(tmp_path):
     assert found.n_facts.sum() == len(found.numbers) == len(found.weights)
     alone = read_speech_examples(gold, "sample", read_sample, ["7"])
     assert set(alone.books) == {"sample"} and alone.digest != found.digest
+
+
+FRENCH = (
+    "— Le vent se lève.",
+    "« Il faut rentrer les filets. »",
+    "« Personne ne viendra ce soir. »",
+    "Le mot « passage » était presque effacé.",
+)
+
+
+@pytest.fixture
+def two_languages(tmp_path):
+    """The sample in English, and a book 7 in French: two utterances, a thought and a word."""
+    folder = annotations_of_two(tmp_path / "two")
+    cards = (folder / "books.jsonl").read_text(encoding="utf-8").splitlines()
+    french = json.loads(cards[-1]) | {"language": "fr"}
+    text = "\n".join([*cards[:-1], json.dumps(french)])
+    (folder / "books.jsonl").write_text(text + "\n", encoding="utf-8")
+    page = "".join(f"<p>{paragraph}</p>" for paragraph in FRENCH * 4)
+    data = f"<html lang='fr'><body>{page}</body></html>".encode()
+    spans = parse_spans(data, "7", judged=False).spans
+    rows = [
+        row_from_annotation(
+            "7",
+            Annotation(
+                span.chapter,
+                span.paragraph,
+                fingerprint(span.text),
+                *(("Mara", 1) if span.paragraph % 4 < 2 else ("", 0)),
+            ),
+        )
+        for span in spans
+        if span.in_marks
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "gold" / "7.jsonl").write_text(text, encoding="utf-8")
+    return folder, lambda book: data if book == "7" else SAMPLE.read_bytes()
+
+
+def test_other_languages_learn_from_their_passages_and_some_of_english(two_languages):
+    gold, read = two_languages
+    found = read_speech_examples(gold, "sample", read, language="fr")
+    french = np.array(found.books) == "7"
+    assert found.unsaid[french].tolist() == [False, False, True, True] * 4
+    english = read_speech_examples(gold, "sample", read)
+    assert 0 < (~french).sum() <= len(english.books) / 10
+    judge = fit_judge(found, SpeechTraining(language="fr"))
+    assert isinstance(judge, PassageJudge) and judge.weights.shape == (N_PASSAGE_FACTS,)
+
+
+def test_the_answer_of_an_annotator_is_no_fact(two_languages):
+    gold, read = two_languages
+    found = read_speech_examples(gold, "sample", read, language="fr")
+    ends = np.cumsum(found.n_facts)
+    says = crc32(b"rule: True") % N_PASSAGE_FACTS
+    of_book = [n for n, book in enumerate(found.books) if book == "7"][:4]
+    facts = [found.numbers[ends[n] - found.n_facts[n] : ends[n]] for n in of_book]
+    # The rules take the thought for speech; the word is none to them, either.
+    assert [says in numbers for numbers in facts] == [True, True, True, False]
+
+
+def test_a_judge_of_several_languages_has_a_file(two_languages, tmp_path):
+    gold, read = two_languages
+    trainer = SpeechTrainer(SpeechTraining(language="fr", strength=2.0))
+    examples = trainer.read(gold, "sample", read, (), print)
+    path = tmp_path / "fr-it.safetensors"
+    write_weights(path, trainer.fit(examples, print), {}, force=False)
+    assert path.stat().st_size < 300_000
+    assert isinstance(load_judge(path), PassageJudge)
+    assert find_weights(tmp_path, "it") == path and find_weights(tmp_path, "i") is None
 
 
 def test_examples_come_back_as_they_were_written(examples, tmp_path):
