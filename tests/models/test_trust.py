@@ -11,6 +11,7 @@ from miner.models.load import (
     CHECKPOINT_OF,
     CHECKPOINTS,
     FLOAT32,
+    SHIPPED,
     tagger_signature,
     weight_signatures,
 )
