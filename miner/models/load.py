@@ -35,9 +35,14 @@ GROUP = "miner.taggers"  # entry points by which a package, ours or another, add
 # The checkpoints that come with the package.
 CHECKPOINTS = Path(__file__).parent / "tagger" / "checkpoints"
 # The SHA-256 of each. A checkpoint with another digest is not the one whose scores we report.
-SHIPPED = {"en": "b67f4bd121f6e1da766f5d6246516e75bf49014694a65f219e63de3172442cfe"}
+SHIPPED = {
+    "en": "b67f4bd121f6e1da766f5d6246516e75bf49014694a65f219e63de3172442cfe",
+    "multilingual": "6b0724f21389d6ff6167d192a540de6ac0b9a259d640c66bdd9780792ac21c0a",
+}
 # The checkpoint of each language that has one.
-CHECKPOINT_OF = {"en": "en"}
+CHECKPOINT_OF = {"en": "en"} | dict.fromkeys(
+    ("de", "es", "fr", "hu", "it", "nl", "pt"), "multilingual"
+)
 _FileStates = tuple[tuple[Path, int, int], ...]
 
 

@@ -141,7 +141,9 @@ def test_the_version_names_the_tagger_and_loads_no_library_of_models():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     version, loaded = done.stdout.splitlines()
-    assert version == f"miner {__version__}, tagger en@{SHIPPED['en'][:8]}"
+    taggers = (f"tagger {name}@{digest[:8]}" for name, digest in SHIPPED.items())
+    assert version == ", ".join((f"miner {__version__}", *taggers))
+    assert [*SHIPPED] == ["en", "multilingual"]
     assert (loaded, done.stderr) == ("[]", "")
 
 

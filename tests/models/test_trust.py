@@ -7,21 +7,27 @@ import pytest
 from helpers import ANNOTATIONS, BOOKS, failed, needs_books, run
 
 from miner.evaluation.trust import LEVELS, TRUST, read_trust
-from miner.models.load import CHECKPOINTS, FLOAT32, tagger_signature, weight_signatures
+from miner.models.load import (
+    CHECKPOINT_OF,
+    CHECKPOINTS,
+    FLOAT32,
+    SHIPPED,
+    tagger_signature,
+    weight_signatures,
+)
 from miner.models.trust import MEASURED, find_trusts
 
 EN = CHECKPOINTS / "en"
+MULTILINGUAL = CHECKPOINTS / "multilingual"
 SHIPPED_TRUSTS = [(EN / TRUST, str(EN)), (MEASURED / "gap.json", "gap")]
 
 
 @pytest.mark.parametrize(("path", "name"), SHIPPED_TRUSTS, ids=["en", "gap"])
 def test_a_measurement_in_the_package_is_of_the_tagger_and_weights_in_the_package(path, name):
     trust = read_trust(path)
-    assert trust.tagger == tagger_signature(name)
-    assert trust.weights == weight_signatures()
-    assert (trust.dtype, trust.split, trust.languages) == (FLOAT32, "test", ("en",))
+    is_shipped(trust, name)
+    assert (trust.split, trust.languages) == ("test", ("en",))
     assert (trust.n_books, trust.n_chapters) == (15, 30)
-    assert "split:test" in trust.signature and "bs:1000|seed:0" in trust.signature
     assert json.loads(path.read_bytes()) == trust.to_json()
     levels = LEVELS if name != "gap" else (0.0,)
     assert tuple(kept.min_confidence for kept in trust.pairs) == levels
@@ -29,8 +35,25 @@ def test_a_measurement_in_the_package_is_of_the_tagger_and_weights_in_the_packag
         assert 0 < score.low < score.value < score.high < 1
 
 
-def test_auto_is_the_checkpoint_and_the_heuristic():
-    assert [trust.tagger for trust in find_trusts("auto")] == ["en@b67f4bd1", "gap"]
+def test_the_tagger_of_seven_languages_was_measured_on_all_of_them():
+    trust = read_trust(MULTILINGUAL / TRUST)
+    is_shipped(trust, str(MULTILINGUAL))
+    codes = tuple(code for code, name in CHECKPOINT_OF.items() if name == MULTILINGUAL.name)
+    assert trust.languages == codes and trust.split == f"{','.join(codes)} test"
+    assert trust.n_books == 15 and trust.speakers is None
+    assert tuple(kept.min_confidence for kept in trust.pairs) == LEVELS
+
+
+def is_shipped(trust, name):
+    assert trust.tagger == tagger_signature(name)
+    assert trust.weights == weight_signatures()
+    assert trust.dtype == FLOAT32
+    assert f"split:{trust.split}" in trust.signature and "bs:1000|seed:0" in trust.signature
+
+
+def test_auto_is_the_checkpoints_and_the_heuristic():
+    several = f"multilingual@{SHIPPED['multilingual'][:8]}"
+    assert [trust.tagger for trust in find_trusts("auto")] == ["en@b67f4bd1", several, "gap"]
     assert [trust.tagger for trust in find_trusts(str(EN))] == ["en@b67f4bd1"]
     assert [trust.tagger for trust in find_trusts("gap")] == ["gap"]
 

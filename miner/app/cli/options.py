@@ -84,8 +84,9 @@ class TaggerOption(click.Option):
 
 # What the value of a tagger option may be, for its help.
 TAGGERS = (
-    "auto (the package's tagger for English books, gap for others), {registered}, or the path of a "
-    "tags file or of a checkpoint. gap may take its number of characters, as in gap:300."
+    "auto (the package's tagger for a book's language, gap where there is none), {registered}, or "
+    "the path of a tags file or of a checkpoint. gap may take its number of characters, as in "
+    "gap:300."
 )
 
 source_argument = click.argument("source", metavar="SOURCE", type=BookWord())

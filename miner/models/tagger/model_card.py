@@ -70,8 +70,8 @@ def format_model_card(
         "",
         "## Limits",
         "",
-        f"The labels in `annotations` are of novels in {', '.join(languages)}. A language model made",
-        "them, and no human checked them (see their datasheet). They contain no drama.",
+        f"The labels in `annotations` are of novels in {', '.join(languages)}. A language",
+        "model made them, and no human checked them (see their datasheet). They contain no drama.",
         *(["Dialogue marked by dashes is not among them."] if languages == ["en"] else []),
         "",
     ]
