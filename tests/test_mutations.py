@@ -1,5 +1,7 @@
 """The benchmark that mines damaged books: every kind of damage, on the sample."""
 
+import mmap
+
 import pytest
 from benchmarks import bench_mutations
 from benchmarks.bench_mutations import DAMAGES, Mutator
@@ -7,6 +9,7 @@ from helpers import SAMPLE
 
 MUTATOR = Mutator({"sample": SAMPLE}, seconds=20, megabytes=4_096)
 N = len(DAMAGES)
+TAGS_NOT_OPENED = list(DAMAGES).index(bench_mutations.tags_not_opened)
 
 
 @pytest.mark.parametrize("seed", range(N), ids=[damage.__name__ for damage in DAMAGES])
@@ -14,6 +17,13 @@ def test_a_damaged_book_is_mined_or_refused(seed):
     outcome = MUTATOR(seed)
     assert outcome.end in ("mined", "refused"), bench_mutations.describe(outcome)
     assert outcome.damage == list(DAMAGES)[seed].__name__.replace("_", " ")
+
+
+def test_the_limit_leaves_out_what_the_process_has():
+    """A page of a large process is mined as that of a small one."""
+    with mmap.mmap(-1, 6 * 2**30, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ):
+        outcome = MUTATOR(TAGS_NOT_OPENED)
+    assert (outcome.end, outcome.why) == ("mined", "")
 
 
 def test_the_seed_alone_decides_what_is_made(tmp_path):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -354,14 +354,13 @@ class _Build:
         with writing(self._out):
             self._kept.path.mkdir(parents=True, exist_ok=True)
         finisher = DialogueFinisher(filtering, self._kept, self._duplicates is not None)
-        gone = [tuple(one.key for one in self._duplicates_of(place)) for place in range(len(left))]
-        named = [set(keys) for keys in gone]
-        for place in range(len(left)):
-            for one in self._duplicates_of(place):
-                named[one.kept_book].add(one.kept_key)
+        gone = [self._duplicates_of(place) for place in range(len(left))]
+        named = [{one.key for one in of_book} for of_book in gone]
+        for one in chain.from_iterable(gone):
+            named[one.kept_book].add(one.kept_key)
         items = [
-            BookOfDialogues(book.source, keys, tuple(sorted(asked)))
-            for book, keys, asked in zip(left, gone, named, strict=True)
+            BookOfDialogues(book.source, tuple(one.key for one in of_book), tuple(sorted(asked)))
+            for book, of_book, asked in zip(left, gone, named, strict=True)
         ]
         finished = self._map("choosing dialogues", finisher, items)
         for book, one in zip(left, finished, strict=True):
@@ -500,7 +499,6 @@ class _Build:
         """What the card says."""
         recipe = self._recipe
         left = self._left()
-        names = {book.id: book.name for book in self._books}
         data_files = [
             files
             for format, options in recipe.formats.items()

@@ -188,10 +188,10 @@ def _utterances_by_tag(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Item
 
 def _turns_and_pairs(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Items:
     """The turns, pairs and dialogues of a legal sequence, each with the numbers of its spans."""
-    items: _Items = {unit: {} for unit in UNITS[UNITS.index("turn") :]}
-    spoken = [item for item in tagged.spans if item.tag is not Tag.O]
     from seqeval.scheme import IOB2, Entities  # which takes a second to import
 
+    items: _Items = {unit: {} for unit in UNITS[UNITS.index("turn") :]}
+    spoken = [item for item in tagged.spans if item.tag is not Tag.O]
     # Narration is left out, because strict IOB2 would drop an I- tag after O.
     for entity in Entities([[str(item.tag) for item in spoken]], IOB2).entities[0]:
         ids = tuple(numbers[item.span] for item in spoken[entity.start : entity.end])

@@ -492,7 +492,7 @@ class Mutator:
     Args:
         paths: the files of the books, by id.
         seconds: the deadline of each.
-        megabytes: the address space of the process.
+        megabytes: the address space that mining may take beside what the process has already.
     """
 
     paths: dict[str, Path]
@@ -558,7 +558,7 @@ def _limits(seconds: float, megabytes: int) -> Iterator[None]:
         raise _TooSlow
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20, before[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (_address_space() + megabytes * 2**20, before[1]))
     signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     # Code in C that does not return keeps Python from the signal: the process ends then.
@@ -569,6 +569,12 @@ def _limits(seconds: float, megabytes: int) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
         resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _address_space() -> int:
+    """What the process has, in bytes: other tests leave gigabytes of it behind."""
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text().split()[0]) * resource.getpagesize() if statm.exists() else 0
 
 
 def _utterances(book: MinedBook) -> Counter[str]:
@@ -676,7 +682,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first; each has the next number")
     parser.add_argument("--only", type=int, metavar="SEED", help="one mutation, with its traceback")
     parser.add_argument("--seconds", type=float, default=20, help="deadline of a mutation")
-    parser.add_argument("--megabytes", type=int, default=1_024, help="memory of a process")
+    parser.add_argument("--megabytes", type=int, default=1_024, help="memory that mining may take")
     parser.add_argument("--processes", type=int, default=2, help="processes beside this one")
     parser.add_argument("-o", "--output", type=Path, help="a line of JSON for each mutation")
     options = parser.parse_args()
