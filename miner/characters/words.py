@@ -13,7 +13,10 @@ def _merged(tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 
 _PEOPLE = tuple(language.people for language in LANGUAGES.values())
-_ATTRIBUTION = tuple(language.attribution for language in LANGUAGES.values())
+# People are named only in languages whose verbs of saying are known.
+_ATTRIBUTION = tuple(
+    language.attribution for language in LANGUAGES.values() if language.attribution.say
+)
 
 TITLES = _merged(words.titles for words in _PEOPLE)
 TITLE_SPELLINGS = _merged(words.title_spellings for words in _PEOPLE)
@@ -36,7 +39,7 @@ TITLES_OF_NOUNS = {
     noun: titles for words in _PEOPLE for noun, titles in words.titles_of_nouns.items()
 }
 
-ARTICLES = any_of(lambda language: language.attribution.determiners)
+ARTICLES = f"(?:{'|'.join(words.determiners for words in _ATTRIBUTION)})"
 PARTICLES = any_of(lambda language: language.people.particles)
 OF_PLACE = any_of(lambda language: language.people.of_place)
 ABBREVIATIONS = any_of(lambda language: language.people.abbreviations)

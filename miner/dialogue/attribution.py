@@ -13,49 +13,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
-from miner.languages.registry import LANGUAGES, any_of
+from miner.languages.language import AttributionWords
+from miner.languages.registry import LANGUAGES
 
-
-def _merged(tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    return {word: value for table in tables for word, value in table.items()}
-
-
-def _alternatives(lists: Iterable[Iterable[str]]) -> str:
-    return f"(?:{'|'.join(re.escape(word) for words in lists for word in words)})"
-
-
-_WORDS = tuple(language.attribution for language in LANGUAGES.values())
-_SAYS = frozenset().union(*(words.say for words in _WORDS))
-_GOES_ON = frozenset().union(*(words.continue_verbs for words in _WORDS))
-_ANSWERS = frozenset().union(*(words.answer_verbs for words in _WORDS))
-_NARRATOR = frozenset().union(*(words.narrator for words in _WORDS))
-_NO_NOUNS = frozenset().union(*(words.no_nouns for words in _WORDS))
-_PARTICLES = _merged(words.say_with_particle for words in _WORDS)
-_SUBJECTS = _merged(words.subjects for words in _WORDS)
-_TITLES = _merged(words.titles for words in _WORDS)
-_PERSONAL = _merged(words.personal for words in _WORDS)
-_GENDERED = _PERSONAL | _merged(words.reflexive for words in _WORDS)
-_ADVERB_ENDINGS = tuple(ending for words in _WORDS for ending in words.adverb_endings)
-_POSSESSIVE = re.compile(_alternatives(words.possessive_endings for words in _WORDS) + "$")
 _TITLE_COUNTS = 5  # pronouns; the weight of a title as evidence of a gender
 _FIRST = 6  # words of narration among which its subject is looked for
-_SHORT = rf"\b{_alternatives(words.abbreviations for words in _WORDS)}\."
-_SENTENCE = re.compile(
-    r"(?<=[.!?;])"
-    + "".join(rf"(?<!\b{short}\.)" for words in _WORDS for short in words.sentence_abbreviations)
-    + r"\s"
-)
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_AFTER = re.compile(rf"\s*[—–-]*\s*((?:{_SHORT}|[^,.;:!?—–]){{2,80}})")
+_NEAR = 4  # words of an inverted clause among which its pronoun is looked for
 _LEADS_IN = ",:—–-"
-_BEFORE = re.compile(rf"((?:{_SHORT}|[^,.;:!?—–]){{2,90}})[{_LEADS_IN}]+$")
 _REACH = 1000  # characters; no clause that leads in is longer
-_NOUN = re.compile(
-    rf"\b{any_of(lambda language: language.attribution.determiners)}\s+((?:[^\W\d_]+\s*){{1,3}})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +74,53 @@ def compare_mentions(one: Mention | None, other: Mention | None) -> Likeness | N
 Names = dict[str, str]  # each name with its gender: "m", "f" or ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """The words of a language with the patterns that are made of them."""
+
+    words: AttributionWords
+    gendered: Mapping[str, str]
+    word: re.Pattern[str]
+    possessive: re.Pattern[str]
+    sentence: re.Pattern[str]
+    after: re.Pattern[str]
+    before: re.Pattern[str]
+    noun: re.Pattern[str]
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """Returns the words of a text, in order, without the punctuation between them."""
+        return _split_words(self.word, text)
+
+
 @lru_cache(maxsize=4096)  # each paragraph of a chapter is read many times
-def split_words(text: str) -> tuple[str, ...]:
-    """The words of a text, in order, without the punctuation between them."""
-    return tuple(_WORD.findall(text))
+def _split_words(word: re.Pattern[str], text: str) -> tuple[str, ...]:
+    return tuple(word.findall(text))
 
 
-@lru_cache(maxsize=4096)
-def find_genders(text: str) -> frozenset[str]:
-    """The genders of the personal pronouns in narration: "m", "f", and "i" for the narrator."""
-    words = {word.lower() for word in split_words(text)}
-    third = frozenset(_PERSONAL[word] for word in words if word in _PERSONAL)
-    return third | {"i"} if words & _NARRATOR else third
+@cache
+def _reader_of(language: str) -> _Reader:
+    known = LANGUAGES.get(language)
+    words = known.attribution if known else AttributionWords()
+    short = rf"\b{_alternatives(words.abbreviations)}\."
+    no_end = "".join(rf"(?<!\b{short}\.)" for short in words.sentence_abbreviations)
+    ending = "" if words.elides else r"(?:['’][^\W\d_]+)?"
+    return _Reader(
+        words,
+        {**words.personal, **words.reflexive},
+        re.compile(rf"[^\W\d_]+{ending}"),
+        re.compile(_alternatives(words.possessive_endings) + "$"),
+        re.compile(rf"(?<=[.!?;]){no_end}\s"),
+        re.compile(rf"\s*[—–-]*\s*((?:{short}|[^,.;:!?—–]){{2,80}})"),
+        re.compile(rf"((?:{short}|[^,.;:!?—–]){{2,90}})[{_LEADS_IN}]+$"),
+        re.compile(rf"\b({words.determiners or _NEVER})\s+((?:[^\W\d_]+\s*){{1,3}})"),
+    )
+
+
+_NEVER = "(?!)"
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    return f"(?:{'|'.join(map(re.escape, words)) or _NEVER})"
 
 
 class Mentions:
@@ -127,30 +130,38 @@ class Mentions:
     before it, or of the pronouns in sentences that name nobody else.
     """
 
-    def __init__(self, texts: Iterable[str], narration: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], narration: Iterable[str], language: str) -> None:
         """Reads the chapter.
 
         Args:
             texts: all paragraphs.
             narration: the same paragraphs without their speech.
+            language: the code of their language.
         """
-        self._common = {word for text in texts for word in split_words(text) if word[0].islower()}
+        self._reader = _reader_of(language)
+        self._words = self._reader.words
+        texts = list(texts)
+        split = self._reader.split
+        self._common = {word for text in texts for word in split(text) if word[0].islower()}
+        if self._words.nouns_have_capitals:
+            nouns = (found[2].split()[0] for t in texts for found in self._reader.noun.finditer(t))
+            self._common |= {noun.lower() for noun in nouns}
         self._genders = self._read_genders(narration)
 
     def names(self, words: Iterable[str]) -> list[str]:
-        """The words that are names."""
+        """Returns the words that are names."""
         return [
-            _POSSESSIVE.sub("", word)
+            self._reader.possessive.sub("", word)
             for word in words
             if word[0].isupper() and len(word) > 1
             if (lower := word.lower()) not in self._common
-            if lower not in _TITLES and lower not in _GENDERED
+            if lower not in self._words.titles and lower not in self._reader.gendered
         ]
 
     def speaker(
         self, text: str, utterances: Sequence[tuple[int, int]], before: str
     ) -> Mention | None:
-        """The speaker in a paragraph; None where its narration names none.
+        """Returns the speaker in a paragraph; None where its narration names none.
 
         Args:
             text: the paragraph.
@@ -158,38 +169,84 @@ class Mentions:
             before: the paragraph before if it has no speech, since it may introduce the speaker;
                 else "".
         """
-        for clause, is_after in _clauses(text, utterances, before):
-            words = split_words(clause)
-            lower = [word.lower() for word in words]
-            verb = _verb(lower)
-            if verb is None or (is_after and verb > 4):
-                continue
-            near = lower[max(0, verb - 2) : verb + 2]
-            pronoun = next((word for word in near if word in _SUBJECTS), "")
-            names = [] if pronoun else self.names(words)
-            noun = "" if pronoun or names else _noun(clause)
-            if not (pronoun or names or noun):
-                continue
-            said = set(lower)
-            title = next((_TITLES[word] for word in (*lower, noun) if word in _TITLES), "")
-            gender = _SUBJECTS.get(pronoun) or title or self._gender(names)
-            goes_on = bool(said & _GOES_ON) or lower[verb] in _PARTICLES
-            return Mention(frozenset(names), noun, gender, goes_on, bool(said & _ANSWERS))
+        find = self._by_verb if self._words.say else self._by_place
+        for clause, is_after in self._clauses(text, utterances, before):
+            if found := find(clause, is_after):
+                return found
         return None
 
+    def _by_verb(self, clause: str, is_after: bool) -> Mention | None:
+        """Returns the speaker in a clause with a verb of saying."""
+        words = self._reader.split(clause)
+        lower = [word.lower() for word in words]
+        verb = self._verb(lower)
+        if verb is None or (is_after and verb > 4):
+            return None
+        found = self._mention(clause, words, lower[max(0, verb - 2) : verb + 2])
+        goes_on = bool(self._words.continue_verbs.intersection(lower))
+        answers = bool(self._words.answer_verbs.intersection(lower))
+        goes_on = goes_on or lower[verb] in self._words.say_with_particle
+        return found and replace(found, goes_on=goes_on, answers=answers)
+
+    def _by_place(self, clause: str, is_after: bool) -> Mention | None:
+        """Returns the speaker in a clause that goes on after speech in small letters, or leads in.
+
+        The verb comes first there, whichever it is. What follows a preposition is no speaker.
+        """
+        words = self._reader.split(clause)
+        lower = [word.lower() for word in words]
+        if not words or (
+            is_after and (not words[0][0].islower() or lower[0] in self._words.no_nouns)
+        ):
+            return None
+        ends = (n for n, word in enumerate(lower) if n and word in self._words.no_nouns)
+        end = min(next(ends, len(words)), len(words) if is_after else _FIRST)
+        found = self._mention(" ".join(words[:end]), words[:end], lower[: min(end, _NEAR)])
+        if found is None and self._words.drops_subjects:
+            found = Mention(frozenset(), "", "")
+        goes_on = bool(self._words.continue_verbs.intersection(lower))
+        answers = bool(self._words.answer_verbs.intersection(lower))
+        return found and replace(found, goes_on=goes_on, answers=answers)
+
+    def _mention(self, clause: str, words: Sequence[str], near: Sequence[str]) -> Mention | None:
+        """Returns whom a clause mentions as its subject; None where it mentions nobody.
+
+        Args:
+            clause: the clause.
+            words: its words.
+            near: those of them, in small letters, among which a pronoun is its subject.
+        """
+        of_pronouns, titles = self._words.subjects, self._words.titles
+        pronoun = next((word for word in near if word in of_pronouns), "")
+        names = [] if pronoun else self.names(words)
+        noun, of_noun = ("", "") if pronoun or names else self._noun(clause)
+        if not (pronoun or names or noun):
+            return None
+        lower = [word.lower() for word in words]
+        title = next((titles[word] for word in (*lower, noun) if word in titles), "")
+        gender = of_pronouns.get(pronoun) or title or of_noun or self._gender(names)
+        return Mention(frozenset(names), noun, gender)
+
     def subject(self, text: str) -> Mention | None:
-        """The person whom the first words of narration name; None where they name nobody."""
-        words = split_words(text)[:_FIRST]
+        """Returns whom the first words of narration name; None where they name nobody."""
+        words = self._reader.split(text)[:_FIRST]
         for word in words:
-            if gender := _SUBJECTS.get(word.lower()):
+            if (gender := self._words.subjects.get(word.lower())) is not None:
                 return Mention(frozenset(), "", gender)
             if names := self.names([word]):
                 return Mention(frozenset(names), "", self._gender(names))
         return None
 
     def named(self, text: str) -> Names:
-        """The names in narration, with the gender of each."""
-        return {name: self._genders.get(name, "") for name in self.names(split_words(text))}
+        """Returns the names in narration, with the gender of each."""
+        return {name: self._genders.get(name, "") for name in self.names(self._reader.split(text))}
+
+    def find_genders(self, text: str) -> frozenset[str]:
+        """Returns the genders of the personal pronouns in narration: "m", "f", "i" for I."""
+        words = {word.lower() for word in self._reader.split(text)}
+        personal = self._words.personal
+        third = frozenset(personal[word] for word in words if word in personal)
+        return third | {"i"} if words & self._words.narrator else third
 
     def resolved(self, mention: Mention | None, recent: Iterable[Names]) -> Mention | None:
         """The mention, with the name that its pronoun stands for where that is clear.
@@ -215,16 +272,16 @@ class Mentions:
         counts: dict[str, Counter[str]] = {}
         for text in narration:
             named: list[str] = []
-            for sentence in _SENTENCE.split(text):
-                words = split_words(sentence)
+            for sentence in self._reader.sentence.split(text):
+                words = self._reader.split(sentence)
                 for title, word in pairwise(words):
-                    if word[0].isupper() and (gender := _TITLES.get(title.lower())):
+                    if word[0].isupper() and (gender := self._words.titles.get(title.lower())):
                         counts.setdefault(word, Counter())[gender] += _TITLE_COUNTS
                 names = self.names(words)
                 if names:
                     named = names[:1] if len(set(names)) == 1 else []
                 for name in named:
-                    genders = (_GENDERED.get(word.lower(), "") for word in words)
+                    genders = (self._reader.gendered.get(word.lower(), "") for word in words)
                     counts.setdefault(name, Counter()).update(filter(None, genders))
         return {
             name: "m" if found["m"] > 2 * found["f"] + 1 else "f"
@@ -232,40 +289,56 @@ class Mentions:
             if found["m"] > 2 * found["f"] + 1 or found["f"] > 2 * found["m"] + 1
         }
 
+    def _verb(self, words: Sequence[str]) -> int | None:
+        """Returns the place of the first verb of saying; "went" is one only before "on"."""
+        particles = self._words.say_with_particle
+        for n, word in enumerate(words):
+            if word in self._words.say or particles.get(word) in words[n + 1 : n + 2]:
+                return n
+        return None
 
-def _verb(words: Sequence[str]) -> int | None:
-    """The position of the first verb of saying; "went" is one only before "on"."""
-    for n, word in enumerate(words):
-        if word in _SAYS or (word in _PARTICLES and _PARTICLES[word] in words[n + 1 : n + 2]):
-            return n
-    return None
+    def _noun(self, clause: str) -> tuple[str, str]:
+        """Returns the noun of "the old man" in a clause, and the gender of "the"; "" without one.
 
+        In English it is the last word up to a verb or an adverb. Elsewhere it is the first, or the
+        first with a capital, or the one after an adjective.
+        """
+        found = self._reader.noun.search(clause)
+        if not found:
+            return "", ""
+        noun = ""
+        for word in found[2].split():
+            lower = word.lower()
+            is_end = lower in self._words.say or lower in self._words.no_nouns
+            if is_end or lower.endswith(self._words.adverb_endings):
+                break
+            if not self._words.nouns_have_capitals or word[0].isupper():
+                noun = lower
+                if not self._words.say and lower not in self._words.adjectives:
+                    break
+        return noun, self._words.noun_genders.get(found[1].lower(), "") if noun else ""
 
-def _noun(clause: str) -> str:
-    """The last word of "the old man" in a clause, up to a verb or an adverb; "" without one."""
-    last = ""
-    found = _NOUN.search(clause)
-    for word in found[1].lower().split() if found else []:
-        if word in _SAYS or word in _NO_NOUNS or word.endswith(_ADVERB_ENDINGS):
-            break
-        last = word
-    return last
+    def _clauses(
+        self, text: str, utterances: Sequence[tuple[int, int]], before: str
+    ) -> list[tuple[str, bool]]:
+        """Returns the clauses beside speech that may name its speaker, and if each follows it."""
+        found: list[tuple[str, bool]] = []
+        at = 0
+        ends = [start for start, _ in utterances[1:]] + [len(text)]
+        for (start, end), next_start in zip(utterances, ends, strict=True):
+            lead_in = text[at:start] if text[at:start].strip() or at else before
+            if after := self._reader.after.match(text[end:next_start]):
+                found.append((after[1], True))
+            if led := self._lead_in(lead_in.rstrip()):
+                found.append((led, False))
+            at = end
+        return found
 
-
-def _clauses(
-    text: str, utterances: Sequence[tuple[int, int]], before: str
-) -> list[tuple[str, bool]]:
-    """The clauses beside the speech that may name the speaker, and whether each follows it."""
-    found: list[tuple[str, bool]] = []
-    at = 0
-    ends = [start for start, _ in utterances[1:]] + [len(text)]
-    for (start, end), next_start in zip(utterances, ends, strict=True):
-        lead_in = text[at:start] if text[at:start].strip() or at else before
-        if after := _AFTER.match(text[end:next_start]):
-            found.append((after[1], True))
-        if (lead_in := lead_in.rstrip()).endswith(tuple(_LEADS_IN)) and (
-            led := _BEFORE.search(lead_in, max(0, len(lead_in) - _REACH))
-        ):
-            found.append((led[1], False))
-        at = end
-    return found
+    def _lead_in(self, text: str) -> str:
+        """Returns the clause that leads in to speech, or the sentence where no verb is known."""
+        if self._words.say and text.endswith(tuple(_LEADS_IN)):
+            led = self._reader.before.search(text, max(0, len(text) - _REACH))
+            return led[1] if led else ""
+        if not self._words.say and text.endswith(":"):
+            return self._reader.sentence.split(text[-_REACH:])[-1]
+        return ""

@@ -60,6 +60,11 @@ def is_dashed(text: str) -> bool:
     return opening is not None and text[opening.end()].isprintable()
 
 
+def has_dash(text: str) -> bool:
+    """Whether a dash stands in a text."""
+    return _HAS_DASH.search(text) is not None
+
+
 def may_hold_speech(text: str) -> bool:
     """Whether a paragraph has a dash or a quotation mark."""
     return is_dashed(text) or _MAY_OPEN.search(text) is not None

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
-from miner.dialogue.cuts import Quoted, cut_model, is_dashed, may_hold_speech, read_page
+from miner.dialogue.cuts import Quoted, cut_model, has_dash, is_dashed, may_hold_speech, read_page
 from miner.dialogue.quotation_marks import Scan, scan
 from miner.dialogue.speech import are_speech, begins_letter, fills_block, find_asides
 from miner.dialogue.typography import Typography, infer_language
@@ -270,7 +270,14 @@ def _cut(
     if not read:
         return found
     known = {
-        place: [Quoted(part.start, part.end, not are_inside) for part in quoted[position]]
+        place: [
+            Quoted(
+                part.start,
+                part.end,
+                not are_inside and not has_dash(blocks[position].text[part.start : part.end]),
+            )
+            for part in quoted[position]
+        ]
         for place, position in enumerate(read)
         if quoted[position]
     }
@@ -379,7 +386,7 @@ def _spans(
 
 def _breaks(text: str, part: QuotedRange, typography: Typography) -> Sequence[tuple[int, int]]:
     """Returns where the narrator's words stand inside the marks of a speech."""
-    if part.is_cut or typography.conventions.attributions_inside_marks:
+    if part.is_cut or part.told or typography.conventions.attributions_inside_marks:
         return part.told
     return find_asides(text, part.start, part.end)
 

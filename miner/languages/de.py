@@ -1,6 +1,7 @@
 """German."""
 
 from miner.languages.language import (
+    AttributionWords,
     BookTitles,
     Conventions,
     Headings,
@@ -8,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_genders,
 )
 
 LANGUAGE = Language(
@@ -54,6 +56,31 @@ LANGUAGE = Language(
         r"geehrte[rs]?)\b[^.!?“”\"»«]{0,40}?",
         letter_words="(?-i:Brief)|Zettel|Zeilen|Telegramm|schrieb|geschrieben|lautete|las|"
         "gelesen|Inschrift|Anzeige",
+    ),
+    attribution=AttributionWords(
+        continue_verbs=frozenset("fort hinzu fügte setzte wiederholte schloß".split()),
+        answer_verbs=frozenset("antwortete erwiderte entgegnete versetzte".split()),
+        subjects={"er": "m", "sie": "f", "ich": "i", "wir": "i", "dieser": "m", "jener": "m"},
+        personal=with_genders(
+            "er ihm ihn sein seine seinem seinen seiner seines",
+            "sie ihr ihre ihrem ihren ihrer ihres",
+        ),
+        narrator=frozenset("ich mich mir mein meine meinem meinen meiner".split()),
+        titles=with_genders(
+            "herr herrn vater bruder onkel graf baron könig prinz ritter mann junge knabe "
+            "sohn großvater doktor pfarrer",
+            "frau fräulein mutter schwester tante gräfin baronin königin prinzessin mädchen "
+            "tochter großmutter magd",
+        ),
+        no_nouns=frozenset(
+            "zu zum zur mit in im an am auf und als aus von vom bei nach für gegen über unter vor "
+            "während indem wie wieder daß ob".split()
+        ),
+        determiners="[Dd](?:er|ie|as|en|em|es)|[Ee]in(?:e[mnrs]?)?|[MmDdSsKk]ein(?:e[mnrs]?)?|"
+        "[Ii]hr(?:e[mnrs]?)?|[Uu]nser(?:e[mnrs]?)?|[Dd]iese[mnrs]?|[Jj]ene[mnrs]?|[Zz]u[mr]|"
+        "[Ii]m|[Aa]m|[Vv]om|[Bb]eim|[Ii]ns",
+        noun_genders={"der": "m", "die": "f", "ein": "m", "eine": "f"},
+        nouns_have_capitals=True,
     ),
     people=PeopleWords(
         says="sagte|fragte|rief|antwortete|sprach|erwiderte",

@@ -10,6 +10,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_genders,
 )
 
 _CONVENTIONS = Conventions(
@@ -137,11 +138,6 @@ _MALE_NOUNS = "doctor dr priest baronet man boy gentleman fellow lad son husband
 _FEMALE_NOUNS = "governess housekeeper nurse maid woman girl daughter wife niece widow"
 
 
-def _with_genders(men: str, women: str, both: str = "") -> dict[str, str]:
-    genders = {"m": men, "f": women, "": both}
-    return {word: gender for gender, words in genders.items() for word in words.split()}
-
-
 _ATTRIBUTION = AttributionWords(
     say=_ANSWER
     | frozenset(
@@ -165,7 +161,7 @@ _ATTRIBUTION = AttributionWords(
     personal={"he": "m", "his": "m", "him": "m", "she": "f", "her": "f", "hers": "f"},
     reflexive={"himself": "m", "herself": "f"},
     narrator=frozenset(("i", "my", "me")),
-    titles=_with_genders(f"{_MEN} {_MALE_NOUNS}", f"{_WOMEN} {_FEMALE_NOUNS}"),
+    titles=with_genders(f"{_MEN} {_MALE_NOUNS}", f"{_WOMEN} {_FEMALE_NOUNS}"),
     no_nouns=frozenset("to at in with as and of who from again had was then".split()),
     adverb_endings=("ly",),
     possessive_endings=("'s", "’s"),
@@ -175,7 +171,7 @@ _ATTRIBUTION = AttributionWords(
 )
 
 # The titles that stand before a name or for it. They are more than `AttributionWords` has.
-_TITLES = _with_genders(
+_TITLES = with_genders(
     f"{_MEN} "
     "baron messrs grandpa dad daddy comte vicomte viscount marquis archdeacon bishop dean "
     "cardinal abbé friar emperor sire herr inspector constable corporal admiral commodore "
@@ -374,7 +370,7 @@ _PEOPLE = PeopleWords(
     before_place="in|at|into|near|through|towards?|across|around|from|for|reach|reached|leave|left|"
     "visit|via|outside|inside|beyond|of the|the",
     before_vocative="[Dd]ear|[Oo]h|O|[Ww]ell|[Yy]es|[Nn]o|[Mm]y|[Oo]ld|[Pp]oor|[Ww]hy|[Aa]h|[Yy]ou",
-    nouns=_with_genders(
+    nouns=with_genders(
         "admiral archdeacon attorney bachelor baker baron barrister bishop blacksmith bloke "
         "boatswain boy bridegroom brother butcher butler cabman captain cardinal carpenter "
         "chairman chap clergyman coachman colonel constable corporal count curate dean detective "

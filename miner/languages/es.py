@@ -1,6 +1,7 @@
 """Spanish."""
 
 from miner.languages.language import (
+    AttributionWords,
     BookTitles,
     Conventions,
     Headings,
@@ -8,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_genders,
 )
 
 LANGUAGE = Language(
@@ -52,6 +54,36 @@ LANGUAGE = Language(
         r"distinguid[oa]s?)\b[^.!?»”\"]{0,40}?|(?:muy )?señor(?:es|a)? mí?[oa]s?",
         letter_words="carta|esquela|billete|papel|líneas|telegrama|escribió|escrito|leyó|"
         "leía|decía así|letrero|rótulo|anuncio",
+    ),
+    attribution=AttributionWords(
+        continue_verbs=frozenset(
+            "añadió continuó prosiguió agregó repitió siguió concluyó continuaba añadía".split()
+        ),
+        answer_verbs=frozenset("respondió contestó replicó repuso respondía contestaba".split()),
+        subjects=with_genders(
+            men="él éste aquél este aquel",
+            women="ella ésta aquélla esta aquella",
+            narrator="yo nosotros",
+            group="ellos ellas todos",
+        ),
+        personal={"él": "m", "ella": "f"},
+        narrator=frozenset("yo me mí mi mis".split()),
+        titles=with_genders(
+            "don señor señorito padre tío hermano caballero conde marqués rey cura doctor hombre "
+            "hijo joven viejo muchacho niño",
+            "doña señora señorita madre tía hermana condesa marquesa reina mujer hija muchacha "
+            "niña vieja ama",
+        ),
+        no_nouns=frozenset(
+            "a al con en de del y e para por que sin sobre como mientras cuando entre desde hacia "
+            "o pero".split()
+        ),
+        determiners="[Ee]l|[Ll]a|[Uu]na?|[Mm]i|[Ss]u|[Ll]os|[Ll]as|[Aa]quella?|[Ee]ste|[Ee]sta",
+        noun_genders={"el": "m", "la": "f", "un": "m", "una": "f", "este": "m", "esta": "f"},
+        adjectives=frozenset(
+            "buen buena pobre joven viejo vieja gran mismo misma otro otra".split()
+        ),
+        drops_subjects=True,
     ),
     people=PeopleWords(
         says="dijo|respondió|preguntó|replicó|exclamó|contestó",

@@ -1,6 +1,7 @@
 """French."""
 
 from miner.languages.language import (
+    AttributionWords,
     BookTitles,
     Conventions,
     Headings,
@@ -8,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_genders,
 )
 
 LANGUAGE = Language(
@@ -54,6 +56,37 @@ LANGUAGE = Language(
         r"madame|mademoiselle|amie?s?)\b[^.!?»”\"]{0,30}?",
         letter_words="lettre|mots|lignes|dépêche|télégramme|écrivit|écrit|lut|lisait|"
         "ainsi conçue?s?|comme suit|affiche|pancarte",
+    ),
+    attribution=AttributionWords(
+        continue_verbs=frozenset(
+            "ajouta continua poursuivit reprit répéta continuait ajoutait acheva".split()
+        ),
+        answer_verbs=frozenset("répondit répliqua riposta repartit répondait".split()),
+        subjects=with_genders(
+            men="il celui", women="elle celle", narrator="je j nous", group="ils elles on tous"
+        ),
+        personal={"il": "m", "elle": "f"},
+        narrator=frozenset("je j me m moi mon ma mes".split()),
+        titles=with_genders(
+            "monsieur m père oncle frère comte marquis roi abbé docteur homme fils garçon "
+            "vieillard duc baron",
+            "madame mme mademoiselle mlle mère tante soeur sœur comtesse marquise reine femme "
+            "fille vieille duchesse baronne",
+        ),
+        no_nouns=frozenset(
+            "à au aux avec en de du des d et pour que qu qui sans sur dans comme quand entre par "
+            "ou mais dont vers".split()
+        ),
+        determiners="[Ll]e|[Ll]a|[Ll]|[Uu]ne?|[Mm]on|[Mm]a|[Ss]on|[Ss]a|[Ll]es|[Cc]et?|[Cc]ette|"
+        "[Nn]otre",
+        noun_genders=with_genders(men="le un mon ce", women="la une ma cette"),
+        adjectives=frozenset(
+            "jeune vieux vieil vieille petit petite bon bonne pauvre grand grande brave autre "
+            "même".split()
+        ),
+        abbreviations=("M", "Mme", "Mlle", "MM"),
+        sentence_abbreviations=("M", "Mme", "Mlle", "MM"),
+        elides=True,
     ),
     people=PeopleWords(
         says="dit|dis-je|disait|demanda|demandai-je|répondit|répondis-je|reprit|"

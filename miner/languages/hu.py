@@ -1,6 +1,7 @@
 """Hungarian."""
 
 from miner.languages.language import (
+    AttributionWords,
     BookTitles,
     Conventions,
     Headings,
@@ -8,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_genders,
 )
 
 LANGUAGE = Language(
@@ -51,6 +53,25 @@ LANGUAGE = Language(
         write_after_comma="írta|irta|írá|irá",
         letter_words="levél|levelet|levelében|sorok|sorokat|czédula|irta|írta|irá|olvasá|"
         "olvasta|felirat|hirdetés",
+    ),
+    attribution=AttributionWords(
+        continue_verbs=frozenset(
+            "folytatá folytatta hozzá tette tevé ismétlé ismételte végzé".split()
+        ),
+        answer_verbs=frozenset(
+            "felelt felelte felelé válaszolt válaszolta válaszolá viszonzá viszonozta".split()
+        ),
+        subjects={"ő": "", "én": "i", "ez": "", "amaz": ""},
+        personal={},
+        narrator=frozenset("én engem nekem".split()),
+        titles=with_genders(
+            "úr gróf báró király herczeg herceg apa bácsi ifjú öreg",
+            "asszony grófné báróné királyné leány lány anya néni kisasszony",
+        ),
+        no_nouns=frozenset("és s hogy mint ki mig míg midőn mikor de".split()),
+        determiners="[Aa]z?|[Ee]gy|[Aa]ma?z",
+        adjectives=frozenset("öreg fiatal kis jó szegény vén ifju ifjú nagy derék másik".split()),
+        drops_subjects=True,
     ),
     people=PeopleWords(
         says="mondta|mondá|monda|kérdezte|kérdé|felelte|felelt|kiáltotta|kiálta|szólt|szóla|"

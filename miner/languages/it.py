@@ -1,6 +1,7 @@
 """Italian."""
 
 from miner.languages.language import (
+    AttributionWords,
     BookTitles,
     Conventions,
     Headings,
@@ -8,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_genders,
 )
 
 LANGUAGE = Language(
@@ -53,6 +55,39 @@ LANGUAGE = Language(
         r"illustrissim[oa])\b[^.!?»”\"]{0,40}?",
         letter_words="lettera|biglietto|righe|telegramma|scrisse|scritto|lesse|"
         "leggeva|diceva così|iscrizione|cartello|avviso",
+    ),
+    attribution=AttributionWords(
+        continue_verbs=frozenset(
+            "aggiunse soggiunse continuò proseguì riprese ripetè ripeté concluse continuava "
+            "seguitò".split()
+        ),
+        answer_verbs=frozenset("rispose replicò ribattè ribatté rispondeva".split()),
+        subjects=with_genders(
+            men="egli lui questi quegli esso ei",
+            women="ella lei essa costei",
+            narrator="io noi",
+            group="loro essi esse tutti",
+        ),
+        personal=with_genders("egli lui gli ei", "ella lei essa"),
+        narrator=frozenset("io mi me mio mia".split()),
+        titles=with_genders(
+            "signor signore don padre zio fratello cavaliere conte marchese re dottore uomo figlio "
+            "giovane vecchio ragazzo babbo",
+            "signora signorina donna madre zia sorella contessa marchesa regina figlia fanciulla "
+            "ragazza vecchia mamma",
+        ),
+        no_nouns=frozenset(
+            "a al alla allo agli con in nel nella di del della dei e ed per che senza su sul sulla "
+            "come mentre quando tra fra da dal dalla o ma".split()
+        ),
+        determiners="[Ii]l|[Ll]o|[Ll]a|[Ll]|[Uu]n[ao]?|[Mm]io|[Mm]ia|[Ss]uo|[Ss]ua|[Ii]|[Gg]li|[Ll]e",
+        noun_genders={"il": "m", "lo": "m", "la": "f", "un": "m", "uno": "m", "una": "f"},
+        adjectives=frozenset(
+            "buon buona povero povera vecchio vecchia giovane bel bella gran stesso stessa altro "
+            "altra".split()
+        ),
+        drops_subjects=True,
+        elides=True,
     ),
     people=PeopleWords(
         says="disse|rispose|domandò|gridò|chiese|esclamò|replicò",

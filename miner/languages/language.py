@@ -171,7 +171,8 @@ class AttributionWords:
     All words are in small letters. A gender is "m", "f", "i" for the narrator, "t" for "they".
 
     Args:
-        say: verbs of saying.
+        say: verbs of saying. Without them, narration that goes on in small letters after speech is
+            taken to have one, and so is a sentence that ends in a colon before it.
         continue_verbs: verbs and adverbs that say that the same speaker continues.
         answer_verbs: verbs that say that another speaker answers.
         say_with_particle: verbs that are verbs of saying only before a particle: "went" -> "on".
@@ -186,6 +187,11 @@ class AttributionWords:
         determiners: pattern of the words that begin a noun phrase. Case counts.
         abbreviations: abbreviations whose full stop does not end a clause. Case counts.
         sentence_abbreviations: abbreviations whose full stop does not end a sentence. Case counts.
+        noun_genders: determiners that tell the gender of their noun, with it.
+        adjectives: words that often stand between a determiner and a noun.
+        nouns_have_capitals: whether each noun has a capital, so that one does not make a name.
+        drops_subjects: whether a verb may stand without a subject.
+        elides: whether an apostrophe joins two words.
     """
 
     say: frozenset[str] = frozenset()
@@ -203,6 +209,11 @@ class AttributionWords:
     determiners: str = ""
     abbreviations: tuple[str, ...] = ()
     sentence_abbreviations: tuple[str, ...] = ()
+    noun_genders: Mapping[str, str] = field(default_factory=dict)
+    adjectives: frozenset[str] = frozenset()
+    nouns_have_capitals: bool = False
+    drops_subjects: bool = False
+    elides: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,3 +357,11 @@ class Language:
     attribution: AttributionWords = AttributionWords()
     people: PeopleWords = PeopleWords()
     titles: BookTitles = BookTitles()
+
+
+def with_genders(
+    men: str, women: str, both: str = "", narrator: str = "", group: str = ""
+) -> dict[str, str]:
+    """Returns words with the gender of each: "m", "f", "" for both, "i" for I, "t" for they."""
+    genders = {"m": men, "f": women, "": both, "i": narrator, "t": group}
+    return {word: gender for gender, words in genders.items() for word in words.split()}

@@ -1,6 +1,7 @@
 """Dutch."""
 
 from miner.languages.language import (
+    AttributionWords,
     BookTitles,
     Conventions,
     Headings,
@@ -8,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_genders,
 )
 
 LANGUAGE = Language(
@@ -52,6 +54,27 @@ LANGUAGE = Language(
         r"geachte|dierbare|geliefde)\b[^.!?“”\"]{0,40}?",
         letter_words="(?:de|den|een|dien|dezen?|zijn|haar|volgenden?) brief|briefje|regels|"
         "telegram|schreef|geschreven|las|luidde|opschrift|advertentie",
+    ),
+    attribution=AttributionWords(
+        continue_verbs=frozenset("vervolgde hernam voort voegde herhaalde besloot".split()),
+        answer_verbs=frozenset("antwoordde hervatte".split()),
+        subjects=with_genders(men="hij deze gene", women="zij ze", narrator="ik wij we"),
+        personal=with_genders("hij hem zijn", "zij ze haar"),
+        narrator=frozenset("ik mij me mijn".split()),
+        titles=with_genders(
+            "heer mijnheer meneer vader oom broeder broer graaf baron koning dokter man zoon "
+            "jongen knaap dominee grootvader",
+            "mevrouw juffrouw moeder tante zuster gravin barones koningin vrouw dochter meisje "
+            "meid grootmoeder",
+        ),
+        no_nouns=frozenset(
+            "te met in aan op en als uit van bij naar voor tegen over onder terwijl tot toen "
+            "dat of maar".split()
+        ),
+        determiners="[Dd]e|[Hh]et|[Ee]en|[Mm]ijn|[Zz]ijn|[Hh]aar|[Oo]ns|[Oo]nze|[Dd]eze|[Dd]ie",
+        adjectives=frozenset(
+            "oude jonge kleine goede arme groote grote oud jong klein goed andere".split()
+        ),
     ),
     people=PeopleWords(
         says="zei|zeide|vroeg|riep|antwoordde|hernam|sprak|meende|fluisterde|vervolgde|"

@@ -1,6 +1,7 @@
 """Portuguese."""
 
 from miner.languages.language import (
+    AttributionWords,
     BookTitles,
     Conventions,
     Headings,
@@ -8,6 +9,7 @@ from miner.languages.language import (
     PageWords,
     PeopleWords,
     SpeechWords,
+    with_genders,
 )
 
 LANGUAGE = Language(
@@ -52,6 +54,38 @@ LANGUAGE = Language(
         r"prezad[oa]s?) [^.!?»”\"]{0,40}?",
         letter_words="carta|bilhete|linhas|telegramma|telegrama|escreveu|escripto|escrito|"
         "leu|lia|dizia assim|lettreiro|letreiro|annuncio|anúncio",
+    ),
+    attribution=AttributionWords(
+        continue_verbs=frozenset(
+            "continuou acrescentou proseguiu prosseguiu ajuntou repetiu concluiu continuava "
+            "accrescentou".split()
+        ),
+        answer_verbs=frozenset("respondeu replicou retorquiu redarguiu retrucou volveu".split()),
+        subjects=with_genders(
+            men="ele elle este aquele aquelle",
+            women="ela ella esta aquela aquella",
+            narrator="eu nós",
+            group="eles elles elas ellas todos",
+        ),
+        personal={"ele": "m", "elle": "m", "ela": "f", "ella": "f"},
+        narrator=frozenset("eu me mim meu minha".split()),
+        titles=with_genders(
+            "senhor sr padre tio irmão cavalheiro conde marquês marquez rei doutor dr homem filho "
+            "rapaz velho menino conego abbade",
+            "dona senhora sr.ª madre mãe tia irmã condessa marqueza rainha mulher filha rapariga "
+            "velha menina criada",
+        ),
+        no_nouns=frozenset(
+            "a ao á à com em de do da dos das no na e para por que sem sobre como quando entre "
+            "desde ou mas n d".split()
+        ),
+        determiners="[Oo]|[Aa]|[Uu]ma?|[Oo]s|[Aa]s|[Mm]eu|[Mm]inha|[Ss]eu|[Ss]ua",
+        noun_genders={"o": "m", "a": "f", "um": "m", "uma": "f"},
+        adjectives=frozenset("bom boa pobre velho velha grande mesmo mesma outro outra".split()),
+        abbreviations=("Sr", "sr", "Sra", "D", "dr", "Dr"),
+        sentence_abbreviations=("Sr", "sr", "Sra", "D", "dr", "Dr"),
+        drops_subjects=True,
+        elides=True,
     ),
     people=PeopleWords(
         says="disse|disse-lhe|disse-me|respondeu|respondi|perguntou|perguntei|exclamou|acudiu|"

@@ -3,7 +3,7 @@
 import pytest
 
 from miner.books.book import Block, BlockKind, Book
-from miner.dialogue.attribution import Likeness, Mention, Mentions, compare_mentions, find_genders
+from miner.dialogue.attribution import Likeness, Mention, Mentions, compare_mentions
 from miner.dialogue.spans import split_book
 from miner.dialogue.typography import typography_from_names
 
@@ -16,7 +16,7 @@ def parts_of(text):
 
 
 def speaker_of(text, before="", *others):
-    mentions = Mentions((text, before, *others), (before, *others))
+    mentions = Mentions((text, before, *others), (before, *others), "en")
     return mentions.speaker(*parts_of(text), before)
 
 
@@ -104,14 +104,14 @@ def test_names_have_the_gender_of_pronouns_and_titles():
     ],
 )
 def test_the_subject_of_narration(text, names, gender):
-    found = Mentions(["then at once"], []).subject(text)
+    found = Mentions(["then at once"], [], "en").subject(text)
     assert found is not None
     assert (set(found.names), found.gender) == (names, gender)
 
 
 @pytest.mark.parametrize("text", ["", "The rain fell.", "It rained all day, and then Mara came."])
 def test_narration_whose_first_words_name_nobody(text):
-    assert Mentions(["the rain it"], []).subject(text) is None
+    assert Mentions(["the rain it"], [], "en").subject(text) is None
 
 
 def mention(names="", noun="", gender=""):
@@ -154,7 +154,7 @@ def test_likeness(one, other, expected):
 )
 def test_a_pronoun_stands_for_the_only_one_of_its_gender(recent, names):
     she = mention(gender="f")
-    found = Mentions([], []).resolved(she, recent)
+    found = Mentions([], [], "en").resolved(she, recent)
     assert found == mention(" ".join(names), gender="f")
 
 
@@ -163,18 +163,18 @@ def test_a_pronoun_stands_for_the_only_one_of_its_gender(recent, names):
     [None, mention("Mara", gender="f"), mention(noun="girl", gender="f"), mention(gender="i")],
 )
 def test_only_pronouns_of_persons_are_resolved(given):
-    assert Mentions([], []).resolved(given, [{"Otway": "f"}]) == given
+    assert Mentions([], [], "en").resolved(given, [{"Otway": "f"}]) == given
 
 
 def test_a_pronoun_that_is_resolved_keeps_its_verb():
     added = Mention(frozenset(), "", "m", goes_on=True)
-    found = Mentions([], []).resolved(added, [{"Tobin": "m"}])
+    found = Mentions([], [], "en").resolved(added, [{"Tobin": "m"}])
     assert found == Mention(frozenset({"Tobin"}), "", "m", goes_on=True)
 
 
 def test_names_in_narration_have_their_genders():
     told = "Mrs. Mara sat down. Tobin took his hat, and his coat."
-    assert Mentions([told], [told]).named("Tobin and Mara and Otway") == {
+    assert Mentions([told], [told], "en").named("Tobin and Mara and Otway") == {
         "Tobin": "m",
         "Mara": "f",
         "Otway": "",
@@ -192,4 +192,4 @@ def test_names_in_narration_have_their_genders():
     ],
 )
 def test_pronouns_of_narration(text, expected):
-    assert find_genders(text) == expected
+    assert Mentions([], [], "en").find_genders(text) == expected

@@ -44,7 +44,8 @@ def augment(example: Example, share: float, rng: random.Random) -> Example:
     spans = tuple(_split_paragraphs(example.spans, share, rng))
     if spans == example.spans:
         return example
-    chapter = chapter_of(example.chapter.book, spans, example.chapter.places)
+    read = example.chapter
+    chapter = chapter_of(read.book, spans, read.places, read.language)
     return replace(example, chapter=chapter, spans=spans)
 
 

@@ -23,7 +23,6 @@ from miner.dialogue.attribution import (
     Mentions,
     Names,
     compare_mentions,
-    find_genders,
 )
 from miner.dialogue.dialogues import is_unclosed, strip_marks
 from miner.dialogue.spans import BookSpans, Span
@@ -109,6 +108,7 @@ class Chapter:
     Attributes:
         book: the id of the book.
         number: the number of the chapter.
+        language: the code of its language; "" in prepared examples.
         paragraphs: the text.
         places: the index of each utterance among the spans of the book.
         features: (utterances, len(FEATURES)), float32.
@@ -116,6 +116,7 @@ class Chapter:
 
     book: str
     number: int
+    language: str
     paragraphs: tuple[Paragraph, ...]
     places: tuple[int, ...]
     features: NDArray[np.float32]
@@ -135,22 +136,25 @@ def split_chapters(book_spans: BookSpans) -> Iterator[Chapter]:
         spans = list(group)
         places = tuple(n for n, span in spans if span.is_utterance)
         if places:
-            yield chapter_of(book_spans.book.id, [span for _, span in spans], places)
+            of_chapter = [span for _, span in spans]
+            language = book_spans.book.language
+            yield chapter_of(book_spans.book.id, of_chapter, places, language)
 
 
-def chapter_of(book: str, spans: Sequence[Span], places: tuple[int, ...]) -> Chapter:
+def chapter_of(book: str, spans: Sequence[Span], places: tuple[int, ...], language: str) -> Chapter:
     """Returns a chapter that holds an utterance.
 
     Args:
         book: the id of the book.
         spans: all spans of the chapter.
         places: the index of each utterance among the spans of the book.
+        language: the code of its language.
     """
     paragraphs = tuple(_paragraphs(spans))
     parts = [_parted(paragraph) for paragraph in paragraphs]
-    named, spoken = _named(paragraphs, parts), _spoken(paragraphs, parts)
+    named, spoken = _named(paragraphs, parts), _spoken(paragraphs, parts, language)
     features = np.hstack([_features(spans), named, spoken])
-    return Chapter(book, spans[0].chapter, paragraphs, places, features)
+    return Chapter(book, spans[0].chapter, language, paragraphs, places, features)
 
 
 def _paragraphs(spans: Sequence[Span]) -> Iterator[Paragraph]:
@@ -288,10 +292,14 @@ class _Voice:
     likely: Mention | None = None
 
 
-def _spoken(paragraphs: tuple[Paragraph, ...], parts: list[Parts]) -> NDArray[np.float32]:
+def _spoken(
+    paragraphs: tuple[Paragraph, ...], parts: list[Parts], language: str
+) -> NDArray[np.float32]:
     """Returns the features of attributions, one row per utterance, the same in a paragraph."""
     mentions = Mentions(
-        (paragraph.text for paragraph in paragraphs), (narration for narration, _ in parts)
+        (paragraph.text for paragraph in paragraphs),
+        (narration for narration, _ in parts),
+        language,
     )
     rows: list[list[float]] = []
     last, before_last = _Voice(), _Voice()
@@ -357,7 +365,7 @@ def _told_of(speaker: Mention | None, between: list[str], mentions: Mentions) ->
     """Returns whether the narration since the last speech is about its speaker or about others."""
     names = {name for text in between for name in mentions.named(text)}
     known = speaker.names if speaker else frozenset()
-    genders = {gender for text in between for gender in find_genders(text)}
+    genders = {gender for text in between for gender in mentions.find_genders(text)}
     own = speaker.gender if speaker and speaker.gender in ("m", "f") else ""
     third = genders & {"m", "f"}
     return [

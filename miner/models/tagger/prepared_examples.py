@@ -306,6 +306,7 @@ def _examples_from(arrays: Arrays) -> Iterator[Example]:
             Chapter(
                 book,
                 chapter,
+                "",
                 tuple(Paragraph("", ((0, 0),) * size) for size in sizes),
                 tuple(rows.take("places", n_utterances).tolist()),
                 rows.take("features", n_utterances),
