@@ -3,7 +3,8 @@
 A verb of saying and its subject name the speaker: “Come,” said the Hatter. They stand right after
 the speech, or right before it if the narration ends in a comma, a colon or a dash. Nothing here
 guesses: if the page does not name the speaker, there is none. The words come from the files of the
-languages. If a language lists none, no speaker is found in its books.
+languages. If a language lists no verbs of saying, the place alone shows that narration names the
+speaker: it goes on in small letters right after the speech, or ends in a colon before it.
 """
 
 from __future__ import annotations
@@ -104,13 +105,15 @@ def _reader_of(language: str) -> _Reader:
     short = rf"\b{_alternatives(words.abbreviations)}\."
     no_end = "".join(rf"(?<!\b{short}\.)" for short in words.sentence_abbreviations)
     ending = "" if words.elides else r"(?:['’][^\W\d_]+)?"
+    # English sets the comma inside the closing mark, other languages after it.
+    between = r"\s*[—–-]*\s*" if words.say else r"[\s,.—–-]*"
     return _Reader(
         words,
         {**words.personal, **words.reflexive},
         re.compile(rf"[^\W\d_]+{ending}"),
         re.compile(_alternatives(words.possessive_endings) + "$"),
         re.compile(rf"(?<=[.!?;]){no_end}\s"),
-        re.compile(rf"\s*[—–-]*\s*((?:{short}|[^,.;:!?—–]){{2,80}})"),
+        re.compile(rf"{between}((?:{short}|[^,.;:!?—–]){{2,80}})"),
         re.compile(rf"((?:{short}|[^,.;:!?—–]){{2,90}})[{_LEADS_IN}]+$"),
         re.compile(rf"\b({words.determiners or _NEVER})\s+((?:[^\W\d_]+\s*){{1,3}})"),
     )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from miner.dialogue.cut_columns import Bools, ColumnReader, Hashes
 from miner.dialogue.cut_facts import N_FACTS, Facts, first_facts, second_facts
+from miner.dialogue.dashes import DASH, HAS_DASH, MAY_OPEN, Quoted, is_dashed
 from miner.dialogue.segments import Ints, Segments, edge_of, find_segments, read_glue
 from miner.dialogue.weight_file import read_weights
 from miner.files import printable
@@ -36,52 +37,14 @@ _NEVER = -1e9
 _SEGMENTS_AT_ONCE = 256
 _MOST_NARRATION = 120_000  # characters of narration from which the use of words is read
 
-_DASH = r"--|[\u2014\u2013\u2015]"
-_OPENING_DASH = re.compile(rf"(?:{_DASH}|-(?!-))\s?(?=\S)")
-_HAS_DASH = re.compile(_DASH)
-_MAY_OPEN = re.compile(rf"{_DASH}|[\u00ab\u00bb\u201e\u201c\u201d\"]")
 _OPENERS = "\u00a1\u00bf\u00ab\u201e\u201c([\"'_\u2026 \n"
 # The part of a glue that belongs to the speech before it: all up to a dash or an opening mark.
 _END_OF_SPEECH = re.compile(
-    rf"(?:\s*(?!{_DASH}|\s|[\u00ab\u201e\u201c(\[\u00a1\u00bf]|-\s).)*", re.S
+    rf"(?:\s*(?!{DASH}|\s|[\u00ab\u201e\u201c(\[\u00a1\u00bf]|-\s).)*", re.S
 )
-_LAST_DASH = re.compile(rf"(?:{_DASH}|(?<!\S)-)$")
+_LAST_DASH = re.compile(rf"(?:{DASH}|(?<!\S)-)$")
 # A dash right before a word opens speech if a stop stands before it, even after "—said he".
-_DASH_AFTER_STOP = re.compile(rf"[.:?!\u2026]\s*(?:{_DASH})(?!\s)")
-
-
-def is_dashed(text: str) -> bool:
-    """Whether a dash opens a paragraph.
-
-    >>> is_dashed("—Adiós."), is_dashed("Adiós—dijo.")
-    (True, False)
-    """
-    opening = _OPENING_DASH.match(text)
-    return opening is not None and text[opening.end()].isprintable()
-
-
-def has_dash(text: str) -> bool:
-    """Whether a dash stands in a text."""
-    return _HAS_DASH.search(text) is not None
-
-
-def may_hold_speech(text: str) -> bool:
-    """Whether a paragraph has a dash or a quotation mark."""
-    return is_dashed(text) or _MAY_OPEN.search(text) is not None
-
-
-class Quoted(NamedTuple):
-    """The place of text between quotation marks.
-
-    Attributes:
-        start: the first character.
-        end: the character after the last.
-        is_whole: whether it is all speech, so that no narration is looked for in it.
-    """
-
-    start: int
-    end: int
-    is_whole: bool
+_DASH_AFTER_STOP = re.compile(rf"[.:?!\u2026]\s*(?:{DASH})(?!\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +109,8 @@ def _allowed(segments: Segments, starts: Bools, quoted: Mapping[int, Sequence[Qu
     """
     n = len(starts)
     glues = [read_glue(edge_of(glue, True)).text for glue in segments.glues]
-    may_open = np.array([_MAY_OPEN.search(glue) is not None for glue in glues], np.int32)
-    has_dash = [_HAS_DASH.search(glue) is not None for glue in glues]
+    may_open = np.array([MAY_OPEN.search(glue) is not None for glue in glues], np.int32)
+    has_dash = [HAS_DASH.search(glue) is not None for glue in glues]
     at = np.flatnonzero(starts)
     opened = may_open[segments.before[segments.first[:n]]]
     total = np.cumsum(opened)
@@ -316,7 +279,7 @@ def ranges_of(page: Page, arcs: Ints) -> list[list[tuple[int, int]]]:
             has_dash = False
         if arc == ENDS:
             of_block.append((of_block.pop()[0], start + _end_of_speech(glue)))
-            has_dash = _HAS_DASH.search(glue) is not None
+            has_dash = HAS_DASH.search(glue) is not None
         elif arc in (BEGINS, CHANGES):
             closes = has_dash and arc == BEGINS and not _DASH_AFTER_STOP.search(glue)
             begun = 0 if starts[place] else start + _start_of_speech(glue, closes)

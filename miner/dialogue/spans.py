@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
-from miner.dialogue.cuts import Quoted, cut_model, has_dash, is_dashed, may_hold_speech, read_page
+from miner.dialogue.dashes import Quoted, has_dash, is_dashed, may_hold_speech
 from miner.dialogue.quotation_marks import Scan, scan
 from miner.dialogue.speech import are_speech, begins_letter, fills_block, find_asides
 from miner.dialogue.typography import Typography, infer_language
@@ -281,6 +281,9 @@ def _cut(
         for place, position in enumerate(read)
         if quoted[position]
     }
+    # Only books with dashes need the model, and NumPy with it.
+    from miner.dialogue.cuts import cut_model, read_page
+
     texts = [blocks[position].text for position in read]
     model = cut_model()
     page = read_page(texts, others, known) if model else None

@@ -31,8 +31,6 @@ class Printing:
         after: what stands after it.
         moves_stop: whether the stop after "he said" follows the dash that closes it, as in Spanish.
         closes_scene: whether marks enclose speech over several paragraphs, as in French.
-        encloses: whether marks enclose the speech of a paragraph and the dashes inside it, as in
-            Spanish.
         reopens: whether a dash stands before speech that goes on in a new sentence.
     """
 
@@ -41,7 +39,6 @@ class Printing:
     after: str = ""
     moves_stop: bool = False
     closes_scene: bool = False
-    encloses: bool = False
     reopens: bool = False
 
 
@@ -59,8 +56,6 @@ PRINTINGS = (
     Printing("—", closes_scene=True),
     Printing("— ", closes_scene=True),
     Printing("--", closes_scene=True),
-    Printing("—", "—", "—", moves_stop=True, encloses=True),
-    Printing("—", "—", "—", encloses=True),
 )
 
 
@@ -133,7 +128,7 @@ def print_pages(
         if not any(piece.is_said for piece in pieces):
             pages.append(PrintedParagraph("".join(piece.text for piece in pieces)))
         elif (page := _print_paragraph(pieces, printing, chance)).text:
-            pages.append(_enclose(page, printing) if printing.encloses else page)
+            pages.append(page)
     return _close_scenes(pages, printing, chance) if printing.closes_scene else pages
 
 
@@ -218,6 +213,7 @@ def _close_scenes(
 ) -> list[PrintedParagraph]:
     """Returns the paragraphs with marks around most runs of paragraphs that begin with speech."""
     found = list(pages)
+    opening = len(printing.opening)
     first = 0
     while first < len(found):
         last = first
@@ -225,23 +221,13 @@ def _close_scenes(
             last += 1
         if last > first and chance.random() < 0.8:
             found[last - 1] = _with_closing_mark(found[last - 1])
-            found[first] = _with_opening_mark(found[first], printing)
+            page = found[first]
+            moved = tuple(
+                (max(0, start - opening + 1), end - opening + 1) for start, end in page.speech
+            )
+            found[first] = replace(page, text="«" + page.text[opening:], speech=moved)
         first = max(last, first + 1)
     return found
-
-
-def _enclose(page: PrintedParagraph, printing: Printing) -> PrintedParagraph:
-    """Returns the paragraph with marks around its speech, if speech begins it."""
-    if not page.speech or page.speech[0][0] or "»" in page.text:
-        return page
-    return _with_closing_mark(_with_opening_mark(page, printing))
-
-
-def _with_opening_mark(page: PrintedParagraph, printing: Printing) -> PrintedParagraph:
-    """Returns the paragraph with a mark for the dash that opens it."""
-    opening = len(printing.opening)
-    moved = tuple((max(0, start - opening + 1), end - opening + 1) for start, end in page.speech)
-    return replace(page, text="«" + page.text[opening:], speech=moved)
 
 
 def _with_closing_mark(page: PrintedParagraph) -> PrintedParagraph:

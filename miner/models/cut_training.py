@@ -42,11 +42,10 @@ from miner.dialogue.cuts import (
     Page,
     Weights,
     decode,
-    is_dashed,
-    may_hold_speech,
     read_page,
     table_of,
 )
+from miner.dialogue.dashes import is_dashed, may_hold_speech
 from miner.dialogue.segments import Ints
 from miner.models.cut_printing import (
     PrintedParagraph,

@@ -15,8 +15,8 @@ def parts_of(text):
     return text, [(span.start, span.end) for span in spans if span.is_utterance]
 
 
-def speaker_of(text, before="", *others):
-    mentions = Mentions((text, before, *others), (before, *others), "en")
+def speaker_of(text, before="", *others, language="en"):
+    mentions = Mentions((text, before, *others), (before, *others), language)
     return mentions.speaker(*parts_of(text), before)
 
 
@@ -193,3 +193,59 @@ def test_names_in_narration_have_their_genders():
 )
 def test_pronouns_of_narration(text, expected):
     assert Mentions([], [], "en").find_genders(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "names", "noun", "gender"),
+    [
+        ("de", "“Komm”, sagte Mara.", {"Mara"}, "", ""),
+        ("de", "“Komm”, sagte der Wärter zu Mara.", set(), "wärter", "m"),
+        ("de", "“Komm”, rief sie.", set(), "", "f"),
+        ("de", "“Komm”, sagte ich.", set(), "", "i"),
+        ("fr", "“Viens”, lui avait-elle dit.", set(), "", "f"),
+        ("fr", "“Viens”, répondit l’aubergiste.", set(), "aubergiste", ""),
+        ("fr", "“Viens”, dit le jeune comte à Mara.", set(), "comte", "m"),
+        ("es", "“Ven”—dijo el pobre viejo con pena.", set(), "viejo", "m"),
+        ("es", "“Ven”—gruñó doña Mara.", {"Mara"}, "", "f"),
+        ("es", "“Ven”—gruñó con pena.", set(), "", ""),
+        ("it", "“Vieni”, mormorò lei.", set(), "", "f"),
+        ("nl", "“Kom,” bromde de oude man.", set(), "man", "m"),
+        ("pt", "“Vem”, rosnou elle.", set(), "", "m"),
+        ("hu", "“Jöjj”, morogta a bankár.", set(), "bankár", ""),
+        ("hu", "“Jöjj”, morogta Mara.", {"Mara"}, "", ""),
+        ("fi", "“Tule”, sanoi Mara.", {"Mara"}, "", ""),
+        ("es", "Por fin Mara rompió el silencio: “¡Ven aquí!”", {"Mara"}, "", ""),
+        ("fr", "Le comte sourit: “Viens donc!”", set(), "comte", "m"),
+    ],
+)
+def test_other_languages_need_no_verbs_of_saying(language, text, names, noun, gender):
+    found = speaker_of(text, "", "Words that are no names: por le.", language=language)
+    assert found is not None
+    assert (set(found.names), found.noun, found.gender) == (names, noun, gender)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "“Komm.” Mara erhob sich."),
+        ("es", "“Ven”, y Mara se levantó."),
+        ("fr", "Mara se leva. “Viens.”"),
+    ],
+)
+def test_what_follows_or_leads_in_otherwise_names_no_speaker(language, text):
+    assert speaker_of(text, language=language) is None
+
+
+def test_german_nouns_are_no_names_though_they_have_capitals():
+    texts = ["Der Abend kam.", "Mara sah den Garten, und Garten und Abend gefielen ihr."]
+    assert Mentions(texts, texts, "de").named(texts[1]).keys() == {"Mara"}
+
+
+@pytest.mark.parametrize(
+    ("language", "verb", "goes_on", "answers"),
+    [("pt", "acrescentou", True, False), ("de", "erwiderte", False, True)],
+)
+def test_verbs_of_other_languages_go_on_and_answer(language, verb, goes_on, answers):
+    found = speaker_of(f"“...”, {verb} Mara.", language=language)
+    assert found is not None
+    assert (found.goes_on, found.answers) == (goes_on, answers)

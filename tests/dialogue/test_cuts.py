@@ -18,13 +18,12 @@ from miner.dialogue.cuts import (
     SAID,
     TO_SPEECH,
     TOLD,
-    Quoted,
     cut_model,
     decode,
-    is_dashed,
     load_cuts,
     read_page,
 )
+from miner.dialogue.dashes import Quoted, is_dashed
 from miner.dialogue.spans import split_book
 from miner.dialogue.typography import typography_from_names
 from miner.languages.registry import LANGUAGES
@@ -132,7 +131,7 @@ def test_properly_closed_marks_stay_whole_where_attributions_stand_outside():
 
 
 def test_a_book_without_dashes_is_not_read(monkeypatch):
-    monkeypatch.setattr("miner.dialogue.spans.cut_model", lambda: pytest.fail("read"))
+    monkeypatch.setattr("miner.dialogue.cuts.cut_model", lambda: pytest.fail("read"))
     assert said_in(["“Come—now,” said Bo.", "—Go."], ["double-curly"], "en") == [
         ["“Come—now,”"],
         [],
@@ -140,7 +139,7 @@ def test_a_book_without_dashes_is_not_read(monkeypatch):
 
 
 def test_without_weights_the_whole_paragraph_is_speech(monkeypatch):
-    monkeypatch.setattr("miner.dialogue.spans.cut_model", lambda: None)
+    monkeypatch.setattr("miner.dialogue.cuts.cut_model", lambda: None)
     found = said_in(["—Ven—dijo Bo.", "Bo dijo: —Ven."], ["dash"], "es")
     assert found == [["—Ven—dijo Bo."], []]
 
