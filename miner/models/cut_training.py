@@ -73,7 +73,7 @@ class CutTraining:
     """The choices of a training run of the cuts."""
 
     seed: Annotated[int, Option("Seed of all that is drawn by chance.")] = 0
-    epochs: Annotated[int, Option("Passes over the paragraphs.")] = 5
+    epochs: Annotated[int, Option("Passes over the paragraphs.")] = 10
     printed: Annotated[
         int, Option("Paragraphs with narration that are printed anew, of each language.")
     ] = 4000

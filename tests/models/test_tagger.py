@@ -35,7 +35,7 @@ from miner.models.tagger.encoding import (
     encode_text,
     sequence_slices,
 )
-from miner.models.tagger.features import N_PLAIN, split_chapters
+from miner.models.tagger.features import split_chapters
 from miner.models.tagger.tagger import NeuralTagger
 from miner.models.tagger.torch_runtime import TorchRuntime
 
@@ -454,17 +454,3 @@ def test_the_signature_of_a_checkpoint_changes_with_its_files(tmp_path):
     assert len(set(signatures)) == 4
     (folder / "README.md").write_text("a card")
     assert tagger_signature(str(folder)) == signatures[-1]
-
-
-@pytest.mark.parametrize("words", [True, False])
-def test_features_that_need_words_of_the_language_may_be_left_out(tmp_path, words):
-    tagger = load_checkpoint(save_checkpoint(tmp_path, words=words))
-    chapter = next(split_chapters(sample()))
-    features = chapter.features.copy()
-    features[:, N_PLAIN:] = 1 - features[:, N_PLAIN:]
-    changed = tagger.score_chapter(replace(chapter, features=features))
-    assert np.array_equal(changed, tagger.score_chapter(chapter)) is not words
-    features = chapter.features.copy()
-    features[:, :N_PLAIN] = 1 - features[:, :N_PLAIN]
-    changed = tagger.score_chapter(replace(chapter, features=features))
-    assert not np.array_equal(changed, tagger.score_chapter(chapter))

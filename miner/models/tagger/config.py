@@ -47,7 +47,6 @@ class TaggingConfig:
         ends: tokens kept at each end of an utterance or of narration; 0 keeps all.
         paragraphs: paragraphs with speech that the BiLSTM reads at once; 0 reads a whole chapter.
         features: whether the model reads structure features beside the vectors.
-        words: whether it reads those, too, that need words of the language; else they are 0.
         projection: the size to which utterance vectors are projected.
         hidden: the size of the BiLSTM in each direction.
         layers: the number of layers of the BiLSTM.
@@ -67,7 +66,6 @@ class TaggingConfig:
     ends: int = 24
     paragraphs: int = 0
     features: bool = True
-    words: bool = True
     projection: int = 256
     hidden: int = 128
     layers: int = 1

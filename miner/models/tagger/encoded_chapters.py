@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from miner.models.tagger.encoding import UNREAD, Encoding, encode_chapter, sequence_slices
 from miner.models.tagger.examples import Example
-from miner.models.tagger.features import plain_features
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.training import autocast
 
@@ -70,7 +69,6 @@ class ChapterEncoder:
 
     def _encode(self, example: Example, reads_text: bool, encoder_key: str) -> EncodedChapter:
         chapter, config, device = example.chapter, self.model.config, self.model.device
-        features = chapter.features if config.words else plain_features(chapter)
         if not reads_text:
             encoding = UNREAD
         elif example.encoding is not None:
@@ -79,7 +77,7 @@ class ChapterEncoder:
             encoding = encode_chapter(chapter, self.tokenizer, config.for_tagging())
         return EncodedChapter(
             encoding,
-            torch.from_numpy(features).to(device),
+            torch.from_numpy(chapter.features).to(device),
             torch.from_numpy(example.tags).to(device),
             torch.from_numpy(example.speakers).to(device),
             sequence_slices(chapter, config.paragraphs),

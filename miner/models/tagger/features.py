@@ -122,13 +122,6 @@ class Chapter:
     features: NDArray[np.float32]
 
 
-def plain_features(chapter: Chapter) -> NDArray[np.float32]:
-    """Returns the features of a chapter with 0 for those that need words of the language."""
-    features = chapter.features.copy()
-    features[:, N_PLAIN:] = 0
-    return features
-
-
 def split_chapters(book_spans: BookSpans) -> Iterator[Chapter]:
     """Yields the chapters that hold an utterance, in order."""
     numbered = enumerate(book_spans.spans)

@@ -46,7 +46,6 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
             ends=config.ends,
             paragraphs=config.paragraphs,
             features=config.features,
-            words=config.words,
             projection=config.projection,
             hidden=config.hidden,
             layers=config.layers,

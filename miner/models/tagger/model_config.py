@@ -23,7 +23,6 @@ class TaggerConfig(PretrainedConfig):
         ends: see `TaggingConfig`.
         paragraphs: see `TaggingConfig`.
         features: see `TaggingConfig`.
-        words: see `TaggingConfig`.
         projection: the size to which utterance vectors are projected.
         hidden: the size of the BiLSTM in each direction.
         layers: the number of layers of the BiLSTM.
@@ -54,7 +53,6 @@ class TaggerConfig(PretrainedConfig):
         ends: int = 24,
         paragraphs: int = 0,
         features: bool = True,
-        words: bool = True,
         projection: int = 256,
         hidden: int = 128,
         layers: int = 1,
@@ -78,7 +76,6 @@ class TaggerConfig(PretrainedConfig):
         self.ends = ends
         self.paragraphs = paragraphs
         self.features = features
-        self.words = words
         self.projection = projection
         self.hidden = hidden
         self.layers = layers

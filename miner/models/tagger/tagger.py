@@ -28,7 +28,7 @@ from miner.models.tagger.encoding import (
     encode_chapter,
     sequence_slices,
 )
-from miner.models.tagger.features import Chapter, plain_features, split_chapters
+from miner.models.tagger.features import Chapter, split_chapters
 from miner.models.tagger.pooling import Pooling
 
 _PAD_TO = 64  # tokens; windows that are not full are padded to a multiple of it
@@ -202,8 +202,7 @@ class NeuralTagger:
         doubtful = np.ones(len(chapter.places), dtype=bool)
         if self.config.features:
             slices = sequence_slices(chapter, self.config.paragraphs)
-            features = self._features(chapter)
-            parts = [self.runtime.score_structure(features[part]) for part in slices]
+            parts = [self.runtime.score_structure(chapter.features[part]) for part in slices]
             structure = np.concatenate(parts)
             doubtful = find_doubtful(structure, self.config.sure)
         windows, is_read = choose_windows(encoding, doubtful)
@@ -232,18 +231,13 @@ class NeuralTagger:
         # The BiLSTM passes over utterances that were not read; a mean vector tells it nothing.
         vectors[~is_read] = vectors[is_read].mean(axis=0)
         parts: list[TagScores] = []
-        features = self._features(chapter)
         for part in sequence_slices(chapter, self.config.paragraphs):
             structure = None if item.structure is None else item.structure[part]
-            parts.append(self.runtime.score_text(vectors[part], features[part], structure))
+            parts.append(self.runtime.score_text(vectors[part], chapter.features[part], structure))
         scores = np.concatenate(parts)
         if item.structure is not None:
             scores = np.where(is_read[:, None], scores, item.structure)
         return chapter, scores
-
-    def _features(self, chapter: Chapter) -> NDArray[np.float32]:
-        """Returns the features of a chapter that the model reads."""
-        return chapter.features if self.config.words else plain_features(chapter)
 
 
 def find_doubtful(structure: TagScores, sure: float) -> NDArray[np.bool_]:

@@ -102,9 +102,6 @@ class TrainingConfig:
         int, Option("Paragraphs with speech that the BiLSTM reads at once; 0 reads a chapter.")
     ] = 0
     features: Annotated[bool, Option("Read structure features beside the text.")] = True
-    words: Annotated[
-        bool, Option("Read structure features that need words of the language, too.")
-    ] = True
     projection: Annotated[int, Option("Size of the projected vectors.")] = 256
     hidden: Annotated[int, Option("Size of the BiLSTM in each direction.")] = 128
     layers: Annotated[int, Option("Layers of the BiLSTM.")] = 1
