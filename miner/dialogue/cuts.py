@@ -77,6 +77,8 @@ def read_page(
     texts: Sequence[str],
     others: Sequence[str],
     quoted: Mapping[int, Sequence[Quoted]] | None = None,
+    *,
+    marks_open: bool = True,
 ) -> Page | None:
     """Returns what can be read of paragraphs; None if there is no word in them.
 
@@ -85,6 +87,8 @@ def read_page(
         others: the other paragraphs of the book, which show how words are used in narration.
         quoted: what is known to stand between quotation marks, by the place of the paragraph. All
             else in such a paragraph is narration up to its next dash.
+        marks_open: whether quotation marks open speech; in some books with dashes they are for
+            thoughts and titles.
     """
     size = sum(map(len, others))
     others = others[:: max(1, round(size / _MOST_NARRATION))]
@@ -96,20 +100,25 @@ def read_page(
         return None
     dashed = np.array([is_dashed(text) for text in every], np.bool_)
     reader = ColumnReader(segments, n_segments, dashed)
-    allowed = _allowed(segments, reader.starts, quoted or {})
+    allowed = _allowed(segments, reader.starts, quoted or {}, MAY_OPEN if marks_open else HAS_DASH)
     rows = np.flatnonzero(allowed).astype(np.int32)
     begins = reader.starts[rows] | (np.diff(rows, prepend=-1) > 1)
     return Page(texts, segments, reader, rows, begins, allowed[rows] == 2)
 
 
-def _allowed(segments: Segments, starts: Bools, quoted: Mapping[int, Sequence[Quoted]]) -> Ints:
-    """Returns where speech may stand: after a dash or a mark, and as quotation marks show it.
+def _allowed(
+    segments: Segments,
+    starts: Bools,
+    quoted: Mapping[int, Sequence[Quoted]],
+    opener: re.Pattern[str],
+) -> Ints:
+    """Returns where speech may stand: after what opens it, and as quotation marks show it.
 
     It is 0 for a segment that must be narration, 2 for one that must be speech, else 1.
     """
     n = len(starts)
     glues = [read_glue(edge_of(glue, True)).text for glue in segments.glues]
-    may_open = np.array([MAY_OPEN.search(glue) is not None for glue in glues], np.int32)
+    may_open = np.array([opener.search(glue) is not None for glue in glues], np.int32)
     has_dash = [HAS_DASH.search(glue) is not None for glue in glues]
     at = np.flatnonzero(starts)
     opened = may_open[segments.before[segments.first[:n]]]

@@ -19,11 +19,11 @@ from miner.dialogue.passages import (
     read_passage_facts,
     weigh_marks,
 )
-from miner.dialogue.spans import BookSpans, Span
+from miner.dialogue.spans import BookSpans
 from miner.dialogue.speech_facts import Array
 
-# The probability of speech or of none from which on the rules are overruled; fitted on books that
-# were held out, most of them of the split train.
+# The probability of no speech from which on the rules are overruled; fitted on books that were held
+# out, most of them of the split train.
 OVERRULES = 0.6
 OVERRULES_DASH = 0.8
 
@@ -45,31 +45,33 @@ class PassageJudge:
         return self._probability(book_spans, passage, weigh_marks(book_spans.spans))
 
     def judge(self, book_spans: BookSpans) -> BookSpans:
-        """Returns the book with each passage judged.
+        """Returns the book with the passages that nobody says as quoted narration.
 
-        A passage that continues from the paragraph before is what that one is.
+        A passage that continues from the paragraph before is what that one is. What the rules take
+        for no speech, such as a letter, stays none.
         """
         spans = list(book_spans.spans)
-        for position, is_utterance in self._overruled(book_spans):
-            span = spans[position]
-            continues = span.continues and is_utterance
+        for position in self._unsaid(book_spans):
             spans[position] = replace(
-                span, is_utterance=is_utterance, quoted=not is_utterance, continues=continues
+                spans[position], is_utterance=False, quoted=True, continues=False
             )
         return replace(book_spans, spans=tuple(spans))
 
-    def _overruled(self, book_spans: BookSpans) -> Iterator[tuple[int, bool]]:
-        """Yields the position of each span that is overruled, and whether it is speech."""
+    def _unsaid(self, book_spans: BookSpans) -> Iterator[int]:
+        """Yields the position of each utterance that is no speech."""
         spans = book_spans.spans
         weight_of_marks = weigh_marks(spans)
-        overruled = False  # whether the passage before was
+        is_unsaid = False  # whether the passage before was
         for passage in find_passages(spans):
             first = spans[passage[0]]
             if not first.continues:
-                unsaid = self._probability(book_spans, passage, weight_of_marks)
-                overruled = _overrules(first, unsaid)
-            if overruled:
-                yield from ((position, not first.is_utterance) for position in passage)
+                sure = OVERRULES if is_in_marks(first) else OVERRULES_DASH
+                is_unsaid = (
+                    first.is_utterance
+                    and self._probability(book_spans, passage, weight_of_marks) > sure
+                )
+            if is_unsaid:
+                yield from passage
 
     def _probability(self, book_spans: BookSpans, passage: Passage, weight_of_marks: int) -> float:
         numbers, values = read_passage_facts(
@@ -77,9 +79,3 @@ class PassageJudge:
         )
         score = float(self.weights[numbers] @ values) + self.bias
         return float(1 / (1 + np.exp(-score)))
-
-
-def _overrules(span: Span, unsaid: float) -> bool:
-    """Whether the probability of no speech is enough to overrule the rules in a passage."""
-    sure = OVERRULES if is_in_marks(span) else OVERRULES_DASH
-    return (unsaid if span.is_utterance else 1 - unsaid) > sure

@@ -286,7 +286,8 @@ def _cut(
 
     texts = [blocks[position].text for position in read]
     model = cut_model()
-    page = read_page(texts, others, known) if model else None
+    marks_open = bool(typography.marks)
+    page = read_page(texts, others, known, marks_open=marks_open) if model else None
     if model and page:
         speech = model.find_speech(page, typography.language)
     else:

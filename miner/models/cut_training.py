@@ -217,6 +217,8 @@ def _annotated(edition: Edition, chance: random.Random) -> Iterable[CutExample]:
     where they are cut is not annotated.
     """
     located, card = edition.located, edition.annotated.card
+    typography = edition.book_spans.typography
+    marks_open = typography is None or bool(typography.marks)
     speech: dict[int, list[tuple[int, int]]] = {}
     unsaid: set[int] = set()
     chapters: set[int] = set()
@@ -237,7 +239,8 @@ def _annotated(edition: Edition, chance: random.Random) -> Iterable[CutExample]:
             for place, block in enumerate(read)
             if block.chapter in chapters and not (block.index in unsaid and is_dashed(block.text))
         }
-        if known and (page := read_page([block.text for block in read], others)):
+        texts = [block.text for block in read]
+        if known and (page := read_page(texts, others, marks_open=marks_open)):
             yield CutExample(card.book, card.language, page, known, weight)
 
     blocks = [block for block in edition.book_spans.book.blocks if block.kind in SPOKEN_KINDS]

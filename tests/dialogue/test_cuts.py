@@ -248,3 +248,10 @@ def test_the_weights_of_the_package_are_small():
     model = cut_model()
     assert model is not None
     assert model.languages >= {"de", "en", "es", "fr", "hu", "it", "nl", "pt"}
+
+
+def test_marks_open_nothing_in_a_book_where_they_are_for_thoughts():
+    texts = ["Pensó: «Ya voy», y salió.", "—Ya voy—dijo."]
+    page = read_page(texts, [], marks_open=False)
+    assert page is not None
+    assert {texts[block] for block in page.blocks[page.rows]} == {texts[1]}
