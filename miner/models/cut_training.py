@@ -5,9 +5,10 @@ somebody read, and books with quotation marks in any language. The pages of both
 anew with dashes (`cut_printing`).
 
 It is a structured perceptron: each paragraph is decoded with the weights of the moment, and what
-was decoded wrongly moves them. Their average over the whole training is kept. Some paragraphs are
-learned without their words, and some without how words are used in their book, so that the model
-also knows what to do where it knows no word, and where the book is short.
+was decoded wrongly moves them. Their average over the whole training, and over several such runs in
+other orders, is kept. Some paragraphs are learned without their words, and some without how words
+are used in their book, so that the model also knows what to do where it knows no word, and where
+the book is short.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,7 @@ class CutTraining:
 
     seed: Annotated[int, Option("Seed of all that is drawn by chance.")] = 0
     epochs: Annotated[int, Option("Passes over the paragraphs.")] = 10
+    runs: Annotated[int, Option("Runs in other orders, whose weights are averaged.")] = 3
     printed: Annotated[
         int, Option("Paragraphs with narration that are printed anew, of each language.")
     ] = 4000
@@ -380,19 +382,63 @@ def _fit(
         report: called with a line for each epoch.
         uses: where facts of use are among those of states and of arcs, if facts with words follow.
     """
-    chance = np.random.default_rng(options.seed)
     states, of_states = _numbered(
         np.concatenate([facts.states for facts in lessons.facts]), options.least
     )
     arcs, of_arcs = _numbered(
         np.concatenate([facts.arcs for facts in lessons.facts]), options.least
     )
-    right = np.concatenate(lessons.arcs)
-    begins = np.concatenate(lessons.begins)
-    ends = np.cumsum(np.concatenate(lessons.lengths))
-    counts = np.concatenate(lessons.weights)
-    # Number 0 is all facts without a weight.
-    weights = _Averaged((len(of_states) + 1, 1)), _Averaged((len(of_arcs) + 1, N_ARCS))
+    numbered = _Numbered(
+        states,
+        arcs,
+        np.concatenate(lessons.arcs),
+        np.concatenate(lessons.begins),
+        np.cumsum(np.concatenate(lessons.lengths)),
+        np.concatenate(lessons.weights),
+        (len(of_states) + 1, len(of_arcs) + 1),
+    )
+    found = [
+        _run(numbered, options, run, lambda line, run=run: report(f"run {run + 1}, {line}"), uses)
+        for run in range(options.runs)
+    ]
+    states_found = np.mean([weights[0] for weights in found], axis=0).astype(np.float32)
+    arcs_found = np.mean([weights[1] for weights in found], axis=0).astype(np.float32)
+    return Weights(table_of(of_states, states_found[1:]), table_of(of_arcs, arcs_found[1:]))
+
+
+class _Numbered(NamedTuple):
+    """The paragraphs of a reading with a number for each fact, 0 for one without a weight.
+
+    Attributes:
+        states: the facts of the state of each row.
+        arcs: the facts of the arc to it.
+        right: the right arc.
+        begins: whether there is narration before it.
+        ends: the row after the last of each paragraph.
+        counts: how much each paragraph counts.
+        sizes: how many numbers facts of states and of arcs have.
+    """
+
+    states: NDArray[np.int32]
+    arcs: NDArray[np.int32]
+    right: Ints
+    begins: NDArray[np.bool_]
+    ends: Ints
+    counts: Floats
+    sizes: tuple[int, int]
+
+
+def _run(
+    numbered: _Numbered,
+    options: CutTraining,
+    run: int,
+    report: Callable[[str], object],
+    uses: tuple[slice, slice] | None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Returns the weights for states and for arcs that one run learns."""
+    chance = np.random.default_rng((options.seed, run))
+    states, arcs, right, begins, ends, counts, sizes = numbered
+    weights = _Averaged((sizes[0], 1)), _Averaged((sizes[1], N_ARCS))
     steps = np.eye(N_ARCS, dtype=np.float32)
     unforced = np.zeros(len(right), np.bool_)
     for epoch in range(options.epochs):
@@ -418,9 +464,7 @@ def _fit(
             weights[0].move(of_state[wrong], moves @ TO_SPEECH[:, None])
             weights[1].move(of_arc[wrong], moves)
         report(f"epoch {epoch + 1}: {n_wrong / len(ends):.3f} of {len(ends):,} paragraphs wrong")
-    return Weights(
-        table_of(of_states, weights[0].average()[1:]), table_of(of_arcs, weights[1].average()[1:])
-    )
+    return weights[0].average(), weights[1].average()
 
 
 def _without(facts: Ints, places: slice) -> Ints:
