@@ -33,7 +33,7 @@ def of_words(*lengths):
     texts = [" ".join(["the"] * n) for n in lengths]
     paragraphs = tuple(Paragraph(text, ((0, 3),)) for text in texts)
     features = np.zeros((len(texts), len(FEATURES)), np.float32)
-    return Chapter("0", 1, paragraphs, tuple(range(len(texts))), features)
+    return Chapter("0", 1, "en", paragraphs, tuple(range(len(texts))), features)
 
 
 def tokens_of(encoding):
@@ -175,7 +175,7 @@ def test_narration_that_touches_an_utterance_is_not_of_it(kind):
     tokenizer = tokenizer_of(kind)
     text = "he“No”he“Why”he"
     paragraphs = (Paragraph(text, ((2, 6), (8, 13))),)
-    chapter = Chapter("0", 1, paragraphs, (0, 1), np.zeros((2, len(FEATURES)), np.float32))
+    chapter = Chapter("0", 1, "en", paragraphs, (0, 1), np.zeros((2, len(FEATURES)), np.float32))
     encoding = encode_text(chapter, plain_of(kind), 64, 8)
     tokens = tokens_of(encoding)
     said = [decoded(tokenizer, tokens[low:high]) for low, high in encoding.utterances]
@@ -188,7 +188,7 @@ def test_a_token_that_two_utterances_share():
     text = "“No.”“No.”"
     tokenizer = bytes_tokenizer([text] * 50)
     paragraphs = (Paragraph(text, ((0, 5), (5, 10))),)
-    chapter = Chapter("0", 1, paragraphs, (0, 1), np.zeros((2, len(FEATURES)), np.float32))
+    chapter = Chapter("0", 1, "en", paragraphs, (0, 1), np.zeros((2, len(FEATURES)), np.float32))
     encoding = encode_text(chapter, plain_tokenizer(tokenizer.backend_tokenizer), 64, 8)
     (a, b), (c, d) = encoding.utterances
     assert (a, b, d) == (0, c, encoding.n_tokens - 1)
