@@ -216,6 +216,19 @@ def choose_tagger(name: str, language: str) -> str:
     return str(CHECKPOINTS / CHECKPOINT_OF[language]) if language in CHECKPOINT_OF else "gap"
 
 
+def choose_one_tagger(name: str, languages: Iterable[str]) -> str:
+    """Returns the name of the tagger that "auto" stands for in all of some languages.
+
+    Raises:
+        ValueError: if it stands for several.
+    """
+    names = sorted({choose_tagger(name, language) for language in languages})
+    if len(names) != 1:
+        found = ", ".join(Path(one).name for one in names)
+        raise ValueError(f"found the taggers {found} for these languages, expected one")
+    return names[0]
+
+
 def uses_checkpoint(name: str) -> bool:
     """Whether the tagger of a name is a checkpoint, at least for some books."""
     return name == AUTO or is_checkpoint(Path(name))

@@ -11,7 +11,13 @@ from helpers import SAMPLE, run
 from heuristic.gap import TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
 from miner.dialogue.read import parse_spans
-from miner.models.load import AutoTagger, CheckpointTagger, load_tagger
+from miner.models.load import (
+    CHECKPOINTS,
+    AutoTagger,
+    CheckpointTagger,
+    choose_one_tagger,
+    load_tagger,
+)
 
 COLUMNS = ["book", "chapter", "paragraph", "span", "start", "end"]
 COLUMNS += ["kind", "text", "tag", "confidence", "quoted", "continues"]
@@ -219,3 +225,11 @@ def test_a_missing_book_is_one_line(word):
     done = run("tag", word)
     assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
     assert done.stderr.startswith(f"miner: {word}: ")
+
+
+def test_auto_is_one_tagger_for_languages_that_share_it():
+    seven = choose_one_tagger("auto", ["de", "pt", "de"])
+    assert seven == str(CHECKPOINTS / "multilingual")
+    assert choose_one_tagger("gap", ["de", "en"]) == "gap"
+    with pytest.raises(ValueError, match="found the taggers en, multilingual .*, expected one"):
+        choose_one_tagger("auto", ["en", "de"])

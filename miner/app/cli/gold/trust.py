@@ -53,7 +53,7 @@ def command(
     The pairs of turns at several least confidences, the beginnings of conversations and the
     speakers are judged from the book. The dataset card of what the tagger mines quotes the file,
     if it is in the folder of the checkpoint, and says that nothing was measured, if there is none.
-    "auto" stands for the package's tagger for the language.
+    "auto" stands for the package's tagger for the languages, which must be one.
 
     \b
     miner gold trust --books BOOKS --tagger runs/a -o runs/a/trust.json
@@ -64,7 +64,7 @@ def command(
     from miner.evaluation.trust import measure_trust
     from miner.files import refuse_existing, whole_file
     from miner.models.load import (
-        choose_tagger,
+        choose_one_tagger,
         load_tagger,
         raw_tagger,
         tagger_signature,
@@ -75,10 +75,11 @@ def command(
 
     if out:
         refuse_existing(out, force)
-    name = choose_tagger(tagger, language)
+    annotated = read_split(gold, split, language=language)
+    name = choose_one_tagger(tagger, (book.card.language for book in annotated))
     attributor = attributor_of(language)
     trust = measure_trust(
-        read_split(gold, split, language=language),
+        annotated,
         book_reader(books, mirror),
         load_tagger(name, dtype),
         attributor and Speaking(raw_tagger(name, dtype), attributor),
