@@ -278,8 +278,13 @@ def test_seven_other_languages_are_annotated(language):
     assert sum(item.is_utterance for book in part.gold for item in book.annotations) >= 900
     test = {book.card.book: book.chapters for book in part.of_split("test", language)}
     assert sum(map(len, test.values())) >= 5
-    for reading in (part.first, part.second):
-        assert {book.card.book: book.chapters for book in reading} == test
+    first, second = (
+        {(book.card.book, chapter) for book in reading for chapter in book.chapters}
+        for reading in (part.first, part.second)
+    )
+    assert first == second
+    assert first >= {(book, chapter) for book, chapters in test.items() for chapter in chapters}
+    assert 3 * len(first) >= sum(len(book.chapters) for book in part.gold)
 
 
 @pytest.mark.slow
