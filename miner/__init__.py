@@ -4,7 +4,7 @@ Example:
     >>> import miner
     >>> book = miner.mine("sample", tagger="gap")
     >>> book.pairs[0].response.text
-    'I see it’s brown,'
+    'I see it’s brown.'
 
 The names below are imported when they are first used, so `import miner` is quick.
 """

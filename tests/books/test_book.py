@@ -108,6 +108,11 @@ FILES = {
         "he2 pa16",
         {"licence": 55},
     ),
+    "swedish_dash.html": (
+        ("Färjan vid Stensund", "Anonymous", "sv", 1, 220),
+        "he2 pa16",
+        {"licence": 51},
+    ),
     "unclosed_pre.htm": (
         ("The Night Coach", "Anonymous", "en", 2, 219),
         "he2 pa7 he1 pa6",

@@ -177,17 +177,17 @@ def test_books_are_read_in_another_process_before_the_first_is_tagged(checkpoint
 @pytest.mark.slow
 def test_auto_tags_by_the_language_of_the_book(tmp_path):
     out = tmp_path / "out"
-    books = ("sample", DATA / "guillemets_fr.html")
+    books = ("sample", DATA / "guillemets_fr.html", DATA / "swedish_dash.html")
     done = run(*books, "-o", out, "--tagger", "auto")
     assert done.exit_code == 0
-    english, french = record(out)["books"]
-    assert english["tagger"].startswith("en@") and french["tagger"] == "gap"
-    assert f"tagged by {english['tagger']} (1 book), gap (1 book)" in done.stdout
-    assert record(out)["options"]["tagger"] == f"auto {english['tagger']}"
+    english, french, swedish = (book["tagger"] for book in record(out)["books"])
+    assert english.startswith("en@") and french.startswith("multilingual@") and swedish == "gap"
+    assert f"tagged by {english} (1 book), {french} (1 book), gap (1 book)" in done.stdout
+    assert record(out)["options"]["tagger"] == f"auto {english}, {french}"
     libraries = record(out)["libraries"]
     assert {"onnxruntime", "tokenizers", "numpy"} < libraries.keys() and "torch" not in libraries
     for spans in rows(out, "spans"):
-        has_confidence = spans["kind"] == "utterance" and spans["book"] == "sample"
+        has_confidence = spans["kind"] == "utterance" and spans["book"] != "swedish_dash"
         assert (spans["confidence"] is not None) == has_confidence
-    alone = miner.mine(books[1], tagger="gap")
-    assert alone.rows() == [row for row in rows(out, "pairs") if row["book"] != "sample"]
+    alone = miner.mine(books[2], tagger="gap")
+    assert alone.rows() == [row for row in rows(out, "pairs") if row["book"] == "swedish_dash"]

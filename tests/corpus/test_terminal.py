@@ -144,10 +144,10 @@ def test_a_confidence_asked_of_a_heuristic_is_refused_before_mining(tmp_path):
 
 @pytest.mark.slow
 def test_a_confidence_asked_of_auto_sets_aside_the_books_of_a_heuristic(tmp_path):
-    words = ("sample", DATA / "guillemets_fr.html", "--min-confidence", "0.5")
+    words = ("sample", DATA / "swedish_dash.html", "--min-confidence", "0.5")
     done = run(*words, "-q", "-o", tmp_path / "out", "--tagger", "auto")
     why = "found tags without confidence, expected those of a checkpoint"
-    assert done.stderr == f"set aside: {DATA / 'guillemets_fr.html'}: {why}\n"
+    assert done.stderr == f"set aside: {DATA / 'swedish_dash.html'}: {why}\n"
     assert [book["id"] for book in record(tmp_path / "out")["books"]] == ["sample"]
 
 

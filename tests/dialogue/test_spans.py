@@ -67,6 +67,7 @@ FILES = {
     "single_curly.html": 17,
     "single_straight.html": 21,
     "spanish_dash.html": 17,
+    "swedish_dash.html": 12,
     "../../miner/books/sample.html": 180,
 }
 

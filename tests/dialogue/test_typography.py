@@ -72,6 +72,7 @@ def test_english_speech_opened_by_dashes(dash):
         ("single_straight.html", "en", ("single-straight",)),
         ("small_print.htm", "en", ("double-curly",)),
         ("spanish_dash.html", "es", ("dash",)),
+        ("swedish_dash.html", "sv", ("dash",)),
         ("../../miner/books/sample.html", "en", ("double-curly",)),
     ],
 )
