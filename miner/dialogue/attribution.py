@@ -25,6 +25,7 @@ _FIRST = 6  # words of narration among which its subject is looked for
 _NEAR = 4  # words of an inverted clause among which its pronoun is looked for
 _LEADS_IN = ",:—–-"
 _REACH = 1000  # characters; no clause that leads in is longer
+_NEVER = "(?!)"  # matches nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,6 @@ def _reader_of(language: str) -> _Reader:
     )
 
 
-_NEVER = "(?!)"
-
-
 def _alternatives(words: Iterable[str]) -> str:
     return f"(?:{'|'.join(map(re.escape, words)) or _NEVER})"
 
@@ -174,30 +172,33 @@ class Mentions:
         """
         find = self._by_verb if self._words.say else self._by_place
         for clause, is_after in self._clauses(text, utterances, before):
-            if found := find(clause, is_after):
-                return found
+            words = self._reader.split(clause)
+            lower = [word.lower() for word in words]
+            if found := find(clause, words, lower, is_after):
+                return replace(
+                    found,
+                    goes_on=found.goes_on or not self._words.continue_verbs.isdisjoint(lower),
+                    answers=not self._words.answer_verbs.isdisjoint(lower),
+                )
         return None
 
-    def _by_verb(self, clause: str, is_after: bool) -> Mention | None:
+    def _by_verb(
+        self, clause: str, words: Sequence[str], lower: Sequence[str], is_after: bool
+    ) -> Mention | None:
         """Returns the speaker in a clause with a verb of saying."""
-        words = self._reader.split(clause)
-        lower = [word.lower() for word in words]
         verb = self._verb(lower)
         if verb is None or (is_after and verb > 4):
             return None
         found = self._mention(clause, words, lower[max(0, verb - 2) : verb + 2])
-        goes_on = bool(self._words.continue_verbs.intersection(lower))
-        answers = bool(self._words.answer_verbs.intersection(lower))
-        goes_on = goes_on or lower[verb] in self._words.say_with_particle
-        return found and replace(found, goes_on=goes_on, answers=answers)
+        return found and replace(found, goes_on=lower[verb] in self._words.say_with_particle)
 
-    def _by_place(self, clause: str, is_after: bool) -> Mention | None:
+    def _by_place(
+        self, clause: str, words: Sequence[str], lower: Sequence[str], is_after: bool
+    ) -> Mention | None:
         """Returns the speaker in a clause that goes on after speech in small letters, or leads in.
 
         The verb comes first there, whichever it is. What follows a preposition is no speaker.
         """
-        words = self._reader.split(clause)
-        lower = [word.lower() for word in words]
         if not words or (
             is_after and (not words[0][0].islower() or lower[0] in self._words.no_nouns)
         ):
@@ -206,10 +207,8 @@ class Mentions:
         end = min(next(ends, len(words)), len(words) if is_after else _FIRST)
         found = self._mention(" ".join(words[:end]), words[:end], lower[: min(end, _NEAR)])
         if found is None and self._words.drops_subjects:
-            found = Mention(frozenset(), "", "")
-        goes_on = bool(self._words.continue_verbs.intersection(lower))
-        answers = bool(self._words.answer_verbs.intersection(lower))
-        return found and replace(found, goes_on=goes_on, answers=answers)
+            return Mention(frozenset(), "", "")
+        return found
 
     def _mention(self, clause: str, words: Sequence[str], near: Sequence[str]) -> Mention | None:
         """Returns whom a clause mentions as its subject; None where it mentions nobody.
