@@ -171,8 +171,9 @@ class Annotations:
 
 
 def is_annotations(folder: Path) -> bool:
-    """Whether a path is a folder of annotations."""
-    return os.path.isfile(folder / BOOKS)  # False, too, where no path can be so long
+    """Whether a path is a folder of annotations. A corpus has a file `books.jsonl`, too."""
+    # Both are False, too, where no path can be so long.
+    return os.path.isfile(folder / BOOKS) and os.path.isdir(folder / GOLD)
 
 
 def annotations_folder() -> Path:

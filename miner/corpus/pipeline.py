@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from miner.corpus.sketches import sketch_texts
 from miner.dialogue.dialogues import decode_dialogues, split_into_spans
 from miner.dialogue.filters import MIN_TURNS, FilteredDialogues
 from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import BookSpans
+from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger, TwoStepTagger
 from miner.files import json_lines, printable
 from miner.models.load import (
@@ -310,13 +310,14 @@ def _decode(
     """The mined book of its tags.
 
     Raises:
-        ValueError: if there is not one tag per span; if a tag may not follow the one before; or if
-            `options` set a least confidence and the tags have none.
+        ValueError: if the tagged spans do not make up the book; if a tag may not follow the one
+            before; or if `options` set a least confidence and the tags have none.
         TypeError: if the tagger gave something other than tagged spans.
     """
     from miner.models.speakers.attributor import attribute_speakers
 
-    checked = _checked(tags, len(book_spans.spans))
+    checked = _checked(tags)
+    book_spans = _cut_as_tagged(book_spans, checked)
     lists = NO_CHARACTERS if options.characters is None else options.characters
     # A checkpoint has attributed its tags itself, because it revises them.
     given = tags if isinstance(tags, SpokenBook) else checked
@@ -349,19 +350,41 @@ def _facts_of(book_spans: BookSpans) -> bytes:
     return find_facts(book_spans, sketch).to_bytes()
 
 
-def _checked(tags: Iterable[TaggedSpan], n_spans: int) -> tuple[TaggedSpan, ...]:
-    """The tagged spans as a user's tagger gave them, if they can be those of the book."""
+def _checked(tags: Iterable[TaggedSpan]) -> tuple[TaggedSpan, ...]:
+    """The tagged spans as a user's tagger gave them, if they are tagged spans."""
     if not isinstance(tags, Iterable):
         raise TypeError(f"found {tags!r} from the tagger, expected a list of TaggedSpan")
     given = tuple(tags)
     for item in given:
         if not isinstance(item, TaggedSpan):
             raise TypeError(f"found {item!r} from the tagger, expected a TaggedSpan for each span")
-    if len(given) != n_spans:
-        raise ValueError(
-            f"found {len(given)} tagged spans from the tagger, expected {n_spans}, one per span"
-        )
     return given
+
+
+def _cut_as_tagged(book_spans: BookSpans, tags: Sequence[TaggedSpan]) -> BookSpans:
+    """The spans of a book as its tagger cut them: most take those that they are given.
+
+    Raises:
+        ValueError: if the tagger's spans do not make up the paragraphs of the book.
+    """
+    spans = tuple(item.span for item in tags)
+    if spans == book_spans.spans:
+        return book_spans
+    if _texts(spans) != _texts(book_spans.spans):
+        raise ValueError(
+            f"found {len(spans)} tagged spans from the tagger, expected {len(book_spans.spans)}, "
+            "one per span, or others that make up the same paragraphs"
+        )
+    return replace(book_spans, spans=spans)
+
+
+def _texts(spans: Iterable[Span]) -> dict[tuple[int, int], str]:
+    """The text of each paragraph, by chapter and number."""
+    texts: dict[tuple[int, int], str] = {}
+    for span in spans:
+        place = span.chapter, span.paragraph
+        texts[place] = texts.get(place, "") + span.text
+    return texts
 
 
 def name_of(source: Source) -> str:

@@ -72,6 +72,8 @@ def test_a_folder_is_read_in_the_order_of_its_books(tmp_path):
     found = read_annotations(folder)
     assert read_annotations(str(folder)) == found
     assert is_annotations(folder) and not is_annotations(tmp_path)
+    (tmp_path / "books.jsonl").write_text("{}\n")  # as in a corpus
+    assert not is_annotations(tmp_path)
     assert [book.card.book for book in found.gold] == ["8", "7", "9", "s"]
     assert [book.card.book for book in found.first] == ["7"]
     assert found.second == ()  # the folder is missing

@@ -402,7 +402,7 @@ def test_copies_that_a_recipe_keeps_in_two_splits_are_named(books, tmp_path):
         main, ["build", str(tmp_path / "recipe.toml"), "-o", str(tmp_path / "out")]
     )
     assert done.exit_code == 0
-    assert "warning: 1 pairs of books in two splits share text" in done.stderr
+    assert "warning: 1 pair of books in two splits with text in common" in done.stderr
     (leak,) = json.loads((tmp_path / "out" / "run.json").read_bytes())[
         "books_that_share_text_over_splits"
     ]

@@ -136,9 +136,10 @@ def command(
         show(tabulate_account(built.account, open_console().width))
         click.echo(f"wrote {len(built.paths)} files in {out}")
     if leaks := built.record["books_that_share_text_over_splits"]:
+        shared = "1 pair" if len(leaks) == 1 else f"{len(leaks):,} pairs"
         click.echo(
-            f"{click.style('warning', fg='yellow')}: {len(leaks):,} pairs of books in two splits "
-            f"share text; {out / RUN_RECORD} names them",
+            f"{click.style('warning', fg='yellow')}: {shared} of books in two splits with text in "
+            f"common; {out / RUN_RECORD} names them",
             err=True,
         )
     if unused := built.record["unused_of_split_list"]:
