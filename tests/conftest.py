@@ -5,16 +5,16 @@ import signal
 import time
 from functools import partial
 
+# Workers share the cores, and so do the commands that they start: threads of their own would only
+# stand in one another's way. Set before anything imports NumPy or torch, which read it then.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"
+
 import pytest
 from loopback import Site
 
 import miner.books.download
 from miner.books.web import Limits
-
-# Workers share the cores, and so do the commands that they start: threads of their own would only
-# stand in one another's way. Set before anything imports torch.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ["OMP_NUM_THREADS"] = "1"
 
 # A shell starts what runs in its background with Ctrl-C ignored, and so would every process that
 # the tests start and interrupt.

@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import itertools
 import re
 from functools import cache
 
@@ -28,12 +29,20 @@ def code_cells(notebook):
 
 
 def texts(notebook):
-    """What the cells printed and showed, but pictures."""
-    return [
-        output.get("text") or output.data.get("text/html") or output.data["text/plain"]
-        for cell in code_cells(notebook)
-        for output in cell.outputs
-    ]
+    """What the cells printed and showed, but pictures.
+
+    What a cell prints in one go comes in as many pieces as the kernel's clock makes of it.
+    """
+    found = []
+    for cell in code_cells(notebook):
+        for kind, outputs in itertools.groupby(cell.outputs, lambda output: output.get("name")):
+            if kind is not None:
+                found.append("".join(output.text for output in outputs))
+            else:
+                found += [
+                    output.data.get("text/html") or output.data["text/plain"] for output in outputs
+                ]
+    return found
 
 
 def pictures(notebook):

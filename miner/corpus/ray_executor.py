@@ -364,11 +364,19 @@ class _BothSteps:
 
 @dataclass(eq=False, slots=True)
 class _Book:
-    """An item on its way through both steps."""
+    """An item on its way through both steps.
+
+    Attributes:
+        read: the call of the first step.
+        is_suspect: whether a tagger that had it died.
+        n_deaths: of taggers that had it first.
+        outcome: of the second step; None until it is tagged.
+    """
 
     read: ObjectRef
+    is_suspect: bool = False
     n_deaths: int = 0
-    outcome: bytes | Lost | None = None  # None until it is tagged
+    outcome: bytes | Lost | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -408,7 +416,8 @@ class _Taggers:
 
     Ray restarts no actor here. It would wait for ever for the GPU of a machine that does not come
     back, and it would blame the books behind one that kills its tagger. A book is taken for the
-    cause only while it is the first that its tagger has.
+    cause only while it is the first that its tagger has. What the book before the cause gave may be
+    lost on its way, so all that a dead tagger had are tagged again with no other behind them.
 
     Attributes:
         todo: the books that wait for a tagger.
@@ -444,10 +453,16 @@ class _Taggers:
         """Gives books to taggers that have started: two, so that none waits for the next."""
         for n in range(_AHEAD):
             for tagger in self._taggers:
-                starts = tagger.given and tagger.given[0][1] is None
-                if self.todo and len(tagger.given) == n and not starts:
+                if self.todo and len(tagger.given) == n and self._may_follow(tagger):
                     book = self.todo.popleft()
                     tagger.given.append((tagger.actor.tag.remote(book.read), book))
+
+    def _may_follow(self, tagger: _Tagger) -> bool:
+        """Whether a tagger may have the next book behind those that it has."""
+        if not tagger.given:
+            return True
+        before = [book for _, book in tagger.given]
+        return not any(book is None or book.is_suspect for book in (*before, self.todo[0]))
 
     def _receive(self, tagger: _Tagger) -> None:
         ref, book = tagger.given.popleft()
@@ -463,9 +478,13 @@ class _Taggers:
             book.outcome = ChildProcessError(KILLED)
             return
         self._taggers.remove(tagger)
-        self.todo.extendleft(book for _, book in reversed(tagger.given) if book is not None)
+        behind = [book for _, book in tagger.given if book is not None]
+        for one in behind:
+            one.is_suspect = True
+        self.todo.extendleft(reversed(behind))
         if book is None:
             return
+        book.is_suspect = True
         book.n_deaths += 1
         if book.n_deaths > RETRIES:
             book.outcome = ChildProcessError(KILLED)
