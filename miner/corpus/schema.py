@@ -142,7 +142,7 @@ def _pair_rows(dialogue: Dialogue, row: Row, history_turns: int | None) -> Itera
             "context_raw": context["raw"],
             "response_raw": response["raw"],
             "narration": response["narration"],
-            "confidence": rounded(pair.confidence),
+            "confidence": pair.confidence,
             **{
                 f"{side}_{key}": turn[key]
                 for side, turn in (("context", context), ("response", response))
