@@ -318,6 +318,8 @@ def run(
 
     # The result.
     if accelerator.is_main_process:
+        if not config.epochs:
+            model.save_pretrained(out)
         finished = finish_run(out, config, tokenizer, device, dtype, data.splits, record, best)
         figure = plots.plot_reliability(finished.calibration.bins, config.dev_split)
         plots.save_figure(figure, out / RELIABILITY, force=True)

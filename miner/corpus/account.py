@@ -143,11 +143,12 @@ def data_files_of(
         splits: those that have files.
         path_of: returns the path or the pattern of a file, by its name and split.
         with_rows: the paths and patterns of files that have a row; None if all have. `datasets`
-            opens no table without one, so the card does not name it.
+            opens no table without one, so the card does not name it. What has no file with a row,
+            such as the characters of books in languages whose people are not read, is left out.
     """
     splits = list(splits)
     features = form.features(options)
-    return [
+    found = [
         DataFiles(
             form.name,
             PurePosixPath(name).stem,
@@ -161,3 +162,4 @@ def data_files_of(
         )
         for name, about in form.files_with(options).items()
     ]
+    return [files for files in found if files.paths]

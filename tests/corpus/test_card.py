@@ -151,6 +151,15 @@ def test_configs_are_of_one_kind_of_file(book, folder, formats, configs):
     assert len(endings) == 1
 
 
+def test_what_has_no_row_is_no_file_of_the_card():
+    form = find_format("parquet")
+    path_of = "{0}/{1}".format
+    names = [name for name in form.files_with(None) if not name.startswith("characters")]
+    with_rows = {path_of(name, "train") for name in names}
+    found = data_files_of(form, None, ["train", "test"], path_of, with_rows)
+    assert [item.place for item in found] == [f"{name}/SPLIT" for name in names]
+
+
 def test_tables_that_no_config_names_have_a_line_that_opens_them(book):
     card = write_card(account(book, ("parquet", "chat")))
     assert '`load_dataset("json", data_files="FOLDER/chat/chat/train-*.jsonl")`' in card

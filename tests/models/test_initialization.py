@@ -90,16 +90,27 @@ def test_an_encoder_whose_layers_share_weights_is_refused(tmp_path):
 def test_a_model_takes_the_weights_of_another_run(tmp_path):
     run = save_checkpoint(tmp_path / "run", masked=0.0, seed=5)
     model, _ = new_model(config_of())
-    initialize_from(model, run)
+    initialize_from(model, [run])
     expected = model_of(seed=5).state_dict()
     for name, weight in model.state_dict().items():
         assert torch.equal(weight, expected[name])
 
 
+def test_a_model_takes_the_mean_of_the_weights_of_several_runs(tmp_path):
+    runs = [save_checkpoint(tmp_path / str(n), masked=0.0, seed=n) for n in range(3)]
+    model, _ = new_model(config_of())
+    initialize_from(model, runs)
+    of_runs = [model_of(seed=n).state_dict() for n in range(3)]
+    for name, weight in model.state_dict().items():
+        mean = torch.stack([weights[name] for weights in of_runs]).mean(dim=0)
+        assert torch.allclose(weight, mean, atol=1e-6)
+    assert not torch.equal(of_runs[0]["text.scores.weight"], of_runs[1]["text.scores.weight"])
+
+
 def test_a_run_of_another_shape_is_refused(tmp_path):
     run = save_checkpoint(tmp_path / "run", hidden=16)
     with pytest.raises(ValueError) as error:
-        initialize_from(new_model(config_of())[0], run)
+        initialize_from(new_model(config_of())[0], [run])
     assert str(error.value) == (
         f"{run}: found a model of another shape, expected that of the options"
     )

@@ -333,6 +333,21 @@ def test_a_run_is_replaced_with_force_and_is_no_checkpoint_until_it_has_one(whol
 
 
 @pytest.mark.slow
+def test_the_mean_of_two_runs_is_written_without_training(whole, gold, tmp_path):
+    other, out = tmp_path / "other", tmp_path / "mean"
+    assert start(gold, other, "--smoke", "--seed", 5).exit_code == 0
+    runs = [whole[0], other]
+    splits = ("--train-split", "sample", "--dev-split", "sample")
+    given = [word for run in runs for word in ("--initialize-from", run)]
+    done = start(gold, out, *splits, "--epochs", 0, "--structure-epochs", 0, *given)
+    assert (done.exit_code, done.exception) == (0, None)
+    first, second = (read_checkpoint(run)[0].state_dict() for run in runs)
+    assert not torch.equal(first["text.scores.weight"], second["text.scores.weight"])
+    for name, weight in read_checkpoint(out)[0].state_dict().items():
+        assert torch.allclose(weight, (first[name] + second[name]) / 2, atol=1e-6)
+    assert record_of(out)["training"]["initialized from"] == " ".join(map(str, runs))
+
+
 def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
     """A run that has stopped and is interrupted before it is finished does not train on."""
     monkeypatch.setattr(BestEpoch, "compare", lambda best, *given: BestEpoch(0, 0.5, 0.1, 0.5))

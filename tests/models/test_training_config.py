@@ -52,7 +52,7 @@ def test_options_of_every_type(tmp_path):
     "words",
     [
         ("--context", "page"),
-        ("--epochs", "0"),
+        ("--epochs", "-1"),
         ("--augment", "1.5"),
         ("--chapters", "0"),
         ("--seed", "x"),
@@ -75,6 +75,7 @@ def test_the_folder_of_books_comes_from_the_environment(monkeypatch, tmp_path):
             {"structure_epochs": 0},
             "found --structure-epochs 0, expected 1 or more, or --no-features",
         ),
+        ({"epochs": 0}, "found --epochs 0, expected 1 or more, or --initialize-from"),
         (
             {"augment": 0.5, "frozen": True},
             "found --augment with --frozen, whose vectors are computed once: expected 0",
@@ -89,7 +90,7 @@ def test_contradictions_are_refused(given, message):
 
 def test_a_run_from_other_weights_or_without_features_needs_no_structure_epochs(tmp_path):
     TrainingConfig(structure_epochs=0, features=False)
-    TrainingConfig(structure_epochs=0, initialize_from=tmp_path)
+    TrainingConfig(structure_epochs=0, initialize_from=(tmp_path,))
 
 
 @pytest.mark.parametrize(

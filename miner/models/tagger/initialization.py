@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,14 +129,26 @@ def _check_reading(model: ConversationTagger, encoder: str) -> None:
         ) from error
 
 
-def initialize_from(model: ConversationTagger, run: Path) -> None:
-    """Loads the weights of another run into the model.
+def initialize_from(model: ConversationTagger, runs: Sequence[Path]) -> None:
+    """Loads the weights of another run into the model, or the mean of those of several.
+
+    Runs that began with the same weights have a mean that is often better than each of them
+    ("Model soups", Wortsman et al. 2022, section 3).
+
+    Args:
+        model: the model.
+        runs: one or more.
 
     Raises:
-        ValueError: if the run cannot be loaded, or its model has another shape.
+        ValueError: if a run cannot be loaded, or its model has another shape.
     """
-    weights = read_checkpoint(run)[0].state_dict()
     shapes = {name: value.shape for name, value in model.state_dict().items()}
-    if shapes != {name: value.shape for name, value in weights.items()}:
-        raise ValueError(f"{run}: found a model of another shape, expected that of the options")
-    model.load_state_dict(weights)
+    mean: dict[str, torch.Tensor] = {}
+    for run in runs:
+        weights = read_checkpoint(run)[0].state_dict()
+        if shapes != {name: value.shape for name, value in weights.items()}:
+            raise ValueError(f"{run}: found a model of another shape, expected that of the options")
+        for name, value in weights.items():
+            share = value / len(runs) if value.is_floating_point() else value
+            mean[name] = mean[name] + share if name in mean and share is not value else share
+    model.load_state_dict(mean)

@@ -112,7 +112,7 @@ def build_run_record(
     choices = {k: v for k, v in asdict(config).items() if k not in _RECORDED_OTHERWISE}
     return {
         "command": command,
-        "initialized from": str(config.initialize_from or ""),
+        "initialized from": " ".join(map(str, config.initialize_from)),
         **choices,
         "augment": config.augment_share,
         "dtype": str(dtype).removeprefix("torch."),

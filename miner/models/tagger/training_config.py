@@ -88,8 +88,9 @@ class TrainingConfig:
     ] = 0
     vectors: Annotated[Path | None, Option("Folder that keeps a frozen encoder's vectors.")] = None
     initialize_from: Annotated[
-        Path | None, Option("Run folder whose weights the training starts from.")
-    ] = None
+        tuple[Path, ...],
+        Option("Run folder whose weights the training starts from; of several, their mean."),
+    ] = ()
 
     # The model.
     context: Annotated[
@@ -113,7 +114,10 @@ class TrainingConfig:
         int, Option("Epochs that train the structure expert, before the text expert.", minimum=0)
     ] = 12
     weak_epochs: Annotated[int, Option("Epochs on weak labels, if there are any.", minimum=1)] = 1
-    epochs: Annotated[int, Option("Epochs on the annotations.", minimum=1)] = 4
+    epochs: Annotated[
+        int,
+        Option("Epochs on the annotations; 0 keeps the weights of --initialize-from.", minimum=0),
+    ] = 4
     patience: Annotated[
         int, Option("Epochs without a better one on dev before training stops.", minimum=0)
     ] = 2
@@ -135,6 +139,8 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         if self.features and not (self.structure_epochs or self.initialize_from):
             raise ValueError("found --structure-epochs 0, expected 1 or more, or --no-features")
+        if not (self.epochs or self.initialize_from):
+            raise ValueError("found --epochs 0, expected 1 or more, or --initialize-from")
         if self.epoch_chapters and self.balance is None:
             raise ValueError("found --epoch-chapters without --balance, expected both")
         if self.augment and self.frozen:
