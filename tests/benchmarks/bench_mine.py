@@ -6,7 +6,9 @@
    lxml alone needs to parse the same file; the two in turn, best of three each. Bound: a median
    of 3 over 20 English books. The same for books in other languages, where speech is cut by a
    network.
-2. Time and peak memory of `miner mine` as a process over a quarter, a half and all of the English
+2. Time of mining books of other languages with the network of cuts, over the time without it, by
+   the gap and by the package's tagger.
+3. Time and peak memory of `miner mine` as a process over a quarter, a half and all of the English
    books. Bounds: the same rate for each part, and a peak under 700 MB that does not grow with the
    number of books. The peak is read from /proc, so this part wants Linux.
 """
@@ -29,6 +31,7 @@ from miner.books.sources import Source, find_sources
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import mine_source
+from miner.dialogue import cuts
 from miner.models.load import load_tagger
 
 LARGEST_RATIO = 3.0
@@ -61,6 +64,20 @@ def ratios(sources: list[Source]) -> list[float]:
         mined = best_of(3, lambda source=source: mine_source(source, GAP, OPTIONS))
         found.append(mined / alone)
         print(f"  {source.id:>6}  parse {alone:.3f} s   mine {mined:.3f} s   {mined / alone:.2f}")
+    return found
+
+
+def cut_ratios(sources: list[Source], name: str) -> list[float]:
+    """The time with cuts over that without, best of two each."""
+    tagger, options, model = load_tagger(name), MiningOptions(name), cuts.cut_model
+    found = []
+    for source in sources:
+        times = []
+        for of in (model, lambda: None):
+            cuts.cut_model = of
+            times.append(best_of(2, lambda source=source: mine_source(source, tagger, options)))
+        cuts.cut_model = model
+        found.append(times[0] / times[1])
     return found
 
 
@@ -109,7 +126,10 @@ def main() -> int:
         print(f"1. mining over parsing, {len(some)} of {len(group)} {name} books")
         medians.append(statistics.median(ratios(some)))
         print(f"   median {medians[-1]:.2f}, at most {LARGEST_RATIO}")
-    print("2. one process over more and more books")
+    print("2. mining with cuts over without")
+    for tagger in ("gap", "auto"):
+        print(f"   {tagger}: median {statistics.median(cut_ratios(some, tagger)):.2f}")
+    print("3. one process over more and more books")
     peak = 0.0
     for part in (4, 2, 1):
         words = [str(source.path) for source in english[: len(english) // part]]
