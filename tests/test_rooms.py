@@ -10,7 +10,9 @@ import miner
 
 ROOT = Path(miner.__file__).parents[1]
 # A room imports only itself and the rooms before it.
-ROOMS = "languages books dialogue characters annotation evaluation models corpus app".split()
+ROOMS = (
+    "languages books dialogue characters annotation evaluation models corpus selection app".split()
+)
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for package in ("miner", "heuristic")

@@ -48,6 +48,7 @@ from miner.dialogue.cuts import (
 )
 from miner.dialogue.dashes import is_dashed, may_hold_speech
 from miner.dialogue.segments import Ints
+from miner.fields import Option
 from miner.models.cut_printing import (
     PrintedParagraph,
     choose_printing,
@@ -56,7 +57,6 @@ from miner.models.cut_printing import (
     print_pages,
 )
 from miner.models.prepared_files import Arrays, Record
-from miner.models.tagger.training_config import Option
 from miner.models.weight_files import refuse_existing_weights, write_weights
 
 _N_PRINTINGS = 12  # of the books of one language, and at most three of a book

@@ -15,9 +15,9 @@ from typing import Annotated, Protocol, TypeVar
 
 from miner.annotation.editions import BookReader
 from miner.books.download import read_book_bytes
+from miner.fields import Option
 from miner.files import refuse_existing
 from miner.models.prepared_files import Arrays, Record
-from miner.models.tagger.training_config import Option
 from miner.models.weight_files import refuse_existing_weights, write_weights
 
 Examples = TypeVar("Examples")

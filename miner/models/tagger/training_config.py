@@ -6,18 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+from miner.fields import Option
+
 _AUGMENT = 0.6  # the share of places to split at if none is given
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """The help text of a field, its short name, and the values that the command line accepts."""
-
-    help: str
-    minimum: int | None = None
-    maximum: int | None = None
-    envvar: str | None = None
-    short: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
