@@ -1,7 +1,7 @@
 """The help of a field of a dataclass, from which the command line makes an option.
 
-A field is annotated with it: `epochs: Annotated[int, Option("Epochs.", minimum=1)] = 4`. Any room may
-import this module.
+A field is annotated with it: `epochs: Annotated[int, Option("Epochs.", minimum=1)] = 4`. Any room
+may import this module.
 """
 
 from __future__ import annotations

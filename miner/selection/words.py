@@ -1,4 +1,4 @@
-"""The words of texts, as the methods that count words take them, and files of words with numbers."""
+"""Words of texts for the methods that count words, and files of words with their numbers."""
 
 from __future__ import annotations
 
