@@ -1,0 +1,152 @@
+"""Files of JSON Lines, CSV, TSV and Parquet -> rows with their places, one after the other."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from miner.files import printable, reason_of
+
+Row = dict[str, Any]
+# The history of a long dialogue is one cell. The largest number that every system takes as a limit.
+_LONGEST_CELL = 2**31 - 1
+
+
+def read_rows(path: Path, columns: Collection[str] | None = None) -> Iterator[tuple[str, Row]]:
+    """Yields the rows of a file with their places, "file:line" ("file, row 7" of Parquet).
+
+    Args:
+        path: the file; its ending says what it is (`ENDINGS`).
+        columns: which are wanted, where the form of the file lets others be passed over; None for
+            all.
+
+    Raises:
+        ValueError: if the ending is another one, or the file is malformed; names the place.
+        OSError: if the file cannot be read.
+    """
+    return _reader_of(path)(path, columns)
+
+
+def read_columns(path: Path) -> tuple[str, ...]:
+    """Returns the names of the columns of a file: the keys of its first row. () if it has no rows.
+
+    Raises:
+        ValueError: as `read_rows` does.
+        OSError: if the file cannot be read.
+    """
+    if path.suffix.lower() == ".parquet":
+        return tuple(_open_parquet(path).schema_arrow.names)
+    if path.suffix.lower() in _DELIMITERS:
+        return tuple(_fields(_open_csv(path), path))
+    _, row = next(read_rows(path), ("", {}))
+    return tuple(row)
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yields the lines of a UTF-8 file with their ends.
+
+    Raises:
+        ValueError: if the bytes are not UTF-8; names the file and the line.
+        OSError: if the file cannot be read.
+    """
+    with path.open("rb") as file:  # so that an error names the line, and no other sign ends one
+        for number, line in enumerate(file, 1):
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                where = f"{printable(path)}:{number}"
+                raise ValueError(
+                    f"{where}: found bytes that are not UTF-8, expected UTF-8"
+                ) from error
+
+
+def _reader_of(path: Path) -> Callable[[Path, Collection[str] | None], Iterator[tuple[str, Row]]]:
+    if reader := ENDINGS.get(path.suffix.lower()):
+        return reader
+    raise ValueError(
+        f"{printable(path)}: found a file that ends in {path.suffix or 'nothing'}, "
+        f"expected {', '.join(ENDINGS)} or .txt"
+    )
+
+
+def _read_json_lines(path: Path, columns: Collection[str] | None) -> Iterator[tuple[str, Row]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            content = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
+            if not content:
+                continue
+            where = f"{printable(path)}:{number}"
+            try:
+                row = orjson.loads(content)
+            except orjson.JSONDecodeError as error:
+                # orjson also refuses bytes that are not UTF-8.
+                raise ValueError(
+                    f"{where}: found bad JSON ({reason_of(error)}), expected an object on each line"
+                ) from error
+            if not isinstance(row, dict):
+                found = type(row).__name__
+                raise ValueError(f"{where}: found {found}, expected an object on each line")
+            yield where, row
+
+
+def _read_csv(path: Path, columns: Collection[str] | None) -> Iterator[tuple[str, Row]]:
+    table = _open_csv(path)
+    _fields(table, path)
+    try:
+        for row in table:
+            where = f"{printable(path)}:{table.line_num}"
+            if None in row:
+                raise ValueError(f"{where}: found more cells than columns, expected as many")
+            yield where, row
+    except csv.Error as error:
+        where = f"{printable(path)}:{table.line_num + 1}"
+        raise ValueError(f"{where}: {error}, expected a CSV file") from error
+
+
+def _open_csv(path: Path) -> csv.DictReader[str]:
+    csv.field_size_limit(_LONGEST_CELL)
+    return csv.DictReader(read_lines(path), delimiter=_DELIMITERS[path.suffix.lower()])
+
+
+def _fields(table: csv.DictReader[str], path: Path) -> list[str]:
+    try:
+        return list(table.fieldnames or [])
+    except csv.Error as error:
+        raise ValueError(f"{printable(path)}:1: {error}, expected a CSV file") from error
+
+
+def _read_parquet(path: Path, columns: Collection[str] | None) -> Iterator[tuple[str, Row]]:
+    file = _open_parquet(path)
+    names = file.schema_arrow.names
+    wanted = names if columns is None else [name for name in names if name in columns]
+    number = 0
+    for batch in file.iter_batches(columns=wanted):
+        for row in batch.to_pylist():
+            number += 1
+            yield f"{printable(path)}, row {number}", row
+
+
+def _open_parquet(path: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"{printable(path)}: {reason_of(error).rstrip('.')}, expected a Parquet file"
+        ) from error
+
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+# What reads a file, by its ending.
+ENDINGS: Mapping[str, Callable[[Path, Collection[str] | None], Iterator[tuple[str, Row]]]] = {
+    ".jsonl": _read_json_lines,
+    ".csv": _read_csv,
+    ".tsv": _read_csv,
+    ".parquet": _read_parquet,
+}
