@@ -91,6 +91,23 @@ def refuse_shared_books(train: Iterable[str], judged: Iterable[str], where: str)
         )
 
 
+def refuse_too_few(examples: Sequence[Example], least: int, where: str) -> None:
+    """Refuses to judge on so few examples that no batch is full.
+
+    Args:
+        examples: what is judged.
+        least: how many a batch has.
+        where: how the message begins.
+
+    Raises:
+        ValueError: if there are fewer.
+    """
+    if len(examples) < least:
+        raise ValueError(
+            f"{where}: found {len(examples):,} examples, expected at least {least}, as a batch has"
+        )
+
+
 def describe_examples(examples: Sequence[Example]) -> dict[str, Any]:
     """Returns what a record says of examples: their number, their books and a digest."""
     digest = sha256()

@@ -81,7 +81,7 @@ def write_curve(folder: Path, steps: Iterable[Step]) -> None:
 
 
 def read_curve(folder: Path) -> list[Step]:
-    """Returns the curve of a training; empty if the method was trained in one step."""
+    """Returns the curve of a training; one point if the method was trained in one step."""
     path = folder / CURVE
     if not path.is_file():
         return []
@@ -106,7 +106,8 @@ def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step
         f"# {record['method']}: a method of response selection",
         "",
         f"It was trained on {trained['examples']:,} pairs of {len(trained['books']):,} books "
-        f"(`{trained['source']}`, SHA-256 `{trained['sha256'][:16]}…`), with seed "
+        f"(`{', '.join([trained['source'], *trained['chosen']])}`, SHA-256 "
+        f"`{trained['sha256'][:16]}…`), with seed "
         f"{record['seed']}. A context is {context}.",
         "",
         f"Options:\n\n{options}" if options else "It has no options.\n",

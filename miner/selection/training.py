@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,9 +22,11 @@ from miner.files import (
 )
 from miner.selection.examples import (
     Example,
+    books_of,
     describe_examples,
     keep_turns,
     refuse_shared_books,
+    refuse_too_few,
 )
 from miner.selection.method_folder import (
     RECORD,
@@ -33,6 +36,7 @@ from miner.selection.method_folder import (
     write_curve,
 )
 from miner.selection.methods import MethodKind, Options, Step, Training
+from miner.selection.tasks import BATCH, one_of_many_accuracy
 from miner.version import __version__
 
 
@@ -42,15 +46,18 @@ class Part:
 
     Args:
         examples: with all their turns.
-        source: what a record says of their source ("mined, train").
+        source: what a record says of their source ("mined/pairs.jsonl").
+        chosen: which of the source they are, in words; empty for all.
     """
 
     examples: Sequence[Example]
     source: str
+    chosen: Sequence[str] = ()
 
     def describe(self) -> dict[str, Any]:
         """What a record says of them."""
-        return {"source": self.source, **describe_examples(self.examples)}
+        of_examples = describe_examples(self.examples)
+        return {"source": self.source, "chosen": list(self.chosen), **of_examples}
 
 
 def state_folder(out: Path) -> Path:
@@ -89,17 +96,21 @@ def train_method(
         report: called with each step of the curve.
         progress: called with the number of pairs that are done and of all.
 
+    The curve of a method that is trained in one step is one point, which is made here.
+
     Raises:
-        ValueError: if there is nothing to learn from; if a book is in both parts; if `out` exists;
-            if an interrupted training is there and `resume` is False, or had other choices.
+        ValueError: if there is nothing to learn from; if a book is in both parts; if there are too
+            few examples for validation; if `out` exists; if an interrupted training is there and
+            `resume` is False, or had other choices.
         OSError: if a file cannot be written.
     """
     if not train.examples:
         raise ValueError(f"{train.source}: found no pairs, expected some to learn from")
     if validation:
-        names = describe_examples(train.examples)["books"]
-        judged = describe_examples(validation.examples)["books"]
-        refuse_shared_books(names, judged, validation.source)
+        refuse_shared_books(
+            books_of(train.examples), books_of(validation.examples), validation.source
+        )
+        refuse_too_few(validation.examples, BATCH, validation.source)
     refuse_existing(out, force)
     record: dict[str, Any] = {
         "method": kind.name,
@@ -127,13 +138,31 @@ def train_method(
         progress,
     )
     training.state.mkdir(exist_ok=True)
+    began = time.perf_counter()
     with whole_folder(out, force=force) as folder:
-        kind.train(training, folder)
+        try:
+            kind.train(training, folder)
+        except BaseException as error:
+            if any(training.state.iterdir()):
+                error.add_note(f"what is done is kept in {printable(state)}, --resume continues")
+            else:  # nothing is lost by a new beginning
+                shutil.rmtree(state)
+            raise
+        if not steps:
+            steps.append(_only_step(kind, training, folder, time.perf_counter() - began))
         (folder / RECORD).write_bytes(json_line(record))
         write_curve(folder, steps)
         write_card(folder, out.name, record, steps)
     shutil.rmtree(state)
     return load_method(out)
+
+
+def _only_step(kind: MethodKind, training: Training, folder: Path, seconds: float) -> Step:
+    """Returns the point of a curve that has one."""
+    accuracy = None
+    if training.validation:
+        accuracy = one_of_many_accuracy(kind.load(folder), training.validation)
+    return Step(len(training.examples), None, accuracy, seconds)
 
 
 def _begin(out: Path, record: dict[str, Any], resume: bool, force: bool) -> Path:

@@ -467,5 +467,6 @@ def test_fewer_pairs_are_a_part_of_more(corpus):
     assert {id(one) for one in few.examples} < {id(one) for one in many.examples}
     assert draw_pairs(every, 40, seed=4).examples != few.examples
     assert draw_pairs(every, 10_000, seed=3) is every
-    assert every.part.source == "out/jsonl/pairs, train"
-    assert few.part.source == f"out/jsonl/pairs, train, {few.notes[0]}"
+    part = few.part.describe()
+    assert (part["source"], part["chosen"]) == ("out/jsonl/pairs, train", [few.notes[0]])
+    assert (part["examples"], part["books"]) == (40, list(few.books))

@@ -104,6 +104,68 @@ class BuildBar:
             self._bar.stop()
 
 
+class CountBar:
+    """A bar on stderr while something is counted up to a known number, as a context manager.
+
+    It shows how many are done, how many a second, and the time that is left. Nothing is shown if
+    `quiet`, or if stderr is no terminal.
+
+    Args:
+        name: of the work.
+        unit: what is counted, in the plural.
+        quiet: whether nothing is shown.
+    """
+
+    def __init__(self, name: str, unit: str, quiet: bool) -> None:
+        self._bar: Bar | None = None
+        if not quiet and sys.stderr.isatty():
+            self._bar = _new_count_bar(unit)
+            self._task = self._bar.add_task(name, total=None)
+
+    def show(self, done: int, total: int) -> None:
+        """Shows how many of all are done. The bar appears with the first call."""
+        if self._bar is not None:
+            self._bar.start()
+            self._bar.update(self._task, completed=done, total=total)
+
+    def rename(self, name: str) -> None:
+        """Begins anew, with another name."""
+        if self._bar is not None:
+            self._bar.reset(self._task, description=name, total=None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _new_count_bar(unit: str) -> Bar:
+    from rich import progress
+    from rich.console import Console
+    from rich.text import Text
+
+    class Counted(progress.ProgressColumn):
+        """How many are done, how many a second, and the time that is left."""
+
+        def render(self, task: progress.Task) -> Text:
+            done = f"{task.completed:,.0f} of {task.total or 0:,.0f} {unit}"
+            if not task.speed:
+                return Text(done)
+            left = round(((task.total or task.completed) - task.completed) / task.speed)
+            clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
+            return Text(f"{done}, {task.speed:,.0f}/s, {clock} left")
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(bar_width=12),
+        Counted(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
 def _new_stage_bar() -> Bar:
     from rich import progress
     from rich.console import Console

@@ -85,7 +85,7 @@ class SourceExamples:
     @property
     def part(self) -> Part:
         """The examples as `train_method` takes them."""
-        return Part(self.examples, ", ".join((self.name, *self.notes)))
+        return Part(self.examples, self.name, self.notes)
 
 
 def read_examples(
