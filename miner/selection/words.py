@@ -52,6 +52,10 @@ def read_vocabulary(
     try:
         words = read_text(folder / _WORDS).split("\n")[:-1]
         with np.load(folder / _NUMBERS, allow_pickle=False) as file:
-            return words, {name: file[name] for name in names}
+            numbers = {name: file[name] for name in names}
+        for name, array in numbers.items():
+            if array.ndim and len(array) != len(words):
+                raise ValueError(f"found {len(array):,} {name} of {len(words):,} words")
+        return words, numbers
     except Exception as error:  # the library raises errors of many kinds at a damaged file
         raise ValueError(f"{printable(folder)}: cannot be loaded: {reason_of(error)}") from error

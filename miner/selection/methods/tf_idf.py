@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from miner.selection.examples import Context
 from miner.selection.methods import Training
@@ -27,36 +27,57 @@ class Options:
 
 
 def train(training: Training, folder: Path) -> None:
-    """Counts in how many contexts and responses each word of the examples is."""
+    """Counts in how many contexts and responses each word of the examples is.
+
+    Raises:
+        ValueError: if no text has a word.
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    counter = TfidfVectorizer(analyzer=split_words)
     texts = [join_turns(one.context) for one in training.examples]
-    counter.fit(texts + [one.response for one in training.examples])
+    texts += [one.response for one in training.examples]
+    if not any(map(split_words, texts)):
+        raise ValueError("found no text with a word, expected some to learn from")
+    splitter: Any = split_words  # the types of scikit-learn know no callable
+    counter = TfidfVectorizer(analyzer=splitter)
+    counter.fit(texts)
     write_vocabulary(folder, counter.get_feature_names_out(), {"idf": counter.idf_})
 
 
 def load(folder: Path) -> TfIdf:
-    """Returns the method of a folder."""
+    """Returns the method of a folder.
+
+    Raises:
+        ValueError: if a file is missing or damaged; names it.
+    """
     words, arrays = read_vocabulary(folder, {"idf"})
     return TfIdf(words, arrays["idf"])
 
 
 class TfIdf:
-    """The method. Words that training has not seen count nothing."""
+    """The method. Words that training has not seen count nothing.
+
+    Args:
+        words: those of the training examples.
+        idf: of each word, [words].
+    """
 
     def __init__(self, words: Sequence[str], idf: np.ndarray) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        self._vectorizer = TfidfVectorizer(analyzer=split_words, vocabulary=list(words))
+        splitter: Any = split_words
+        self._vectorizer = TfidfVectorizer(analyzer=splitter, vocabulary=list(words))
         self._vectorizer.idf_ = idf
 
     def encode_contexts(self, contexts: Sequence[Context]) -> csr_array:
-        """The vectors of contexts, all turns of each together; of length 1, or 0 if unknown."""
+        """The vectors of contexts, all turns of each together, [n, words].
+
+        Their length is 1, or 0 if all words are unknown.
+        """
         return self.encode_responses([join_turns(context) for context in contexts])
 
     def encode_responses(self, responses: Sequence[str]) -> csr_array:
-        """The vectors of responses, of length 1, or 0 if all words are unknown."""
+        """The vectors of responses, [n, words], of length 1, or 0 if all words are unknown."""
         from scipy.sparse import csr_array
 
         return csr_array(self._vectorizer.transform(list(responses)))
