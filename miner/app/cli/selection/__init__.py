@@ -1,0 +1,1 @@
+"""The commands of `miner selection`, one file each."""

@@ -1,0 +1,50 @@
+"""`miner selection score`: score one trained method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from miner.app.cli.options import (
+    PATH,
+    books_option,
+    json_option,
+    language_option,
+    mirror_option,
+    quiet_option,
+)
+from miner.app.cli.selection.compare import compare_folders, scoring_options
+from miner.app.cli.selection.sources import SourceName, split_option
+from miner.app.cli.terminal import open_console, show, show_json
+
+
+@click.command("score")
+@click.argument("folder", metavar="METHOD", type=PATH)
+@click.argument("source", metavar="SOURCE", type=SourceName())
+@split_option
+@scoring_options
+@language_option()
+@books_option
+@mirror_option
+@quiet_option
+@json_option
+def command(folder: Path, source: str, quiet: bool, as_json: bool, **values: Any) -> None:
+    """Score a trained METHOD on the pairs of SOURCE.
+
+    METHOD is a folder of `miner selection train`. Each score is the share of contexts whose true
+    response it ranks first, or among the first k, with a 95% interval over books. A book that the
+    method was trained on is refused.
+
+    \b
+    miner selection score tfidf corpus
+    miner selection score tfidf annotations --books BOOKS
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from miner.app.tables.selection import tabulate_scores
+
+    compared = compare_folders((folder,), source, quiet=quiet or as_json, **values)
+    if as_json:
+        show_json(compared.to_json())
+    else:
+        show(tabulate_scores(compared, open_console().width))

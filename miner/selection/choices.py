@@ -1,0 +1,140 @@
+"""Contexts, and what each method takes for their responses: to read, where scores say too little.
+
+The candidates are the responses of one batch, as in the task 1-of-100 (CD, section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from miner.selection.examples import Example, keep_turns
+from miner.selection.method_folder import TrainedMethod
+from miner.selection.tasks import (
+    BATCH,
+    count_above,
+    dense,
+    draw_batches,
+    encode,
+    equal_responses,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a method takes for the response of a context.
+
+    Attributes:
+        method: its name.
+        response: the response that it ranks first.
+        is_true: whether that is the true response, or one with the same words.
+        place: of the true response among the candidates, from 1; the middle one of those that share
+            its score.
+    """
+
+    method: str
+    response: str
+    is_true: bool
+    place: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShownContext:
+    """A context, its true response, and what each method chose among the candidates."""
+
+    example: Example
+    n_candidates: int
+    choices: tuple[Choice, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The context and the choices as plain values."""
+        return {
+            "book": self.example.book,
+            "chapter": self.example.chapter,
+            "context": list(self.example.context),
+            "response": self.example.response,
+            "candidates": self.n_candidates,
+            "choices": [
+                {
+                    "method": one.method,
+                    "response": one.response,
+                    "is_true": one.is_true,
+                    "place": one.place,
+                }
+                for one in self.choices
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBatch:
+    """A batch of examples, of which the first are shown.
+
+    Attributes:
+        examples: the batch; their responses are the candidates.
+        n_shown: how many contexts are shown.
+    """
+
+    examples: tuple[Example, ...]
+    n_shown: int
+
+    @classmethod
+    def draw(cls, examples: Sequence[Example], n_shown: int, seed: int) -> DrawnBatch:
+        """Returns a batch that is drawn by chance.
+
+        Raises:
+            ValueError: if there are fewer examples than a batch has, or more contexts are to be
+                shown.
+        """
+        if n_shown > BATCH:
+            raise ValueError(f"found {n_shown} contexts to show, expected at most {BATCH}")
+        batch = draw_batches(len(examples), BATCH, np.random.default_rng(seed))[0]
+        return cls(tuple(examples[number] for number in batch), n_shown)
+
+    def choose(self, trained: TrainedMethod, name: str) -> list[Choice]:
+        """Returns what a method chooses for each context that is shown.
+
+        Args:
+            trained: the method.
+            name: what it is called.
+        """
+        examples = keep_turns(self.examples, trained.history_turns)
+        contexts, responses = encode(trained.method, examples)
+        scores = dense(contexts[: self.n_shown] @ responses.T)
+        equal = equal_responses(examples)
+        false = equal[: self.n_shown, None] != equal[None, :]
+        better, tied = count_above(scores, np.diagonal(scores), false)
+        first = _first(scores, false)
+        return [
+            Choice(
+                name,
+                examples[first[row]].response,
+                not false[row, first[row]],
+                float(1 + better[row] + tied[row] / 2),
+            )
+            for row in range(self.n_shown)
+        ]
+
+    def show(self, choices: Sequence[Sequence[Choice]]) -> list[ShownContext]:
+        """Returns the contexts that are shown, each with what the methods chose.
+
+        Args:
+            choices: of each method, as `choose` returns them.
+        """
+        return [
+            ShownContext(self.examples[row], len(self.examples), tuple(of[row] for of in choices))
+            for row in range(self.n_shown)
+        ]
+
+
+def _first(scores: NDArray[np.floating], false: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The candidate with the highest score of each row; a false one, where the true one shares it.
+
+    So a method that scores all the same is not seen to be right.
+    """
+    highest = scores == scores.max(axis=1, keepdims=True)
+    return np.argmax(highest.astype(np.int64) * 2 + (highest & false), axis=1)

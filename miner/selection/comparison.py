@@ -1,0 +1,170 @@
+"""Methods that were trained -> their scores on the same examples, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miner.files import printable
+from miner.selection.choices import Choice, DrawnBatch, ShownContext
+from miner.selection.examples import keep_turns, refuse_shared_books
+from miner.selection.method_folder import load_method, read_curve, read_record
+from miner.selection.methods import Step
+from miner.selection.scoring import Score, Scoring, score_method
+
+if TYPE_CHECKING:
+    from miner.selection.sources import SourceExamples
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMethod:
+    """A method of a comparison.
+
+    Attributes:
+        name: what tables call it: the end of its path, as long as it must be to be the only one.
+        record: of its training; see `TrainedMethod.record`.
+        curve: of its training.
+        scores: on the examples.
+    """
+
+    name: str
+    record: Mapping[str, Any]
+    curve: tuple[Step, ...]
+    scores: tuple[Score, ...]
+
+    @property
+    def series(self) -> tuple[str, str]:
+        """The kind of method and the source of its training: the same for all sizes of it."""
+        return self.record["method"], self.record["train"]["source"]
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain values."""
+        return {
+            "name": self.name,
+            "record": dict(self.record),
+            "curve": [asdict(step) for step in self.curve],
+            "scores": [asdict(score) for score in self.scores],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Methods that were scored on the same examples.
+
+    Attributes:
+        rows: the methods, in the order in which they were named.
+        scored: what exactly was scored, in one line.
+        notes: what the scores do not tell.
+        shown: contexts with what each method chose.
+    """
+
+    rows: tuple[ComparedMethod, ...]
+    scored: str
+    notes: tuple[str, ...]
+    shown: tuple[ShownContext, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as plain values."""
+        return {
+            "scored": self.scored,
+            "notes": list(self.notes),
+            "rows": [row.to_json() for row in self.rows],
+            "shown": [context.to_json() for context in self.shown],
+        }
+
+
+def compare_methods(
+    folders: Sequence[Path],
+    found: SourceExamples,
+    scoring: Scoring,
+    *,
+    n_shown: int = 0,
+    begin: Callable[[str], object] = lambda name: None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Comparison:
+    """Scores methods on the same examples.
+
+    Each reads as many turns of a context as it was trained on.
+
+    Args:
+        folders: of the methods.
+        found: the examples, with all their turns.
+        scoring: the tasks.
+        n_shown: how many contexts are returned with what each method chose.
+        begin: called with the name of each method before it is scored.
+        progress: called with how much of a method is done and of all.
+
+    Raises:
+        ValueError: if a folder holds no method or one that cannot be loaded, if a method was
+            trained on a book of the examples, or if there are too few examples.
+        OSError: if a file cannot be read.
+    """
+    names = name_folders(folders)
+    records = [read_record(folder) for folder in folders]
+    for name, record in zip(names, records, strict=True):
+        where = f"{name} on {found.name}"
+        refuse_shared_books(_books_of(record), found.books, where)
+    drawn = DrawnBatch.draw(found.examples, n_shown, scoring.seed) if n_shown else None
+    rows: list[ComparedMethod] = []
+    choices: list[list[Choice]] = []
+    for name, folder in zip(names, folders, strict=True):
+        begin(name)
+        trained = load_method(folder)
+        examples = keep_turns(found.examples, trained.history_turns)
+        scores = score_method(trained.method, examples, scoring, progress)
+        curve = tuple(read_curve(folder))
+        rows.append(ComparedMethod(name, trained.record, curve, tuple(scores)))
+        if drawn:
+            choices.append(drawn.choose(trained, name))
+    return Comparison(
+        tuple(rows),
+        "",
+        tuple(_notes(found, names, records)),
+        tuple(drawn.show(choices)) if drawn else (),
+    )
+
+
+def name_folders(folders: Sequence[Path]) -> list[str]:
+    """Returns a name for each folder: the end of its path, so long that no other has it.
+
+    >>> name_folders([Path("gap/bm25"), Path("auto/bm25"), Path("lstm")])
+    ['gap/bm25', 'auto/bm25', 'lstm']
+
+    Raises:
+        ValueError: if a folder is named twice.
+    """
+    parts = [folder.resolve().parts for folder in folders]
+    names: list[str] = []
+    for number, own in enumerate(parts):
+        others = parts[:number] + parts[number + 1 :]
+        if own in others:
+            raise ValueError(f"{printable(folders[number])}: found a second time, expected it once")
+        least = next(n for n in range(1, len(own) + 1) if own[-n:] not in [o[-n:] for o in others])
+        names.append(printable("/".join(own[-least:])))
+    return names
+
+
+def _books_of(record: Mapping[str, Any]) -> set[str]:
+    used = [record["train"], record["validation"] or {"books": []}]
+    return {book for part in used for book in part["books"]}
+
+
+def _notes(
+    found: SourceExamples, names: Sequence[str], records: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    notes = list(found.coverage.notes) if found.coverage else []
+    if n := found.n_without_book:
+        notes.append(
+            f"{n:,} of {len(found.examples):,} examples name no book: nothing tells whether a "
+            "method was trained on it"
+        )
+    unnamed = [
+        name for name, record in zip(names, records, strict=True) if not record["train"]["books"]
+    ]
+    if unnamed:
+        notes.append(
+            f"trained on pairs that name no book, perhaps on those scored: {', '.join(unnamed)}"
+        )
+    return notes

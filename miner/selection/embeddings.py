@@ -1,0 +1,356 @@
+"""Texts -> embeddings of a pre-trained sentence encoder.
+
+An encoder is found by its name: a folder, an installed package that holds one folder of an encoder,
+or a name on the Hugging Face Hub; in this order, and those that are here need no network. A folder
+of plain Hugging Face weights is an encoder, too: the mean of its last layer, if the library knows
+no other way for its kind.
+
+A context is one text, its turns a line each. Where an encoder reads no more than so many tokens, a
+context is cut at its oldest end, since the newest turns are what a response answers, and a response
+at its last end.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from miner.extras import import_extra
+from miner.files import json_line, parse_json, printable, read_text, reason_of
+from miner.selection.examples import Context
+from miner.selection.words import join_turns
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from transformers import PreTrainedTokenizerBase
+
+Vectors = NDArray[np.float32]
+Dtype = Literal["float32", "bfloat16"]
+
+DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
+ENCODER_HELP = (
+    "Sentence encoder: a folder, an installed package that holds one, or a name on the Hugging "
+    "Face Hub."
+)
+DTYPE_HELP = (
+    "What the encoder computes in; bfloat16 is up to three times as fast where the processor "
+    "knows it, and changes the third digit of a score."
+)
+_RECORD = "encoder.json"
+_MODULES = "modules.json"  # of a folder of sentence-transformers
+_HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
+_HUB_OWNER = "sentence-transformers"  # of a name on the Hub without an owner, as in that library
+_HUB_SECONDS = 10  # before the Hub counts as out of reach; the library alone tries for minutes
+# Tokens, with padding, in one batch. On a processor 1,024 to 2,048 are the fastest (a third faster
+# than 32 texts with MiniLM); a GPU is full with some ten thousand.
+_BATCH_TOKENS, _BATCH_TOKENS_OF_GPU = 2048, 32768
+_REMEMBERED = 2**17  # embeddings that are kept: 200 MB with 384 numbers each
+
+
+def load_encoder(name: str) -> SentenceTransformer:
+    """Returns a sentence encoder, on the GPU if there is one.
+
+    Args:
+        name: see the description of the module.
+
+    Raises:
+        ValueError: if it cannot be found or loaded; names it, and says why in one line.
+        MissingExtraError: if `sentence-transformers` is not installed.
+    """
+    library = import_extra("sentence_transformers", "selection")
+    try:
+        with _quiet():
+            if folder := find_folder(name):
+                return library.SentenceTransformer(str(folder), local_files_only=True)
+            return _load_from_hub(name, library.SentenceTransformer)
+    except Exception as error:  # the libraries raise errors of many kinds
+        raise ValueError(
+            f"{printable(name)}: found no sentence encoder ({reason_of(error)}), expected a "
+            "folder, an installed package that holds one, or a name on the Hugging Face Hub"
+        ) from error
+
+
+def find_folder(name: str) -> Path | None:
+    """Returns the folder of an encoder that is on this computer; None if the name has none.
+
+    Raises:
+        ValueError: if the name is that of a file or a package with several encoders, or can be none
+            but that of a folder, and there is no such folder.
+    """
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
+    if path.exists():
+        raise ValueError("it is a file")
+    if _HUB_NAME.fullmatch(name) is None:
+        raise ValueError("there is no such folder")
+    package = name.replace("-", "_")
+    spec = find_spec(package) if package.isidentifier() else None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    places = [Path(place) for place in spec.submodule_search_locations]
+    folders = sorted(item.parent for place in places for item in place.rglob(_MODULES))
+    if len(folders) > 1:
+        raise ValueError(f"the package holds {len(folders)}")
+    return folders[0] if folders else None
+
+
+def _load_from_hub(name: str, load: type[SentenceTransformer]) -> SentenceTransformer:
+    """An encoder of the Hub: from the files that were downloaded earlier, else from the network."""
+    from huggingface_hub import HfApi
+
+    full = name if "/" in name else f"{_HUB_OWNER}/{name}"
+    try:
+        return load(full, local_files_only=True)
+    except Exception:  # not here, or not all of it
+        HfApi().model_info(full, timeout=_HUB_SECONDS)
+    return load(full)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Shows no bar for the weights, and no warning about the pooling of a plain folder."""
+    from transformers.utils import logging as bars
+
+    logger = logging.getLogger("sentence_transformers")
+    level, shown = logger.level, bars.is_progress_bar_enabled()
+    logger.setLevel(logging.ERROR)
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        if shown:
+            bars.enable_progress_bar()
+
+
+def digest_weights(model: SentenceTransformer) -> str:
+    """Returns the SHA-256 of the weights of an encoder, with their names, types and shapes."""
+    import torch
+
+    digest = sha256()
+    for name, weight in sorted(model.state_dict().items()):
+        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}\n".encode())
+        flat = weight.detach().cpu().contiguous().reshape(-1)
+        digest.update(flat.view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def context_texts(model: SentenceTransformer, contexts: Sequence[Context]) -> list[str]:
+    """Returns contexts as texts that the encoder reads to their end: without their oldest words."""
+    texts = [join_turns(context) for context in contexts]
+    tokenizer, most = _tokenizer_of(model), model.max_seq_length
+    if tokenizer is None or most is None:  # an encoder without a limit
+        return texts
+    most -= tokenizer.num_special_tokens_to_add()
+    # A token is a byte at least, so that short texts are not tokenized to no purpose.
+    long = [number for number, text in enumerate(texts) if len(text.encode()) >= most]
+    for number, text in zip(
+        long, cut_oldest([texts[i] for i in long], tokenizer, most), strict=True
+    ):
+        texts[number] = text
+    return texts
+
+
+def cut_oldest(
+    texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, most: int
+) -> Iterator[str]:
+    """Yields the ends of texts of so many tokens at most, from the beginning of a word on.
+
+    Args:
+        texts: of any length.
+        tokenizer: a fast one, which knows the places of tokens.
+        most: the tokens without those that begin and end a text.
+    """
+    if not texts:
+        return
+    places = tokenizer(
+        list(texts),
+        add_special_tokens=False,
+        truncation=False,
+        return_offsets_mapping=True,
+        verbose=False,
+    )["offset_mapping"]
+    for text, of_tokens in zip(texts, places, strict=True):
+        if len(of_tokens) <= most:
+            yield text
+            continue
+        start = of_tokens[-most][0]
+        if start and not text[start - 1].isspace() and (space := re.search(r"\s", text[start:])):
+            start += space.end()
+        yield text[start:].lstrip()
+
+
+def _tokenizer_of(model: SentenceTransformer) -> PreTrainedTokenizerBase | None:
+    """The tokenizer, if it is one that knows the places of tokens."""
+    tokenizer: Any = getattr(model[0], "tokenizer", None)
+    return tokenizer if getattr(tokenizer, "is_fast", False) else None
+
+
+class Embedder:
+    """An encoder as a method uses it: embeddings of length 1, each text encoded once.
+
+    The embeddings of the last texts are kept, since most responses are also the context of the next
+    pair.
+
+    Args:
+        name: how the encoder is found again.
+        model: the encoder.
+        dtype: what it computes in. The embeddings are of float32.
+    """
+
+    def __init__(self, name: str, model: SentenceTransformer, dtype: Dtype = "float32") -> None:
+        self.name, self.model, self.dtype = name, model, dtype
+        self._known: dict[str, Vectors] = {}
+
+    def encode_contexts(self, contexts: Sequence[Context]) -> Vectors:
+        """Returns the embeddings of contexts, [n, d]."""
+        return self.encode_texts(context_texts(self.model, contexts))
+
+    def encode_texts(
+        self, texts: Sequence[str], progress: Callable[[int, int], object] = lambda done, all: None
+    ) -> Vectors:
+        """Returns the embeddings of texts, [n, d].
+
+        Args:
+            texts: too long ones are cut at their last end.
+            progress: called with the number of texts that are done and of all; of equal texts and
+                of those that are known, nothing is left to do.
+        """
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        found = self._known
+        if len(self._known) + len(new) > _REMEMBERED:
+            found = {text: self._known[text] for text in set(texts) if text in self._known}
+            self._known = {}
+        found |= zip(new, embed(self.model, new, self.dtype, progress), strict=True)
+        if len(new) <= _REMEMBERED:
+            self._known = found
+        if not texts:
+            return np.zeros((0, self.model.get_embedding_dimension() or 0), np.float32)
+        return np.stack([found[text] for text in texts])
+
+    def forget(self) -> None:
+        """Forgets all embeddings, as one must when the weights of the encoder change."""
+        self._known = {}
+
+
+def embed(
+    model: SentenceTransformer,
+    texts: Sequence[str],
+    dtype: Dtype = "float32",
+    progress: Callable[[int, int], object] = lambda done, all: None,
+) -> Vectors:
+    """Returns embeddings of length 1, [n, d].
+
+    A batch has texts of about the same number of tokens, and as many as `_BATCH_TOKENS` allow, so
+    that little is computed for padding: 2 % with some thousand texts, where batches of 32 texts
+    sorted by their letters have 30 %.
+
+    Args:
+        model: the encoder.
+        texts: best without repeated ones.
+        dtype: what it computes in.
+        progress: called with the number of texts that are done and of all.
+    """
+    import torch
+
+    vectors = np.zeros((len(texts), model.get_embedding_dimension() or 0), np.float32)
+    device, done = model.device, 0
+    model.eval()
+    most = _BATCH_TOKENS if device.type == "cpu" else _BATCH_TOKENS_OF_GPU
+    prompt = model.prompts.get(model.default_prompt_name or "")
+    with torch.inference_mode():
+        for batch in _batches(_count_tokens(model, texts), most):
+            features: Any = model.preprocess([texts[number] for number in batch], prompt=prompt)
+            features = {
+                name: value.to(device) if isinstance(value, torch.Tensor) else value
+                for name, value in features.items()
+            }
+            with torch.autocast(device.type, torch.bfloat16, enabled=dtype == "bfloat16"):
+                rows = model(features)["sentence_embedding"]
+            vectors[batch] = torch.nn.functional.normalize(rows.float()).cpu().numpy()
+            progress(done := done + len(batch), len(texts))
+    return vectors
+
+
+def _count_tokens(model: SentenceTransformer, texts: Sequence[str]) -> NDArray[np.int64]:
+    """How many tokens of each text the encoder reads; its letters, if it has no tokenizer."""
+    tokenizer, most = _tokenizer_of(model), model.max_seq_length
+    if tokenizer is None or not texts:
+        return np.array([len(text) for text in texts], np.int64)
+    counted = tokenizer(
+        list(texts),
+        truncation=most is not None,
+        max_length=most,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,
+    )["input_ids"]
+    return np.array([len(ids) for ids in counted], np.int64)  # pyright: ignore[reportArgumentType]
+
+
+def _batches(lengths: NDArray[np.int64], most: int) -> Iterator[NDArray[np.int64]]:
+    """Yields the numbers of the texts of each batch, the longest first: too much shows at once."""
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        size = max(1, most // max(1, int(lengths[order[start]])))
+        yield order[start : start + size]
+        start += size
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """What a folder says of the encoder that its method needs."""
+
+    encoder: str
+    sha256: str
+    dtype: Dtype
+
+
+def write_encoder(folder: Path, embedder: Embedder) -> None:
+    """Writes which encoder a method needs: its name and a digest of its weights.
+
+    The folder of an encoder is written with its whole path.
+    """
+    path = Path(embedder.name).expanduser()
+    name = str(path.resolve()) if path.is_dir() else embedder.name
+    row = {"encoder": name, "sha256": digest_weights(embedder.model), "dtype": embedder.dtype}
+    (folder / _RECORD).write_bytes(json_line(row))
+
+
+def read_encoder(folder: Path) -> Embedder:
+    """Returns the encoder that `write_encoder` wrote down.
+
+    Raises:
+        ValueError: if the file is missing or damaged, if the encoder cannot be loaded, or if it is
+            another one by now; names the file.
+    """
+    path = folder / _RECORD
+    if not path.is_file():
+        raise ValueError(f"{printable(folder)}: found no {_RECORD}, expected the encoder's name")
+    row = parse_json(read_text(path), printable(path), "the name of an encoder")
+    try:
+        wanted = _Encoder(**row)
+    except TypeError as error:
+        raise ValueError(
+            f"{printable(path)}: found another record, expected the name of an encoder"
+        ) from error
+    model = load_encoder(wanted.encoder)
+    if (found := digest_weights(model)) != wanted.sha256:
+        raise ValueError(
+            f"{printable(path)}: found {printable(wanted.encoder)} with other weights (SHA-256 "
+            f"{found[:8]}…), expected those that the method was trained with "
+            f"({wanted.sha256[:8]}…)"
+        )
+    return Embedder(wanted.encoder, model, wanted.dtype)
