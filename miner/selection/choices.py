@@ -44,7 +44,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ShownContext:
-    """A context, its true response, and what each method chose among the candidates."""
+    """A context, its true response, and what each method chose among the candidates.
+
+    The example has no turn that none of the methods reads.
+    """
 
     example: Example
     n_candidates: int
@@ -119,15 +122,19 @@ class DrawnBatch:
             for row in range(self.n_shown)
         ]
 
-    def show(self, choices: Sequence[Sequence[Choice]]) -> list[ShownContext]:
+    def show(
+        self, choices: Sequence[Sequence[Choice]], history_turns: int | None
+    ) -> list[ShownContext]:
         """Returns the contexts that are shown, each with what the methods chose.
 
         Args:
             choices: of each method, as `choose` returns them.
+            history_turns: the most that a method reads of a context before its last turn.
         """
+        examples = keep_turns(self.examples[: self.n_shown], history_turns)
         return [
-            ShownContext(self.examples[row], len(self.examples), tuple(of[row] for of in choices))
-            for row in range(self.n_shown)
+            ShownContext(example, len(self.examples), tuple(of[row] for of in choices))
+            for row, example in enumerate(examples)
         ]
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from miner.files import printable
 from miner.selection.choices import Choice, DrawnBatch, ShownContext
-from miner.selection.examples import keep_turns, refuse_shared_books
+from miner.selection.examples import keep_turns, refuse_shared_books, refuse_too_few
 from miner.selection.method_folder import load_method, read_curve, read_record
 from miner.selection.methods import Step
 from miner.selection.scoring import Score, Scoring, score_method
+from miner.selection.tasks import BATCH
 
 if TYPE_CHECKING:
     from miner.selection.sources import SourceExamples
@@ -102,10 +103,11 @@ def compare_methods(
         OSError: if a file cannot be read.
     """
     names = name_folders(folders)
-    records = [read_record(folder) for folder in folders]
+    records = read_records(folders)
     for name, record in zip(names, records, strict=True):
         where = f"{name} on {found.name}"
         refuse_shared_books(_books_of(record), found.books, where)
+    refuse_too_few(found.examples, BATCH, found.name)
     drawn = DrawnBatch.draw(found.examples, n_shown, scoring.seed) if n_shown else None
     rows: list[ComparedMethod] = []
     choices: list[list[Choice]] = []
@@ -120,10 +122,19 @@ def compare_methods(
             choices.append(drawn.choose(trained, name))
     return Comparison(
         tuple(rows),
-        "",
+        _scored(found, records, scoring),
         tuple(_notes(found, names, records)),
-        tuple(drawn.show(choices)) if drawn else (),
+        tuple(drawn.show(choices, _most_turns(records))) if drawn else (),
     )
+
+
+def read_records(folders: Sequence[Path]) -> list[dict[str, Any]]:
+    """Returns what `method.json` says in each folder.
+
+    Raises:
+        ValueError: if a folder holds no method; names it.
+    """
+    return [read_record(folder) for folder in folders]
 
 
 def name_folders(folders: Sequence[Path]) -> list[str]:
@@ -144,6 +155,26 @@ def name_folders(folders: Sequence[Path]) -> list[str]:
         least = next(n for n in range(1, len(own) + 1) if own[-n:] not in [o[-n:] for o in others])
         names.append(printable("/".join(own[-least:])))
     return names
+
+
+def _scored(found: SourceExamples, records: Sequence[Mapping[str, Any]], scoring: Scoring) -> str:
+    """What exactly was scored, in one line."""
+    turns = {record["history_turns"] for record in records}
+    most = _most_turns(records)
+    if len(turns) > 1:
+        context = "contexts as long as each method reads"
+    elif most is None:
+        context = "contexts of all turns"
+    else:
+        context = f"contexts of {most + 1} turn{'s' * (most > 0)}"
+    source = ", ".join((found.name, *found.notes))
+    return f"{source}: {scoring.describe(found.examples)}; {context}"
+
+
+def _most_turns(records: Sequence[Mapping[str, Any]]) -> int | None:
+    """The most turns before the last one of a context that a method reads; None for all."""
+    turns = [record["history_turns"] for record in records]
+    return None if None in turns else max(turns)
 
 
 def _books_of(record: Mapping[str, Any]) -> set[str]:

@@ -113,7 +113,12 @@ def _load_from_hub(name: str, load: type[SentenceTransformer]) -> SentenceTransf
     try:
         return load(full, local_files_only=True)
     except Exception:  # not here, or not all of it
-        HfApi().model_info(full, timeout=_HUB_SECONDS)
+        try:
+            HfApi().model_info(full, timeout=_HUB_SECONDS)
+        except Exception as error:
+            raise ValueError(
+                f"it is not on this computer, and the Hub says: {reason_of(error)}"
+            ) from error
     return load(full)
 
 
@@ -210,7 +215,9 @@ class Embedder:
     """
 
     def __init__(self, name: str, model: SentenceTransformer, dtype: Dtype = "float32") -> None:
-        self.name, self.model, self.dtype = name, model, dtype
+        self.name = name
+        self.model = model
+        self.dtype: Dtype = dtype
         self._known: dict[str, Vectors] = {}
 
     def encode_contexts(self, contexts: Sequence[Context]) -> Vectors:
@@ -227,17 +234,20 @@ class Embedder:
             progress: called with the number of texts that are done and of all; of equal texts and
                 of those that are known, nothing is left to do.
         """
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        found = self._known
-        if len(self._known) + len(new) > _REMEMBERED:
-            found = {text: self._known[text] for text in set(texts) if text in self._known}
-            self._known = {}
-        found |= zip(new, embed(self.model, new, self.dtype, progress), strict=True)
-        if len(new) <= _REMEMBERED:
-            self._known = found
-        if not texts:
-            return np.zeros((0, self.model.get_embedding_dimension() or 0), np.float32)
-        return np.stack([found[text] for text in texts])
+        known = self._known
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        found = dict(zip(new, embed(self.model, new, self.dtype, progress), strict=True))
+        rows = [known[text] if text in known else found[text] for text in texts]
+        if len(known) + len(found) > _REMEMBERED:
+            known.clear()
+        if len(found) <= _REMEMBERED:
+            known.update(found)
+        return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32)
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers an embedding has."""
+        return dimension_of(self.model)
 
     def forget(self) -> None:
         """Forgets all embeddings, as one must when the weights of the encoder change."""
@@ -264,7 +274,7 @@ def embed(
     """
     import torch
 
-    vectors = np.zeros((len(texts), model.get_embedding_dimension() or 0), np.float32)
+    vectors = np.zeros((len(texts), dimension_of(model)), np.float32)
     device, done = model.device, 0
     model.eval()
     most = _BATCH_TOKENS if device.type == "cpu" else _BATCH_TOKENS_OF_GPU
@@ -281,6 +291,18 @@ def embed(
             vectors[batch] = torch.nn.functional.normalize(rows.float()).cpu().numpy()
             progress(done := done + len(batch), len(texts))
     return vectors
+
+
+def dimension_of(model: SentenceTransformer) -> int:
+    """Returns how many numbers an embedding of an encoder has.
+
+    Raises:
+        ValueError: if the encoder does not say it.
+    """
+    dimension = model.get_embedding_dimension()
+    if dimension is None:
+        raise ValueError("found an encoder without a dimension, expected one of sentences")
+    return dimension
 
 
 def _count_tokens(model: SentenceTransformer, texts: Sequence[str]) -> NDArray[np.int64]:

@@ -15,7 +15,12 @@ from miner.app.cli.main import main
 from miner.models.load import AUTO, SHIPPED, find_registered_taggers
 
 COMMANDS = {(name,): command for name, command in main.commands.items()}
-COMMANDS |= {("gold", name): one for name, one in main.commands["gold"].commands.items()}
+COMMANDS |= {
+    (group, name): one
+    for group in ("gold", "selection")
+    for name, one in main.commands[group].commands.items()
+}
+GROUPS = [(), ("gold",), ("selection",)]
 PLACES = {"PDNC": CORPUS, "DIR": BOOKS}
 
 
@@ -35,10 +40,10 @@ def words_of(example):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=" ".join)
 def test_a_help_ends_with_one_to_three_examples(path):
-    """The two groups of commands have more."""
+    """The groups of commands have more."""
     found = EXAMPLES[path]
-    assert 1 <= len(found) <= (6 if path in ((), ("gold",)) else 3)
-    if path not in ((), ("gold",)):
+    assert 1 <= len(found) <= (6 if path in GROUPS else 3)
+    if path not in GROUPS:
         assert COMMANDS[path].help.rstrip().splitlines()[-1].strip().startswith("miner ")
         assert any(example.startswith(" ".join(["miner", *path])) for example in found)
 

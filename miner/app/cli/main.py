@@ -21,6 +21,7 @@ from miner.app.cli import (
 )
 from miner.app.cli.errors import CommandGroup
 from miner.app.cli.gold.group import group as gold_group
+from miner.app.cli.selection.group import group as selection_group
 from miner.version import __version__
 
 
@@ -96,3 +97,4 @@ _MODULES = (
 for _module in _MODULES:
     main.add_command(_module.command)
 main.add_command(gold_group)
+main.add_command(selection_group)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from miner.corpus.progress import Progress
 
 
+_NAME = 24  # characters of the name of what a `CountBar` shows
+
+
 class MiningBar:
     """A bar on stderr while books are mined, as a context manager.
 
@@ -111,16 +114,15 @@ class CountBar:
     `quiet`, or if stderr is no terminal.
 
     Args:
-        name: of the work.
-        unit: what is counted, in the plural.
+        name: of the work; a long one is cut, so that the bar is one line of 80 characters.
         quiet: whether nothing is shown.
     """
 
-    def __init__(self, name: str, unit: str, quiet: bool) -> None:
+    def __init__(self, name: str, quiet: bool) -> None:
         self._bar: Bar | None = None
         if not quiet and sys.stderr.isatty():
-            self._bar = _new_count_bar(unit)
-            self._task = self._bar.add_task(name, total=None)
+            self._bar = _new_count_bar()
+            self._task = self._bar.add_task(_cut(name), total=None)
 
     def show(self, done: int, total: int) -> None:
         """Shows how many of all are done. The bar appears with the first call."""
@@ -131,7 +133,7 @@ class CountBar:
     def rename(self, name: str) -> None:
         """Begins anew, with another name."""
         if self._bar is not None:
-            self._bar.reset(self._task, description=name, total=None)
+            self._bar.reset(self._task, description=_cut(name), total=None)
 
     def __enter__(self) -> Self:
         return self
@@ -141,7 +143,11 @@ class CountBar:
             self._bar.stop()
 
 
-def _new_count_bar(unit: str) -> Bar:
+def _cut(name: str) -> str:
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+def _new_count_bar() -> Bar:
     from rich import progress
     from rich.console import Console
     from rich.text import Text
@@ -150,16 +156,18 @@ def _new_count_bar(unit: str) -> Bar:
         """How many are done, how many a second, and the time that is left."""
 
         def render(self, task: progress.Task) -> Text:
-            done = f"{task.completed:,.0f} of {task.total or 0:,.0f} {unit}"
+            if task.total is None:
+                return Text("")
+            done = f"{task.completed:,.0f} of {task.total:,.0f}"
             if not task.speed:
                 return Text(done)
-            left = round(((task.total or task.completed) - task.completed) / task.speed)
+            left = round((task.total - task.completed) / task.speed)
             clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
             return Text(f"{done}, {task.speed:,.0f}/s, {clock} left")
 
     return progress.Progress(
         progress.TextColumn("{task.description}"),
-        progress.BarColumn(bar_width=12),
+        progress.BarColumn(bar_width=8),
         Counted(),
         console=Console(stderr=True),
         transient=True,

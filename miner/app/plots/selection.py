@@ -14,6 +14,7 @@ from miner.selection.scoring import Score
 
 _PANEL, _ROW = 2.6, 0.34  # width of a panel and height of a row, in inches
 _MOST_COLUMNS = 3  # panels side by side
+_ROOM = 1.15  # of an axis, as a multiple of the furthest end
 _MOST_TICKS = 6  # of an axis of sizes
 
 
@@ -50,7 +51,8 @@ def plot_scores(rows: Sequence[ComparedMethod], scored: str) -> Figure:
     for number, (axes, task) in enumerate(zip(panels, tasks, strict=True)):
         for place, (row, look) in enumerate(zip(rows, looks, strict=True)):
             _draw_score(axes, _score_of(row, task), place, look)
-        axes.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5))
+        furthest = max(_ends(_score_of(row, task))[1] for row in rows)
+        axes.set(xlim=(0, min(1, _ROOM * furthest) or 1), ylim=(len(rows) - 0.5, -0.5))
         axes.set_title(" ".join(task), fontsize=SMALL + 2)
         is_first = number % _MOST_COLUMNS == 0
         axes.set_yticks(range(len(rows)), [row.name if is_first else "" for row in rows])

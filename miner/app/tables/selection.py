@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from miner.selection.methods import Step
+from miner.app.tables.layout import Shown, new_table
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from miner.selection.choices import ShownContext
+    from miner.selection.comparison import Comparison
+    from miner.selection.methods import Step
+    from miner.selection.papers import PublishedTable
+    from miner.selection.scoring import Score
+
+_GAP = 2  # blanks between two columns
+_LONGEST_LINE = 100  # characters of a line of text, in a terminal of any width
+_LEAST_TEXT = 20  # characters of a line of text beside its label
 _FAST = 100  # pairs a second, from which decimals say nothing
 
 
@@ -52,3 +64,109 @@ def _size(part: Mapping[str, Any]) -> str:
     n = len(part["books"])
     of = f"{n:,} book{'s' * (n != 1)}" if n else "books without an id"
     return f"{part['examples']:,} pairs of {of}"
+
+
+def tabulate_comparison(comparison: Comparison, width: int) -> list[Shown]:
+    """A table of methods against tasks, what was scored, and the contexts that are shown.
+
+    Args:
+        comparison: the scores.
+        width: of the terminal, in characters; a table that is wider is divided.
+    """
+    rows = comparison.rows
+    columns = [("trained on", [f"{row.record['train']['examples']:,}" for row in rows])]
+    for number, score in enumerate(rows[0].scores):
+        head = f"{score.task} {score.measure}"
+        columns.append((head, [format_score(row.scores[number]) for row in rows]))
+    shown: list[Shown] = [*_tables([row.name for row in rows], columns, width)]
+    return [*shown, *_lines_below(comparison, width)]
+
+
+def tabulate_published(tables: Sequence[PublishedTable]) -> list[Shown]:
+    """The tables of the papers, for their own data."""
+    shown: list[Shown] = []
+    for published in tables:
+        table = new_table(("", *published.columns, "here"), ("here",))
+        for name, values, here in published.rows:
+            table.add_row(name, *(f"{value:.3f}" for value in values), here)
+        shown += [published.source, table]
+    return shown
+
+
+def tabulate_scores(comparison: Comparison, width: int) -> list[Shown]:
+    """A row for each task of one method, what was scored, and the contexts that are shown."""
+    (row,) = comparison.rows
+    table = new_table(("", "score [95%]"))
+    for score in row.scores:
+        table.add_row(f"{score.task} {score.measure}", format_score(score))
+    trained = row.record["train"]
+    about = f"{row.name}: {row.record['method']}, trained on {_size(trained)}"
+    return [about, f"  {describe_part(trained)}", "", table, *_lines_below(comparison, width)]
+
+
+def format_score(score: Score) -> str:
+    """Returns a score with its 95% interval, if it has one: "0.301 [0.285–0.322]"."""
+    if score.low is None or score.high is None:
+        return f"{score.value:.3f}"
+    return f"{score.value:.3f} [{score.low:.3f}–{score.high:.3f}]"
+
+
+def _tables(
+    names: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]], width: int
+) -> list[Table]:
+    """The columns in as many tables as a terminal needs; each begins with the names."""
+    first = max(map(len, names))
+    parts: list[list[tuple[str, Sequence[str]]]] = []
+    room = 0
+    for head, cells in columns:
+        taken = max(map(len, (head, *cells))) + _GAP
+        if not parts or taken > room:
+            parts.append([])
+            room = width - first
+        parts[-1].append((head, cells))
+        room -= taken
+    tables: list[Table] = []
+    for part in parts:
+        table = new_table(("", *(head for head, _ in part)))
+        for number, name in enumerate(names):
+            table.add_row(name, *(cells[number] for _, cells in part))
+        tables.append(table)
+    return tables
+
+
+def _lines_below(comparison: Comparison, width: int) -> list[Shown]:
+    width = min(width, _LONGEST_LINE)
+    lines = [fill(f"scored: {comparison.scored}", width, subsequent_indent="  ")]
+    lines += [fill(note, width, subsequent_indent="  ") for note in comparison.notes]
+    return [*lines, *(line for one in comparison.shown for line in _show_context(one, width))]
+
+
+def _show_context(shown: ShownContext, width: int) -> list[str]:
+    """A context, its true response, and what each method ranked first."""
+    example, n = shown.example, shown.n_candidates
+    *before, last = example.context
+    texts = [*(("before", turn) for turn in before), ("context", last)]
+    texts.append(("response", example.response))
+    for one in shown.choices:
+        said = one.response
+        if one.is_true:
+            said = "the true response"
+        else:
+            said += f" (place of the true response: {one.place:g} of {n})"
+        texts.append((one.method, said))
+    indent = max(len(label) for label, _ in texts) + _GAP
+    place = f", book {example.book}" if example.book else ""
+    place += f", chapter {example.chapter}" if example.chapter else ""
+    return [
+        "",
+        f"ranked first of {n} responses{place}",
+        *(
+            fill(
+                " ".join(text.split()),
+                max(width, indent + _LEAST_TEXT),
+                initial_indent=label.ljust(indent),
+                subsequent_indent=" " * indent,
+            )
+            for label, text in texts
+        ),
+    ]

@@ -13,7 +13,6 @@ from miner.app.cli.options import (
     json_option,
     language_option,
     mirror_option,
-    quiet_option,
 )
 from miner.app.cli.selection.compare import compare_folders, scoring_options
 from miner.app.cli.selection.sources import SourceName, split_option
@@ -28,9 +27,13 @@ from miner.app.cli.terminal import open_console, show, show_json
 @language_option()
 @books_option
 @mirror_option
-@quiet_option
 @json_option
-def command(folder: Path, source: str, quiet: bool, as_json: bool, **values: Any) -> None:
+def command(
+    folder: Path,
+    source: str,
+    as_json: bool,
+    **values: Any,  # noqa: ANN401 - the values of shared options
+) -> None:
     """Score a trained METHOD on the pairs of SOURCE.
 
     METHOD is a folder of `miner selection train`. Each score is the share of contexts whose true
@@ -43,7 +46,7 @@ def command(folder: Path, source: str, quiet: bool, as_json: bool, **values: Any
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.selection import tabulate_scores
 
-    compared = compare_folders((folder,), source, quiet=quiet or as_json, **values)
+    compared = compare_folders((folder,), source, quiet=as_json, **values)
     if as_json:
         show_json(compared.to_json())
     else:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from miner.app.cli.books import book_reader, show_left_out
 
@@ -20,10 +21,8 @@ class SourceName(click.ParamType):
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
+    ) -> list[CompletionItem]:
         """Files."""
-        from click.shell_completion import CompletionItem
-
         return [CompletionItem(incomplete, type="file")]
 
 

@@ -208,7 +208,7 @@ def _train(
         if not quiet and not as_json:
             click.echo(describe_step(step))
 
-    with CountBar(f"training {kind.name}", "pairs", quiet or as_json) as bar:
+    with CountBar(f"training {kind.name}", quiet or as_json) as bar:
         trained = train_method(
             kind,
             options,
