@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.selection.examples import Context, Example, normal_form
+from miner.selection.words import split_words
 
 if TYPE_CHECKING:
     from miner.selection.methods import Method, Vectors
 
 BATCH = 100  # responses among which the true one is found; CD, section 4
+_LONGEST_CONTEXT = 20  # C of UD, section 3.4: the turns of the longest context that is wanted
 _CHUNK = 4096  # texts that a method encodes at a time, so that progress is seen
+_ROWS = 512  # examples that are compared with all responses at a time
 _ROUNDING = 8  # units of the last place: scores that are closer are the same
 
 
@@ -78,6 +81,11 @@ def encode(
             method.encode_responses, responses, lambda done: progress(len(contexts) + done, total)
         ),
     )
+
+
+def encode_contexts(method: Method, contexts: Sequence[Context]) -> Vectors:
+    """Returns the vectors of contexts, [contexts, d], of at least one."""
+    return _in_chunks(method.encode_contexts, contexts, lambda done: None)
 
 
 def _in_chunks(
@@ -174,3 +182,176 @@ def dense(vectors: Vectors) -> NDArray[np.floating]:
     """Returns vectors as an array of numbers with a decimal point, whatever they were."""
     array = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
     return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+
+
+def draw_contexts(contexts: Sequence[Context], random: np.random.Generator) -> list[Context]:
+    """Returns contexts of the lengths that UD draws: mostly short ones (section 3.4).
+
+    The last c = min(t - 1, n - 1) turns stay, where t - 1 is the number of turns before the
+    response, n = 10 C / eta + 2, eta is uniform between C / 2 and 10 C, and C is 20.
+
+    Args:
+        contexts: with all the turns that a method reads.
+        random: what draws.
+    """
+    most = _LONGEST_CONTEXT
+    eta = random.uniform(most / 2, 10 * most, len(contexts))
+    lengths = np.floor(10 * most / eta + 2).astype(int) - 1
+    return [context[-length:] for context, length in zip(contexts, lengths, strict=True)]
+
+
+def other_books(examples: Sequence[Example]) -> list[NDArray[np.int64]]:
+    """Returns, for each example, the numbers of the examples of other books.
+
+    Examples without a book, and those of a source with one book, get all others. Examples of one
+    book share one array.
+    """
+    books = np.array([one.book for one in examples])
+    everywhere = np.arange(len(examples))
+    pools = {name: np.flatnonzero(books != name) for name in set(books.tolist()) - {""}}
+    pools[""] = everywhere
+    if len(pools) == 2 and "" not in books:  # one book: anywhere else in it
+        return [everywhere] * len(examples)
+    return [pools[one.book] for one in examples]
+
+
+def same_chapter(examples: Sequence[Example]) -> list[NDArray[np.int64]]:
+    """Returns, for each example, the numbers of the examples of its chapter.
+
+    It is empty for an example without a book or a chapter.
+    """
+    of_chapter: dict[tuple[str, int], list[int]] = {}
+    for number, one in enumerate(examples):
+        if one.book and one.chapter:
+            of_chapter.setdefault((one.book, one.chapter), []).append(number)
+    pools = {place: np.array(numbers) for place, numbers in of_chapter.items()}
+    none = np.zeros(0, np.int64)
+    return [pools.get((one.book, one.chapter), none) for one in examples]
+
+
+def draw_candidates(
+    pools: Sequence[NDArray[np.int64]],
+    equal: NDArray[np.int64],
+    n_false: int,
+    random: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Returns false candidates for each example, drawn at random (UD, section 3.4).
+
+    They are different examples, none with a response equal to the true one.
+
+    Args:
+        pools: for each example, the numbers of those that may be drawn.
+        equal: the numbers of `equal_responses`.
+        n_false: how many are drawn.
+        random: what draws.
+
+    Returns:
+        Their numbers, [examples, n_false]; a row of -1 where a pool has too few.
+    """
+    drawn = np.full((len(equal), n_false), -1, np.int64)
+    groups: dict[int, list[int]] = {}
+    for number, pool in enumerate(pools):
+        groups.setdefault(id(pool), []).append(number)
+    for numbers in groups.values():
+        pool = pools[numbers[0]]
+        own = equal[np.array(numbers)]
+        same, counts = np.unique(equal[pool], return_counts=True)
+        n_equal = dict(zip(same.tolist(), counts.tolist(), strict=True))
+        for number, of_response in zip(numbers, own.tolist(), strict=True):
+            n_left = len(pool) - n_equal.get(of_response, 0)
+            if n_left < n_false:
+                continue
+            if n_left < 4 * n_false:  # few: all of them in a random order
+                left = pool[equal[pool] != of_response]
+                drawn[number] = random.permutation(left)[:n_false]
+                continue
+            while True:  # many: a draw with an equal response or a repeated one is rare
+                row = pool[random.integers(len(pool), size=n_false)]
+                if len(set(row.tolist())) == n_false and (equal[row] != of_response).all():
+                    drawn[number] = row
+                    break
+    return drawn
+
+
+def similar_candidates(
+    examples: Sequence[Example], equal: NDArray[np.int64], n_false: int
+) -> NDArray[np.int64]:
+    """Returns the responses of other books that are most like the true one (UD, section 6.2).
+
+    What is like it is measured by the cosine of TF-IDF vectors, with the statistics of the judged
+    responses. Of equal responses the first is taken; of those as like, too.
+
+    Args:
+        examples: what is judged.
+        equal: the numbers of `equal_responses`.
+        n_false: how many are taken.
+
+    Returns:
+        Their numbers, [examples, n_false]; a row of -1 where other books have too few.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    first = np.unique(equal, return_index=True)[1]  # one example of each response
+    splitter: Any = split_words  # the types of scikit-learn know no callable
+    counter = TfidfVectorizer(analyzer=splitter)
+    try:
+        vectors = counter.fit_transform([one.response for one in examples])
+    except ValueError:  # no response has a word
+        return np.full((len(examples), n_false), -1, np.int64)
+    books = np.array([one.book for one in examples])
+    has_others = len(set(books.tolist()) - {""}) > 1
+    found = np.full((len(examples), n_false), -1, np.int64)
+    of_first = vectors[first].T.tocsr()
+    for start in range(0, len(examples), _ROWS):
+        rows = np.arange(start, min(start + _ROWS, len(examples)))
+        likeness = np.asarray((vectors[rows] @ of_first).todense())
+        barred = equal[first][None, :] == equal[rows][:, None]
+        if has_others:
+            barred |= (books[first][None, :] == books[rows][:, None]) & (books[rows] != "")[:, None]
+        likeness[barred] = -1
+        order = np.argsort(-likeness, axis=1, kind="stable")[:, :n_false]
+        enough = (~barred).sum(axis=1) >= n_false
+        found[rows[enough]] = first[order[enough]]
+    return found
+
+
+def rank_among(
+    contexts: Vectors,
+    responses: Vectors,
+    numbers: NDArray[np.int64],
+    candidates: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Counts the candidates that score higher than the true response, and as high.
+
+    Args:
+        contexts: [examples, d].
+        responses: [examples, d].
+        numbers: the examples that are ranked, [ranked].
+        candidates: the numbers of the false responses of each, [ranked, n_false].
+
+    Returns:
+        Two times [ranked].
+
+    Raises:
+        ValueError: if a score is not a number.
+    """
+    n, n_false = candidates.shape
+    columns = np.concatenate([numbers[:, None], candidates], axis=1)
+    better, tied = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for start in range(0, n, _CHUNK):
+        rows = slice(start, min(start + _CHUNK, n))
+        of_rows, own = columns[rows], contexts[numbers[rows]]
+        scores = np.stack(
+            [_row_products(own, responses[of_rows[:, k]]) for k in range(n_false + 1)], axis=1
+        )
+        false = np.ones(scores.shape, bool)
+        false[:, 0] = False
+        better[rows], tied[rows] = count_above(scores, scores[:, 0], false)
+    return better, tied
+
+
+def _row_products(left: Vectors, right: Vectors) -> NDArray[np.floating]:
+    """The dot product of each row with the row of the same number."""
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        return np.einsum("nd,nd->n", left, right)
+    return np.asarray((left * right).sum(axis=1), dtype=np.float64).ravel()

@@ -115,7 +115,7 @@ def test_the_help_of_a_method_has_its_options():
     assert "--k1 " in text and "--b " in text and "--most-pairs N" in text
 
 
-def pairs(tmp_path, n, response="Yes, number {}.", book="", name="pairs.csv"):
+def pairs(tmp_path, n, response="Yes number {}.", book="", name="pairs.csv"):
     """A file of n pairs of a user."""
     rows = "".join(f"{book},Is this {i}?,{response.format(i)}\n" for i in range(n))
     path = tmp_path / name

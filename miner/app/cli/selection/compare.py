@@ -38,7 +38,7 @@ _SCORING = (
         default=10,
         show_default=True,
         metavar="N",
-        help="Draw the batches of 100 so often; a score is the mean.",
+        help="Draw the false responses so often; a score is the mean.",
     ),
     click.option(
         "--resamples",
@@ -47,6 +47,12 @@ _SCORING = (
         show_default=True,
         metavar="N",
         help="Draws of books for the 95% intervals.",
+    ),
+    click.option(
+        "--harder",
+        is_flag=True,
+        help="Score 1 in 10 with false responses of the same chapter, and with those most like "
+        "the true one, too.",
     ),
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Random seed of all that is drawn."
@@ -147,7 +153,7 @@ def compare_folders(
     mirror: str | None,
     n_shown: int,
     quiet: bool,
-    **scoring: int,
+    **scoring: Any,  # noqa: ANN401 - the fields of `Scoring`
 ) -> Comparison:
     """Returns the scores of methods on a source, and shows a bar meanwhile.
 
