@@ -1,7 +1,7 @@
 """Asks whether better mining makes better dialogue data: one method, one task, several miners.
 
-    python tests/benchmarks/bench_miners.py --books DIR --work DIR [--encoder PATH] [--mcn DIR]
-        [--pairs 20000] [--all] [--method map --method n-grams] [--seeds 3] [-o FILE]
+    python tests/benchmarks/bench_miners.py --books DIR --work DIR [--encoder NAME] [--mcn DIR]
+        [--pairs 10000] [--all] [--method map --method tf-idf] [--seeds 3] [-o FILE]
 
 Every miner reads the same English books: those of the folder that are neither in the dev and test
 splits of the annotations nor by one of their authors. A method learns from the pairs of each, the
@@ -20,8 +20,8 @@ The miners:
 - random: two turns that stand in the same chapter, at random: a floor.
 
 What is mined is kept in the work folder, and so is every trained method, so that an interrupted run
-goes on. Intervals: 95%, books drawn anew 1,000 times, of the mean over the seeds. `difference` is
-that of a miner and the gap on the same test pairs, with its interval.
+goes on. Intervals: 95%, books drawn anew 1,000 times, of the mean over the seeds. `over the gap` is
+the difference of a miner and the gap on the same test pairs, with its interval.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import json
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -45,6 +45,19 @@ from miner.books.names import id_of
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TaggedSpan
 from miner.selection.examples import Example, keep_turns
+from miner.selection.method_folder import load_method
+from miner.selection.methods import find_method
+from miner.selection.scoring import (
+    Outcome,
+    Score,
+    Scoring,
+    mean_outcome,
+    score_outcome,
+    subtract,
+    try_method,
+)
+from miner.selection.sources import read_source
+from miner.selection.training import Part, train_method
 
 ROOT = Path(__file__).parents[2]
 SURE = 0.7
@@ -165,3 +178,135 @@ def draw(examples: Sequence[Example], n: int, seed: int) -> list[Example]:
     """`n` of the examples at random, in their order."""
     chosen = sorted(random.Random(seed).sample(range(len(examples)), min(n, len(examples))))
     return [examples[i] for i in chosen]
+
+
+SCORING = Scoring()
+SHOWN = ("1-of-100 R@1", "1-of-100 MRR", "1 in 10 R@1")
+
+
+def trained(
+    method: str,
+    miner: str,
+    examples: list[Example],
+    validation: list[Example],
+    seed: int,
+    work: Path,
+    encoder: str | None,
+) -> Path:
+    """The folder of a trained method; it is trained if it is not there."""
+    out = work / "trained" / f"{method}-{miner.replace(' ', '-')}-{len(examples)}-{seed}"
+    if not out.exists():
+        kind = find_method(method)
+        options = kind.read_options({"encoder": encoder} if encoder and takes(kind) else {})
+        out.parent.mkdir(parents=True, exist_ok=True)
+        parts = Part(examples, miner), Part(validation, "annotations, dev")
+        train_method(kind, options, *parts, out, seed=seed, resume=True)
+    return out
+
+
+def takes(kind: Any) -> bool:
+    """Whether a method has an encoder."""
+    return "encoder" in kind.options.__dataclass_fields__
+
+
+def tried(folder: Path, judged: list[Example]) -> dict[str, Outcome]:
+    """What a trained method does on each judged pair, by task and measure."""
+    outcomes = try_method(load_method(folder).method, judged, SCORING)
+    return {f"{one.task} {one.measure}": one for one in outcomes}
+
+
+def written(score: Score) -> str:
+    """A score with its interval."""
+    return f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
+
+
+def ask(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """A row for each judged source, method, miner and number of pairs."""
+    sources = {"annotations": judged_examples(ROOT / "annotations", options.books)}
+    if options.mcn:
+        sources["MCN"] = judged_examples(options.mcn, options.books)
+    validation = judged_examples(ROOT / "annotations", options.books, "dev")
+    rows = []
+    for method in options.method:
+        for n in [options.pairs, None] if options.all else [options.pairs]:
+            found: dict[str, dict[str, dict[str, list[Outcome]]]] = {}
+            sizes: dict[str, int] = {}
+            for seed in range(options.seeds):
+                for name, examples in sets_of(options.work, seed).items():
+                    some = draw(examples, n, seed) if n else examples
+                    sizes[name] = len(some)
+                    args = method, name, some, validation, seed, options.work, options.encoder
+                    folder = trained(*args)
+                    for source, judged in sources.items():
+                        by = found.setdefault(source, {}).setdefault(name, {})
+                        for what, outcome in tried(folder, judged).items():
+                            by.setdefault(what, []).append(outcome)
+                    print(f"{method} {name} seed {seed}: done", file=sys.stderr, flush=True)
+            for source, by_miner in found.items():
+                rows += rows_of(source, method, by_miner, sizes, sources[source])
+    return rows
+
+
+def rows_of(
+    source: str,
+    method: str,
+    by_miner: dict[str, dict[str, list[Outcome]]],
+    sizes: dict[str, int],
+    judged: list[Example],
+) -> list[dict[str, Any]]:
+    """The scores of each miner, the mean over the seeds, and its difference to the gap."""
+    means = {
+        name: {what: mean_outcome(of) for what, of in by.items()} for name, by in by_miner.items()
+    }
+    rows = []
+    for name, by in means.items():
+        row: dict[str, Any] = {"on": source, "method": method, "miner": name, "pairs": sizes[name]}
+        for what in SHOWN:
+            row[what] = written(score_outcome(by[what], judged, SCORING))
+        if name != "gap":
+            first = SHOWN[0]
+            over = subtract(by[first], means["gap"][first])
+            row["over the gap"] = written(score_outcome(over, judged, SCORING))
+        rows.append(row)
+    return rows
+
+
+def judged_examples(folder: Path, books: Path, split: str = "test") -> list[Example]:
+    """The true pairs of a split, the immediate context alone."""
+    found = read_source(str(folder), split, "test", language="en", read=reader(books))
+    return keep_turns(found.examples, 0)
+
+
+def reader(books: Path) -> Any:
+    """What reads an annotated book by its id."""
+    from miner.app.cli.books import book_reader
+
+    return book_reader(books, None)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--books", type=Path, required=True, help="folder of Gutenberg HTML files")
+    parser.add_argument("--work", type=Path, required=True, help="folder for what is made")
+    parser.add_argument("--encoder", help="sentence encoder of the methods that have one")
+    parser.add_argument("--mcn", type=Path, help="folder of the labels of MCN")
+    parser.add_argument("--pairs", type=int, default=10_000, help="pairs of each miner")
+    parser.add_argument("--all", action="store_true", help="ask again with all pairs of each")
+    parser.add_argument("--method", action="append", help="of `miner selection train`")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("-o", "--out", type=Path, help="file for the rows (JSON Lines)")
+    options = parser.parse_args()
+    options.method = options.method or ["tf-idf", "map"]
+    mine_all(options.books, options.work)
+    rows = ask(options)
+    columns = ["on", "method", "miner", "pairs", *SHOWN, "over the gap"]
+    print("| " + " | ".join(columns) + " |")
+    print("|---" * len(columns) + "|")
+    for row in rows:
+        print("| " + " | ".join(str(row.get(column, "")) for column in columns) + " |")
+    if options.out:
+        options.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
