@@ -216,7 +216,9 @@ def tried(folder: Path, judged: list[Example]) -> dict[str, Outcome]:
 
 
 def written(score: Score) -> str:
-    """A score with its interval."""
+    """A score with its interval, where there are books to draw anew."""
+    if score.low is None:
+        return f"{score.value:.3f}"
     return f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
 
 

@@ -57,7 +57,6 @@ if TYPE_CHECKING:
 _RATES = (10.0, 3.0, 1.0, 0.3, 0.01)
 _PENALTIES = (0.0, 0.1, 0.01, 0.001)
 _MIDDLE = (1.0, 0.01)  # of the rates and of the penalties that are not 0
-_SMOOTHING = 0.2
 _FIRST_SQUARES = 0.1  # with which Adagrad begins, in TensorFlow
 _MAP, _RUNS = "map.safetensors", "runs.jsonl"
 _SHARD = 8192  # texts whose embeddings are one file of a training that can be resumed
@@ -254,6 +253,8 @@ class _Learning:
     def _epoch(self) -> float:
         import torch
 
+        from miner.selection.networks.losses import smoothed_loss
+
         n, size = len(self._equal), self._options.batch
         losses: list[float] = []
         order = torch.randperm(n, generator=self._random)
@@ -263,7 +264,7 @@ class _Learning:
             mapped = self._responses[batch] @ self._mapping().T
             scores = self._contexts[batch] @ mapped.T
             same = self._equal[batch][:, None] == self._equal[batch][None, :]
-            loss = smoothed_loss(scores, same, _SMOOTHING)
+            loss = smoothed_loss(scores, same)
             loss = loss + self._penalty * 0.5 * self._matrix.square().sum()
             self._optimizer.zero_grad()
             loss.backward()
@@ -285,21 +286,3 @@ class _Learning:
         batches = draw_batches(len(judged.equal), BATCH, np.random.default_rng(0))
         better, tied = rank_in_batches(judged.contexts, mapped, judged.equal, batches)
         return float(recall_of(better, tied, 1).mean())
-
-
-def smoothed_loss(scores: torch.Tensor, same: torch.Tensor, smoothing: float) -> torch.Tensor:
-    """Returns the mean cross-entropy of the true responses, with label smoothing.
-
-    A response that equals the true one is no false one, and has no part in the sum.
-
-    Args:
-        scores: of each response for each context, [n, n]; the true ones are on the diagonal.
-        same: which responses are equal, [n, n].
-        smoothing: the share of the target that is spread over all responses that take part.
-    """
-    import torch
-
-    barred = same & ~torch.eye(len(same), dtype=torch.bool, device=same.device)
-    chances = scores.masked_fill(barred, -torch.inf).log_softmax(dim=1)
-    spread = chances.masked_fill(barred, 0).sum(dim=1) / (~barred).sum(dim=1)
-    return -((1 - smoothing) * chances.diagonal() + smoothing * spread).mean()

@@ -1,0 +1,1 @@
+"""Networks that are trained from scratch: their words, their files and their common training."""
