@@ -21,9 +21,12 @@ from miner.app.cli.main import main
 from miner.models.load import find_registered_taggers
 
 HEAVY = "torch transformers numpy pandas matplotlib seqeval sklearn pyarrow requests datasets"
-GOLD_COMMANDS = main.commands["gold"].commands
 COMMANDS = {(name,): command for name, command in main.commands.items()}
-COMMANDS |= {("gold", name): command for name, command in GOLD_COMMANDS.items()}
+COMMANDS |= {
+    (group, name): command
+    for group in ("gold", "selection")
+    for name, command in main.commands[group].commands.items()
+}
 WITH_TAGGER = [
     path
     for path, command in COMMANDS.items()
