@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from miner.files import printable
 from miner.selection.choices import Choice, DrawnBatch, ShownContext
-from miner.selection.examples import keep_turns, refuse_shared_books, refuse_too_few
+from miner.selection.examples import (
+    Example,
+    describe_examples,
+    keep_turns,
+    refuse_shared_books,
+    refuse_too_few,
+)
 from miner.selection.method_folder import load_method, read_curve, read_record
 from miner.selection.methods import Step
 from miner.selection.scoring import Score, Scoring, score_method
@@ -17,6 +23,9 @@ from miner.selection.tasks import BATCH
 
 if TYPE_CHECKING:
     from miner.selection.sources import SourceExamples
+
+
+_SHORTEST_DRAWN = 2  # turns that a context keeps, whatever `draw_contexts` draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +43,6 @@ class ComparedMethod:
     record: Mapping[str, Any]
     curve: tuple[Step, ...]
     scores: tuple[Score, ...]
-
-    @property
-    def series(self) -> tuple[str, str]:
-        """The kind of method and the source of its training: the same for all sizes of it."""
-        return self.record["method"], self.record["train"]["source"]
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain values."""
@@ -99,7 +103,7 @@ def compare_methods(
 
     Raises:
         ValueError: if a folder holds no method or one that cannot be loaded, if a method was
-            trained on a book of the examples, or if there are too few examples.
+            trained on a book of the examples or on the examples, or if there are too few.
         OSError: if a file cannot be read.
     """
     names = name_folders(folders)
@@ -107,6 +111,7 @@ def compare_methods(
     for name, record in zip(names, records, strict=True):
         where = f"{name} on {found.name}"
         refuse_shared_books(_books_of(record), found.books, where)
+        _refuse_same_pairs(record, found.examples, where)
     refuse_too_few(found.examples, BATCH, found.name)
     drawn = DrawnBatch.draw(found.examples, n_shown, scoring.seed) if n_shown else None
     rows: list[ComparedMethod] = []
@@ -123,7 +128,7 @@ def compare_methods(
     return Comparison(
         tuple(rows),
         _scored(found, records, scoring),
-        tuple(_notes(found, names, records)),
+        (*_notes(found, names, records), *_notes_of_scores(rows[0].scores)),
         tuple(drawn.show(choices, _most_turns(records))) if drawn else (),
     )
 
@@ -167,6 +172,8 @@ def _scored(found: SourceExamples, records: Sequence[Mapping[str, Any]], scoring
         context = "contexts of all turns"
     else:
         context = f"contexts of {most + 1} turn{'s' * (most > 0)}"
+    if most is None or most >= _SHORTEST_DRAWN:
+        context += ", for 1 in 2 and 1 in 10 no longer than a length that is drawn (UD, 3.4)"
     source = ", ".join((found.name, *found.notes))
     return f"{source}: {scoring.describe(found.examples)}; {context}"
 
@@ -180,6 +187,25 @@ def _most_turns(records: Sequence[Mapping[str, Any]]) -> int | None:
 def _books_of(record: Mapping[str, Any]) -> set[str]:
     used = [record["train"], record["validation"] or {"books": []}]
     return {book for part in used for book in part["books"]}
+
+
+def _notes_of_scores(scores: Sequence[Score]) -> list[str]:
+    """Which tasks have fewer examples than the first, and why."""
+    most = scores[0].n_examples
+    fewer = {one.task: one.n_examples for one in scores if one.is_harder and one.n_examples < most}
+    return [
+        f"{task}: {n:,} of {most:,} examples, as the others have too few different false responses"
+        for task, n in fewer.items()
+    ]
+
+
+def _refuse_same_pairs(record: Mapping[str, Any], examples: Sequence[Example], where: str) -> None:
+    """Refuses to judge on what was trained on, where no book tells it."""
+    digest = describe_examples(examples)["sha256"]
+    if any(part and part["sha256"] == digest for part in (record["train"], record["validation"])):
+        raise ValueError(
+            f"{where}: found the pairs that the method was trained on, expected others"
+        )
 
 
 def _notes(

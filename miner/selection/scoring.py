@@ -108,6 +108,11 @@ class Score:
     n_examples: int
     n_books: int
 
+    @property
+    def is_harder(self) -> bool:
+        """Whether the false responses are harder ones (UD, section 6.2)."""
+        return self.task.startswith(f"1 in {RANKED} ")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

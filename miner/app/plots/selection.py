@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,6 +17,7 @@ _PANEL, _ROW = 2.6, 0.34  # width of a panel and height of a row, in inches
 _MOST_COLUMNS = 3  # panels side by side
 _ROOM = 1.15  # of an axis, as a multiple of the furthest end
 _MOST_TICKS = 6  # of an axis of sizes
+_BESIDE = 1.03  # between the intervals of two lines at one size, as a multiple of the size
 
 
 def draw_selection(comparison: Comparison) -> dict[str, Figure]:
@@ -34,7 +36,7 @@ def draw_selection(comparison: Comparison) -> dict[str, Figure]:
 
 
 def has_sizes(rows: Sequence[ComparedMethod]) -> bool:
-    """Whether methods of one kind and source were trained on several numbers of pairs."""
+    """Whether methods of one kind, source and options were trained on several numbers of pairs."""
     return any(len({_size(row) for row in of}) > 1 for of in _series(rows).values())
 
 
@@ -98,11 +100,13 @@ def plot_sizes(rows: Sequence[ComparedMethod], scored: str) -> Figure:
     """
     tasks = _tasks(rows)
     series = {name: of for name, of in _series(rows).items() if len({_size(r) for r in of}) > 1}
+    looks = choose_looks(len(series))
     figure, panels = _panels(len(tasks), 2.6)
     sizes = sorted({_size(row) for of in series.values() for row in of})
     for axes, task in zip(panels, tasks, strict=True):
-        for (name, of), look in zip(series.items(), choose_looks(len(series)), strict=True):
-            _draw_sizes(axes, of, task, look, f"{name[0]}, {name[1]}")
+        for place, (name, of) in enumerate(series.items()):
+            beside = _BESIDE ** (place - (len(series) - 1) / 2)
+            _draw_sizes(axes, of, task, looks[place], name, beside)
         axes.set_xscale("log")
         axes.set_xticks(_some(sizes), [f"{n:,}" for n in _some(sizes)], rotation=30, ha="right")
         axes.minorticks_off()
@@ -117,15 +121,22 @@ def plot_sizes(rows: Sequence[ComparedMethod], scored: str) -> Figure:
 
 
 def _draw_sizes(
-    axes: Axes, rows: Sequence[ComparedMethod], task: tuple[str, str], look: Look, label: str
+    axes: Axes,
+    rows: Sequence[ComparedMethod],
+    task: tuple[str, str],
+    look: Look,
+    label: str,
+    beside: float,
 ) -> None:
+    """Draws a line and its intervals, which stand `beside` times the size, so that all are seen."""
     means: list[tuple[int, float]] = []
     for size, of_size in groupby(sorted(rows, key=_size), key=_size):
         scores = [_score_of(row, task) for row in of_size]
         means.append((size, sum(score.value for score in scores) / len(scores)))
         for score in scores:
-            axes.plot([size, size], _ends(score), color=look.colour, alpha=0.35, linewidth=1.4)
-            axes.plot([size], [score.value], color=look.colour, marker="_", markersize=6)
+            at = size * beside
+            axes.plot([at, at], _ends(score), color=look.colour, alpha=0.5, linewidth=1.4)
+            axes.plot([at], [score.value], color=look.colour, marker="_", markersize=6)
     axes.plot(
         [size for size, _ in means],
         [value for _, value in means],
@@ -177,11 +188,34 @@ def _ends(score: Score) -> tuple[float, float]:
     return low, score.value if score.high is None else score.high
 
 
-def _series(rows: Sequence[ComparedMethod]) -> Mapping[tuple[str, str], list[ComparedMethod]]:
-    series: dict[tuple[str, str], list[ComparedMethod]] = {}
+def _series(rows: Sequence[ComparedMethod]) -> Mapping[str, list[ComparedMethod]]:
+    """The methods of each line, by its label: of one kind, source and choice of options.
+
+    An option counts only if two methods of the same kind, source and size differ in it. So the
+    steps of a training may grow with its size.
+    """
+    alike: dict[tuple[str, str], list[ComparedMethod]] = {}
     for row in rows:
-        series.setdefault(row.series, []).append(row)
+        alike.setdefault((row.record["method"], row.record["train"]["source"]), []).append(row)
+    series: dict[str, list[ComparedMethod]] = {}
+    for kind, of in alike.items():
+        differing = {
+            name
+            for one in of
+            for other in of
+            if _size(one) == _size(other)
+            for name, value in _choices(one).items()
+            if value != _choices(other).get(name)
+        }
+        for row in of:
+            chosen = [f"{k} {v}" for k, v in _choices(row).items() if k in differing]
+            series.setdefault(", ".join((*kind, *chosen)), []).append(row)
     return series
+
+
+def _choices(row: ComparedMethod) -> dict[str, Any]:
+    """The options of a training, but its seed."""
+    return {**row.record["options"], "history_turns": row.record["history_turns"]}
 
 
 def _size(row: ComparedMethod) -> int:

@@ -67,18 +67,23 @@ def _size(part: Mapping[str, Any]) -> str:
 
 
 def tabulate_comparison(comparison: Comparison, width: int) -> list[Shown]:
-    """A table of methods against tasks, what was scored, and the contexts that are shown.
+    """Methods against tasks, and against harder ones, what was scored, and contexts to read.
 
     Args:
         comparison: the scores.
         width: of the terminal, in characters; a table that is wider is divided.
     """
     rows = comparison.rows
-    columns = [("trained on", [f"{row.record['train']['examples']:,}" for row in rows])]
+    names = [row.name for row in rows]
+    sizes = ("trained on", [f"{row.record['train']['examples']:,}" for row in rows])
+    columns: dict[bool, list[tuple[str, Sequence[str]]]] = {False: [sizes], True: []}
     for number, score in enumerate(rows[0].scores):
         head = f"{score.task} {score.measure}"
-        columns.append((head, [format_score(row.scores[number]) for row in rows]))
-    shown: list[Shown] = [*_tables([row.name for row in rows], columns, width)]
+        cells = [format_score(row.scores[number]) for row in rows]
+        columns[score.is_harder].append((head, cells))
+    shown: list[Shown] = [*_tables(names, columns[False], width)]
+    if columns[True]:
+        shown += ["With false responses that are harder", *_tables(names, columns[True], width)]
     return [*shown, *_lines_below(comparison, width)]
 
 
