@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from miner.files import CARD, json_lines, parse_json, printable, read_text
+from miner.files import CARD, json_lines, json_rows, parse_json, printable, read_text
 from miner.selection.methods import Method, Step, find_method
 from miner.version import __version__
 
 RECORD, CURVE = "method.json", "curve.jsonl"
+_OF_PART = {"source", "chosen", "examples", "books", "sha256"}  # of `training.Part`
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,13 @@ def read_record(folder: Path) -> dict[str, Any]:
         )
     record = parse_json(read_text(path), printable(path), "the record of a method")
     keys = {"method", "options", "seed", "history_turns", "train", "validation"}
-    if not isinstance(record, dict) or not keys <= set(record):
+    if not _has(record, keys) or not _has(record["train"], _OF_PART):
         raise ValueError(f"{printable(path)}: found another record, expected that of a method")
     return record
+
+
+def _has(value: object, keys: set[str]) -> bool:
+    return isinstance(value, dict) and keys <= set(value)
 
 
 def write_curve(folder: Path, steps: Iterable[Step]) -> None:
@@ -81,12 +86,21 @@ def write_curve(folder: Path, steps: Iterable[Step]) -> None:
 
 
 def read_curve(folder: Path) -> list[Step]:
-    """Returns the curve of a training; one point if the method was trained in one step."""
+    """Returns the curve of a training; one point if the method was trained in one step.
+
+    Raises:
+        ValueError: if a row is no step; names the file and the line.
+    """
     path = folder / CURVE
     if not path.is_file():
         return []
-    lines = read_text(path).splitlines()
-    return [Step(**parse_json(line, printable(path), "a step")) for line in lines]
+    steps: list[Step] = []
+    for where, row in json_rows(path, read_text(path)):
+        try:
+            steps.append(Step(**row))
+        except TypeError as error:
+            raise ValueError(f"{where}: found another row, expected a step") from error
+    return steps
 
 
 def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step]) -> None:
@@ -101,7 +115,11 @@ def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step
     options = "".join(f"- `{name}`: {value}\n" for name, value in record["options"].items())
     trained, judged = record["train"], record["validation"]
     turns = record["history_turns"]
-    context = "all turns before the response" if turns is None else f"{turns + 1} turns"
+    context = (
+        "all turns before the response"
+        if turns is None
+        else f"{turns + 1} turn{'s' * (turns > 0)} before the response"
+    )
     text = [
         f"# {record['method']}: a method of response selection",
         "",

@@ -135,6 +135,15 @@ class CountBar:
         if self._bar is not None:
             self._bar.reset(self._task, description=_cut(name), total=None)
 
+    def echo(self, line: str) -> None:
+        """Prints a line to standard output, above the bar if there is one."""
+        if self._bar is None:
+            click.echo(line)
+            return
+        self._bar.stop()
+        click.echo(line)
+        self._bar.start()
+
     def __enter__(self) -> Self:
         return self
 

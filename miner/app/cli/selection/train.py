@@ -204,11 +204,12 @@ def _train(
     if validation:
         judged = open_source(validation, None, "validation", language, books, mirror)
 
-    def report(step: Step) -> None:
-        if not quiet and not as_json:
-            click.echo(describe_step(step))
-
     with CountBar(f"training {kind.name}", quiet or as_json) as bar:
+
+        def report(step: Step) -> None:
+            if not quiet and not as_json:
+                bar.echo(describe_step(step))
+
         trained = train_method(
             kind,
             options,
