@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from miner.extras import import_extra
 from miner.formats import describe_modules, find_module
 from miner.selection.examples import Context, Example
 
@@ -139,10 +140,15 @@ def find_method(name: str) -> MethodKind:
 
     Raises:
         ValueError: if there is no method with that name.
+        MissingExtraError: if a package that it needs is not installed.
     """
     if name not in describe_methods():
         raise ValueError(f"found method {name!r}, expected {', '.join(describe_methods())}")
-    module = find_module(sys.modules[__name__], name.replace("-", ""))
+    try:
+        module = find_module(sys.modules[__name__], name.replace("-", ""))
+    except ModuleNotFoundError as error:
+        import_extra(error.name or "", "selection")
+        raise
     return MethodKind(name, module.Options, module)
 
 
