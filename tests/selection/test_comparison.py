@@ -37,9 +37,9 @@ def talk(n, books=("7", "8"), first=0, chapter=1):
 def train(
     folder, kind="tf-idf", examples=None, history_turns=0, source="mined/pairs.jsonl", **more
 ):
-    """The folder of a method that learned from examples of books 1 and 2."""
+    """The folder of a method that learned the words of `talk` from books 1 and 2."""
     method = find_method(kind)
-    part = Part(examples or talk(300, ("1", "2"), first=1000), source)
+    part = Part(examples or talk(300, ("1", "2")), source)
     validation = more.pop("validation", None)
     options = method.read_options(more)
     train_method(method, options, part, validation, folder, history_turns=history_turns)
@@ -184,7 +184,8 @@ def test_a_task_without_all_examples_is_noted(methods):
     examples = talk(232) + talk(8, first=232, chapter=2)
     found = SourceExamples(examples, "x.csv")
     harder = Scoring(shuffles=2, resamples=20, harder=True)
-    (row,) = (compared := compare_methods(methods[:1], found, harder)).rows
+    compared = compare_methods(methods[:1], found, harder)
+    (row,) = compared.rows
     of_chapter = next(one for one in row.scores if one.task == "1 in 10 of the chapter")
     assert of_chapter.is_harder and of_chapter.n_examples == 232
     assert not any(one.is_harder for one in row.scores if one.task in ("1-of-100", "1 in 10"))
@@ -208,7 +209,7 @@ def test_the_record_of_a_comparison_is_json(methods):
 
 
 class Table:
-    """A method whose scores are given: context i has row i, response j column j."""
+    """A method whose scores are given: context i has row i, the response of j column j."""
 
     def __init__(self, scores):
         self.scores = scores
@@ -217,7 +218,7 @@ class Table:
         return np.array([self.scores[int(context[-1])] for context in contexts])
 
     def encode_responses(self, responses):
-        return np.eye(len(self.scores))[[int(one) for one in responses]]
+        return np.eye(len(responses))
 
 
 def choices(scores, n=3, history_turns=0, responses=None):
@@ -232,7 +233,7 @@ def choices(scores, n=3, history_turns=0, responses=None):
 
 
 def test_the_choice_is_the_response_with_the_highest_score_and_the_place_that_of_the_true_one():
-    one, other, third = choices([[3, 2, 1, 0], [3, 2, 1, 4], [9, 9, 9, 8]])  # no fourth context
+    one, other, third = choices([[3, 2, 1, 0], [3, 2, 1, 4], [9, 9, 9, 8], [0, 0, 0, 0]])
     assert (one.response, one.is_true, one.place) == ("0", True, 1)
     assert (other.response, other.is_true, other.place) == ("3", False, 3)
     # The third shares its score with two others, so that its place is the middle one of three.
@@ -241,7 +242,7 @@ def test_the_choice_is_the_response_with_the_highest_score_and_the_place_that_of
 
 def test_a_response_with_the_same_words_is_true():
     scores = [[1, 5, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
-    (first,) = choices(scores, n=1, responses={1: "0."})
+    (first,) = choices(scores, n=1, responses={0: "Yes!", 1: "yes"})
     assert (first.is_true, first.place) == (True, 1)
 
 
