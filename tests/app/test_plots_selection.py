@@ -123,7 +123,7 @@ def test_many_sizes_leave_room_for_their_labels():
 
 def test_a_narrow_terminal_gets_the_columns_in_several_tables():
     shown = comparison(row("one", 0.3), row("other", 0.5))
-    for width, n in ((49, 1), (48, 2)):
+    for width, n in ((50, 1), (49, 2)):
         console = Console(width=200)
         with console.capture() as captured:
             for item in tabulate_comparison(shown, width):
