@@ -1,6 +1,8 @@
 """Contexts, and what each method takes for their responses: to read, where scores say too little.
 
-The candidates are the responses of one batch, as in the task 1-of-100 (CD, section 4).
+The candidates are the responses of one batch, as in the task 1-of-100 (CD, section 4), but for the
+turns of the context itself. In a batch of one book these are many, and a method that likes equal
+words would choose nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.selection.examples import Example, keep_turns
+from miner.selection.examples import Example, keep_turns, normal_form
 from miner.selection.method_folder import TrainedMethod
 from miner.selection.tasks import (
     BATCH,
@@ -46,7 +48,10 @@ class Choice:
 class ShownContext:
     """A context, its true response, and what each method chose among the candidates.
 
-    The example has no turn that none of the methods reads.
+    Attributes:
+        example: without the turns that none of the methods reads.
+        n_candidates: the responses among which the true one is found.
+        choices: one of each method.
     """
 
     example: Example
@@ -109,9 +114,10 @@ class DrawnBatch:
         contexts, responses = encode(trained.method, examples)
         scores = dense(contexts[: self.n_shown] @ responses.T)
         equal = equal_responses(examples)
-        false = equal[: self.n_shown, None] != equal[None, :]
+        own = self._own_turns()
+        false = (equal[: self.n_shown, None] != equal[None, :]) & ~own
         better, tied = count_above(scores, np.diagonal(scores), false)
-        first = _first(scores, false)
+        first = _first(scores, false, own)
         return [
             Choice(
                 name,
@@ -132,16 +138,33 @@ class DrawnBatch:
             history_turns: the most that a method reads of a context before its last turn.
         """
         examples = keep_turns(self.examples[: self.n_shown], history_turns)
+        n_candidates = (~self._own_turns()).sum(axis=1).tolist()
         return [
-            ShownContext(example, len(self.examples), tuple(of[row] for of in choices))
+            ShownContext(example, n_candidates[row], tuple(of[row] for of in choices))
             for row, example in enumerate(examples)
         ]
 
+    def _own_turns(self) -> NDArray[np.bool_]:
+        """Which responses are turns of a context that is shown, [contexts, responses].
 
-def _first(scores: NDArray[np.floating], false: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The candidate with the highest score of each row; a false one, where the true one shares it.
+        The true response is none of them, even if it repeats a turn.
+        """
+        responses = [normal_form(one.response) for one in self.examples]
+        own = np.zeros((self.n_shown, len(responses)), bool)
+        for row, example in enumerate(self.examples[: self.n_shown]):
+            turns = {normal_form(turn) for turn in example.context} - {responses[row]}
+            own[row] = [response in turns for response in responses]
+        return own
 
-    So a method that scores all the same is not seen to be right.
+
+def _first(
+    scores: NDArray[np.floating], false: NDArray[np.bool_], barred: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The candidate with the highest score of each row, none that is barred.
+
+    It is a false one, where the true one shares its score. So a method that scores all the same is
+    not seen to be right.
     """
+    scores = np.where(barred, -np.inf, scores)
     highest = scores == scores.max(axis=1, keepdims=True)
     return np.argmax(highest.astype(np.int64) * 2 + (highest & false), axis=1)

@@ -301,17 +301,19 @@ def test_contexts_are_shown_with_what_each_method_ranked_first(corpus, tfidf, bm
     record = json.loads(said(*words, "--json"))["shown"]
     shown = said(*words)
     tested = {(one.context[-1], one.response) for one in read_examples(corpus, "test")}
-    blocks = re.split(r"\nranked first of 100 responses", shown)[1:]
+    blocks = re.split(r"\nranked first of (?=\d+ responses)", shown)[1:]
     assert len(blocks) == len(record) == 10
     for block, one in zip(blocks, record, strict=True):
         assert (one["context"][-1], one["response"]) in tested
         told = " ".join(block.split())
-        assert told.startswith(f", book {one['book']}, chapter {one['chapter']} context ")
+        n = one["candidates"]
+        place = f"{n} responses, book {one['book']}, chapter {one['chapter']} context "
+        assert told.startswith(place)
         assert f"response {one['response']} tfidf " in told
         for choice in one["choices"]:
             said_of = choice["method"] + " the true response"
             if not choice["is_true"]:
-                place = f"(place of the true response: {choice['place']:g} of 100)"
+                place = f"(place of the true response: {choice['place']:g} of {n})"
                 said_of = f"{choice['method']} {choice['response']} {place}"
             assert said_of in told
 

@@ -246,6 +246,29 @@ def test_a_response_with_the_same_words_is_true():
     assert (first.is_true, first.place) == (True, 1)
 
 
+def test_a_turn_of_the_context_is_no_candidate(methods):
+    """A conversation of one book is in the batch as a whole: responses are the next contexts."""
+    said = [f"The {thing} is in the {place}." for thing in _THINGS for place in _PLACES]
+    turns = [*said, said[0].upper()]
+    examples = tuple(
+        Example("9", tuple(turns[max(0, n - 2) : n + 1]), turns[n + 1]) for n in range(100)
+    )
+    drawn = DrawnBatch(examples, 100)
+    shown = drawn.show([drawn.choose(load_method(methods[0]), "tf-idf")], 0)
+    for n, one in enumerate(shown):
+        (choice,) = one.choices
+        # All turns are responses; the first, too, since the last response repeats it.
+        assert one.n_candidates == 100 - min(n + 1, 3)
+        assert choice.response not in examples[n].context and choice.place <= one.n_candidates
+
+
+def test_a_true_response_that_repeats_a_turn_stays_a_candidate(methods):
+    examples = (Example("9", ("Yes.", "The kettle?"), "Yes!"), *talk(99))
+    drawn = DrawnBatch(examples, 1)
+    (shown,) = drawn.show([drawn.choose(load_method(methods[0]), "tf-idf")], None)
+    assert shown.n_candidates == 100
+
+
 def test_the_contexts_of_a_comparison_are_drawn_from_one_batch(methods):
     compared = compare_methods(methods, FOUND, SCORING, n_shown=10)
     assert len(compared.shown) == 10
