@@ -1,8 +1,6 @@
 """Contexts, and what each method takes for their responses: to read, where scores say too little.
 
-The candidates are the responses of one batch, as in the task 1-of-100 (CD, section 4), but for the
-turns of the context itself. In a batch of one book these are many, and a method that likes equal
-words would choose nothing else.
+The candidates are the responses of one batch, as in the task 1-of-100 (CD, section 4).
 """
 
 from __future__ import annotations
@@ -14,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.selection.examples import Example, keep_turns, normal_form
+from miner.selection.examples import Example, keep_turns
 from miner.selection.method_folder import TrainedMethod
 from miner.selection.tasks import (
     BATCH,
+    Barred,
     count_above,
     dense,
     draw_batches,
     encode,
-    equal_responses,
 )
 
 
@@ -113,11 +111,9 @@ class DrawnBatch:
         examples = keep_turns(self.examples, trained.history_turns)
         contexts, responses = encode(trained.method, examples)
         scores = dense(contexts[: self.n_shown] @ responses.T)
-        equal = equal_responses(examples)
-        own = self._own_turns()
-        false = (equal[: self.n_shown, None] != equal[None, :]) & ~own
+        false, true = self._candidates()
         better, tied = count_above(scores, np.diagonal(scores), false)
-        first = _first(scores, false, own)
+        first = _first(scores, false, true)
         return [
             Choice(
                 name,
@@ -138,33 +134,32 @@ class DrawnBatch:
             history_turns: the most that a method reads of a context before its last turn.
         """
         examples = keep_turns(self.examples[: self.n_shown], history_turns)
-        n_candidates = (~self._own_turns()).sum(axis=1).tolist()
+        false, true = self._candidates()
+        n_candidates = (false | true).sum(axis=1).tolist()
         return [
             ShownContext(example, n_candidates[row], tuple(of[row] for of in choices))
             for row, example in enumerate(examples)
         ]
 
-    def _own_turns(self) -> NDArray[np.bool_]:
-        """Which responses are turns of a context that is shown, [contexts, responses].
+    def _candidates(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which responses are false ones and which are true, two times [contexts, responses].
 
-        The true response is none of them, even if it repeats a turn.
+        The others are turns of the context.
         """
-        responses = [normal_form(one.response) for one in self.examples]
-        own = np.zeros((self.n_shown, len(responses)), bool)
-        for row, example in enumerate(self.examples[: self.n_shown]):
-            turns = {normal_form(turn) for turn in example.context} - {responses[row]}
-            own[row] = [response in turns for response in responses]
-        return own
+        barred = Barred.of(self.examples)
+        shown, all_of_them = np.arange(self.n_shown), np.arange(len(self.examples))
+        true = barred.equal[shown][:, None] == barred.equal[None, :]
+        return barred.false(shown, all_of_them), true
 
 
 def _first(
-    scores: NDArray[np.floating], false: NDArray[np.bool_], barred: NDArray[np.bool_]
+    scores: NDArray[np.floating], false: NDArray[np.bool_], true: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """The candidate with the highest score of each row, none that is barred.
+    """The candidate with the highest score of each row.
 
     It is a false one, where the true one shares its score. So a method that scores all the same is
     not seen to be right.
     """
-    scores = np.where(barred, -np.inf, scores)
+    scores = np.where(false | true, scores, -np.inf)
     highest = scores == scores.max(axis=1, keepdims=True)
     return np.argmax(highest.astype(np.int64) * 2 + (highest & false), axis=1)

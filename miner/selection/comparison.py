@@ -12,7 +12,6 @@ from miner.selection.choices import Choice, DrawnBatch, ShownContext
 from miner.selection.examples import (
     Example,
     describe_examples,
-    keep_turns,
     refuse_shared_books,
     refuse_too_few,
 )
@@ -119,8 +118,8 @@ def compare_methods(
     for name, folder in zip(names, folders, strict=True):
         begin(name)
         trained = load_method(folder)
-        examples = keep_turns(found.examples, trained.history_turns)
-        scores = score_method(trained.method, examples, scoring, progress)
+        turns = trained.history_turns
+        scores = score_method(trained.method, found.examples, scoring, turns, progress)
         curve = tuple(read_curve(folder))
         rows.append(ComparedMethod(name, trained.record, curve, tuple(scores)))
         if drawn:

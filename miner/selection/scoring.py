@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.evaluation.scores import resample_chapters, score_from_draws
-from miner.selection.examples import Example, refuse_too_few
+from miner.selection.examples import Example, keep_turns, refuse_too_few
 from miner.selection.tasks import (
     BATCH,
+    Barred,
     draw_batches,
     draw_candidates,
     draw_contexts,
     encode,
     encode_contexts,
-    equal_responses,
     other_books,
     rank_among,
     rank_in_batches,
@@ -135,21 +135,24 @@ def score_method(
     method: Method,
     examples: Sequence[Example],
     scoring: Scoring,
+    history_turns: int | None = None,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> list[Score]:
     """Returns the scores of a method on examples.
 
     Args:
         method: what is scored.
-        examples: with the turns that the method reads, at least a batch.
+        examples: with all their turns, at least a batch. No turn is a false candidate.
         scoring: the choices.
+        history_turns: how many turns before the last one of a context the method reads; None for
+            all of them.
         progress: called with the number of texts that are encoded and of all.
 
     Raises:
         ValueError: if there are fewer examples than a batch has, or a score is not a number.
     """
     drawn = scoring.sample(examples)
-    outcomes = try_method(method, drawn, scoring, progress)
+    outcomes = try_method(method, drawn, scoring, history_turns, progress)
     return [score_outcome(outcome, drawn, scoring) for outcome in outcomes if outcome.n.any()]
 
 
@@ -157,6 +160,7 @@ def try_method(
     method: Method,
     examples: Sequence[Example],
     scoring: Scoring,
+    history_turns: int | None = None,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> list[Outcome]:
     """Returns what a method does on each example, by each measure.
@@ -165,21 +169,25 @@ def try_method(
 
     Args:
         method: what is tried.
-        examples: with the turns that the method reads, at least a batch; all of them are taken.
+        examples: with all their turns, at least a batch; all of them are taken. No turn is a false
+            candidate.
         scoring: the choices.
+        history_turns: how many turns before the last one of a context the method reads; None for
+            all of them.
         progress: called with the number of texts that are encoded and of all.
 
     Raises:
         ValueError: if there are fewer examples than a batch has, or a score is not a number.
     """
     refuse_too_few(examples, BATCH, ONE_OF_MANY)
+    barred = Barred.of(examples)
+    examples = keep_turns(examples, history_turns)
     contexts, responses = encode(method, examples, progress)
-    equal = equal_responses(examples)
     tallies = _Tallies(len(examples))
     random = np.random.default_rng(scoring.seed)
     for _ in range(scoring.shuffles):
         batches = draw_batches(len(examples), BATCH, random)
-        better, tied = rank_in_batches(contexts, responses, equal, batches)
+        better, tied = rank_in_batches(contexts, responses, barred, batches)
         tallies.add(ONE_OF_MANY, batches, better, tied, (1,))
     whole = [one.context for one in examples]
     shorter = draw_contexts(whole, random)
@@ -188,13 +196,13 @@ def try_method(
     for _ in range(scoring.shuffles):
         pools = other_books(examples)
         for n, ks in ((2, ()), (RANKED, _RANKS)):
-            candidates = draw_candidates(pools, equal, n - 1, random)
+            candidates = draw_candidates(pools, barred, n - 1, random)
             tallies.rank(f"1 in {n}", contexts, responses, candidates, ks or (1,))
         if scoring.harder:
-            candidates = draw_candidates(same_chapter(examples), equal, RANKED - 1, random)
+            candidates = draw_candidates(same_chapter(examples), barred, RANKED - 1, random)
             tallies.rank(f"1 in {RANKED} of the chapter", contexts, responses, candidates, (1,))
     if scoring.harder:
-        alike = similar_candidates(examples, equal, RANKED - 1)
+        alike = similar_candidates(examples, barred, RANKED - 1)
         tallies.rank(f"1 in {RANKED} alike", contexts, responses, alike, (1,))
     return tallies.outcomes()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from miner.selection.examples import Context, Example, normal_form
 from miner.selection.words import split_words
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from miner.selection.methods import Method, Vectors
 
 BATCH = 100  # responses among which the true one is found; CD, section 4
@@ -26,8 +29,8 @@ def one_of_many_accuracy(
 ) -> float:
     """Returns the share of contexts whose own response scores highest in its batch (CD, section 4).
 
-    Full batches of a shuffle are taken; the rest is left out. Equal responses are no false
-    candidates (`examples.normal_form`). A response that shares the highest score with others is
+    Full batches of a shuffle are taken; the rest is left out. False candidates are those that
+    `Barred` leaves. A response that shares the highest score with others is
     found by its share: 1/2 if there is one other, so that a method that scores all the same finds
     one in `size`.
 
@@ -42,7 +45,7 @@ def one_of_many_accuracy(
     """
     batches = draw_batches(len(examples), size, np.random.default_rng(seed))
     contexts, responses = encode(method, examples)
-    better, tied = rank_in_batches(contexts, responses, equal_responses(examples), batches)
+    better, tied = rank_in_batches(contexts, responses, Barred.of(examples), batches)
     return float(recall_of(better, tied, 1).mean())
 
 
@@ -107,16 +110,67 @@ def _in_chunks(
 
 def equal_responses(examples: Sequence[Example]) -> NDArray[np.int64]:
     """Returns a number for each response, [examples]; equal responses have the same."""
+    return np.array(_number_responses(examples)[1], np.int64)
+
+
+def _number_responses(examples: Sequence[Example]) -> tuple[dict[str, int], list[int]]:
+    """The number of each normal form of a response, and that of each response."""
     numbers: dict[str, int] = {}
-    return np.array(
-        [numbers.setdefault(normal_form(one.response), len(numbers)) for one in examples], np.int64
-    )
+    of_examples = [numbers.setdefault(normal_form(one.response), len(numbers)) for one in examples]
+    return numbers, of_examples
+
+
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """Which responses are no false candidates of an example.
+
+    They are those equal to the true one, and those equal to a turn of the context. Such a turn is
+    often the response of another example of the same conversation, and a method that likes equal
+    words would choose nothing else.
+
+    Attributes:
+        equal: a number for each response, [examples]; equal responses have the same.
+        numbers: which numbers are barred for each example, [examples, numbers], sparse.
+    """
+
+    equal: NDArray[np.int64]
+    numbers: csr_array
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> Barred:
+        """Returns what is barred for examples, by the turns that their contexts have."""
+        from scipy.sparse import csr_array
+
+        numbers, equal = _number_responses(examples)
+        columns: list[int] = []
+        ends = [0]
+        for one, own in zip(examples, equal, strict=True):
+            turns = {numbers.get(normal_form(turn)) for turn in one.context}
+            columns += sorted({own, *turns} - {None})
+            ends.append(len(columns))
+        shape = len(equal), len(numbers)
+        matrix = csr_array((np.ones(len(columns), bool), columns, ends), shape=shape)
+        return cls(np.array(equal, np.int64), matrix)
+
+    def false(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Returns which responses are false ones of which examples, [rows, columns].
+
+        Args:
+            rows: numbers of examples.
+            columns: numbers of the examples whose responses are candidates.
+        """
+        return ~self.numbers[rows][:, self.equal[columns]].toarray()
+
+    def of_example(self, row: int) -> list[int]:
+        """Returns the numbers of responses that are barred for an example."""
+        start, end = self.numbers.indptr[row : row + 2]
+        return self.numbers.indices[start:end].tolist()
 
 
 def rank_in_batches(
     contexts: Vectors,
     responses: Vectors,
-    equal: NDArray[np.int64],
+    barred: Barred,
     batches: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Counts the false responses of its batch that score higher than the true one, and as high.
@@ -124,7 +178,7 @@ def rank_in_batches(
     Args:
         contexts: [examples, d].
         responses: [examples, d].
-        equal: the numbers of `equal_responses`.
+        barred: of the examples.
         batches: the examples of each batch, [batches, size].
 
     Returns:
@@ -136,7 +190,7 @@ def rank_in_batches(
     better, tied = np.zeros(batches.shape, np.int64), np.zeros(batches.shape, np.int64)
     for row, batch in enumerate(batches):
         scores = dense(contexts[batch] @ responses[batch].T)
-        false = equal[batch][:, None] != equal[batch][None, :]
+        false = barred.false(batch, batch)
         better[row], tied[row] = count_above(scores, np.diagonal(scores), false)
     return better, tied
 
@@ -231,50 +285,51 @@ def same_chapter(examples: Sequence[Example]) -> list[NDArray[np.int64]]:
 
 def draw_candidates(
     pools: Sequence[NDArray[np.int64]],
-    equal: NDArray[np.int64],
+    barred: Barred,
     n_false: int,
     random: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Returns false candidates for each example, drawn at random (UD, section 3.4).
 
-    They are different examples, none with a response equal to the true one.
+    They are different examples, none with a barred response.
 
     Args:
         pools: for each example, the numbers of those that may be drawn.
-        equal: the numbers of `equal_responses`.
+        barred: of the examples.
         n_false: how many are drawn.
         random: what draws.
 
     Returns:
         Their numbers, [examples, n_false]; a row of -1 where a pool has too few.
     """
+    equal = barred.equal
     drawn = np.full((len(equal), n_false), -1, np.int64)
     groups: dict[int, list[int]] = {}
     for number, pool in enumerate(pools):
         groups.setdefault(id(pool), []).append(number)
     for numbers in groups.values():
         pool = pools[numbers[0]]
-        own = equal[np.array(numbers)]
         same, counts = np.unique(equal[pool], return_counts=True)
         n_equal = dict(zip(same.tolist(), counts.tolist(), strict=True))
-        for number, of_response in zip(numbers, own.tolist(), strict=True):
-            n_left = len(pool) - n_equal.get(of_response, 0)
+        for number in numbers:
+            own = barred.of_example(number)
+            n_left = len(pool) - sum(n_equal.get(one, 0) for one in own)
             if n_left < n_false:
                 continue
             if n_left < 4 * n_false:  # few: all of them in a random order
-                left = pool[equal[pool] != of_response]
+                left = pool[~np.isin(equal[pool], own)]
                 drawn[number] = random.permutation(left)[:n_false]
                 continue
-            while True:  # many: a draw with an equal response or a repeated one is rare
+            while True:  # many: a draw with a barred response or a repeated one is rare
                 row = pool[random.integers(len(pool), size=n_false)]
-                if len(set(row.tolist())) == n_false and (equal[row] != of_response).all():
+                if len(set(row.tolist())) == n_false and not {*equal[row].tolist()} & {*own}:
                     drawn[number] = row
                     break
     return drawn
 
 
 def similar_candidates(
-    examples: Sequence[Example], equal: NDArray[np.int64], n_false: int
+    examples: Sequence[Example], barred: Barred, n_false: int
 ) -> NDArray[np.int64]:
     """Returns the responses of other books that are most like the true one (UD, section 6.2).
 
@@ -283,7 +338,7 @@ def similar_candidates(
 
     Args:
         examples: what is judged.
-        equal: the numbers of `equal_responses`.
+        barred: of the examples.
         n_false: how many are taken.
 
     Returns:
@@ -291,7 +346,7 @@ def similar_candidates(
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    first = np.unique(equal, return_index=True)[1]  # one example of each response
+    first = np.unique(barred.equal, return_index=True)[1]  # one example of each response
     splitter: Any = split_words  # the types of scikit-learn know no callable
     counter = TfidfVectorizer(analyzer=splitter)
     try:
@@ -305,12 +360,13 @@ def similar_candidates(
     for start in range(0, len(examples), _ROWS):
         rows = np.arange(start, min(start + _ROWS, len(examples)))
         likeness = np.asarray((vectors[rows] @ of_first).todense())
-        barred = equal[first][None, :] == equal[rows][:, None]
+        left_out = ~barred.false(rows, first)
         if has_others:
-            barred |= (books[first][None, :] == books[rows][:, None]) & (books[rows] != "")[:, None]
-        likeness[barred] = -1
+            of_rows = books[rows][:, None]
+            left_out |= (books[first][None, :] == of_rows) & (of_rows != "")
+        likeness[left_out] = -1
         order = np.argsort(-likeness, axis=1, kind="stable")[:, :n_false]
-        enough = (~barred).sum(axis=1) >= n_false
+        enough = (~left_out).sum(axis=1) >= n_false
         found[rows[enough]] = first[order[enough]]
     return found
 

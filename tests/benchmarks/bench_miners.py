@@ -211,7 +211,8 @@ def takes(kind: Any) -> bool:
 
 def tried(folder: Path, judged: list[Example]) -> dict[str, Outcome]:
     """What a trained method does on each judged pair, by task and measure."""
-    outcomes = try_method(load_method(folder).method, judged, SCORING)
+    trained = load_method(folder)
+    outcomes = try_method(trained.method, judged, SCORING, trained.history_turns)
     return {f"{one.task} {one.measure}": one for one in outcomes}
 
 
@@ -274,9 +275,9 @@ def rows_of(
 
 
 def judged_examples(folder: Path, books: Path, split: str = "test") -> list[Example]:
-    """The true pairs of a split, the immediate context alone."""
+    """The true pairs of a split, with all turns of their contexts."""
     found = read_source(str(folder), split, "test", language="en", read=reader(books))
-    return keep_turns(found.examples, 0)
+    return list(found.examples)
 
 
 def reader(books: Path) -> Any:
@@ -287,7 +288,7 @@ def reader(books: Path) -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--books", type=Path, required=True, help="folder of Gutenberg HTML files")
     parser.add_argument("--work", type=Path, required=True, help="folder for what is made")
     parser.add_argument("--encoder", help="sentence encoder of the methods that have one")

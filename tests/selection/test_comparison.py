@@ -7,7 +7,7 @@ import pytest
 
 from miner.selection.choices import DrawnBatch
 from miner.selection.comparison import compare_methods, name_folders
-from miner.selection.examples import Example, keep_turns
+from miner.selection.examples import Example
 from miner.selection.method_folder import TrainedMethod, load_method, read_curve
 from miner.selection.methods import describe_methods, find_method
 from miner.selection.papers import PUBLISHED
@@ -70,7 +70,7 @@ def test_each_method_is_scored_as_it_is_alone(methods):
     assert begun == [row.name for row in compared.rows]
     assert done.count((480, 480)) == 3
     for row, folder, turns in zip(compared.rows, methods, (0, 0, None), strict=True):
-        alone = score_method(load_method(folder).method, keep_turns(FOUND.examples, turns), SCORING)
+        alone = score_method(load_method(folder).method, FOUND.examples, SCORING, turns)
         assert row.scores == tuple(alone)
         assert row.record == load_method(folder).record
         assert list(row.curve) == read_curve(folder)

@@ -16,10 +16,10 @@ from miner.selection.scoring import (
     try_method,
 )
 from miner.selection.tasks import (
+    Barred,
     count_above,
     draw_candidates,
     draw_contexts,
-    equal_responses,
     other_books,
     rank_among,
     recall_of,
@@ -117,20 +117,18 @@ def test_the_difference_of_two_methods_is_over_the_same_draws():
 
 def test_candidates_are_of_other_books_and_never_equal_the_true_response():
     judged = examples()
-    equal = equal_responses(judged)
-    drawn = draw_candidates(other_books(judged), equal, 9, np.random.default_rng(0))
+    barred = Barred.of(judged)
+    drawn = draw_candidates(other_books(judged), barred, 9, np.random.default_rng(0))
     assert (drawn >= 0).all()
-    for one, row, number in zip(judged, drawn, equal, strict=True):
+    for one, row, number in zip(judged, drawn, barred.equal, strict=True):
         assert len(set(row.tolist())) == 9
         assert {judged[n].book for n in row}.isdisjoint({one.book})
-        assert number not in equal[row]
+        assert number not in barred.equal[row]
 
 
 def test_a_chapter_with_too_few_has_no_candidates_and_the_rest_its_own():
     judged = [*examples(1, 30), Example("b0", ("alone?",), "alone", 9)]
-    drawn = draw_candidates(
-        same_chapter(judged), equal_responses(judged), 9, np.random.default_rng(0)
-    )
+    drawn = draw_candidates(same_chapter(judged), Barred.of(judged), 9, np.random.default_rng(0))
     assert drawn[-1].tolist() == [-1] * 9
     assert (drawn[:15] == -1).all()  # chapter 0 stands for no chapter
     assert ((15 <= drawn[15:30]) & (drawn[15:30] < 30)).all()
@@ -139,10 +137,40 @@ def test_a_chapter_with_too_few_has_no_candidates_and_the_rest_its_own():
 def test_candidates_alike_share_words_with_the_true_response():
     texts = ["the mill wheel", "the mill door", "a grey cat", "a black cat", "the wheel turns"]
     judged = [Example(f"b{n}", ("?",), text) for n, text in enumerate(texts)]
-    found = similar_candidates(judged, equal_responses(judged), 2)
+    found = similar_candidates(judged, Barred.of(judged), 2)
     assert sorted(found[0].tolist()) == [1, 4]
     assert found[2][0] == 3
-    assert (similar_candidates(judged, equal_responses(judged), 5) == -1).all()
+    assert (similar_candidates(judged, Barred.of(judged), 5) == -1).all()
+
+
+def test_no_turn_of_a_context_is_a_false_candidate():
+    asked = [f"turn {n}" for n in range(40)]
+    judged = [Example("b", tuple(asked[:n]), asked[n], 1) for n in range(1, 40)]
+    barred = Barred.of(judged)
+    everyone = np.arange(len(judged))
+    # The response of example n is the turn n + 1 of the story, a turn of all later contexts.
+    assert np.array_equal(barred.false(everyone, everyone), everyone[:, None] < everyone[None, :])
+    drawn = draw_candidates(same_chapter(judged), barred, 9, np.random.default_rng(0))
+    assert (drawn[:30] > everyone[:30, None]).all() and (drawn[30:] == -1).all()
+    alike = similar_candidates(judged, barred, 9)
+    assert (alike[:30] > everyone[:30, None]).all() and (alike[30:] == -1).all()
+
+
+def test_a_turn_that_a_method_does_not_read_is_no_false_candidate_either():
+    """Half of the responses are first turns of the other contexts, which the method likes most."""
+    responses = [f"first {n - 50}" if n >= 50 else f"answer {n}" for n in range(100)]
+    judged = [Example("b", (f"first {n}", f"{n}"), responses[n], 1) for n in range(100)]
+
+    class LikesFirstTurns:
+        def encode_contexts(self, contexts):
+            assert {len(context) for context in contexts} == {1}
+            own = np.array([int(context[-1]) for context in contexts])
+            return np.eye(100)[own] + 2 * np.eye(150)[own + 50, :100]
+
+        def encode_responses(self, responses_):
+            return np.eye(100)[[responses.index(one) for one in responses_]]
+
+    assert values(score_method(LikesFirstTurns(), judged, SMALL, 0))["1-of-100 R@1"] == 1
 
 
 def test_contexts_have_the_lengths_of_the_ubuntu_corpus():

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from miner.fields import Option
 from miner.files import json_line, json_rows, printable, read_text, reason_of
@@ -45,8 +44,8 @@ from miner.selection.examples import Context, Example
 from miner.selection.methods import Step, Training
 from miner.selection.tasks import (
     BATCH,
+    Barred,
     draw_batches,
-    equal_responses,
     rank_in_batches,
     recall_of,
 )
@@ -161,11 +160,11 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class _Embedded:
-    """Examples as embeddings, [n, d] each, and the numbers of `equal_responses`."""
+    """Examples as embeddings, [n, d] each, and which responses are no false candidates."""
 
     contexts: Vectors
     responses: Vectors
-    equal: NDArray[np.int64]
+    barred: Barred
 
 
 def _embed_all(training: Training, embedder: Embedder) -> tuple[_Embedded, _Embedded]:
@@ -198,7 +197,7 @@ def _embed_all(training: Training, embedder: Embedder) -> tuple[_Embedded, _Embe
         return _Embedded(
             vectors[[row_of[text] for text in contexts[number]]],
             vectors[[row_of[text] for text in responses[number]]],
-            equal_responses(examples),
+            Barred.of(examples),
         )
 
     return embedded(0, parts[0]), embedded(1, parts[1])
@@ -220,7 +219,7 @@ class _Learning:
 
         self._judged, self._options, self._penalty = judged, options, penalty
         self._random = torch.Generator().manual_seed(seed)
-        self._equal = torch.from_numpy(train.equal)
+        self._equal = torch.from_numpy(train.barred.equal)
         self._contexts = torch.from_numpy(train.contexts)
         self._responses = torch.from_numpy(train.responses)
         d = train.contexts.shape[1]
@@ -236,7 +235,7 @@ class _Learning:
         """The best map, and the loss and the accuracy on validation of each epoch."""
         curve: list[tuple[float, float | None]] = []
         best, highest, best_epoch = self._map(), -1.0, 0
-        has_validation = len(self._judged.equal) > 0
+        has_validation = len(self._judged.barred.equal) > 0
         n_epochs = self._options.epochs if has_validation else self._options.epochs_alone
         for epoch in range(n_epochs):
             loss = self._epoch()
@@ -283,6 +282,6 @@ class _Learning:
     def _accuracy(self) -> float:
         judged = self._judged
         mapped = judged.responses @ self._map().numpy().T
-        batches = draw_batches(len(judged.equal), BATCH, np.random.default_rng(0))
-        better, tied = rank_in_batches(judged.contexts, mapped, judged.equal, batches)
+        batches = draw_batches(len(judged.barred.equal), BATCH, np.random.default_rng(0))
+        better, tied = rank_in_batches(judged.contexts, mapped, judged.barred, batches)
         return float(recall_of(better, tied, 1).mean())
