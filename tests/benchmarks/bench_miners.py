@@ -1,7 +1,8 @@
 """Asks whether better mining makes better dialogue data: one method, one task, several miners.
 
     python tests/benchmarks/bench_miners.py --books DIR --work DIR [--encoder NAME] [--mcn DIR]
-        [--pairs 10000] [--all] [--method map --method tf-idf] [--seeds 3] [-o FILE]
+        [--option NAME=VALUE] [--pairs 10000] [--all] [--method map --method tf-idf] [--seeds 3]
+        [-o FILE]
 
 Every miner reads the same English books: those of the folder that are neither in the dev and test
 splits of the annotations nor by one of their authors. A method learns from the pairs of each, the
@@ -191,22 +192,27 @@ def trained(
     validation: list[Example],
     seed: int,
     work: Path,
-    encoder: str | None,
+    given: dict[str, Any],
 ) -> Path:
     """The folder of a trained method; it is trained if it is not there."""
     out = work / "trained" / f"{method}-{miner.replace(' ', '-')}-{len(examples)}-{seed}"
     if not out.exists():
         kind = find_method(method)
-        options = kind.read_options({"encoder": encoder} if encoder and takes(kind) else {})
+        taken = kind.options.__dataclass_fields__
+        options = kind.read_options({key: given[key] for key in given if key in taken})
         out.parent.mkdir(parents=True, exist_ok=True)
         parts = Part(examples, miner), Part(validation, "annotations, dev")
         train_method(kind, options, *parts, out, seed=seed, resume=True)
     return out
 
 
-def takes(kind: Any) -> bool:
-    """Whether a method has an encoder."""
-    return "encoder" in kind.options.__dataclass_fields__
+def read_option(text: str) -> tuple[str, Any]:
+    """The name and the value of an option of methods: a number, where it is one."""
+    name, _, value = text.partition("=")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def tried(folder: Path, judged: list[Example]) -> dict[str, Outcome]:
@@ -228,6 +234,7 @@ def ask(options: argparse.Namespace) -> list[dict[str, Any]]:
     sources = {"annotations": judged_examples(ROOT / "annotations", options.books)}
     if options.mcn:
         sources["MCN"] = judged_examples(options.mcn, options.books)
+    given = dict(options.option, **({"encoder": options.encoder} if options.encoder else {}))
     validation = judged_examples(ROOT / "annotations", options.books, "dev")
     rows = []
     for method in options.method:
@@ -238,7 +245,7 @@ def ask(options: argparse.Namespace) -> list[dict[str, Any]]:
                 for name, examples in sets_of(options.work, seed).items():
                     some = draw(examples, n, seed) if n else examples
                     sizes[name] = len(some)
-                    args = method, name, some, validation, seed, options.work, options.encoder
+                    args = method, name, some, validation, seed, options.work, given
                     folder = trained(*args)
                     for source, judged in sources.items():
                         by = found.setdefault(source, {}).setdefault(name, {})
@@ -292,6 +299,9 @@ def main() -> None:
     parser.add_argument("--books", type=Path, required=True, help="folder of Gutenberg HTML files")
     parser.add_argument("--work", type=Path, required=True, help="folder for what is made")
     parser.add_argument("--encoder", help="sentence encoder of the methods that have one")
+    parser.add_argument(
+        "--option", action="append", type=read_option, default=[], help="of methods that have it"
+    )
     parser.add_argument("--mcn", type=Path, help="folder of the labels of MCN")
     parser.add_argument("--pairs", type=int, default=10_000, help="pairs of each miner")
     parser.add_argument("--all", action="store_true", help="ask again with all pairs of each")
