@@ -31,6 +31,7 @@ from miner.selection.examples import Context
 from miner.selection.words import join_turns
 
 if TYPE_CHECKING:
+    import torch
     from sentence_transformers import SentenceTransformer
     from transformers import PreTrainedTokenizerBase
 
@@ -69,7 +70,7 @@ def load_encoder(name: str) -> SentenceTransformer:
     """
     library = import_extra("sentence_transformers", "selection")
     try:
-        with _quiet():
+        with quiet():
             if folder := find_folder(name):
                 return library.SentenceTransformer(str(folder), local_files_only=True)
             return _load_from_hub(name, library.SentenceTransformer)
@@ -123,8 +124,8 @@ def _load_from_hub(name: str, load: type[SentenceTransformer]) -> SentenceTransf
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Shows no bar for the weights, and no warning about the pooling of a plain folder."""
+def quiet() -> Iterator[None]:
+    """Keeps the library's bars from the terminal, and a warning about the pooling of a folder."""
     from transformers.utils import logging as bars
 
     logger = logging.getLogger("sentence_transformers")
@@ -277,7 +278,7 @@ def embed(
     vectors = np.zeros((len(texts), dimension_of(model)), np.float32)
     device, done = model.device, 0
     model.eval()
-    most = _BATCH_TOKENS if device.type == "cpu" else _BATCH_TOKENS_OF_GPU
+    most = _most_tokens(device)
     prompt = model.prompts.get(model.default_prompt_name or "")
     with torch.inference_mode():
         for batch in _batches(_count_tokens(model, texts), most):
@@ -291,6 +292,37 @@ def embed(
             vectors[batch] = torch.nn.functional.normalize(rows.float()).cpu().numpy()
             progress(done := done + len(batch), len(texts))
     return vectors
+
+
+def trim_batches(features: dict[str, Any]) -> Iterator[tuple[torch.Tensor, dict[str, Any]]]:
+    """Yields the texts of a batch by length, each part without the columns that only pad.
+
+    Args:
+        features: what an encoder takes: "attention_mask" and other tensors of [texts, tokens].
+
+    Yields:
+        The numbers of the texts of a part, [texts of the part], and what the encoder takes of them.
+    """
+    import torch
+
+    mask = features["attention_mask"]
+    for batch in _batches(mask.sum(dim=1).cpu().numpy(), _most_tokens(mask.device)):
+        rows = torch.from_numpy(batch).to(mask.device)
+        columns = mask[rows].any(dim=0)
+        yield (
+            rows,
+            {
+                name: value[rows][:, columns]
+                if isinstance(value, torch.Tensor) and value.shape == mask.shape
+                else value
+                for name, value in features.items()
+            },
+        )
+
+
+def _most_tokens(device: torch.device) -> int:
+    """The tokens of a batch that are fast on a device."""
+    return _BATCH_TOKENS if device.type == "cpu" else _BATCH_TOKENS_OF_GPU
 
 
 def dimension_of(model: SentenceTransformer) -> int:

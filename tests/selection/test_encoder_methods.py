@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from encoders import encoder
 
-from miner.selection.embeddings import Embedder, context_texts, load_encoder
+from miner.selection.embeddings import Embedder, context_texts, load_encoder, trim_batches
 from miner.selection.examples import Example
 from miner.selection.methods import Training, find_method
 from miner.selection.tasks import one_of_many_accuracy
@@ -89,7 +89,7 @@ def test_an_interrupted_map_embeds_no_text_again_and_comes_to_the_same(tmp_path,
     assert first == second
 
 
-def test_a_sentence_encoder_that_was_interrupted_goes_on(tmp_path, monkeypatch):
+def test_a_sentence_encoder_that_was_interrupted_goes_on(tmp_path, monkeypatch, capfd):
     from miner.selection.methods import sentence
 
     steps, calls = [], []
@@ -99,7 +99,7 @@ def test_a_sentence_encoder_that_was_interrupted_goes_on(tmp_path, monkeypatch):
 
     def stop(*given):
         calls.append(given)
-        if len(calls) == 2:
+        if len(calls) == 3:
             raise KeyboardInterrupt
         return one_of_many_accuracy(*given)
 
@@ -107,11 +107,35 @@ def test_a_sentence_encoder_that_was_interrupted_goes_on(tmp_path, monkeypatch):
         patch.setattr(sentence, "one_of_many_accuracy", stop)
         with pytest.raises(KeyboardInterrupt):
             kind.train(training, folder)
-    assert len(steps) == 1
+    before = list(steps)
+    assert [step.n_pairs for step in before] == [32, 64]  # in the middle of an epoch
     steps.clear()
     kind.train(training, folder)
-    assert [step.n_pairs for step in steps] == [96, 192]
+    assert [step.n_pairs for step in steps] == [32, 64, 96, 128, 160, 192]
+    assert steps[:2] == before
     assert kind.load(folder).encode_responses(["Yes."]).shape[0] == 1
+    assert capfd.readouterr() == ("", "")  # the terminal is not the library's
+
+
+def test_the_loss_is_that_of_the_library_whatever_the_padding(monkeypatch):
+    import torch
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+    from miner.selection import embeddings
+    from miner.selection.methods import sentence
+
+    monkeypatch.setattr(embeddings, "_BATCH_TOKENS", 48)
+    model = load_encoder(str(encoder())).eval()
+    texts = ["Yes.", "The mill by the river. " * 30, "A goose?", "The lamp of the church is out."]
+    parts = [model.preprocess(texts), model.preprocess(texts[::-1])]
+    labels = torch.zeros(4)
+    for features in parts:
+        pieces = list(trim_batches(dict(features)))
+        lengths = [piece["input_ids"].shape[1] for _, piece in pieces]
+        assert len(lengths) > 1 and lengths[0] > 2 * lengths[-1]
+    own, library = sentence._loss_of(model), MultipleNegativesRankingLoss(model)
+    expected = library([dict(part) for part in parts], labels)
+    assert own([dict(part) for part in parts], labels).item() == pytest.approx(expected.item())
 
 
 def test_a_long_context_loses_its_oldest_words():
