@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -38,6 +39,8 @@ from miner.selection.method_folder import (
 from miner.selection.methods import MethodKind, Options, Step, Training
 from miner.selection.tasks import BATCH, one_of_many_accuracy
 from miner.version import __version__
+
+_MADE = "made"  # the folder of a method that is not whole yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +102,13 @@ def train_method(
     The curve of a method that is trained in one step is one point, which is made here.
 
     Raises:
-        ValueError: if there is nothing to learn from; if a book is in both parts; if there are too
-            few examples for validation; if `out` exists; if an interrupted training is there and
-            `resume` is False, or had other choices.
+        ValueError: if several processes were launched; if there is nothing to learn from; if a book
+            is in both parts; if there are too few examples for validation; if `out` exists; if an
+            interrupted training is there and `resume` is False, or had other choices.
         OSError: if a file cannot be written.
     """
+    if (n_processes := int(os.environ.get("WORLD_SIZE", "1"))) > 1:
+        raise ValueError(f"found {n_processes} processes, expected one: it trains a method")
     if not train.examples:
         raise ValueError(f"{train.source}: found no pairs, expected some to learn from")
     if validation:
@@ -138,21 +143,27 @@ def train_method(
         progress,
     )
     training.state.mkdir(exist_ok=True)
+    made = state / _MADE  # so that nothing is in `out` before all is made
+    if made.exists():
+        shutil.rmtree(made)
+    made.mkdir()
     began = time.perf_counter()
+    try:
+        kind.train(training, made)
+    except BaseException as error:
+        if any(training.state.iterdir()):
+            error.add_note(f"what is done is kept in {printable(state)}, --resume continues")
+        else:  # nothing is lost by a new beginning
+            shutil.rmtree(state)
+        raise
+    if not steps:
+        steps.append(_only_step(kind, training, made, time.perf_counter() - began))
+    (made / RECORD).write_bytes(json_line(record))
+    write_curve(made, steps)
+    write_card(made, out.name, record, steps)
     with whole_folder(out, force=force) as folder:
-        try:
-            kind.train(training, folder)
-        except BaseException as error:
-            if any(training.state.iterdir()):
-                error.add_note(f"what is done is kept in {printable(state)}, --resume continues")
-            else:  # nothing is lost by a new beginning
-                shutil.rmtree(state)
-            raise
-        if not steps:
-            steps.append(_only_step(kind, training, folder, time.perf_counter() - began))
-        (folder / RECORD).write_bytes(json_line(record))
-        write_curve(folder, steps)
-        write_card(folder, out.name, record, steps)
+        for item in made.iterdir():
+            item.replace(folder / item.name)
     shutil.rmtree(state)
     return load_method(out)
 

@@ -412,3 +412,32 @@ def test_an_interrupted_training_says_how_it_is_resumed(corpus, tmp_path, monkey
     assert other.startswith(f"{kept}: found a run with seed 0, expected 3 to resume it")
     assert run(*words, "--resume").exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_training_that_was_killed_leaves_nothing_in_its_folder_and_is_resumed(corpus, tmp_path):
+    """A process that is killed cleans nothing up."""
+    out = tmp_path / "out"
+    words = ("selection", "train", "tf-idf", corpus, "-o", out)
+    script = (
+        "import os, sys\n"
+        "from miner.app.cli.main import main\n"
+        "from miner.selection.methods import tf_idf\n"
+        "def die(training, folder):\n"
+        "    (folder / 'half').write_text('1')\n"
+        "    os.kill(os.getpid(), 9)\n"
+        "tf_idf.train = die\n"
+        "main()\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", script, *map(str, words)], check=False)
+    assert killed.returncode == -9
+    assert [path.name for path in tmp_path.iterdir()] == ["out.partial"]
+    assert run(*words, "--resume").exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert not (out / "half").exists() and (out / "method.json").is_file()
+
+
+def test_several_processes_are_refused_in_one_line(corpus, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    line = failed("selection", "train", "bm25", corpus, "-o", tmp_path / "out")
+    assert line.startswith("found 2 processes, expected one")
+    assert not list(tmp_path.iterdir())

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/bench_miners.py --books DIR --work DIR [--encoder NAME] [--mcn DIR]
         [--option NAME=VALUE] [--pairs 10000] [--all] [--method map --method tf-idf] [--seeds 3]
-        [-o FILE]
+        [--miner gap --miner tagger] [-o FILE]
 
 Every miner reads the same English books: those of the folder that are neither in the dev and test
 splits of the annotations nor by one of their authors. A method learns from the pairs of each, the
@@ -196,7 +196,7 @@ def trained(
 ) -> Path:
     """The folder of a trained method; it is trained if it is not there."""
     out = work / "trained" / f"{method}-{miner.replace(' ', '-')}-{len(examples)}-{seed}"
-    if not out.exists():
+    if not (out / "method.json").exists():
         kind = find_method(method)
         taken = kind.options.__dataclass_fields__
         options = kind.read_options({key: given[key] for key in given if key in taken})
@@ -243,6 +243,8 @@ def ask(options: argparse.Namespace) -> list[dict[str, Any]]:
             sizes: dict[str, int] = {}
             for seed in range(options.seeds):
                 for name, examples in sets_of(options.work, seed).items():
+                    if options.miner and name not in (*options.miner, "gap"):
+                        continue
                     some = draw(examples, n, seed) if n else examples
                     sizes[name] = len(some)
                     args = method, name, some, validation, seed, options.work, given
@@ -306,6 +308,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10_000, help="pairs of each miner")
     parser.add_argument("--all", action="store_true", help="ask again with all pairs of each")
     parser.add_argument("--method", action="append", help="of `miner selection train`")
+    parser.add_argument("--miner", action="append", help="these alone, and the gap")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("-o", "--out", type=Path, help="file for the rows (JSON Lines)")
     options = parser.parse_args()

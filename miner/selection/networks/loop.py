@@ -81,15 +81,10 @@ def learn(
         training: the examples, the seed, where the state is kept, what is told of the progress.
 
     Raises:
-        ValueError: if there is a single pair, if several processes train, if the loss is not a
-            number, or if the state is damaged.
+        ValueError: if there is a single pair, if the loss is not a number, or if the state is
+            damaged.
     """
     accelerator = Accelerator()
-    if accelerator.num_processes > 1:
-        raise ValueError(
-            f"found {accelerator.num_processes} processes, expected one: a network this small is "
-            "trained by one"
-        )
     n = len(lengths)
     if n < 2:
         raise ValueError("found a single pair to learn from, expected two or more")
