@@ -51,10 +51,11 @@ def test_a_help_ends_with_one_to_three_examples(path):
 @pytest.mark.parametrize("example", dict.fromkeys(ALL))
 def test_the_examples_are_well_formed(example):
     command, words = main, words_of(example)
+    parent = click.Context(main, **main.context_settings)  # its names of --help are inherited
     while isinstance(command, click.Group):
         command, words = command.commands[words[0]], words[1:]
     try:
-        command.make_context(example, words)
+        command.make_context(example, words, parent=parent)
     except click.exceptions.Exit as done:  # of an option such as --example, which needs no more
         assert done.exit_code == 0
 
