@@ -11,8 +11,9 @@ import miner
 ROOT = Path(miner.__file__).parents[1]
 # A room imports only itself and the rooms before it.
 ROOMS = (
-    "languages books dialogue characters annotation evaluation models corpus selection app".split()
-)
+    "languages books dialogue characters annotation evaluation models corpus examples selection "
+    "generation app"
+).split()
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for package in ("miner", "heuristic")

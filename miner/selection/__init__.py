@@ -4,7 +4,7 @@ A method scores responses for a context. It is trained on the pairs of one corpu
 often it finds the true response among others, as in "A Repository of Conversational Datasets" (CD)
 and "The Ubuntu Dialogue Corpus" (UD).
 
-In: corpora on disk, annotations, files of contexts and responses.
+In: examples.
 Out: trained methods as folders, and the scores of methods on tasks.
 Imported by: app.
 """

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.selection.examples import Example, keep_turns
+from miner.examples.example import Example, keep_turns
 from miner.selection.method_folder import TrainedMethod
 from miner.selection.tasks import (
     BATCH,

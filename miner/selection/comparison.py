@@ -7,21 +7,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miner.files import printable
-from miner.selection.choices import Choice, DrawnBatch, ShownContext
-from miner.selection.examples import (
+from miner.examples.example import (
     Example,
     describe_examples,
     refuse_shared_books,
     refuse_too_few,
 )
+from miner.files import printable
+from miner.selection.choices import Choice, DrawnBatch, ShownContext
 from miner.selection.method_folder import load_method, read_curve, read_record
 from miner.selection.methods import Step
-from miner.selection.scoring import Score, Scoring, score_method
+from miner.selection.scoring import HARDER, Score, Scoring, score_method
 from miner.selection.tasks import BATCH
 
 if TYPE_CHECKING:
-    from miner.selection.sources import SourceExamples
+    from miner.examples.sources import SourceExamples
 
 
 _SHORTEST_DRAWN = 2  # turns that a context keeps, whatever `draw_contexts` draws
@@ -127,7 +127,7 @@ def compare_methods(
     return Comparison(
         tuple(rows),
         _scored(found, records, scoring),
-        (*_notes(found, names, records), *_notes_of_scores(rows[0].scores)),
+        (*_notes(found, names, records), *_notes_of_scores(rows[0].scores, scoring.harder)),
         tuple(drawn.show(choices, _most_turns(records))) if drawn else (),
     )
 
@@ -150,15 +150,26 @@ def name_folders(folders: Sequence[Path]) -> list[str]:
     Raises:
         ValueError: if a folder is named twice.
     """
-    parts = [folder.resolve().parts for folder in folders]
-    names: list[str] = []
+    whole = [folder.resolve() for folder in folders]
+    for number, own in enumerate(whole):
+        if own in whole[:number]:
+            raise ValueError(f"{printable(folders[number])}: found a second time, expected it once")
+    return [printable(name) for name in shortest_ends(whole)]
+
+
+def shortest_ends(paths: Sequence[Path]) -> list[str]:
+    """Returns the end of each path, so long that no other has it; the paths differ.
+
+    >>> shortest_ends([Path("/gap/corpus"), Path("/auto/corpus"), Path("/auto/mined")])
+    ['gap/corpus', 'auto/corpus', 'mined']
+    """
+    parts = [path.parts for path in paths]
+    ends: list[str] = []
     for number, own in enumerate(parts):
         others = parts[:number] + parts[number + 1 :]
-        if own in others:
-            raise ValueError(f"{printable(folders[number])}: found a second time, expected it once")
-        least = next(n for n in range(1, len(own) + 1) if own[-n:] not in [o[-n:] for o in others])
-        names.append(printable("/".join(own[-least:])))
-    return names
+        least = (n for n in range(1, len(own)) if own[-n:] not in [o[-n:] for o in others])
+        ends.append("/".join(own[-next(least, len(own)) :]))
+    return ends
 
 
 def _scored(found: SourceExamples, records: Sequence[Mapping[str, Any]], scoring: Scoring) -> str:
@@ -188,13 +199,18 @@ def _books_of(record: Mapping[str, Any]) -> set[str]:
     return {book for part in used for book in part["books"]}
 
 
-def _notes_of_scores(scores: Sequence[Score]) -> list[str]:
-    """Which tasks have fewer examples than the first, and why."""
+def _notes_of_scores(scores: Sequence[Score], harder: bool) -> list[str]:
+    """Which tasks have fewer examples than the first, or none, and why."""
     most = scores[0].n_examples
-    fewer = {one.task: one.n_examples for one in scores if one.is_harder and one.n_examples < most}
+    scored = {one.task: one.n_examples for one in scores}
+    counts = {task: scored.get(task, 0) for task in HARDER if harder}
+    of_others = "have too few different false responses"
     return [
-        f"{task}: {n:,} of {most:,} examples, as the others have too few different false responses"
-        for task, n in fewer.items()
+        f"{task}: {n:,} of {most:,} examples, as the others {of_others}"
+        if n
+        else f"{task}: not scored, as all examples {of_others}"
+        for task, n in counts.items()
+        if n < most
     ]
 
 

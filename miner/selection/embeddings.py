@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.files import json_line, parse_json, printable, read_text, reason_of
-from miner.selection.examples import Context
 from miner.selection.words import join_turns
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from miner.selection.methods import Method, Step, find_method
 from miner.version import __version__
 
 RECORD, CURVE = "method.json", "curve.jsonl"
-_OF_PART = {"source", "chosen", "examples", "books", "sha256"}  # of `training.Part`
+_OF_PART = {"source", "chosen", "examples", "books", "sha256"}  # of `part.Part`
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class TrainedMethod:
         name: of its kind ("tf-idf").
         record: what `method.json` says: "method", "options", "seed", "history_turns" (the turns
             before the last one of a context that it reads; None for all), "train" and "validation"
-            (`examples.describe_examples` with their "source"; validation may be None), "version".
+            (`part.Part.describe`; validation may be None), "version".
         method: what encodes contexts and responses.
     """
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.evaluation.scores import resample_chapters, score_from_draws
-from miner.selection.examples import Example, keep_turns, refuse_too_few
+from miner.examples.example import Example, keep_turns, refuse_too_few
 from miner.selection.tasks import (
     BATCH,
     Barred,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 ONE_OF_MANY = f"1-of-{BATCH}"
 RANKED = 10  # candidates of which a true response is one; UD, section 3.5
+HARDER = f"1 in {RANKED} of the chapter", f"1 in {RANKED} alike"  # UD, section 6.2
 ACCURACY, RECIPROCAL_RANK = "R@1", "MRR"
 _RANKS = (1, 2, 5)  # k of Recall@k
 
@@ -111,7 +112,7 @@ class Score:
     @property
     def is_harder(self) -> bool:
         """Whether the false responses are harder ones (UD, section 6.2)."""
-        return self.task.startswith(f"1 in {RANKED} ")
+        return self.task in HARDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +201,10 @@ def try_method(
             tallies.rank(f"1 in {n}", contexts, responses, candidates, ks or (1,))
         if scoring.harder:
             candidates = draw_candidates(same_chapter(examples), barred, RANKED - 1, random)
-            tallies.rank(f"1 in {RANKED} of the chapter", contexts, responses, candidates, (1,))
+            tallies.rank(HARDER[0], contexts, responses, candidates, (1,))
     if scoring.harder:
         alike = similar_candidates(examples, barred, RANKED - 1)
-        tallies.rank(f"1 in {RANKED} alike", contexts, responses, alike, (1,))
+        tallies.rank(HARDER[1], contexts, responses, alike, (1,))
     return tallies.outcomes()
 
 

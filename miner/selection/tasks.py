@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.selection.examples import Context, Example, normal_form
+from miner.examples.example import Context, Example, normal_form
 from miner.selection.words import split_words
 
 if TYPE_CHECKING:
@@ -365,10 +365,17 @@ def similar_candidates(
             of_rows = books[rows][:, None]
             left_out |= (books[first][None, :] == of_rows) & (of_rows != "")
         likeness[left_out] = -1
-        order = np.argsort(-likeness, axis=1, kind="stable")[:, :n_false]
-        enough = (~left_out).sum(axis=1) >= n_false
-        found[rows[enough]] = first[order[enough]]
+        enough = np.flatnonzero((~left_out).sum(axis=1) >= n_false)
+        for row in enough.tolist():
+            found[rows[row]] = first[_highest(likeness[row], n_false)]
     return found
+
+
+def _highest(values: NDArray[np.floating], n: int) -> NDArray[np.int64]:
+    """The places of the n highest of as many values or more; of equal ones the first."""
+    least = np.partition(values, -n)[-n]
+    places = np.flatnonzero(values >= least)
+    return places[np.argsort(-values[places], kind="stable")][:n]
 
 
 def rank_among(

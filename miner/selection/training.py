@@ -5,30 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from miner.files import (
-    json_line,
-    parse_json,
-    printable,
-    read_text,
-    refuse_another,
-    refuse_existing,
-    remove_unfinished,
-    whole_file,
-    whole_folder,
-)
-from miner.selection.examples import (
-    Example,
+from miner.examples.example import (
     books_of,
-    describe_examples,
     keep_turns,
     refuse_shared_books,
     refuse_too_few,
 )
+from miner.examples.part import Part
+from miner.files import json_line, printable, refuse_existing
 from miner.selection.method_folder import (
     RECORD,
     TrainedMethod,
@@ -38,34 +27,10 @@ from miner.selection.method_folder import (
 )
 from miner.selection.methods import MethodKind, Options, Step, Training
 from miner.selection.tasks import BATCH, one_of_many_accuracy
+from miner.unfinished import begin_state, finish_state
 from miner.version import __version__
 
 _MADE = "made"  # the folder of a method that is not whole yet
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Examples and where they come from.
-
-    Args:
-        examples: with all their turns.
-        source: what a record says of their source ("mined/pairs.jsonl").
-        chosen: which of the source they are, in words; empty for all.
-    """
-
-    examples: Sequence[Example]
-    source: str
-    chosen: Sequence[str] = ()
-
-    def describe(self) -> dict[str, Any]:
-        """What a record says of them."""
-        of_examples = describe_examples(self.examples)
-        return {"source": self.source, "chosen": list(self.chosen), **of_examples}
-
-
-def state_folder(out: Path) -> Path:
-    """Returns the folder beside `out` in which a training keeps what it needs to be resumed."""
-    return out.with_name(f"{out.name}.partial")
 
 
 def train_method(
@@ -126,7 +91,7 @@ def train_method(
         "validation": validation.describe() if validation else None,
         "version": __version__,
     }
-    state = _begin(out, record, resume, force)
+    state = begin_state(out, RECORD, record, resume, force)
     steps: list[Step] = []
 
     def take(step: Step) -> None:
@@ -161,10 +126,7 @@ def train_method(
     (made / RECORD).write_bytes(json_line(record))
     write_curve(made, steps)
     write_card(made, out.name, record, steps)
-    with whole_folder(out, force=force) as folder:
-        for item in made.iterdir():
-            item.replace(folder / item.name)
-    shutil.rmtree(state)
+    finish_state(state, made, out, force)
     return load_method(out)
 
 
@@ -174,29 +136,3 @@ def _only_step(kind: MethodKind, training: Training, folder: Path, seconds: floa
     if training.validation:
         accuracy = one_of_many_accuracy(kind.load(folder), training.validation)
     return Step(len(training.examples), None, accuracy, seconds)
-
-
-def _begin(out: Path, record: dict[str, Any], resume: bool, force: bool) -> Path:
-    """Makes the folder of the state, or takes that of an interrupted training.
-
-    Raises:
-        ValueError: as `train_method` does.
-    """
-    state = state_folder(out)
-    path = state / RECORD
-    if path.is_file() and not force:
-        if not resume:
-            raise ValueError(
-                f"{printable(state)}: exists already, expected --resume to go on with the "
-                "interrupted training, or --force to begin anew"
-            )
-        was = parse_json(read_text(path), printable(path), "the record of a training")
-        refuse_another(state, was, record)
-        return state
-    if state.exists():
-        shutil.rmtree(state)
-    state.mkdir(parents=True)
-    remove_unfinished(path)
-    with whole_file(path) as file:
-        file.write(json_line(record))
-    return state

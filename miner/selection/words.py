@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miner.examples.example import Context
 from miner.files import printable, read_text, reason_of
-from miner.selection.examples import Context
 
 if TYPE_CHECKING:
     import numpy as np

@@ -24,7 +24,7 @@ HEAVY = "torch transformers numpy pandas matplotlib seqeval sklearn pyarrow requ
 COMMANDS = {(name,): command for name, command in main.commands.items()}
 COMMANDS |= {
     (group, name): command
-    for group in ("gold", "selection")
+    for group in ("gold", "selection", "generation")
     for name, command in main.commands[group].commands.items()
 }
 WITH_TAGGER = [
@@ -59,6 +59,7 @@ FAILURES |= {
     ("selection", "train"): ["tf-idf", "gone", "-o", "out"],
     ("selection", "score"): ["gone", "gone.csv"],
     ("selection", "compare"): ["gone", "--on", "gone.csv"],
+    ("generation", "score"): ["gone.csv", "--reference", "gone"],
 }
 
 
@@ -108,7 +109,7 @@ def test_an_unknown_option_is_wrong_use(path):
 
 
 def test_each_command_has_a_failure():
-    assert set(FAILURES) | {("gold",), ("selection",)} == set(COMMANDS)
+    assert set(FAILURES) | {("gold",), ("selection",), ("generation",)} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("path", FAILURES, ids=" ".join)

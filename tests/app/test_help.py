@@ -17,10 +17,10 @@ from miner.models.load import AUTO, SHIPPED, find_registered_taggers
 COMMANDS = {(name,): command for name, command in main.commands.items()}
 COMMANDS |= {
     (group, name): one
-    for group in ("gold", "selection")
+    for group in ("gold", "selection", "generation")
     for name, one in main.commands[group].commands.items()
 }
-GROUPS = [(), ("gold",), ("selection",)]
+GROUPS = [(), ("gold",), ("selection",), ("generation",)]
 PLACES = {"PDNC": CORPUS, "DIR": BOOKS}
 
 

@@ -20,9 +20,19 @@ def scores(value):
     )
 
 
-def row(name, value, size=100, kind="tf-idf", source="auto/pairs", curve=(), turns=0, **options):
+def row(
+    name,
+    value,
+    size=100,
+    kind="tf-idf",
+    source="auto/pairs",
+    path="",
+    curve=(),
+    turns=0,
+    **options,
+):
     """A method with these scores, which was trained on so many pairs."""
-    train = {"source": source, "chosen": [], "examples": size, "books": [], "sha256": ""}
+    train = {"source": source, "path": path, "chosen": [], "examples": size, "books": []}
     record = {"method": kind, "options": options, "history_turns": turns, "train": train}
     steps = tuple(Step(n, None, accuracy, 1.0) for n, accuracy in curve)
     return ComparedMethod(name, record, steps, scores(value))
@@ -112,6 +122,23 @@ def test_options_part_lines_only_where_methods_of_one_size_differ():
     turns = [row("a", 0.1, turns=0), row("b", 0.2, turns=None)]
     assert not has_sizes(turns)
     assert not has_sizes([row("a", 0.1), row("b", 0.2)])
+
+
+def test_two_corpora_of_one_name_have_a_line_each_with_the_folders_above():
+    corpora = [("/gap/corpus", 0.1), ("/auto/corpus", 0.3), ("/auto/mined", 0.5)]
+    rows = [
+        row(f"{path}{size}", value, size, source=f"{path[-6:].strip('/')}/pairs, train", path=path)
+        for path, value in corpora
+        for size in (100, 1000)
+    ]
+    old = [row(f"{n}", 0.2, n, source="corpus/pairs, train") for n in (100, 1000)]
+    drawn = lines_of(plot_sizes([*rows, *old], SCORED).axes[0])
+    assert {name: line[0][1] for name, line in drawn.items()} == {
+        "tf-idf, gap/corpus/pairs, train": 0.1,
+        "tf-idf, auto/corpus/pairs, train": 0.3,
+        "tf-idf, mined/pairs, train": 0.5,
+        "tf-idf, corpus/pairs, train": 0.2,
+    }
 
 
 def test_many_sizes_leave_room_for_their_labels():

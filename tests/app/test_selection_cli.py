@@ -12,8 +12,8 @@ from helpers import ANNOTATIONS, failed, run, said
 from shelf import write_shelf
 
 from miner.corpus.build import build_corpus
+from miner.examples.sources import read_examples
 from miner.selection.methods import describe_methods
-from miner.selection.sources import read_examples
 
 
 @pytest.fixture(scope="module")

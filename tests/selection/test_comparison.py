@@ -5,15 +5,16 @@ import json
 import numpy as np
 import pytest
 
+from miner.examples.example import Example
+from miner.examples.part import Part
+from miner.examples.sources import SourceExamples
 from miner.selection.choices import DrawnBatch
 from miner.selection.comparison import compare_methods, name_folders
-from miner.selection.examples import Example
 from miner.selection.method_folder import TrainedMethod, load_method, read_curve
 from miner.selection.methods import describe_methods, find_method
 from miner.selection.papers import PUBLISHED
 from miner.selection.scoring import Scoring, score_method
-from miner.selection.sources import SourceExamples
-from miner.selection.training import Part, train_method
+from miner.selection.training import train_method
 
 _THINGS = "kettle lantern ferry barrow ledger orchard saddle parcel window candle".split()
 _PLACES = "cellar pantry harbour chapel stable garden attic meadow bakery tower".split()
@@ -192,6 +193,16 @@ def test_a_task_without_all_examples_is_noted(methods):
     n = row.scores[0].n_examples
     assert f"1 in 10 of the chapter: 232 of {n} examples, " in compared.notes[0]
     assert len(compared.notes) == 1
+
+
+def test_a_task_without_examples_is_noted(methods):
+    """Examples that name no chapter have no false responses of the same one."""
+    found = SourceExamples(talk(120, chapter=0), "x.csv")
+    compared = compare_methods(methods[:1], found, Scoring(shuffles=1, resamples=20, harder=True))
+    (row,) = compared.rows
+    assert "1 in 10 of the chapter" not in {one.task for one in row.scores}
+    (note,) = compared.notes
+    assert note.startswith("1 in 10 of the chapter: not scored, as all examples have too few ")
 
 
 def test_the_record_of_a_comparison_is_json(methods):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from encoders import encoder
 
+from miner.examples.example import Example
 from miner.selection.embeddings import Embedder, context_texts, load_encoder, trim_batches
-from miner.selection.examples import Example
 from miner.selection.methods import Training, find_method
 from miner.selection.tasks import one_of_many_accuracy
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from miner.selection.examples import Example
+from miner.examples.example import Example
 from miner.selection.methods import Training, find_method
 from miner.selection.networks import loop, recurrent
 from miner.selection.networks.losses import smoothed_loss
-from miner.selection.networks.vocabulary import Vocabulary, count_features, pad
+from miner.selection.networks.vocabulary import Vocabulary, pad
 from miner.selection.tasks import one_of_many_accuracy
 
 WORDS = [a + b for a in ("mill", "ferry", "lamp", "goose", "oak") for b in ("", "s", "man", "er")]
@@ -113,21 +113,6 @@ def test_damaged_files_are_named(learned, tmp_path):
         with pytest.raises(ValueError, match=message) as error:
             find_method(name).load(copy)
         assert broken in str(error.value)
-
-
-def test_word_vectors_are_read_as_text_with_or_without_a_first_line(tmp_path):
-    vocabulary = count_features([["mill", "wheel"]], 1, 10, 1)
-    path = tmp_path / "vectors.txt"
-    path.write_text("2 3\nmill 1 2 3\nsea 0 0 0\n", encoding="utf-8")
-    found = recurrent.read_word_vectors(path, vocabulary)
-    (number,) = vocabulary.encode(["mill"])
-    assert {n: row.tolist() for n, row in found.items()} == {number: [1, 2, 3]}
-    path.write_text("mill 1 2 3\nwheel 1 2\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="vectors.txt:2: found 2 numbers after the word"):
-        recurrent.read_word_vectors(path, vocabulary)
-    path.write_text("sea 0 0 0\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="found none of the 2 words"):
-        recurrent.read_word_vectors(path, vocabulary)
 
 
 def test_unknown_features_share_the_hashed_numbers():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from miner.selection.examples import Example
+from miner.examples.example import Example
 from miner.selection.papers import PUBLISHED
 from miner.selection.scoring import (
     Outcome,

@@ -7,7 +7,7 @@ import bm25s
 import numpy as np
 import pytest
 
-from miner.selection.examples import Example
+from miner.examples.example import Example
 from miner.selection.methods import Training, find_method
 from miner.selection.tasks import one_of_many_accuracy
 from miner.selection.words import split_words

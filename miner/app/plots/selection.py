@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from miner.app.plots.style import GREY, INK, SMALL, Look, choose_looks, new_figure, tidy
-from miner.selection.comparison import ComparedMethod, Comparison
+from miner.selection.comparison import ComparedMethod, Comparison, shortest_ends
 from miner.selection.scoring import Score
 
 _PANEL, _ROW = 2.6, 0.34  # width of a panel and height of a row, in inches
@@ -195,8 +196,8 @@ def _series(rows: Sequence[ComparedMethod]) -> Mapping[str, list[ComparedMethod]
     steps of a training may grow with its size.
     """
     alike: dict[tuple[str, str], list[ComparedMethod]] = {}
-    for row in rows:
-        alike.setdefault((row.record["method"], row.record["train"]["source"]), []).append(row)
+    for row, source in zip(rows, _sources(rows), strict=True):
+        alike.setdefault((row.record["method"], source), []).append(row)
     series: dict[str, list[ComparedMethod]] = {}
     for kind, of in alike.items():
         differing = {
@@ -211,6 +212,20 @@ def _series(rows: Sequence[ComparedMethod]) -> Mapping[str, list[ComparedMethod]
             chosen = [f"{k} {v}" for k, v in _choices(row).items() if k in differing]
             series.setdefault(", ".join((*kind, *chosen)), []).append(row)
     return series
+
+
+def _sources(rows: Sequence[ComparedMethod]) -> list[str]:
+    """What each method was trained on; with the folders above, where two sources share a name."""
+    trained = [row.record["train"] for row in rows]
+    paths: dict[str, dict[str, str]] = {}  # of each name: the paths, and what they are called
+    for part in trained:
+        paths.setdefault(part["source"], {})[part.get("path", "")] = part["source"]
+    for name, of in paths.items():
+        known = [Path(path) for path in of if path]  # methods of an older version have none
+        if len(of) > 1:
+            ends = zip(known, shortest_ends(known), strict=True)
+            of.update((str(path), end + name.removeprefix(path.name)) for path, end in ends)
+    return [paths[part["source"]][part.get("path", "")] for part in trained]
 
 
 def _choices(row: ComparedMethod) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ Shown: TypeAlias = "Table | str"
 
 _MIN_TEXT = 12  # columns that are left to a text that is cut
 _GAP = 2  # blanks between two columns of a table
+_LEAST_TEXT = 20  # characters of a line of text beside its label
 
 
 def new_table(columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
@@ -55,4 +57,52 @@ def cut_column(
             for i, cell in enumerate(row)
         ]
         for row in rows
+    ]
+
+
+def divide_columns(
+    names: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]], width: int
+) -> list[Table]:
+    """Returns columns in as many tables as a terminal needs; each begins with the names of rows.
+
+    Args:
+        names: of the rows.
+        columns: the head of each and its cells, one of each row.
+        width: of the terminal, in characters.
+    """
+    first = max(map(len, names))
+    parts: list[list[tuple[str, Sequence[str]]]] = []
+    room = 0
+    for head, cells in columns:
+        taken = max(map(len, (head, *cells))) + _GAP
+        if not parts or taken > room:
+            parts.append([])
+            room = width - first
+        parts[-1].append((head, cells))
+        room -= taken
+    tables: list[Table] = []
+    for part in parts:
+        table = new_table(("", *(head for head, _ in part)))
+        for number, name in enumerate(names):
+            table.add_row(name, *(cells[number] for _, cells in part))
+        tables.append(table)
+    return tables
+
+
+def label_texts(texts: Sequence[tuple[str, str]], width: int) -> list[str]:
+    """Returns texts in lines, each beside its label.
+
+    Args:
+        texts: the label and the text of each.
+        width: of the lines, in characters.
+    """
+    indent = max(len(label) for label, _ in texts) + _GAP
+    return [
+        fill(
+            " ".join(text.split()),
+            max(width, indent + _LEAST_TEXT),
+            initial_indent=label.ljust(indent),
+            subsequent_indent=" " * indent,
+        )
+        for label, text in texts
     ]

@@ -6,20 +6,16 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from miner.app.tables.layout import Shown, new_table
+from miner.app.tables.layout import Shown, divide_columns, label_texts, new_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from miner.selection.choices import ShownContext
     from miner.selection.comparison import Comparison
     from miner.selection.methods import Step
     from miner.selection.papers import PublishedTable
     from miner.selection.scoring import Score
 
-_GAP = 2  # blanks between two columns
 _LONGEST_LINE = 100  # characters of a line of text, in a terminal of any width
-_LEAST_TEXT = 20  # characters of a line of text beside its label
 _FAST = 100  # pairs a second, from which decimals say nothing
 
 
@@ -81,20 +77,24 @@ def tabulate_comparison(comparison: Comparison, width: int) -> list[Shown]:
         head = f"{score.task} {score.measure}"
         cells = [format_score(row.scores[number]) for row in rows]
         columns[score.is_harder].append((head, cells))
-    shown: list[Shown] = [*_tables(names, columns[False], width)]
+    shown: list[Shown] = [*divide_columns(names, columns[False], width)]
     if columns[True]:
-        shown += ["With false responses that are harder", *_tables(names, columns[True], width)]
+        shown += [
+            "With false responses that are harder",
+            *divide_columns(names, columns[True], width),
+        ]
     return [*shown, *_lines_below(comparison, width)]
 
 
-def tabulate_published(tables: Sequence[PublishedTable]) -> list[Shown]:
-    """The tables of the papers, for their own data."""
+def tabulate_published(tables: Sequence[PublishedTable], width: int) -> list[Shown]:
+    """The tables of the papers, for their own data, in a terminal of so many characters."""
     shown: list[Shown] = []
     for published in tables:
         table = new_table(("", *published.columns, "here"), ("here",))
         for name, values, here in published.rows:
             table.add_row(name, *(f"{value:.3f}" for value in values), here)
-        shown += [published.source, table]
+        source = fill(published.source, min(width, _LONGEST_LINE), subsequent_indent="  ")
+        shown += [source, table]
     return shown
 
 
@@ -114,29 +114,6 @@ def format_score(score: Score) -> str:
     if score.low is None or score.high is None:
         return f"{score.value:.3f}"
     return f"{score.value:.3f} [{score.low:.3f}–{score.high:.3f}]"
-
-
-def _tables(
-    names: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]], width: int
-) -> list[Table]:
-    """The columns in as many tables as a terminal needs; each begins with the names."""
-    first = max(map(len, names))
-    parts: list[list[tuple[str, Sequence[str]]]] = []
-    room = 0
-    for head, cells in columns:
-        taken = max(map(len, (head, *cells))) + _GAP
-        if not parts or taken > room:
-            parts.append([])
-            room = width - first
-        parts[-1].append((head, cells))
-        room -= taken
-    tables: list[Table] = []
-    for part in parts:
-        table = new_table(("", *(head for head, _ in part)))
-        for number, name in enumerate(names):
-            table.add_row(name, *(cells[number] for _, cells in part))
-        tables.append(table)
-    return tables
 
 
 def _lines_below(comparison: Comparison, width: int) -> list[Shown]:
@@ -159,19 +136,10 @@ def _show_context(shown: ShownContext, width: int) -> list[str]:
         else:
             said += f" (place of the true response: {one.place:g} of {n})"
         texts.append((one.method, said))
-    indent = max(len(label) for label, _ in texts) + _GAP
     place = f", book {example.book}" if example.book else ""
     place += f", chapter {example.chapter}" if example.chapter else ""
     return [
         "",
         f"ranked first of {n} responses{place}",
-        *(
-            fill(
-                " ".join(text.split()),
-                max(width, indent + _LEAST_TEXT),
-                initial_indent=label.ljust(indent),
-                subsequent_indent=" " * indent,
-            )
-            for label, text in texts
-        ),
+        *label_texts(texts, width),
     ]

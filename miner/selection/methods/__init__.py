@@ -20,9 +20,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from miner.examples.example import Context, Example
 from miner.extras import import_extra
 from miner.formats import describe_modules, find_module
-from miner.selection.examples import Context, Example
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.fields import Option
-from miner.selection.examples import Context
 from miner.selection.methods import Training
 from miner.selection.words import join_turns, read_vocabulary, split_words, write_vocabulary
 

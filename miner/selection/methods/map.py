@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from miner.examples.example import Context, Example
 from miner.fields import Option
 from miner.files import json_line, json_rows, printable, read_text, reason_of
 from miner.selection.embeddings import (
@@ -40,7 +41,6 @@ from miner.selection.embeddings import (
     read_encoder,
     write_encoder,
 )
-from miner.selection.examples import Context, Example
 from miner.selection.methods import Step, Training
 from miner.selection.tasks import (
     BATCH,

@@ -22,9 +22,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from miner.examples.example import Context
 from miner.fields import Option
 from miner.files import json_line, parse_json, printable, read_text
-from miner.selection.examples import Context
 from miner.selection.methods import Training
 from miner.selection.networks.loop import Schedule, learn
 from miner.selection.networks.losses import smoothed_loss

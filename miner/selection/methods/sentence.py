@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.fields import Option
 from miner.files import json_line, json_lines, json_rows, printable, read_text, reason_of
@@ -30,7 +31,6 @@ from miner.selection.embeddings import (
     quiet,
     trim_batches,
 )
-from miner.selection.examples import Context
 from miner.selection.methods import Step, Training
 from miner.selection.tasks import one_of_many_accuracy
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from miner.examples.example import Context
 from miner.fields import Option
 from miner.selection.embeddings import (
     DEFAULT_ENCODER,
@@ -23,7 +24,6 @@ from miner.selection.embeddings import (
     read_encoder,
     write_encoder,
 )
-from miner.selection.examples import Context
 from miner.selection.methods import Training
 
 

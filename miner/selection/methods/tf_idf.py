@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miner.selection.examples import Context
+from miner.examples.example import Context
 from miner.selection.methods import Training
 from miner.selection.words import join_turns, read_vocabulary, split_words, write_vocabulary
 

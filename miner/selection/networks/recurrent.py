@@ -12,9 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from miner.examples.example import Context, normal_form
+from miner.examples.word_vectors import read_word_vectors
 from miner.fields import Option
 from miner.files import json_line, parse_json, printable, read_text
-from miner.selection.examples import Context, normal_form
 from miner.selection.methods import Training
 from miner.selection.networks.loop import Schedule, learn
 from miner.selection.networks.vocabulary import (
@@ -166,9 +167,7 @@ def train_recurrent(cell: Cell, training: Training, folder: Path) -> None:
     split = (words_of(text, options.longest, keep_end=True) for text in texts)
     vocabulary = count_features(split, 2, options.words, _UNKNOWN)
     torch.manual_seed(training.seed)
-    vectors = (
-        read_word_vectors(Path(options.word_vectors), vocabulary) if options.word_vectors else {}
-    )
+    vectors = _first_vectors(options.word_vectors, vocabulary)
     size = len(next(iter(vectors.values()))) if vectors else options.embedding
     network = RecurrentNetwork(cell, len(vocabulary), size, options.hidden)
     with torch.no_grad():
@@ -215,6 +214,14 @@ def load_recurrent(folder: Path) -> Recurrent:
     return Recurrent(network, vocabulary, longest)
 
 
+def _first_vectors(path: str, vocabulary: Vocabulary) -> dict[int, Vectors]:
+    """The vectors of a file by the number of their word; none without a file."""
+    if not path:
+        return {}
+    found = read_word_vectors(Path(path), vocabulary.features)
+    return {vocabulary.encode([word])[0]: vector for word, vector in found.items()}
+
+
 def draw_false(
     numbers: NDArray[np.int64], forms: Sequence[str], random: np.random.Generator
 ) -> NDArray[np.int64]:
@@ -234,44 +241,3 @@ def draw_false(
             break
         false[equal] = random.integers(len(forms), size=sum(equal))
     return false
-
-
-def read_word_vectors(path: Path, vocabulary: Vocabulary) -> dict[int, NDArray[np.float32]]:
-    """Returns the vectors of a file by the number of their word.
-
-    Args:
-        path: a text file with a word and its numbers a line, parted by blanks; its first line may
-            have the number of words and of numbers alone, as word2vec and fastText write it.
-        vocabulary: the words that are looked for.
-
-    Raises:
-        ValueError: if a line has not as many numbers as the first one, or no word is found.
-        OSError: if the file cannot be read.
-    """
-    wanted = {word: number for word in vocabulary.features for number in vocabulary.encode([word])}
-    found: dict[int, NDArray[np.float32]] = {}
-    size = 0
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for n, line in enumerate(file, 1):
-            word, *numbers = line.rstrip("\n").rstrip(" ").split(" ")
-            if n == 1 and len(numbers) == 1:
-                continue
-            size = size or len(numbers)
-            if len(numbers) != size:
-                raise ValueError(
-                    f"{printable(path)}:{n}: found {len(numbers)} numbers after the word, "
-                    f"expected {size} as in the lines before"
-                )
-            if word in wanted:
-                try:
-                    found[wanted[word]] = np.array(numbers, np.float32)
-                except ValueError as error:
-                    raise ValueError(
-                        f"{printable(path)}:{n}: found a word without numbers, expected its vector"
-                    ) from error
-    if not found:
-        raise ValueError(
-            f"{printable(path)}: found none of the {len(wanted):,} words of the pairs, expected "
-            "word vectors as text"
-        )
-    return found

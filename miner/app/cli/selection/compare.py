@@ -16,7 +16,7 @@ from miner.app.cli.options import (
     language_option,
     mirror_option,
 )
-from miner.app.cli.selection.sources import SourceName, open_source, split_option
+from miner.app.cli.sources import SourceName, open_source, split_option
 from miner.app.cli.terminal import CountBar, open_console, show, show_json
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def command(
     show(tabulate_comparison(compared, open_console().width))
     if papers:
         click.echo()
-        show(tabulate_published(PUBLISHED))
+        show(tabulate_published(PUBLISHED, open_console().width))
     if plots:
         click.echo(f"wrote {', '.join(path.name for path in drawn)} in {plots}")
 

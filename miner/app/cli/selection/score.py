@@ -15,7 +15,7 @@ from miner.app.cli.options import (
     mirror_option,
 )
 from miner.app.cli.selection.compare import compare_folders, scoring_options
-from miner.app.cli.selection.sources import SourceName, split_option
+from miner.app.cli.sources import SourceName, split_option
 from miner.app.cli.terminal import open_console, show, show_json
 
 

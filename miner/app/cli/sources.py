@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from miner.app.cli.books import book_reader, show_left_out
 
 if TYPE_CHECKING:
-    from miner.selection.sources import Role, SourceExamples
+    from miner.examples.sources import Role, SourceExamples
 
 
 class SourceName(click.ParamType):
@@ -51,7 +51,7 @@ def open_source(
         books: the folder of annotated books.
         mirror: where annotated books that are not in it are downloaded.
     """
-    from miner.selection.sources import read_source
+    from miner.examples.sources import read_source
 
     read = book_reader(books, mirror)
     found = read_source(source, split, role, language=language, read=read)

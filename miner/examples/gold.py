@@ -15,8 +15,8 @@ from miner.annotation.editions import BookReader, read_editions_at_hand
 from miner.annotation.mcn import read_mcn
 from miner.dialogue.dialogues import decode_dialogues, repair_book
 from miner.dialogue.tags import TaggedBook
+from miner.examples.example import Example
 from miner.files import printable
-from miner.selection.examples import Example
 
 
 def read_annotated_examples(

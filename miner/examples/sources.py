@@ -34,16 +34,16 @@ from typing import TYPE_CHECKING, Literal
 from miner.annotation.annotations import ENGLISH, is_annotations, name_of_split
 from miner.annotation.annotations import SPLITS as ANNOTATED_SPLITS
 from miner.annotation.mcn import GOLD_CSV, MCN_BOOK
-from miner.files import printable
-from miner.selection.examples import Example, books_of
-from miner.selection.sources.folders import SPLITS, PairFiles, find_pair_files
-from miner.selection.sources.gold import (
+from miner.examples.example import Example, books_of
+from miner.examples.folders import SPLITS, PairFiles, find_pair_files
+from miner.examples.gold import (
     annotated_books,
     read_annotated_examples,
     read_mcn_examples,
 )
-from miner.selection.sources.layouts import read_file
-from miner.selection.training import Part
+from miner.examples.layouts import read_file
+from miner.examples.part import Part
+from miner.files import printable
 
 if TYPE_CHECKING:
     from miner.annotation.coverage import Coverage
@@ -64,6 +64,7 @@ class SourceExamples:
         notes: what was chosen of them, in words ("10,000 of 34,123 pairs drawn with seed 0").
         left_out: how many pairs of the source are no examples, by reason.
         coverage: which annotated books are not at hand; None of other sources.
+        path: of the source, whole, without its split.
     """
 
     examples: Sequence[Example]
@@ -71,6 +72,7 @@ class SourceExamples:
     notes: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     coverage: Coverage | None = None
+    path: str = ""
 
     @property
     def books(self) -> tuple[str, ...]:
@@ -85,7 +87,7 @@ class SourceExamples:
     @property
     def part(self) -> Part:
         """The examples as `train_method` takes them."""
-        return Part(self.examples, self.name, self.notes)
+        return Part(self.examples, self.name, self.notes, self.path)
 
 
 def read_examples(
@@ -110,7 +112,7 @@ def read_source(
 ) -> SourceExamples:
     """Returns the examples of a source, with what they are of.
 
-    Contexts have all the turns that the source knows; `examples.keep_turns` makes them shorter.
+    Contexts have all the turns that the source knows; `example.keep_turns` makes them shorter.
 
     Args:
         source: a folder or a file, as the table above says; perhaps with a colon and a split.
@@ -145,7 +147,7 @@ def read_source(
         raise ValueError(
             f"{printable(path)}: found {none}, expected pairs of a context and a response"
         )
-    return found
+    return replace(found, path=printable(path.resolve()))
 
 
 def books_of_source(

@@ -99,8 +99,10 @@ def _read_csv(path: Path, columns: Collection[str] | None) -> Iterator[tuple[str
     try:
         for row in table:
             where = f"{printable(path)}:{table.line_num}"
-            if None in row:
-                raise ValueError(f"{where}: found more cells than columns, expected as many")
+            # What is too much stands under None, and what is missing is None.
+            if None in row or None in row.values():
+                amount = "more" if None in row else "fewer"
+                raise ValueError(f"{where}: found {amount} cells than columns, expected as many")
             yield where, row
     except csv.Error as error:
         where = f"{printable(path)}:{table.line_num + 1}"

@@ -9,11 +9,10 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
-import orjson
-
+from miner.examples.cells import CONTEXTS, book_of, chapter_of, history_of, text_of
+from miner.examples.example import Context, Example
+from miner.examples.rows import Row, read_columns, read_lines, read_rows
 from miner.files import parse_json, printable, read_text
-from miner.selection.examples import Context, Example
-from miner.selection.sources.rows import Row, read_columns, read_lines, read_rows
 
 LEFT_OUT = "pairs without a text on each side"
 _TEXT = ".txt"
@@ -21,7 +20,6 @@ _MOST_NAMED = 12  # columns that an error names
 _UTTERANCE_END, _TURN_END = "__eou__", "__eot__"  # of the Ubuntu Dialogue Corpus
 _TRIPLE = ("Context", "Utterance", "Label")
 _RANKING = ("Context", "Ground Truth Utterance")
-_CONTEXTS = "context/"  # of PolyAI's examples, before the number of a turn
 _REPLY_TO = ("reply-to", "reply_to")  # the second in older corpora of ConvoKit
 
 Rows = Iterable[tuple[str, Row]]
@@ -62,7 +60,7 @@ def read_file(path: Path, left_out: Counter[str]) -> Iterator[Example]:
     if not columns:
         return
     layout = _layout_of(columns, path)
-    used = [name for name in columns if name in layout.used or name.startswith(_CONTEXTS)]
+    used = [name for name in columns if name in layout.used or name.startswith(CONTEXTS)]
     yield from layout.read(path, read_rows(path, used), left_out)
 
 
@@ -112,11 +110,11 @@ def _read_pairs(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Exam
         before, number = (place, turn + 1), _turn_number(row)
         place = tuple(row.get(name) for name in ("book", "dialogue", "part"))
         turn = -1 if number is None else number
-        last = _text(row, "context", where)
+        last = text_of(row, "context", where)
         goes_on = number is not None and (place, turn) == before and last == response
-        context = (*context, response) if goes_on else (*_history(row, where), last)
-        response = _text(row, "response", where)
-        yield from _make(_book(row, where), context, response, _chapter(row, where), left_out)
+        context = (*context, response) if goes_on else (*history_of(row, where), last)
+        response = text_of(row, "response", where)
+        yield from _make(book_of(row, where), context, response, chapter_of(row, where), left_out)
 
 
 def _turn_number(row: Row) -> int | None:
@@ -127,43 +125,15 @@ def _turn_number(row: Row) -> int | None:
     return int(str(turn))
 
 
-def _history(row: Row, where: str) -> Context:
-    """The turns before the context, the oldest first.
-
-    They are in `history`: a list, in CSV as JSON or a turn a line; or in `context/0`, the turn
-    before the context, `context/1`, and so on.
-    """
-    history = row.get("history")
-    if isinstance(history, str):
-        history = _turns_of_cell(history)
-    if history is None:
-        backwards: list[str] = []
-        while text := _text(row, f"{_CONTEXTS}{len(backwards)}", where):
-            backwards.append(text)
-        return tuple(reversed(backwards))
-    if not isinstance(history, list) or not all(isinstance(turn, str) for turn in history):
-        raise ValueError(f"{where}: found {shown(history)} as history, expected a list of texts")
-    return tuple(turn for turn in history if turn.strip())
-
-
-def _turns_of_cell(cell: str) -> object:
-    if cell.startswith("["):
-        try:
-            return orjson.loads(cell)
-        except orjson.JSONDecodeError:
-            pass  # a turn that begins with a bracket
-    return cell.splitlines()
-
-
 def _read_dialogues(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
     for where, row in rows:
         turns = _objects(row, "turns", where)
-        chapter = _chapter(row, where)
-        texts = [(_text(turn, "text", where), _chapter_of(turn, chapter)) for turn in turns]
-        yield from _examples_of_turns(_book(row, where), texts, left_out)
+        chapter = chapter_of(row, where)
+        texts = [(text_of(turn, "text", where), _chapter_of_turn(turn, chapter)) for turn in turns]
+        yield from _examples_of_turns(book_of(row, where), texts, left_out)
 
 
-def _chapter_of(turn: Row, otherwise: int) -> int:
+def _chapter_of_turn(turn: Row, otherwise: int) -> int:
     spans = turn.get("spans")
     return spans[0]["chapter"] if spans else otherwise
 
@@ -172,9 +142,9 @@ def _read_messages(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[E
     """Yields an example for each message but the first; what the system says is no turn."""
     for where, row in rows:
         said = [one for one in _objects(row, "messages", where) if one.get("role") != "system"]
-        chapter = _chapter(row, where)
-        turns = [(_text(message, "content", where), chapter) for message in said]
-        yield from _examples_of_turns(_book(row, where), turns, left_out)
+        chapter = chapter_of(row, where)
+        turns = [(text_of(message, "content", where), chapter) for message in said]
+        yield from _examples_of_turns(book_of(row, where), turns, left_out)
 
 
 def _read_turns(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
@@ -184,8 +154,8 @@ def _read_turns(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Exam
         of_row = tuple(row.get(name) for name in ("book", "dialogue", "part"))
         if of_row != place:
             yield from _examples_of_turns(book, turns, left_out)
-            place, book, turns = of_row, _book(row, where), []
-        turns.append((_text(row, "text", where), _chapter(row, where)))
+            place, book, turns = of_row, book_of(row, where), []
+        turns.append((text_of(row, "text", where), chapter_of(row, where)))
     yield from _examples_of_turns(book, turns, left_out)
 
 
@@ -199,7 +169,7 @@ def _read_utterances(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator
     for where, row in rows:
         parent = next((row[name] for name in _REPLY_TO if row.get(name) is not None), None)
         conversation = str(row.get("conversation_id", row.get("root", "")))
-        found[str(row["id"])] = _text(row, "text", where), conversation, parent
+        found[str(row["id"])] = text_of(row, "text", where), conversation, parent
     contexts: dict[str, Context] = {}
     for id, (text, conversation, parent) in found.items():
         if parent is None or parent not in found:
@@ -207,7 +177,7 @@ def _read_utterances(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator
         context = _chain(id, found, contexts, path)
         meta = meta_of.get(conversation, {})
         where = printable(path)
-        book, chapter = _book(meta, where), _chapter(meta, where)
+        book, chapter = book_of(meta, where), chapter_of(meta, where)
         yield from _make(book, context, text, chapter, left_out)
 
 
@@ -262,8 +232,8 @@ def _read_rankings(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[E
 
 
 def _of_ubuntu(row: Row, response: str, where: str) -> tuple[Context, str]:
-    turns = map(_join_utterances, _text(row, "Context", where).split(_TURN_END))
-    return tuple(filter(None, turns)), _join_utterances(_text(row, response, where))
+    turns = map(_join_utterances, text_of(row, "Context", where).split(_TURN_END))
+    return tuple(filter(None, turns)), _join_utterances(text_of(row, response, where))
 
 
 def _join_utterances(turn: str) -> str:
@@ -336,34 +306,6 @@ def _field(part: str) -> tuple[str, str]:
 
 def _plain(text: str) -> str:
     return text.replace(r"\t", "\t").replace(r"\n", "\n").replace("__PIPE__", "|")
-
-
-def _text(row: Row, name: str, where: str) -> str:
-    """The text in a cell, "" if there is none."""
-    value = row.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise ValueError(f"{where}: found {shown(value)} as {name}, expected text")
-    return value
-
-
-def _book(row: Row, where: str) -> str:
-    value = row.get("book")
-    if value is None or isinstance(value, str):
-        return value or ""
-    if isinstance(value, int):
-        return str(value)
-    raise ValueError(f"{where}: found {shown(value)} as book, expected its id")
-
-
-def _chapter(row: Row, where: str) -> int:
-    value = row.get("chapter")
-    if value in (None, ""):
-        return 0
-    if not str(value).isdecimal():
-        raise ValueError(f"{where}: found {shown(value)} as chapter, expected its number")
-    return int(str(value))
 
 
 def _objects(row: Row, name: str, where: str) -> list[Row]:

@@ -18,8 +18,8 @@ from miner.corpus.build import build_corpus
 from miner.corpus.export import describe_formats
 from miner.corpus.run import mine_corpus
 from miner.dialogue.dialogues import decode_dialogues, turn_pairs
-from miner.selection.examples import Example
-from miner.selection.sources import (
+from miner.examples.example import Example
+from miner.examples.sources import (
     books_of_source,
     draw_pairs,
     leave_out_books,
@@ -469,4 +469,5 @@ def test_fewer_pairs_are_a_part_of_more(corpus):
     assert draw_pairs(every, 10_000, seed=3) is every
     part = few.part.describe()
     assert (part["source"], part["chosen"]) == ("out/jsonl/pairs, train", [few.notes[0]])
+    assert part["path"] == str(corpus.resolve())
     assert (part["examples"], part["books"]) == (40, list(few.books))

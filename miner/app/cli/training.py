@@ -1,0 +1,201 @@
+"""The options that trainings on pairs share, and the kinds of what is trained as commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from miner.app.cli.errors import CommandGroup
+from miner.app.cli.options import (
+    TurnCount,
+    books_option,
+    force_option,
+    json_option,
+    language_option,
+    mirror_option,
+    out_option,
+    quiet_option,
+)
+from miner.app.cli.sources import SourceName, open_source
+
+if TYPE_CHECKING:
+    from miner.examples.part import Part
+
+
+def training_options(what: str, history_turns: int) -> Callable[[Any], Any]:
+    """Returns a decorator that gives a command the options of a training on pairs.
+
+    Args:
+        what: is trained ("method").
+        history_turns: the turns before the last one of a context, unless others are asked for.
+    """
+    options = (
+        click.argument("source", metavar="SOURCE", type=SourceName()),
+        out_option(f"Folder for the {what}; it must not exist yet.", required=True),
+        click.option(
+            "--split",
+            metavar="NAME",
+            help="Split of SOURCE to learn from, several joined by +, or all.  [default: train, "
+            "where there are splits]",
+        ),
+        click.option(
+            "--validation",
+            type=SourceName(),
+            metavar="SOURCE",
+            help=f"Pairs of other books, on which the {what} is chosen while it is trained: by "
+            "default their split validation (dev of annotations).",
+        ),
+        click.option(
+            "--history-turns",
+            type=TurnCount(),
+            default=history_turns,
+            help="How many turns before its last turn a context has, or `all`. 0 is the immediate "
+            "context alone.",
+        ),
+        click.option(
+            "--most-pairs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Learn from N pairs, drawn by chance. More pairs with the same seed hold these.",
+        ),
+        click.option(
+            "--without-books-of",
+            type=SourceName(),
+            multiple=True,
+            metavar="SOURCE",
+            help="Leave out the pairs of the books of another source, which is to be scored: of "
+            "all its splits, unless one is named (annotations:dev+test). May be repeated.",
+        ),
+        click.option(
+            "--seed",
+            type=int,
+            default=0,
+            help="Random seed of the pairs drawn and of the training.",
+        ),
+        click.option(
+            "--resume",
+            is_flag=True,
+            help="Resume an interrupted training into OUT, if there is one.",
+        ),
+        language_option(),
+        books_option,
+        mirror_option,
+        force_option,
+        quiet_option,
+        json_option,
+    )
+
+    def add_options(command: Any) -> Any:  # noqa: ANN401 - as click decorates
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add_options
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a training learns from and is judged on."""
+
+    train: Part
+    validation: Part | None
+
+
+def read_parts(
+    source: str,
+    split: str | None,
+    validation: str | None,
+    most_pairs: int | None,
+    without_books_of: tuple[str, ...],
+    seed: int,
+    language: str,
+    books: Path | None,
+    mirror: str | None,
+) -> Parts:
+    """Returns the examples that the options of a training name.
+
+    Args:
+        source: to learn from, as `read_source` takes it.
+        split: as `read_source` takes it.
+        validation: to be judged on, as `read_source` takes it; None for no validation.
+        most_pairs: how many are drawn; None for all.
+        without_books_of: sources whose books are left out.
+        seed: of the pairs that are drawn.
+        language: of annotated books.
+        books: the folder of annotated books.
+        mirror: where annotated books that are not in it are downloaded.
+    """
+    from miner.examples.sources import books_of_source, draw_pairs, leave_out_books
+
+    found = open_source(source, split, "train", language, books, mirror)
+    for other in without_books_of:
+        found = leave_out_books(found, books_of_source(other, language=language), Path(other).name)
+    if most_pairs:
+        found = draw_pairs(found, most_pairs, seed)
+    judged = None
+    if validation:
+        judged = open_source(validation, None, "validation", language, books, mirror)
+    return Parts(found.part, judged.part if judged else None)
+
+
+class _Kinds(Mapping[str, click.Command]):
+    """The commands of the kinds. A module is imported when its command is asked for."""
+
+    def __init__(
+        self, describe: Callable[[], dict[str, str]], command_of: Callable[[str], click.Command]
+    ) -> None:
+        self._describe, self._command_of = describe, command_of
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in list(self):
+            raise KeyError(name)
+        return self._command_of(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._describe())
+
+    def __len__(self) -> int:
+        return len(self._describe())
+
+
+class KindGroup(CommandGroup):
+    """A group with a command for each kind of what is trained. Its help imports none of them.
+
+    Args:
+        noun: of a kind ("method").
+        describe: returns the kinds, each with its description.
+        command_of: returns the command of a kind.
+        options: of the group.
+    """
+
+    def __init__(
+        self,
+        *,
+        noun: str,
+        describe: Callable[[], dict[str, str]],
+        command_of: Callable[[str], click.Command],
+        **options: Any,  # noqa: ANN401 - of click
+    ) -> None:
+        super().__init__(**options)
+        self._noun, self._describe = noun, describe
+        self.commands = _Kinds(describe, command_of)  # pyright: ignore[reportAttributeAccessIssue]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a kind.
+
+        Raises:
+            ValueError: if there is no such kind; names all.
+        """
+        if cmd_name not in self.commands and not ctx.resilient_parsing:
+            kinds = ", ".join(self.commands)
+            raise ValueError(f"found {self._noun} {cmd_name!r}, expected {kinds}")
+        return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the kinds and what they are."""
+        with formatter.section(f"{self._noun.capitalize()}s"):
+            formatter.write_dl(list(self._describe().items()))

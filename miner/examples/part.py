@@ -1,0 +1,32 @@
+"""Examples and where they come from, as a training takes them and its record names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from miner.examples.example import Example, describe_examples
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Examples and where they come from.
+
+    Args:
+        examples: with all their turns.
+        source: what a record says of their source ("mined/pairs.jsonl").
+        chosen: which of the source they are, in words; empty for all.
+        path: of the source, which tells it from another one of the same name; "" if it has none.
+    """
+
+    examples: Sequence[Example]
+    source: str
+    chosen: Sequence[str] = ()
+    path: str = ""
+
+    def describe(self) -> dict[str, Any]:
+        """What a record says of them."""
+        of_examples = describe_examples(self.examples)
+        place = {"source": self.source, "path": self.path}
+        return {**place, "chosen": list(self.chosen), **of_examples}
