@@ -20,6 +20,7 @@ from miner.app.cli import (
     view,
 )
 from miner.app.cli.errors import CommandGroup
+from miner.app.cli.generation.group import group as generation_group
 from miner.app.cli.gold.group import group as gold_group
 from miner.app.cli.selection.group import group as selection_group
 from miner.version import __version__
@@ -98,3 +99,4 @@ for _module in _MODULES:
     main.add_command(_module.command)
 main.add_command(gold_group)
 main.add_command(selection_group)
+main.add_command(generation_group)

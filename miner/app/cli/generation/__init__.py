@@ -1,0 +1,1 @@
+"""The commands of `miner generation`, one file each."""

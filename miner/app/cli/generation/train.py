@@ -1,0 +1,131 @@
+"""`miner generation train`: train a model that answers; each kind is a command."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from miner.app.cli.config_options import config_options
+from miner.app.cli.terminal import CountBar, show_json
+from miner.app.cli.training import KindGroup, read_parts, training_options
+
+if TYPE_CHECKING:
+    from miner.generation.kinds import ModelKind
+    from miner.generation.model_folder import Step
+
+_HELP = """{about}.
+
+It learns to write the response of each pair of SOURCE from the turns before it, and writes a
+folder: the model as Hugging Face's libraries read it, its card (README.md), what it was trained on
+(training.json), and the curve of its training (curve.jsonl). What a SOURCE is, `miner generation
+--help` says.
+
+\b
+{example}
+"""
+_EXAMPLES = {
+    "transformer": "miner generation train transformer corpus --validation corpus -o model",
+    "pretrained": "miner generation train pretrained corpus --model gpt2 -o gpt\n"
+    "miner generation train pretrained pairs.csv --model model -o tuned",
+}
+
+
+def _describe() -> dict[str, str]:
+    from miner.generation.kinds import describe_kinds
+
+    return describe_kinds()
+
+
+def _command_of(name: str) -> click.Command:
+    """Returns the command that trains a kind of model, with the options of the kind last."""
+    from miner.generation.kinds import find_kind
+
+    kind = find_kind(name)
+
+    def train(**values: Any) -> None:
+        _train(kind, **values)
+
+    example = _EXAMPLES.get(name, f"miner generation train {name} corpus -o model")
+    help = _HELP.format(about=_describe()[name], example=example)
+    decorated = config_options(kind.options)(train)
+    decorated = training_options("model", kind.history_turns)(decorated)
+    shown = {"show_default": True}
+    return click.command(name, help=help, context_settings=shown)(decorated)
+
+
+@click.group(
+    "train",
+    cls=KindGroup,
+    noun="kind",
+    describe=_describe,
+    command_of=_command_of,
+    subcommand_metavar="KIND SOURCE -o OUT [OPTIONS]",
+)
+def command() -> None:
+    """Train a model that answers.
+
+    `miner generation train KIND --help` has the options of a kind. KIND is one of those below.
+
+    \b
+    miner generation train transformer corpus --validation corpus -o model
+    miner generation train pretrained pairs.csv --model model -o tuned
+    """  # noqa: D301 - click keeps the lines of a paragraph after \b
+
+
+def _train(
+    kind: ModelKind,
+    source: str,
+    out: Path,
+    split: str | None,
+    validation: str | None,
+    history_turns: int | None,
+    most_pairs: int | None,
+    without_books_of: tuple[str, ...],
+    seed: int,
+    resume: bool,
+    language: str,
+    books: Path | None,
+    mirror: str | None,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    from miner.app.tables.model_training import describe_step, describe_training
+    from miner.files import refuse_existing
+    from miner.generation.model_folder import read_curve
+    from miner.generation.training import train_model
+
+    refuse_existing(out, force)
+    options = kind.read_options(values)
+    parts = read_parts(
+        source, split, validation, most_pairs, without_books_of, seed, language, books, mirror
+    )
+    with CountBar(f"training {kind.name}", quiet or as_json) as bar:
+
+        def report(step: Step) -> None:
+            if not quiet and not as_json:
+                bar.echo(describe_step(step))
+
+        trained = train_model(
+            kind,
+            options,
+            parts.train,
+            parts.validation,
+            out,
+            seed=seed,
+            history_turns=history_turns,
+            resume=resume,
+            force=force,
+            report=report,
+            progress=bar.show,
+        )
+    steps = read_curve(out)
+    if as_json:
+        show_json({"record": trained.record, "curve": [asdict(step) for step in steps]})
+    elif not quiet:
+        click.echo(describe_training(trained.record, steps))
+        click.echo(f"wrote {out}")

@@ -1,0 +1,165 @@
+"""A trained model and contexts -> its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from miner.examples.example import (
+    Context,
+    Example,
+    books_of,
+    describe_examples,
+    keep_turns,
+    refuse_shared_books,
+)
+from miner.files import printable
+from miner.generation.answers import Answer
+from miner.generation.batches import mask_of, pad_left, pad_right
+from miner.generation.decoding import Decoding
+from miner.generation.loading import quiet
+from miner.generation.losses import mean_loss, sum_losses
+from miner.generation.model_folder import TrainedModel
+
+_CHUNK = 64  # contexts that are answered at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answers of a model.
+
+    Attributes:
+        answers: one for each example, in their order, with all turns of the context.
+        n_cut: contexts that were too long for the model and lost their oldest tokens.
+        loss: of the true responses, in nats for a token of the model.
+    """
+
+    answers: list[Answer]
+    n_cut: int
+    loss: float
+
+
+def answer_examples(
+    trained: TrainedModel,
+    examples: Sequence[Example],
+    decoding: Decoding,
+    seed: int = 0,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Answered:
+    """Returns the answers of a model to the contexts of examples.
+
+    Equal choices give equal answers on one kind of device.
+
+    Args:
+        trained: the model.
+        examples: with all their turns; the model reads as many as it was trained on.
+        decoding: how answers are drawn.
+        seed: of what is drawn by chance.
+        progress: called with how many are answered and of all.
+
+    Raises:
+        ValueError: if there are no examples, or one is of a book that the model was trained on, or
+            they are those that it was trained on.
+    """
+    refuse_trained_on(trained, examples)
+    contexts = [one.context for one in keep_turns(examples, trained.history_turns)]
+    texts, n_cut = answer_contexts(trained, contexts, decoding, seed, progress)
+    answers = [
+        Answer(one.book, one.context, one.response, text, one.chapter)
+        for one, text in zip(examples, texts, strict=True)
+    ]
+    pairs, _ = trained.tokens.encode(keep_turns(examples, trained.history_turns))
+    return Answered(answers, n_cut, mean_loss(sum_losses(trained.model, trained.tokens, pairs)))
+
+
+def answer_contexts(
+    trained: TrainedModel,
+    contexts: Sequence[Context],
+    decoding: Decoding,
+    seed: int = 0,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> tuple[list[str], int]:
+    """Returns the answers to contexts, and how many contexts were cut from the left.
+
+    Args:
+        trained: the model.
+        contexts: with no more turns than it reads.
+        decoding: how answers are drawn.
+        seed: of what is drawn by chance.
+        progress: called with how many are answered and of all.
+    """
+    model, tokens = trained.model, trained.tokens
+    has_encoder = model.config.is_encoder_decoder
+    rows, n_cut = tokens.encode_contexts(contexts)
+    if not has_encoder:
+        rows = [[*row, tokens.answering] for row in rows]
+    options = decoding.options_of(tokens)
+    order = np.argsort([len(row) for row in rows], kind="stable")
+    found = [""] * len(rows)
+    torch.manual_seed(seed)
+    with quiet(), torch.inference_mode():
+        for start in range(0, len(order), _CHUNK):
+            numbers = order[start : start + _CHUNK].tolist()
+            some = [rows[number] for number in numbers]
+            mask = mask_of(some)
+            if has_encoder:
+                asked = pad_right(some, tokens.padding)
+            else:
+                asked, mask = pad_left(some, tokens.padding), mask.flip(1)
+            given: Any = {"input_ids": asked.to(model.device)}
+            given["attention_mask"] = mask.to(model.device)
+            written: Any = model.generate(**given, **options)  # pyright: ignore
+            begins = 1 if has_encoder else asked.shape[1]
+            for number, row in zip(numbers, written[:, begins:].tolist(), strict=True):
+                found[number] = tokens.decode(row)
+            progress(start + len(numbers), len(order))
+    return found, n_cut
+
+
+def refuse_trained_on(trained: TrainedModel, examples: Sequence[Example]) -> None:
+    """Refuses examples that a model has learned from.
+
+    Raises:
+        ValueError: if there are none, or a book of them is one that the model was trained on, or
+            they are the very pairs.
+    """
+    where = printable(trained.folder.name)
+    if not examples:
+        raise ValueError(f"{where}: found no pairs, expected some to answer")
+    refuse_shared_books(trained.books, books_of(examples), where)
+    digest = describe_examples(examples)["sha256"]
+    parts = (trained.record["train"], trained.record["validation"])
+    if any(part and part["sha256"] == digest for part in parts):
+        raise ValueError(f"{where}: found the pairs that it was trained on, expected others")
+
+
+class Conversation:
+    """A talk with a model, turn by turn.
+
+    Args:
+        trained: the model.
+        decoding: how its answers are drawn.
+        seed: of what is drawn by chance.
+    """
+
+    def __init__(self, trained: TrainedModel, decoding: Decoding, seed: int = 0) -> None:
+        self._trained, self._decoding, self._seed = trained, decoding, seed
+        self.turns: list[str] = []
+
+    def answer(self, turn: str) -> str:
+        """Returns what the model answers to a turn, with those before it in mind."""
+        self.turns.append(turn)
+        most = self._trained.history_turns
+        context = tuple(self.turns if most is None else self.turns[-1 - most :])
+        seed = self._seed + len(self.turns)  # a turn that is said again has another answer
+        (text,), _ = answer_contexts(self._trained, [context], self._decoding, seed)
+        self.turns.append(text)
+        return text
+
+    def forget(self) -> None:
+        """Begins anew."""
+        self.turns.clear()

@@ -1,0 +1,147 @@
+"""What a training begins from. Each module is one kind of model.
+
+The name of a kind is the name of its module, and the first line of the module's docstring describes
+it. The module has
+
+- `Options`: a frozen dataclass, a `LearningOptions` with more fields; all have defaults, or are
+  refused by `begin`, and `Annotated` help (`Option`);
+- `HISTORY_TURNS`: the turns before the last one of a context, unless others are asked for;
+- `begin(examples, options)`: returns the `Beginning` of a training on these examples.
+
+A new module here is a new kind of `miner generation train`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from miner.examples.example import Example
+from miner.extras import import_extra
+from miner.fields import Option
+from miner.formats import describe_modules, find_module
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from miner.generation.tokens import TurnTokens
+
+Dtype = Literal["float32", "bfloat16"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningOptions:
+    """How long and how fast a model learns."""
+
+    longest_response: Annotated[
+        int, Option("Most tokens of a response; the rest is cut.", minimum=2)
+    ] = 64
+    epochs: Annotated[int, Option("Most passes over the pairs.", minimum=1)] = 20
+    patience: Annotated[
+        int,
+        Option("Judgements without a smaller validation loss before training ends.", minimum=1),
+    ] = 3
+    judged: Annotated[
+        int, Option("Times in an epoch that it is judged and kept for a resumption.", minimum=1)
+    ] = 1
+    batch: Annotated[int, Option("Pairs in a batch.", minimum=1)] = 64
+    accumulate: Annotated[int, Option("Batches before the weights change.", minimum=1)] = 1
+    rate: Annotated[float, Option("Highest learning rate of AdamW.")] = 1e-3
+    warmup: Annotated[
+        float, Option("Share of the steps while the rate rises; then it falls in a line.")
+    ] = 0.1
+    smoothing: Annotated[
+        float, Option("Label smoothing: the share of the target spread over all tokens.")
+    ] = 0.1
+    clip: Annotated[float, Option("Largest norm of a gradient.")] = 1.0
+    dtype: Annotated[
+        Dtype, Option("What the model computes in; bfloat16 where the device knows it.")
+    ] = "float32"
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A model before its training.
+
+    Attributes:
+        model: with its first weights.
+        tokens: turns as its tokens.
+        trained_on: the ids of the books that it was trained on before.
+        judged_on: those that it was validated on before.
+    """
+
+    model: PreTrainedModel
+    tokens: TurnTokens
+    trained_on: tuple[str, ...] = ()
+    judged_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelKind:
+    """A kind of model: a module of this package.
+
+    Attributes:
+        name: of the kind ("transformer").
+        options: the class of its options.
+        module: what makes its models.
+    """
+
+    name: str
+    options: type[Any]
+    module: ModuleType
+
+    @property
+    def history_turns(self) -> int:
+        """The turns before the last one of a context, unless others are asked for."""
+        return self.module.HISTORY_TURNS
+
+    def read_options(self, values: dict[str, Any]) -> Any:  # noqa: ANN401 - of the class `options`
+        """Returns the options of this kind with the given values, else with their defaults.
+
+        Raises:
+            ValueError: if the kind has no option of a name, or refuses a value.
+        """
+        known = [field.name for field in fields(self.options)]
+        for name in values:
+            if name not in known:
+                raise ValueError(
+                    f"{self.name}: found option {name!r}, expected one of {', '.join(known)}"
+                )
+        return self.options(**values)
+
+    def begin(self, examples: Sequence[Example], options: Any) -> Beginning:  # noqa: ANN401
+        """Returns a model before its training.
+
+        Args:
+            examples: those that it will be trained on.
+            options: an object of the class `options`.
+
+        Raises:
+            ValueError: if it cannot be made or loaded; says why in one line.
+        """
+        return self.module.begin(examples, options)
+
+
+def describe_kinds() -> dict[str, str]:
+    """Returns the names of all kinds, each with its description."""
+    return describe_modules(sys.modules[__name__])
+
+
+def find_kind(name: str) -> ModelKind:
+    """Returns a kind of model.
+
+    Raises:
+        ValueError: if there is no kind with that name.
+        MissingExtraError: if a package that it needs is not installed.
+    """
+    if name not in describe_kinds():
+        raise ValueError(f"found kind {name!r}, expected {', '.join(describe_kinds())}")
+    try:
+        module = find_module(sys.modules[__name__], name)
+    except ModuleNotFoundError as error:
+        import_extra(error.name or "", "generation")
+        raise
+    return ModelKind(name, module.Options, module)

@@ -1,0 +1,196 @@
+"""A beginning and encoded examples -> a trained model: `transformers.Trainer` with our curve.
+
+Every so often the model is judged by its loss on validation, and the training is kept so far that
+it can be resumed. The weights of the least loss are taken, and the training ends when it has not
+become smaller for some judgements, as GD trains (section 5.2).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from transformers import Trainer, TrainerCallback, TrainingArguments
+from transformers.trainer_callback import PrinterCallback
+from transformers.trainer_utils import get_last_checkpoint
+
+from miner.files import json_line, json_lines, json_rows, printable, read_text, reason_of
+from miner.generation.batches import Collator, LengthSampler
+from miner.generation.loading import quiet
+from miner.generation.losses import SmoothedLoss, mean_loss, sum_losses
+from miner.generation.model_folder import Step
+from miner.generation.tokens import EncodedPair
+
+if TYPE_CHECKING:
+    from miner.generation.kinds import Beginning
+
+_WEIGHTS, _STEPS, _CHECKPOINTS = "best.pt", "steps.jsonl", "checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """What a model learns from, and how.
+
+    Args:
+        pairs: the examples.
+        validation: to judge on; may be empty.
+        options: an object of the class `Options` of the kind.
+        seed: of order and dropout.
+        state: a folder for what a resumed training needs.
+        report: called with each step of the curve.
+        progress: called with the number of pairs that are done and of all.
+    """
+
+    pairs: Sequence[EncodedPair]
+    validation: Sequence[EncodedPair]
+    options: Any
+    seed: int
+    state: Path
+    report: Callable[[Step], object]
+    progress: Callable[[int, int], object]
+
+
+def learn(beginning: Beginning, learning: Learning) -> list[Step]:
+    """Trains a model, leaves it with its best weights, and returns the curve.
+
+    Raises:
+        ValueError: if a loss is not a number, or the state of the training cannot be read.
+    """
+    options, model = learning.options, beginning.model
+    seed = learning.seed % 2**31
+    has_gpu = torch.cuda.is_available()
+    arguments = TrainingArguments(
+        output_dir=str(learning.state / _CHECKPOINTS),
+        num_train_epochs=options.epochs,
+        per_device_train_batch_size=options.batch,
+        gradient_accumulation_steps=options.accumulate,
+        learning_rate=options.rate,
+        warmup_steps=options.warmup,
+        max_grad_norm=options.clip,
+        bf16=options.dtype == "bfloat16",
+        use_cpu=not has_gpu,
+        dataloader_pin_memory=has_gpu,
+        remove_unused_columns=False,
+        save_strategy="no",  # the curve says when
+        save_total_limit=1,
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+        seed=seed,
+        data_seed=seed,
+    )
+    loss = SmoothedLoss(options.smoothing)
+    curve = _Curve(beginning, learning, loss)
+    trainer = _Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=learning.pairs,  # pyright: ignore[reportArgumentType]
+        data_collator=Collator(beginning.tokens, model.config.is_encoder_decoder),
+        compute_loss_func=loss,
+        callbacks=[curve],
+    )
+    trainer.sampler = LengthSampler(learning.pairs, options.batch, seed)
+    trainer.remove_callback(PrinterCallback)
+    checkpoints = learning.state / _CHECKPOINTS
+    kept = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
+    with quiet():
+        try:
+            trainer.train(resume_from_checkpoint=kept)
+        except Exception as error:  # the libraries raise errors of many kinds at a damaged file
+            if kept is None or curve.has_begun:
+                raise
+            raise ValueError(
+                f"{printable(learning.state)}: cannot be read ({reason_of(error)}), expected the "
+                "state of a training; --force begins anew"
+            ) from error
+    best: Any = torch.load(learning.state / _WEIGHTS, map_location="cpu", weights_only=True)
+    model.load_state_dict(best)
+    model.eval()
+    return curve.steps
+
+
+class _Trainer(Trainer):
+    """The library's trainer with batches of examples of about the same length."""
+
+    sampler: LengthSampler
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> LengthSampler:  # noqa: ANN401
+        return self.sampler
+
+
+class _Curve(TrainerCallback):
+    """What the trainer calls: it judges and keeps the training, and the best weights so far."""
+
+    def __init__(self, beginning: Beginning, learning: Learning, loss: SmoothedLoss) -> None:
+        self.steps: list[Step] = []
+        self.has_begun = False
+        self._beginning, self._learning, self._loss = beginning, learning, loss
+        self._path = learning.state / _STEPS
+        self._n_tokens = sum(len(pair.context) + len(pair.response) for pair in learning.pairs)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401
+        """Takes the points of an interrupted training up to where it goes on."""
+        self.has_begun = True
+        path = self._path
+        rows = [row for _, row in json_rows(path, read_text(path))] if path.is_file() else []
+        self.steps = [Step(**row) for row in rows if row["n_pairs"] <= self._pairs(state)]
+        path.write_bytes(json_lines(asdict(step) for step in self.steps))
+        for step in self.steps:
+            self._learning.report(step)
+        options = self._learning.options
+        self._every = max(1, round(state.max_steps / (options.epochs * options.judged)))
+        before = self.steps[-1].seconds if self.steps else 0.0
+        self._began = time.perf_counter() - before
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401
+        """Shows the progress, and judges every so often."""
+        options = self._learning.options
+        self._learning.progress(self._pairs(state), len(self._learning.pairs) * options.epochs)
+        if state.global_step % self._every == 0 or state.global_step == state.max_steps:
+            self._judge(state)
+            control.should_save = True
+            if self._since_best() >= options.patience:
+                control.should_training_stop = True
+
+    def _judge(self, state: Any) -> None:  # noqa: ANN401
+        learning, model = self._learning, self._beginning.model
+        seconds = time.perf_counter() - self._began
+        began = time.perf_counter()
+        validation = None
+        if learning.validation:
+            losses = sum_losses(model, self._beginning.tokens, learning.validation)
+            validation = mean_loss(losses)
+        n = self._pairs(state)
+        n_tokens = round(self._n_tokens * n / len(learning.pairs))
+        step = Step(n, n_tokens, self._loss.take_mean(), validation, seconds)
+        if not np.isfinite([step.loss, validation or 0.0]).all():
+            raise ValueError(
+                f"found a loss of {step.loss} after {n:,} pairs, expected a smaller rate"
+            )
+        self.steps.append(step)
+        learning.report(step)
+        with self._path.open("ab") as file:
+            file.write(json_line(asdict(step)))
+        if not self._since_best():
+            partial = learning.state / f"{_WEIGHTS}.partial"
+            torch.save(model.state_dict(), partial)
+            partial.replace(learning.state / _WEIGHTS)
+        self._began += time.perf_counter() - began
+
+    def _since_best(self) -> int:
+        """How many steps were made since the best one; without validation the last is the best."""
+        losses = [step.validation for step in self.steps]
+        if losses[-1] is None:
+            return 0
+        known = [loss for loss in losses if loss is not None]
+        return len(known) - 1 - known.index(min(known))
+
+    def _pairs(self, state: Any) -> int:  # noqa: ANN401
+        """How many pairs were learned from."""
+        n = len(self._learning.pairs) * self._learning.options.epochs
+        return round(n * state.global_step / max(1, state.max_steps))

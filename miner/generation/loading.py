@@ -1,0 +1,115 @@
+"""A name -> a model of Hugging Face and its tokenizer, and the room that a model has."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miner.files import printable, reason_of
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+_HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
+_HUB_SECONDS = 10  # before the Hub counts as out of reach; the library alone tries for minutes
+
+
+def load_pretrained(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Returns a model and its tokenizer: a decoder, or an encoder with a decoder.
+
+    Args:
+        name: a folder, or a name on the Hugging Face Hub. What was downloaded earlier is taken
+            without a network.
+
+    Raises:
+        ValueError: if it cannot be found or loaded; names it, and says why in one line.
+    """
+    try:
+        with quiet():
+            folder = Path(name).expanduser()
+            if folder.is_dir():
+                return _load(str(folder), here=True)
+            if folder.exists():
+                raise ValueError("it is a file")
+            if _HUB_NAME.fullmatch(name) is None:
+                raise ValueError("there is no such folder")
+            return _load_from_hub(name)
+    except Exception as error:  # the library raises errors of many kinds
+        raise ValueError(
+            f"{printable(name)}: found no model ({reason_of(error)}), expected a folder of a "
+            "decoder and its tokenizer, or a name on the Hugging Face Hub"
+        ) from error
+
+
+def context_room(config: Any, longest_response: int) -> int:  # noqa: ANN401 - of any model
+    """Returns the most tokens of a context that a model has room for beside a response.
+
+    A decoder reads both as one sequence; an encoder reads contexts alone.
+
+    Args:
+        config: of the model. Where it names no number of positions, there is no limit.
+        longest_response: the most tokens of a response.
+    """
+    positions = getattr(config, "max_position_embeddings", None)
+    if not positions:
+        return 2**31
+    if config.is_encoder_decoder:
+        return positions if longest_response <= positions else 0
+    return positions - longest_response - 1  # the marker of the one who answers
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps the library's bars and warnings from the terminal."""
+    from transformers.utils import logging as library
+
+    level, shown = library.get_verbosity(), library.is_progress_bar_enabled()
+    library.set_verbosity(logging.ERROR)
+    library.disable_progress_bar()
+    try:
+        yield
+    finally:
+        library.set_verbosity(level)
+        if shown:
+            library.enable_progress_bar()
+
+
+def _load_from_hub(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model of the Hub: from the files that were downloaded earlier, else from the network."""
+    from huggingface_hub import HfApi
+
+    try:
+        return _load(name, here=True)
+    except Exception:  # not here, or not all of it
+        try:
+            HfApi().model_info(name, timeout=_HUB_SECONDS)
+        except Exception as error:
+            raise ValueError(
+                f"it is not on this computer, and the Hub says: {reason_of(error)}"
+            ) from error
+    return _load(name, here=False)
+
+
+def _load(name: str, here: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Loads by the library's own classes.
+
+    Args:
+        name: of a folder or on the Hub.
+        here: whether the network is left alone.
+    """
+    from transformers import (
+        AutoConfig,
+        AutoModelForCausalLM,
+        AutoModelForSeq2SeqLM,
+        AutoTokenizer,
+    )
+
+    config: Any = AutoConfig.from_pretrained(name, local_files_only=here)
+    kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+    tokenizer: Any = AutoTokenizer.from_pretrained(name, local_files_only=here)
+    model: Any = kind.from_pretrained(name, config=config, local_files_only=here)
+    return model.float(), tokenizer

@@ -1,0 +1,234 @@
+"""A trained model as a folder: Hugging Face's files, its record, its card, its curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import exp
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miner.files import CARD, json_lines, json_rows, parse_json, printable, read_text
+from miner.generation.loading import load_pretrained, quiet
+from miner.generation.tokens import TurnTokens
+from miner.version import __version__
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from miner.generation.kinds import Beginning
+
+RECORD, CURVE = "training.json", "curve.jsonl"
+_KEYS = {
+    "kind",
+    "options",
+    "seed",
+    "history_turns",
+    "longest_context",
+    "longest_response",
+    "train",
+    "validation",
+    "trained_on_before",
+    "judged_on_before",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A point of the curve of a training.
+
+    Args:
+        n_pairs: the pairs that were learned from so far, repeated ones counted again.
+        n_tokens: their tokens, of contexts and of responses.
+        loss: the mean loss since the step before, with label smoothing, in nats for a token of a
+            response.
+        validation: the loss on the validation examples without smoothing; None without them.
+        seconds: since the beginning of the training, validation left out.
+    """
+
+    n_pairs: int
+    n_tokens: int
+    loss: float
+    validation: float | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedModel:
+    """A model and the record of its training.
+
+    Attributes:
+        folder: where it is.
+        record: what `training.json` says: "kind", "options", "seed", "history_turns" (the turns
+            before the last one of a context; None for all), "longest_context" and
+            "longest_response" in tokens, "train" and "validation" (`Part.describe`; validation may
+            be None), "trained_on_before" and "judged_on_before" (books of the model that it began
+            from), "cuts", "device", "n_weights", "tokens_per_second", "share_of_peak" (None where
+            the peak of the device is not known), "version".
+        model: with its weights, ready to answer.
+        tokens: turns as its tokens.
+    """
+
+    folder: Path
+    record: dict[str, Any]
+    model: PreTrainedModel
+    tokens: TurnTokens
+
+    @property
+    def history_turns(self) -> int | None:
+        """How many turns before the last turn of a context the model reads; None for all."""
+        return self.record["history_turns"]
+
+    @property
+    def trained_on(self) -> tuple[str, ...]:
+        """The ids of the books that it was trained on, at any time."""
+        return _union(self.record["train"]["books"], self.record["trained_on_before"])
+
+    @property
+    def judged_on(self) -> tuple[str, ...]:
+        """The ids of the books that it was validated on, at any time."""
+        judged = self.record["validation"]
+        return _union(judged["books"] if judged else (), self.record["judged_on_before"])
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        """The ids of the books that it was trained or validated on, at any time."""
+        return _union(self.trained_on, self.judged_on)
+
+
+def load_model(folder: Path) -> TrainedModel:
+    """Returns the model of a folder, on the GPU if there is one.
+
+    Raises:
+        ValueError: if the folder holds no trained model, or a damaged one; names it.
+        OSError: if a file cannot be read.
+    """
+    import torch
+
+    record = read_record(folder)
+    model, tokenizer = load_pretrained(str(folder))
+    tokens = TurnTokens(tokenizer, record["longest_context"], record["longest_response"])
+    device: Any = "cuda" if torch.cuda.is_available() else "cpu"
+    return TrainedModel(folder, record, model.to(device).eval(), tokens)
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Returns what `training.json` of a folder says.
+
+    Raises:
+        ValueError: if the folder has none, or a damaged one; names it.
+    """
+    path = folder / RECORD
+    if not path.is_file():
+        raise ValueError(
+            f"{printable(folder)}: found no {RECORD}, expected a folder of `miner generation train`"
+        )
+    record = parse_json(read_text(path), printable(path), "the record of a training")
+    if not isinstance(record, dict) or not set(record) >= _KEYS:
+        raise ValueError(f"{printable(path)}: found another record, expected that of a training")
+    return record
+
+
+def _union(*parts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted({book for part in parts for book in part}))
+
+
+def write_weights(folder: Path, beginning: Beginning) -> None:
+    """Writes the weights (safetensors), the config and the tokenizer of a model."""
+    with quiet():
+        beginning.model.save_pretrained(folder)
+        beginning.tokens.tokenizer.save_pretrained(folder)
+
+
+def write_curve(folder: Path, steps: Iterable[Step]) -> None:
+    """Writes the curve of a training, a row for each step."""
+    (folder / CURVE).write_bytes(json_lines(asdict(step) for step in steps))
+
+
+def read_curve(folder: Path) -> list[Step]:
+    """Returns the curve of a training.
+
+    Raises:
+        ValueError: if a row is no step; names the file and the line.
+    """
+    path = folder / CURVE
+    steps: list[Step] = []
+    if not path.is_file():
+        return steps
+    for where, row in json_rows(path, read_text(path)):
+        try:
+            steps.append(Step(**row))
+        except TypeError as error:
+            raise ValueError(f"{where}: found another row, expected a step") from error
+    return steps
+
+
+def best_step(steps: Sequence[Step]) -> Step:
+    """Returns the step whose weights were kept: the one of the least validation loss, or the last.
+
+    Args:
+        steps: the curve; at least one.
+    """
+    judged = [step for step in steps if step.validation is not None]
+    return min(judged, key=lambda step: step.validation or 0.0) if judged else steps[-1]
+
+
+def write_card(folder: Path, name: str, record: dict[str, Any], steps: Sequence[Step]) -> None:
+    """Writes the card: what was trained, on what, how fast, and what it reached.
+
+    Args:
+        folder: where.
+        name: of the folder that it will be in.
+        record: of the training.
+        steps: the curve.
+    """
+    trained, judged, cuts = record["train"], record["validation"], record["cuts"]
+    turns = record["history_turns"]
+    context = (
+        "All turns before a response are its context"
+        if turns is None
+        else f"Up to {turns + 1} turn{'s' * (turns > 0)} before a response are its context"
+    )
+    peak = record["share_of_peak"]
+    share = f", {peak:.1%} of the peak of the device in bfloat16" if peak is not None else ""
+    best = best_step(steps)
+    reached = (
+        f"The least loss on {judged['examples']:,} other pairs (`{judged['source']}`) was "
+        f"{best.validation:.4f} nats for a token, a perplexity of {exp(best.validation):.1f}, "
+        f"after {best.n_pairs:,} pairs. These weights were kept."
+        if judged and best.validation is not None
+        else "There was no validation; the last weights were kept."
+    )
+    options = "".join(f"- `{name}`: {value}\n" for name, value in record["options"].items())
+    text = [
+        "---\nlibrary_name: transformers\npipeline_tag: text-generation\n---",
+        "",
+        f"# {name}: a model that answers",
+        "",
+        f"It was trained ({record['kind']}, {record['n_weights']:,} weights) on "
+        f"{trained['examples']:,} pairs of {len(trained['books']):,} books "
+        f"(`{', '.join([trained['source'], *trained['chosen']])}`, SHA-256 "
+        f"`{trained['sha256'][:16]}…`), with seed {record['seed']}. {context}; "
+        f"{cuts['contexts']:,} contexts of more than {record['longest_context']} tokens lost their "
+        f"oldest ones, and {cuts['responses']:,} responses of more than "
+        f"{record['longest_response']} their last ones.",
+        "",
+        reached,
+        "",
+        f"It learned from {record['tokens_per_second']:,.0f} tokens a second on {record['device']}"
+        f"{share}. `{CURVE}` has the way there.",
+        "",
+        "To let it answer, and to talk with it:",
+        "",
+        f"```sh\nminer generation answer {name} PAIRS -o answers.jsonl\n"
+        f"miner generation chat {name}\n```",
+        "",
+        "It says what people in novels say, and knows nothing. It may be rude, as they are, and of "
+        "their time.",
+        "",
+        f"Options:\n\n{options}",
+        f"`{RECORD}` names its books; `miner generation answer` refuses to let it answer one of "
+        f"them. Made by conversation-miner {__version__}.",
+        "",
+    ]
+    (folder / CARD).write_text("\n".join(text), encoding="utf-8")

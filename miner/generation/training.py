@@ -1,0 +1,142 @@
+"""Examples -> a trained model in a folder; an interrupted training is resumed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from miner.examples.example import books_of, keep_turns, refuse_shared_books
+from miner.examples.part import Part
+from miner.files import json_line, printable, refuse_existing
+from miner.generation.kinds import ModelKind
+from miner.generation.learning import Learning, learn
+from miner.generation.model_folder import (
+    RECORD,
+    Step,
+    TrainedModel,
+    load_model,
+    write_card,
+    write_curve,
+    write_weights,
+)
+from miner.generation.pace import count_operations, name_device, share_of_peak
+from miner.unfinished import begin_state, finish_state
+from miner.version import __version__
+
+_MADE = "made"  # the folder of a model that is not whole yet
+
+
+def train_model(
+    kind: ModelKind,
+    options: Any,  # noqa: ANN401 - of the class `kind.options`
+    train: Part,
+    validation: Part | None,
+    out: Path,
+    *,
+    seed: int = 0,
+    history_turns: int | None = 0,
+    resume: bool = False,
+    force: bool = False,
+    report: Callable[[Step], object] = lambda step: None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> TrainedModel:
+    """Trains a model and writes its folder.
+
+    Args:
+        kind: what it begins from.
+        options: an object of `kind.options`.
+        train: what it learns from.
+        validation: other books, on which it is judged; its weights of the least loss are kept.
+            None for no validation: then the last weights are kept.
+        out: the folder.
+        seed: of all that is drawn by chance.
+        history_turns: the turns before the last one of a context that stay; None for all.
+        resume: goes on with an interrupted training of the same choices; a new one begins if there
+            is none.
+        force: replaces `out`, and what an interrupted training left.
+        report: called with each step of the curve.
+        progress: called with the number of pairs that are done and of all.
+
+    Raises:
+        ValueError: if several processes were launched; if there is nothing to learn from; if a book
+            is in both parts; if the model cannot be begun; if `out` exists; if an interrupted
+            training is there and `resume` is False, or had other choices; if the loss is not a
+            number.
+        OSError: if a file cannot be written.
+    """
+    if (n_processes := int(os.environ.get("WORLD_SIZE", "1"))) > 1:
+        raise ValueError(f"found {n_processes} processes, expected one: it trains a model")
+    if not train.examples:
+        raise ValueError(f"{train.source}: found no pairs, expected some to learn from")
+    if validation:
+        if not validation.examples:
+            raise ValueError(f"{validation.source}: found no pairs, expected some to judge on")
+        refuse_shared_books(
+            books_of(train.examples), books_of(validation.examples), validation.source
+        )
+    refuse_existing(out, force)
+    from transformers import set_seed
+
+    set_seed(seed % 2**31)
+    examples = keep_turns(train.examples, history_turns)
+    beginning = kind.begin(examples, options)
+    if validation:
+        judged = books_of(validation.examples)
+        refuse_shared_books(beginning.trained_on, judged, validation.source)
+    record: dict[str, Any] = {
+        "kind": kind.name,
+        "options": asdict(options),
+        "seed": seed,
+        "history_turns": history_turns,
+        "longest_context": beginning.tokens.longest_context,
+        "longest_response": beginning.tokens.longest_response,
+        "train": train.describe(),
+        "validation": validation.describe() if validation else None,
+        "trained_on_before": list(beginning.trained_on),
+        "judged_on_before": list(beginning.judged_on),
+        "version": __version__,
+    }
+    state = begin_state(out, RECORD, record, resume, force)
+    pairs, cuts = beginning.tokens.encode(examples)
+    judged_on = keep_turns(validation.examples, history_turns) if validation else []
+    learning = Learning(
+        pairs,
+        beginning.tokens.encode(judged_on)[0],
+        options,
+        seed,
+        state / "state",
+        report,
+        progress,
+    )
+    learning.state.mkdir(exist_ok=True)
+    try:
+        steps = learn(beginning, learning)
+    except BaseException as error:
+        if any(learning.state.glob("checkpoints/*")):
+            error.add_note(f"what is done is kept in {printable(state)}, --resume continues")
+        else:  # nothing is lost by a new beginning
+            shutil.rmtree(state)
+        raise
+    speed = steps[-1].n_tokens / steps[-1].seconds
+    operations = count_operations(beginning.model, pairs)
+    record |= {
+        "cuts": asdict(cuts),
+        "device": name_device(),
+        "n_weights": beginning.model.num_parameters(),
+        "tokens_per_second": speed,
+        "share_of_peak": share_of_peak(operations, speed),
+    }
+    made = state / _MADE  # so that nothing is in `out` before all is made
+    if made.exists():
+        shutil.rmtree(made)
+    made.mkdir()
+    write_weights(made, beginning)
+    (made / RECORD).write_bytes(json_line(record))
+    write_curve(made, steps)
+    write_card(made, out.name, record, steps)
+    finish_state(state, made, out, force)
+    return load_model(out)

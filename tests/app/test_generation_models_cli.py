@@ -1,0 +1,123 @@
+"""The commands `miner generation train|answer|chat`: what they write and show, and refuse."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+from generation_helpers import QUICK, pairs, write_gpt2
+from helpers import failed, said
+
+from miner.app.cli.main import main
+from miner.generation.answers import read_answers
+
+FLAGS = [
+    word
+    for name, value in (QUICK | {"epochs": 3}).items()
+    for word in (f"--{name.replace('_', '-')}", value)
+]
+
+
+def write_pairs(path, examples):
+    rows = [
+        json.dumps(
+            {
+                "book": one.book,
+                "history": list(one.context[:-1]),
+                "context": one.context[-1],
+                "response": one.response,
+            }
+        )
+        for one in examples
+    ]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Pairs to learn from, to be judged on and to answer, and a trained model."""
+    folder = tmp_path_factory.mktemp("files")
+    for name, n in (("train", 160), ("valid", 40), ("test", 20)):
+        write_pairs(folder / f"{name}.jsonl", pairs(n, len(name), name[0]))
+    words = ("generation", "train", "transformer", folder / "train.jsonl", "-o", folder / "model")
+    shown = said(*words, "--validation", folder / "valid.jsonl", *FLAGS)
+    (folder / "shown.txt").write_text(shown, encoding="utf-8")
+    return folder
+
+
+def test_a_training_shows_its_curve_its_speed_and_what_it_reached(files):
+    lines = (files / "shown.txt").read_text("utf-8").splitlines()
+    for n, line in enumerate(lines[:3], 1):
+        assert re.fullmatch(
+            rf" +{160 * n} pairs   loss \d+\.\d{{4}}   validation \d+\.\d{{4}}, perplexity [\d,.]+"
+            r"   [\d.]+ s",
+            line,
+        )
+    assert re.fullmatch(
+        r"transformer of [\d,]+ weights learned from 160 pairs of 3 books in [\d.]+ s", lines[3]
+    )
+    assert lines[4] == "  train.jsonl"
+    assert re.fullmatch(r"  [\d,]+ tokens a second on the processor, \d+ threads?", lines[5])
+    assert re.fullmatch(
+        r"loss [\d.]+, perplexity [\d.]+, after \d+ pairs, on 40 pairs of 3 books", lines[6]
+    )
+    assert lines[7:] == ["  valid.jsonl", f"wrote {files / 'model'}"]
+
+
+def test_answers_are_a_file_for_score(files, tmp_path):
+    out = tmp_path / "answers.jsonl"
+    words = ("generation", "answer", files / "model", files / "test.jsonl", "-o", out)
+    lines = said(*words, "--decoding", "greedy", "--longest", 8).splitlines()
+    assert lines[0] == "20 answers by greedy to test.jsonl"
+    assert re.fullmatch(r"loss of the true responses [\d.]+, perplexity [\d.]+", lines[1])
+    assert lines[2:] == [f"wrote {out}"]
+    answers = read_answers(out)
+    assert [one.response for one in answers] == [one.response for one in pairs(20, 4, "t")]
+    assert all(one.predicted and len(one.context) == 2 for one in answers)
+    assert "exists already" in failed(*words)
+    shown = said("generation", "score", out, "--reference", files / "train.jsonl", "-h")
+    assert "ANSWERS" in shown
+    record = json.loads(said(*words, "--force", "--most-pairs", 5, "--json"))
+    assert record["answers"] == 5 and "5 of 20 pairs drawn with seed 0" in record["source"]
+
+
+def test_a_book_that_was_trained_on_is_not_answered(files, tmp_path):
+    out = tmp_path / "answers.jsonl"
+    error = failed("generation", "answer", files / "model", files / "train.jsonl", "-o", out)
+    assert "found 3 books that the method was trained on (t0, t1, t2)" not in error
+    assert "model: found 3 books" in error and not out.exists()
+
+
+def test_a_talk_has_a_line_for_a_line(files):
+    runner = CliRunner()
+    words = ["generation", "chat", str(files / "model"), "--decoding", "greedy"]
+    lines = "Where is the kettle?\n/new\nWhere is the ferry?\n\nnot read\n"
+    result = runner.invoke(main, words, input=lines)
+    assert result.exit_code == 0
+    answers = result.stdout.splitlines()
+    assert len(answers) == 2 and all(answers)
+
+
+def test_contexts_longer_than_the_model_are_counted(files, tmp_path):
+    gpt2 = write_gpt2(tmp_path / "gpt2", positions=24)
+    words = ("generation", "train", "pretrained", files / "train.jsonl", "-o", tmp_path / "m")
+    flags = ("--model", gpt2, "--epochs", 1, "--longest-response", 16, "--history-turns", 1)
+    shown = said(*words, *flags)
+    assert "160 contexts were longer than 7 tokens and lost their oldest ones" in shown
+    out = tmp_path / "answers.jsonl"
+    shown = said("generation", "answer", tmp_path / "m", files / "test.jsonl", "-o", out)
+    assert "20 contexts were longer than 7 tokens and lost their oldest ones" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("train", "oracle", "x.csv", "-o", "m"), "found kind 'oracle', expected pretrained, tr"),
+        (("answer", "nowhere", "x.csv", "-o", "a.jsonl"), "nowhere: found no training.json"),
+        (("chat", "nowhere"), "nowhere: found no training.json, expected a folder of `miner gen"),
+        (("chat", "nowhere", "--top-p", "2"), "found --top-p 2.0, expected more than 0 and at"),
+    ],
+)
+def test_bad_input_has_one_line(words, message):
+    assert message in failed("generation", *words)

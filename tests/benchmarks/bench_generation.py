@@ -1,0 +1,271 @@
+"""Asks whether better mining teaches a machine to talk better: one model, several miners.
+
+    python tests/benchmarks/bench_generation.py --books DIR --work DIR [--vectors NAME]
+        [--every 3] [--pairs 20000] [--seeds 1] [--option NAME=VALUE] [--tuning NAME=VALUE]
+        [--decoding greedy] [-o FILE]
+
+The models of GD, section 5: a Transformer from scratch learns from the pairs of each miner
+("zero-shot", ZS) and is then fine-tuned on true pairs ("FT"); a baseline (B) learns from the true
+pairs alone. The true pairs are those of the annotations: the split train to fine-tune on, dev to
+stop at the least loss, test to judge on.
+
+The miners read the same English books, every n-th of those that are neither in dev and test nor by
+one of their authors: GD's own rule on whole paragraphs ("paragraphs"), the gap of 150 characters on
+this project's spans ("gap") and the trained tagger ("tagger"). As many pairs of each are drawn by
+the seed, and learned from for as many steps at most.
+
+Beside the metrics stands what the models lose: nats for a word of the true responses, which does
+not depend on the tokens of a model, on the responses that all of them read whole, and the
+difference to the gap on the same responses. Intervals: 95%, books drawn anew 1,000 times. All that
+is made is kept in the work folder, so that an interrupted run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench_miners import (
+    ROOT,
+    draw,
+    judged_examples,
+    mine_all,
+    read_mined,
+    read_option,
+)
+from numpy.typing import NDArray
+
+from miner.app.tables.generation import format_score
+from miner.evaluation.scores import resample_chapters, score_from_draws
+from miner.examples.example import Example, keep_turns
+from miner.examples.part import Part
+from miner.generation.answering import answer_examples
+from miner.generation.answers import Answer, read_answers, write_answers
+from miner.generation.comparison import AnswerComparison, compare_answers
+from miner.generation.decoding import Decoding
+from miner.generation.kinds import find_kind
+from miner.generation.losses import sum_losses
+from miner.generation.metrics import METRICS
+from miner.generation.model_folder import best_step, load_model, read_curve
+from miner.generation.reference import make_reference
+from miner.generation.training import train_model
+from miner.generation.words import split_words
+
+MINERS = ("paragraphs", "gap", "tagger")
+SCRATCH, TUNED, BASELINE = "ZS", "FT", "B"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A model of the benchmark."""
+
+    group: str
+    miner: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Of its folder, and in tables."""
+        return " ".join(filter(None, (self.group, self.miner)))
+
+    def folder(self, work: Path) -> Path:
+        """Where it is kept."""
+        return work / "models" / f"{self.name.replace(' ', '-')}-{self.seed}"
+
+
+def runs_of(seed: int) -> list[Run]:
+    """The models of a seed; a fine-tuned one comes after the one it begins from."""
+    zero = [Run(SCRATCH, name, seed) for name in MINERS]
+    return [*zero, *(Run(TUNED, name, seed) for name in MINERS), Run(BASELINE, "", seed)]
+
+
+class Bench:
+    """What all models share: the true pairs, and the choices."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options, self.work = options, options.work
+        annotations = ROOT / "annotations"
+        self.true = {
+            split: judged_examples(annotations, options.books, split)
+            for split in ("train", "dev", "test")
+        }
+        self.decoding = Decoding(decoding=options.decoding)
+
+    def train(self, run: Run) -> None:
+        """Trains a model, if it is not there."""
+        out = run.folder(self.work)
+        if (out / "training.json").exists():
+            return
+        values: dict[str, Any] = dict(self.options.option)
+        kind = find_kind("pretrained" if run.group == TUNED else "transformer")
+        if run.group == SCRATCH:
+            pairs = [pair.example for pair in read_mined(self.work / "mined" / run.miner)]
+            train = Part(draw(pairs, self.options.pairs, run.seed), run.miner)
+        else:
+            train = Part(self.true["train"], "annotations, train")
+        if run.group == TUNED:
+            values = {
+                "model": str(Run(SCRATCH, run.miner, run.seed).folder(self.work)),
+                **dict(self.options.tuning),
+            }
+        out.parent.mkdir(parents=True, exist_ok=True)
+        print(f"{run.name}, seed {run.seed}: training", file=sys.stderr, flush=True)
+        train_model(
+            kind,
+            kind.read_options(values),
+            train,
+            Part(self.true["dev"], "annotations, dev"),
+            out,
+            seed=run.seed,
+            history_turns=0,
+            resume=True,
+            report=lambda step: print(f"  {step}", file=sys.stderr, flush=True),
+        )
+
+    def answer(self, run: Run) -> list[Answer]:
+        """The answers of a model to the test contexts; they are kept."""
+        way = self.options.decoding
+        path = self.work / "answers" / f"{run.folder(self.work).name}-{way}.jsonl"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            trained = load_model(run.folder(self.work))
+            found = answer_examples(trained, self.true["test"], self.decoding, run.seed)
+            write_answers(path, found.answers)
+        return read_answers(path)
+
+    def lose(self, run: Run) -> NDArray[np.float64]:
+        """The nats of each test response, not a number for those that the model reads in part."""
+        path = self.work / "answers" / f"{run.folder(self.work).name}.npy"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            trained = load_model(run.folder(self.work))
+            examples = keep_turns(self.true["test"], trained.history_turns)
+            pairs, _ = trained.tokens.encode(examples)
+            nats = sum_losses(trained.model, trained.tokens, pairs)[:, 0]
+            nats[[pair.response[-1] != trained.tokens.end for pair in pairs]] = np.nan
+            np.save(path, nats)
+        return np.load(path)
+
+    def rows_of_losses(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
+        """Nats for a word of the true responses, the mean over the seeds, and over the gap."""
+        nats: dict[str, NDArray[np.float64]] = {}
+        for run in runs:
+            lost = self.lose(run)
+            nats[run.name] = nats.get(run.name, 0.0) + lost / self.options.seeds
+        whole = ~np.isnan(np.sum(list(nats.values()), axis=0))
+        examples = [one for one, is_whole in zip(self.true["test"], whole, strict=True) if is_whole]
+        words = np.array([len(split_words(one.response)) for one in examples])
+        rows = []
+        for name, lost in nats.items():
+            group, _, miner = name.partition(" ")
+            row = {"model": name, "responses": len(examples), "words": int(words.sum())}
+            row["nats for a word"] = rate(lost[whole], words, examples)
+            if miner and miner != "gap":
+                over = lost[whole] - nats[f"{group} gap"][whole]
+                row["over the gap"] = rate(over, words, examples)
+            rows.append(row)
+        return rows
+
+    def compare(self, seed: int) -> AnswerComparison:
+        """The metrics of the models of a seed."""
+        runs = runs_of(seed)
+        reference = make_reference(keep_turns(self.true["train"], 0), "annotations, train")
+        return compare_answers(
+            {run.name: self.answer(run) for run in runs},
+            reference,
+            self.options.vectors,
+            groups={run.name: run.group for run in runs},
+            n_shown=10,
+        )
+
+
+def rate(nats: NDArray[np.float64], words: NDArray[np.int64], examples: Sequence[Example]) -> str:
+    """Nats for a word, with the interval over books."""
+    names = list(dict.fromkeys(one.book for one in examples))
+    of = np.array([names.index(one.book) for one in examples])
+    table = np.stack([np.bincount(of, nats), np.bincount(of, words)], axis=1)
+    drawn = resample_chapters(table, 1000, 0)
+    found = score_from_draws("", nats.sum() / words.sum(), drawn[:, 0] / drawn[:, 1])
+    return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+
+
+def print_table(rows: Sequence[dict[str, Any]]) -> None:
+    """Prints rows as a table in Markdown."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    print("| " + " | ".join(columns) + " |")
+    print("|---" * len(columns) + "|")
+    for row in rows:
+        print("| " + " | ".join(str(row.get(column, "")) for column in columns) + " |")
+    print()
+
+
+def print_comparison(found: AnswerComparison) -> None:
+    """Prints the metrics, what was scored, and the answers to the same ten contexts."""
+    rows = []
+    for scored in found.rows:
+        row = {"model": scored.name}
+        for score, metric in zip(scored.scores, METRICS, strict=True):
+            mark = "**" if metric.name in scored.best else ""
+            row[metric.name] = f"{mark}{format_score(score, metric)}{mark}"
+        rows.append(row)
+    print_table(rows)
+    print(found.scored, *found.notes, sep="\n", end="\n\n")
+    for one in found.shown:
+        print("context  ", one.answer.context[-1])
+        print("response ", one.answer.response)
+        for name, text in one.predicted:
+            print(f"{name:<14}", text)
+        print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--books", type=Path, required=True, help="folder of Gutenberg HTML files")
+    parser.add_argument("--work", type=Path, required=True, help="folder for what is made")
+    parser.add_argument("--vectors", help="vectors of words, or a sentence encoder")
+    parser.add_argument("--every", type=int, default=3, help="which of the books are mined")
+    parser.add_argument("--pairs", type=int, default=20_000, help="pairs of each miner")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--decoding", default="greedy", help="greedy, nucleus or beam")
+    parser.add_argument(
+        "--option", action="append", type=read_option, default=[], help="of the Transformer"
+    )
+    parser.add_argument(
+        "--tuning", action="append", type=read_option, default=[], help="of the fine-tuning"
+    )
+    parser.add_argument("--only", type=int, metavar="SEED", help="train one seed, and no more")
+    parser.add_argument("--miner", action="append", help="train those of these miners, and no more")
+    parser.add_argument("-o", "--out", type=Path, help="file for the scores (JSON)")
+    options = parser.parse_args()
+    mine_all(options.books, options.work, MINERS, options.every)
+    bench = Bench(options)
+    seeds = range(options.seeds) if options.only is None else [options.only]
+    runs = [run for seed in seeds for run in runs_of(seed)]
+    if options.miner:
+        runs = [run for run in runs if run.miner in options.miner]
+    for run in runs:
+        bench.train(run)
+    if options.miner or options.only is not None:
+        return
+    losses = bench.rows_of_losses(runs)
+    print_table(losses)
+    for run in runs:
+        curve = read_curve(run.folder(options.work))
+        best = best_step(curve)
+        print(f"{run.folder(options.work).name}: best after {best.n_pairs:,} pairs: {best}")
+    found = [bench.compare(seed) for seed in range(options.seeds)]
+    for one in found:
+        print_comparison(one)
+    if options.out:
+        kept = {"losses": losses, "scores": [one.to_json() for one in found]}
+        options.out.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

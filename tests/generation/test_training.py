@@ -1,0 +1,291 @@
+"""Models that answer: they learn, are kept, resumed and fine-tuned; what is refused."""
+
+import json
+import shutil
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+import torch
+from generation_helpers import QUICK, pairs, train, write_gpt2
+
+from miner.examples.example import Example
+from miner.generation.answering import Conversation, answer_contexts, answer_examples
+from miner.generation.decoding import Decoding
+from miner.generation.kinds import find_kind
+from miner.generation.losses import mean_loss, sum_losses
+from miner.generation.model_folder import best_step, load_model, read_curve
+from miner.generation.pace import count_operations
+from miner.generation.tokens import EncodedPair
+
+GREEDY = Decoding(decoding="greedy", longest=20)
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """A Transformer that was trained."""
+    return train(tmp_path_factory.mktemp("learned") / "model")
+
+
+def judged(trained, examples):
+    return sum_losses(trained.model, trained.tokens, trained.tokens.encode(examples)[0])
+
+
+def test_a_transformer_learns_to_answer(learned):
+    examples = [
+        Example(f"t{n}", one.context[-1:], one.response) for n, one in enumerate(pairs(30, 9, "t"))
+    ]
+    found = answer_examples(learned, examples, GREEDY)
+    right = sum(one.predicted == one.response.lower() for one in found.answers)
+    assert right >= 25
+    assert found.loss < 0.5 and found.n_cut == 0
+
+
+def test_the_weights_of_the_least_validation_loss_are_kept(learned):
+    curve = read_curve(learned.folder)
+    best = best_step(curve)
+    assert best.validation == min(step.validation for step in curve)
+    validation = [Example(one.book, one.context[-1:], one.response) for one in pairs(40, 2, "v")]
+    assert mean_loss(judged(learned, validation)) == pytest.approx(best.validation, rel=1e-4)
+
+
+def test_training_ends_when_the_loss_has_not_become_smaller_for_some_judgements(tmp_path):
+    # Responses of other books that have nothing to do with those learned from: it gets worse.
+    other = [Example("v", ("Sir?",), f"{n} {n * n}") for n in range(40)]
+    trained = train(tmp_path / "m", validation=other, epochs=12, patience=2, rate=2e-2)
+    curve = read_curve(trained.folder)
+    assert len(curve) < 12
+    losses = [step.validation for step in curve]
+    assert losses.index(min(losses)) == len(losses) - 3
+
+
+def test_the_folder_says_what_it_is(learned):
+    record = json.loads((learned.folder / "training.json").read_bytes())
+    assert record["kind"] == "transformer" and record["options"]["hidden"] == 32
+    assert record["train"]["examples"] == 160 and record["validation"]["examples"] == 40
+    assert learned.books == ("a0", "a1", "a2", "v0", "v1", "v2")
+    assert record["tokens_per_second"] > 0 and record["share_of_peak"] is None
+    assert record["cuts"] == {"contexts": 0, "responses": 0}
+    card = (learned.folder / "README.md").read_text("utf-8")
+    assert "160 pairs of 3 books" in card and "tokens a second on the processor" in card
+    names = {path.name for path in learned.folder.iterdir()}
+    assert {"model.safetensors", "config.json", "tokenizer.json", "curve.jsonl"} <= names
+    assert not learned.folder.with_name("model.partial").exists()
+
+
+def test_the_librarys_own_classes_read_the_folder(learned):
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    model = AutoModelForSeq2SeqLM.from_pretrained(learned.folder, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(learned.folder, local_files_only=True)
+    ids = torch.tensor([learned.tokens.encode_contexts([("Where is the kettle?",)])[0][0]])
+    begun = learned.tokens.answering
+    written = model.generate(
+        input_ids=ids, max_new_tokens=10, do_sample=False, decoder_start_token_id=begun
+    )
+    assert "cellar" in tokenizer.decode(written[0])
+
+
+def test_equal_choices_give_equal_weights_and_another_seed_others(tmp_path):
+    seeds = {"one": 3, "again": 3, "other": 4}
+    made = [train(tmp_path / name, epochs=1, seed=seed) for name, seed in seeds.items()]
+    one, two, three = (m.model.state_dict() for m in made)
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    assert not all(torch.equal(one[name], three[name]) for name in one)
+
+
+class Stopped(Exception):
+    """What stops a training."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at", [2, 7])
+def test_an_interrupted_training_comes_to_the_same_weights(learned, tmp_path, at):
+    steps = []
+
+    def stop(done, total):
+        if done > at * 160 + 30:  # in the middle of an epoch
+            raise Stopped
+
+    with pytest.raises(Stopped) as error:
+        train(tmp_path / "m", progress=stop)
+    assert "--resume continues" in error.value.__notes__[0]
+    assert not (tmp_path / "m").exists()
+    with pytest.raises(ValueError, match="exists already, expected --resume to go on"):
+        train(tmp_path / "m")
+    with pytest.raises(ValueError, match="found a run with seed 3, expected 4"):
+        train(tmp_path / "m", seed=4, resume=True)
+    resumed = train(tmp_path / "m", resume=True, report=steps.append)
+    one, two = learned.model.state_dict(), resumed.model.state_dict()
+    assert all(torch.allclose(one[name], two[name], atol=1e-6) for name in one)
+    curves = [
+        [(s.n_pairs, round(s.loss, 4), round(s.validation, 4)) for s in curve]
+        for curve in (steps, read_curve(learned.folder))
+    ]
+    assert curves[0] == curves[1]
+
+
+def test_a_training_that_is_stopped_before_its_first_judgement_leaves_nothing(tmp_path):
+    def stop(done, total):
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        train(tmp_path / "m", progress=stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_state_is_refused_in_one_line(tmp_path):
+    def stop(done, total):
+        if done > 200:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        train(tmp_path / "m", progress=stop)
+    for path in (tmp_path / "m.partial").rglob("model.safetensors"):
+        path.write_bytes(b"no weights")
+    with pytest.raises(ValueError, match="cannot be read .*, expected the state of a training"):
+        train(tmp_path / "m", resume=True)
+
+
+@pytest.mark.slow
+def test_a_decoder_by_its_path_learns_to_answer_with_its_own_words(tmp_path):
+    gpt2 = write_gpt2(tmp_path / "gpt2")
+    trained = train(
+        tmp_path / "m", "pretrained", model=str(gpt2), epochs=25, rate=6e-3, history_turns=1
+    )
+    assert not trained.model.config.is_encoder_decoder and trained.history_turns == 1
+    found = answer_examples(trained, pairs(30, 9, "t"), GREEDY)
+    assert sum(one.predicted == one.response for one in found.answers) >= 25  # letters as they are
+    assert all(len(one.context) == 2 for one in found.answers)
+    # Contexts of one batch have different lengths, and are filled up at the left.
+    alone = [answer_contexts(trained, [one.context], GREEDY)[0][0] for one in found.answers[:5]]
+    assert alone == [one.predicted for one in found.answers[:5]]
+
+
+def test_a_decoder_has_room_for_context_and_response_together(tmp_path):
+    gpt2 = write_gpt2(tmp_path / "gpt2", positions=24)
+    trained = train(tmp_path / "m", "pretrained", model=str(gpt2), epochs=1, history_turns=1)
+    assert trained.tokens.longest_context == 24 - 16 - 1
+    assert trained.record["cuts"]["contexts"] == 160  # cut from the left, and counted
+    found = answer_examples(trained, pairs(5, 9, "t"), Decoding(decoding="greedy", longest=16))
+    assert found.n_cut == 5
+    with pytest.raises(ValueError, match="gpt2: found a model without room for a context and a"):
+        train(tmp_path / "n", "pretrained", model=str(gpt2), longest_response=24)
+
+
+def test_a_trained_model_is_fine_tuned_and_remembers_its_books(learned, tmp_path):
+    new = [Example(f"n{i % 2}", ("Who calls?",), "The ferryman, sir.") for i in range(64)]
+    tuned = train(
+        tmp_path / "tuned", "pretrained", model=str(learned.folder), train=new, epochs=6, rate=3e-3
+    )
+    assert tuned.model.config.is_encoder_decoder
+    assert set(tuned.books) == {*learned.books, "n0", "n1"}
+    assert answer_contexts(tuned, [("Who calls?",)], GREEDY)[0] == ["the ferryman, sir."]
+    with pytest.raises(ValueError, match=r"tuned: found 1 book that .* trained on \(a1\)"):
+        answer_examples(tuned, [Example("a1", ("x",), "y")], GREEDY)
+    judge = [Example("a1", ("x",), "y")]  # of the first training, not of this one
+    with pytest.raises(ValueError, match=r"found 1 book that the method was trained on \(a1\)"):
+        train(tmp_path / "n", "pretrained", model=str(learned.folder), train=new, validation=judge)
+
+
+def test_lowercase_is_the_choice_of_a_pretrained_model(tmp_path):
+    gpt2 = write_gpt2(tmp_path / "gpt2")
+    trained = train(tmp_path / "m", "pretrained", model=str(gpt2), epochs=1, lowercase=True)
+    row = load_model(trained.folder).tokens.encode_contexts([("KETTLE",)])[0][0]
+    assert trained.tokens.tokenizer.decode(row[1:-1]) == "kettle"
+
+
+@pytest.mark.parametrize("way", ["nucleus", "greedy", "beam"])
+def test_ways_of_drawing_answers(learned, way):
+    contexts = [one.context[-1:] for one in pairs(20, 5)]
+    decoding = Decoding(decoding=way, temperature=3.0, longest=5)
+    first, _ = answer_contexts(learned, contexts, decoding, seed=1)
+    again, _ = answer_contexts(learned, contexts, decoding, seed=1)
+    other, _ = answer_contexts(learned, contexts, decoding, seed=2)
+    assert first == again and all(first)
+    assert (other != first) == (way == "nucleus")
+
+
+def test_a_small_nucleus_is_greedy(learned):
+    contexts = [one.context[-1:] for one in pairs(20, 5)]
+    narrow = Decoding(top_p=1e-6, longest=20)
+    assert (
+        answer_contexts(learned, contexts, narrow)[0]
+        == (answer_contexts(learned, contexts, GREEDY)[0])
+    )
+
+
+def test_a_conversation_remembers_as_many_turns_as_the_model_reads(learned):
+    talk = Conversation(learned, GREEDY)
+    assert talk.answer("Where is the kettle?") == "in the cellar, sir."
+    assert talk.answer("Where is the lantern?") == "in the pantry, sir."
+    assert len(talk.turns) == 4
+    talk.forget()
+    assert talk.turns == []
+
+
+def test_losses_are_those_of_one_example_at_a_time(learned):
+    examples = [
+        Example(f"t{n}", one.context[-1:], one.response) for n, one in enumerate(pairs(10, 9, "t"))
+    ]
+    examples.append(Example("t", ("Who?",), "A much longer response than all of the others, sir."))
+    together = judged(learned, examples)
+    alone = np.concatenate([judged(learned, [one]) for one in examples])
+    assert together == pytest.approx(alone, rel=1e-4)
+    assert together[:, 1].max() == QUICK["longest_response"]
+
+
+def test_operations_are_counted_by_hand(learned):
+    # One layer of 32: attention 4 * (32 * 32 + 32), products 2 * 32 * 64 + 64 + 32, norms 2 * 64.
+    attention, norm = 4 * (32 * 32 + 32), 2 * 32
+    encoder = attention + (2 * 32 * 64 + 64 + 32) + 2 * norm + norm
+    decoder = 2 * attention + (2 * 32 * 64 + 64 + 32) + 3 * norm + norm
+    head = len(learned.tokens.tokenizer) * 32
+    found = count_operations(learned.model, [EncodedPair([1] * 30, [1] * 10)])
+    assert found == pytest.approx(6 * (0.75 * encoder + 0.25 * (decoder + head)))
+
+
+def test_what_cannot_be_trained_is_refused(tmp_path, learned):
+    with pytest.raises(ValueError, match="pretrained: found no --model, expected a folder or"):
+        train(tmp_path / "m", "pretrained")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="empty: found no model .*expected a folder of a decoder"):
+        train(tmp_path / "m", "pretrained", model=str(tmp_path / "empty"))
+    with pytest.raises(ValueError, match="no folder.*: found no model .there is no such folder."):
+        train(tmp_path / "m", "pretrained", model="no folder/at all")
+    with pytest.raises(ValueError, match="--hidden 30 and --heads 4, expected an even number"):
+        train(tmp_path / "m", hidden=30, heads=4)
+    with pytest.raises(ValueError, match=r"found 2 books that .* trained on \(a0, a1\)"):
+        train(tmp_path / "m", validation=pairs(2, 1))
+    with pytest.raises(ValueError, match="found option 'size', expected one of"):
+        find_kind("transformer").read_options({"size": 3})
+    with pytest.raises(ValueError, match="found kind 'oracle', expected pretrained, transformer"):
+        find_kind("oracle")
+    with pytest.raises(ValueError, match="exists already"):
+        train(learned.folder)
+    with pytest.raises(ValueError, match="found a loss of .* expected a smaller rate"):
+        train(tmp_path / "m", rate=1e6, clip=1e9)
+    assert {path.name for path in tmp_path.iterdir()} == {"empty"}
+
+
+def test_a_damaged_folder_is_refused_in_one_line(tmp_path, learned):
+    copy = tmp_path / "copy"
+    shutil.copytree(learned.folder, copy)
+    (copy / "training.json").write_text("{}", "utf-8")
+    with pytest.raises(ValueError, match="training.json: found another record, expected that"):
+        load_model(copy)
+    shutil.copy(learned.folder / "training.json", copy)
+    (copy / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(ValueError, match="copy: found no model .*expected a folder of a decoder"):
+        load_model(copy)
+    with pytest.raises(ValueError, match="found no training.json, expected a folder of `miner gen"):
+        load_model(tmp_path)
+
+
+def test_decoding_refuses_what_draws_nothing():
+    with pytest.raises(ValueError, match="found --top-p 0, expected more than 0 and at most 1"):
+        Decoding(top_p=0)
+    with pytest.raises(ValueError, match="found --temperature 0, expected more than 0"):
+        Decoding(temperature=0)
+    assert Decoding().describe() == "nucleus 0.9 at temperature 0.7"
+    assert set(asdict(Decoding())) == {"decoding", "top_p", "temperature", "beams", "longest"}
