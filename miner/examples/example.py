@@ -86,8 +86,8 @@ def refuse_shared_books(train: Iterable[str], judged: Iterable[str], where: str)
     if shared := sorted(set(train) & set(judged) - {""}):
         named = ", ".join(shared[:5]) + (", …" if len(shared) > 5 else "")
         raise ValueError(
-            f"{where}: found {len(shared)} book{'s' * (len(shared) > 1)} that the method was "
-            f"trained on ({named}), expected others"
+            f"{where}: found {len(shared)} book{'s' * (len(shared) > 1)} of the training "
+            f"({named}), expected others"
         )
 
 

@@ -21,7 +21,7 @@ from miner.files import printable
 from miner.generation.answers import Answer
 from miner.generation.batches import mask_of, pad_left, pad_right
 from miner.generation.decoding import Decoding
-from miner.generation.loading import quiet
+from miner.generation.loading import answer_room, quiet
 from miner.generation.losses import mean_loss, sum_losses
 from miner.generation.model_folder import TrainedModel
 
@@ -85,6 +85,8 @@ def answer_contexts(
 ) -> tuple[list[str], int]:
     """Returns the answers to contexts, and how many contexts were cut from the left.
 
+    An answer ends where the model has no room for more.
+
     Args:
         trained: the model.
         contexts: with no more turns than it reads.
@@ -112,6 +114,8 @@ def answer_contexts(
                 asked, mask = pad_left(some, tokens.padding), mask.flip(1)
             given: Any = {"input_ids": asked.to(model.device)}
             given["attention_mask"] = mask.to(model.device)
+            room = answer_room(model.config, asked.shape[1])
+            given["max_new_tokens"] = min(decoding.longest, room)
             written: Any = model.generate(**given, **options)  # pyright: ignore
             begins = 1 if has_encoder else asked.shape[1]
             for number, row in zip(numbers, written[:, begins:].tolist(), strict=True):

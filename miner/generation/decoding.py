@@ -56,14 +56,15 @@ class Decoding:
                 return "greedy"
 
     def options_of(self, tokens: TurnTokens) -> dict[str, Any]:
-        """Returns what `generate` of the library takes. An answer has at least one token.
+        """Returns what `generate` of the library takes, but for the most tokens of an answer.
+
+        An answer has at least one token.
 
         Args:
             tokens: those of the model.
         """
         markers = [tokens.padding, tokens.asking, tokens.answering]
         shared = {
-            "max_new_tokens": self.longest,
             "min_new_tokens": 1,
             "suppress_tokens": markers,
             "pad_token_id": tokens.padding,

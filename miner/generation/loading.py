@@ -62,6 +62,19 @@ def context_room(config: Any, longest_response: int) -> int:  # noqa: ANN401 - o
     return positions - longest_response - 1  # the marker of the one who answers
 
 
+def answer_room(config: Any, n_read: int) -> int:  # noqa: ANN401 - of any model
+    """Returns the most tokens of an answer that a model has room for.
+
+    Args:
+        config: of the model. Where it names no number of positions, there is no limit.
+        n_read: the tokens of what a decoder without an encoder goes on from.
+    """
+    positions = getattr(config, "max_position_embeddings", None)
+    if not positions:
+        return 2**31
+    return positions if config.is_encoder_decoder else positions - n_read
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keeps the library's bars and warnings from the terminal."""

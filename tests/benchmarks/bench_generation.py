@@ -1,13 +1,13 @@
 """Asks whether better mining teaches a machine to talk better: one model, several miners.
 
     python tests/benchmarks/bench_generation.py --books DIR --work DIR [--vectors NAME]
-        [--every 3] [--pairs 20000] [--seeds 1] [--option NAME=VALUE] [--tuning NAME=VALUE]
-        [--decoding greedy] [-o FILE]
+        [--every 3] [--pairs 20000] [--seeds 1] [--true 20000] [--option NAME=VALUE]
+        [--tuning NAME=VALUE] [--decoding greedy] [-o FILE]
 
 The models of GD, section 5: a Transformer from scratch learns from the pairs of each miner
-("zero-shot", ZS) and is then fine-tuned on true pairs ("FT"); a baseline (B) learns from the true
-pairs alone. The true pairs are those of the annotations: the split train to fine-tune on, dev to
-stop at the least loss, test to judge on.
+("zero-shot", ZS) and is then fine-tuned on true pairs ("FT"); a baseline (B) learns from as many
+true pairs alone. The true pairs are those of the annotations: the split train to fine-tune on, dev
+to stop at the least loss, test to judge on.
 
 The miners read the same English books, every n-th of those that are neither in dev and test nor by
 one of their authors: GD's own rule on whole paragraphs ("paragraphs"), the gap of 150 characters on
@@ -26,7 +26,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +90,18 @@ class Bench:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.work = options, options.work
-        annotations = ROOT / "annotations"
-        self.true = {
-            split: judged_examples(annotations, options.books, split)
-            for split in ("train", "dev", "test")
-        }
+        self.true = {split: self.read_true(split) for split in ("train", "dev", "test")}
         self.decoding = Decoding(decoding=options.decoding)
+
+    def read_true(self, split: str) -> list[Example]:
+        """The true pairs of a split; they are kept, since reading their books takes a while."""
+        path = self.work / "true" / f"{split}.json"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            found = judged_examples(ROOT / "annotations", self.options.books, split)
+            path.write_text(json.dumps([asdict(one) for one in found]), encoding="utf-8")
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return [Example(**row | {"context": tuple(row["context"])}) for row in rows]
 
     def train(self, run: Run) -> None:
         """Trains a model, if it is not there."""
@@ -108,7 +114,8 @@ class Bench:
             pairs = [pair.example for pair in read_mined(self.work / "mined" / run.miner)]
             train = Part(draw(pairs, self.options.pairs, run.seed), run.miner)
         else:
-            train = Part(self.true["train"], "annotations, train")
+            most = self.options.true if run.group == TUNED else self.options.pairs
+            train = Part(draw(self.true["train"], most, run.seed), "annotations, train")
         if run.group == TUNED:
             values = {
                 "model": str(Run(SCRATCH, run.miner, run.seed).folder(self.work)),
@@ -239,6 +246,7 @@ def main() -> None:
     parser.add_argument(
         "--tuning", action="append", type=read_option, default=[], help="of the fine-tuning"
     )
+    parser.add_argument("--true", type=int, default=20_000, help="true pairs to fine-tune on")
     parser.add_argument("--only", type=int, metavar="SEED", help="train one seed, and no more")
     parser.add_argument("--miner", action="append", help="train those of these miners, and no more")
     parser.add_argument("-o", "--out", type=Path, help="file for the scores (JSON)")

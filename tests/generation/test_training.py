@@ -167,24 +167,24 @@ def test_a_decoder_has_room_for_context_and_response_together(tmp_path):
     trained = train(tmp_path / "m", "pretrained", model=str(gpt2), epochs=1, history_turns=1)
     assert trained.tokens.longest_context == 24 - 16 - 1
     assert trained.record["cuts"]["contexts"] == 160  # cut from the left, and counted
-    found = answer_examples(trained, pairs(5, 9, "t"), Decoding(decoding="greedy", longest=16))
-    assert found.n_cut == 5
+    found = answer_examples(trained, pairs(5, 9, "t"), Decoding(decoding="greedy", longest=99))
+    assert found.n_cut == 5  # and an answer ends where there is no more room
     with pytest.raises(ValueError, match="gpt2: found a model without room for a context and a"):
         train(tmp_path / "n", "pretrained", model=str(gpt2), longest_response=24)
 
 
 def test_a_trained_model_is_fine_tuned_and_remembers_its_books(learned, tmp_path):
     new = [Example(f"n{i % 2}", ("Who calls?",), "The ferryman, sir.") for i in range(64)]
-    tuned = train(
-        tmp_path / "tuned", "pretrained", model=str(learned.folder), train=new, epochs=6, rate=3e-3
-    )
+    judge = [Example(f"v{i % 2}", ("Who calls?",), "The ferryman, sir.") for i in range(4)]
+    given = {"model": str(learned.folder), "epochs": 8, "rate": 3e-3}
+    tuned = train(tmp_path / "tuned", "pretrained", train=new, validation=judge, **given)
     assert tuned.model.config.is_encoder_decoder
     assert set(tuned.books) == {*learned.books, "n0", "n1"}
     assert answer_contexts(tuned, [("Who calls?",)], GREEDY)[0] == ["the ferryman, sir."]
-    with pytest.raises(ValueError, match=r"tuned: found 1 book that .* trained on \(a1\)"):
+    with pytest.raises(ValueError, match=r"tuned: found 1 book of the training \(a1\)"):
         answer_examples(tuned, [Example("a1", ("x",), "y")], GREEDY)
     judge = [Example("a1", ("x",), "y")]  # of the first training, not of this one
-    with pytest.raises(ValueError, match=r"found 1 book that the method was trained on \(a1\)"):
+    with pytest.raises(ValueError, match=r"found 1 book of the training \(a1\)"):
         train(tmp_path / "n", "pretrained", model=str(learned.folder), train=new, validation=judge)
 
 
@@ -255,7 +255,7 @@ def test_what_cannot_be_trained_is_refused(tmp_path, learned):
         train(tmp_path / "m", "pretrained", model="no folder/at all")
     with pytest.raises(ValueError, match="--hidden 30 and --heads 4, expected an even number"):
         train(tmp_path / "m", hidden=30, heads=4)
-    with pytest.raises(ValueError, match=r"found 2 books that .* trained on \(a0, a1\)"):
+    with pytest.raises(ValueError, match=r"found 2 books of the training \(a0, a1\)"):
         train(tmp_path / "m", validation=pairs(2, 1))
     with pytest.raises(ValueError, match="found option 'size', expected one of"):
         find_kind("transformer").read_options({"size": 3})

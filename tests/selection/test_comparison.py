@@ -123,15 +123,14 @@ def refused(folders, found=FOUND, error=ValueError):
 def test_a_book_that_was_trained_on_is_refused(methods, tmp_path):
     same = SourceExamples(talk(240, ("8", "2")), "annotations, test")
     assert refused(methods[1:], same) == (
-        "bm25 on annotations, test: found 1 book that the method was trained on (2), expected "
-        "others"
+        "bm25 on annotations, test: found 1 book of the training (2), expected others"
     )
 
 
 def test_a_book_that_was_chosen_on_is_refused(tmp_path):
     judged = Part(talk(100, ("8",)), "other, dev")
     folder = train(tmp_path / "chosen", validation=judged)
-    assert "1 book that the method was trained on (8)" in refused([folder])
+    assert "1 book of the training (8)" in refused([folder])
 
 
 def test_the_pairs_that_were_trained_on_are_refused_where_no_book_tells_it(tmp_path):

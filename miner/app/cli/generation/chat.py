@@ -39,14 +39,13 @@ def command(
 
     decoding = Decoding(**values)
     conversation = Conversation(load_model(folder), decoding, seed)
-    stdin = click.get_text_stream("stdin")
     is_talk = sys.stdin.isatty()
     if is_talk:
         click.echo(f"{_ANEW} begins anew, an empty line ends", err=True)
     while True:
         if is_talk:
             click.echo(click.style("you   ", bold=True), nl=False)
-        line = stdin.readline()
+        line = sys.stdin.readline()
         text = " ".join(line.split())
         if not text:
             break
