@@ -9,7 +9,7 @@ from miner.generation.training import train_model
 
 THINGS = "kettle lantern ferry barrow ledger orchard saddle parcel".split()
 PLACES = "cellar pantry harbour chapel stable garden attic meadow".split()
-SMALL = {"hidden": 32, "layers": 1, "heads": 2, "filter": 64, "tokens": 400, "dropout": 0.0}
+SMALL = {"hidden": 32, "layers": 1, "heads": 2, "filter": 64, "vocabulary": 400, "dropout": 0.0}
 QUICK = SMALL | {"epochs": 12, "batch": 16, "rate": 5e-3, "longest_response": 16}
 
 
@@ -60,5 +60,45 @@ def write_gpt2(folder, positions=64):
         vocab_size=len(tokenizer), n_positions=positions, n_embd=64, n_layer=2, n_head=2
     )
     GPT2LMHeadModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def write_other(folder, kind):
+    """A folder of a tiny model of another kind, with options of its own for other tasks."""
+    from transformers import (
+        AutoTokenizer,
+        BartConfig,
+        BartForConditionalGeneration,
+        BertConfig,
+        BertForMaskedLM,
+        GenerationConfig,
+        T5Config,
+        T5ForConditionalGeneration,
+        set_seed,
+    )
+
+    tokenizer = AutoTokenizer.from_pretrained(write_gpt2(folder.with_name("gpt2")))
+    tokenizer.pad_token = tokenizer.eos_token
+    n = len(tokenizer)
+    small = {"vocab_size": n, "pad_token_id": 0, "eos_token_id": 0, "bos_token_id": 0}
+    layers = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1}
+    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    units = {"encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 128}
+    bert = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    set_seed(0)
+    match kind:
+        case "bart":
+            model = BartForConditionalGeneration(BartConfig(**small | layers | heads | units))
+            model.generation_config = GenerationConfig(
+                forced_bos_token_id=7, no_repeat_ngram_size=1, num_beams=4, min_length=30,
+                eos_token_id=0, pad_token_id=0, decoder_start_token_id=0,
+            )  # fmt: skip
+        case "t5":
+            sizes = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2}
+            model = T5ForConditionalGeneration(T5Config(**small | sizes))
+        case "bert":
+            model = BertForMaskedLM(BertConfig(**small | bert, intermediate_size=64))
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

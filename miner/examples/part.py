@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,3 +30,23 @@ class Part:
         of_examples = describe_examples(self.examples)
         place = {"source": self.source, "path": self.path}
         return {**place, "chosen": list(self.chosen), **of_examples}
+
+
+def describe_part(part: Mapping[str, Any]) -> str:
+    """Returns where examples come from, and which of them were taken.
+
+    Args:
+        part: what a record says of them (`Part.describe`).
+    """
+    return ", ".join([part["source"], *part["chosen"]])
+
+
+def describe_size(part: Mapping[str, Any]) -> str:
+    """Returns how many examples there are, and of how many books ("1,658 pairs of 15 books").
+
+    Args:
+        part: what a record says of them (`Part.describe`).
+    """
+    n = len(part["books"])
+    of = f"{n:,} book{'s' * (n != 1)}" if n else "books without an id"
+    return f"{part['examples']:,} pairs of {of}"

@@ -25,22 +25,42 @@ from miner.generation.loading import answer_room, quiet
 from miner.generation.losses import mean_loss, sum_losses
 from miner.generation.model_folder import TrainedModel
 
-_CHUNK = 64  # contexts that are answered at a time
+BATCH = 32  # contexts that are answered at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What a model answers to contexts.
+
+    Attributes:
+        texts: one for each context, in their order.
+        n_cut: contexts that were too long for the model and lost their oldest tokens.
+        n_ended: answers that ended because the model had no room for more.
+    """
+
+    texts: list[str]
+    n_cut: int
+    n_ended: int
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answers of a model.
+    """The answers of a model to contexts whose true responses are known.
 
     Attributes:
         answers: one for each example, in their order, with all turns of the context.
         n_cut: contexts that were too long for the model and lost their oldest tokens.
+        n_ended: answers that ended because the model had no room for more.
         loss: of the true responses, in nats for a token of the model.
+        n_responses_cut: true responses that were too long for the loss, which is of their
+            beginnings.
     """
 
     answers: list[Answer]
     n_cut: int
+    n_ended: int
     loss: float
+    n_responses_cut: int
 
 
 def answer_examples(
@@ -48,6 +68,7 @@ def answer_examples(
     examples: Sequence[Example],
     decoding: Decoding,
     seed: int = 0,
+    batch: int = BATCH,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Answered:
     """Returns the answers of a model to the contexts of examples.
@@ -59,21 +80,35 @@ def answer_examples(
         examples: with all their turns; the model reads as many as it was trained on.
         decoding: how answers are drawn.
         seed: of what is drawn by chance.
-        progress: called with how many are answered and of all.
+        batch: contexts that are answered at a time.
+        progress: called with how many are answered and of all; half of them for their loss.
 
     Raises:
-        ValueError: if there are no examples, or one is of a book that the model was trained on, or
-            they are those that it was trained on.
+        ValueError: if there are no examples, if one is of a book that the model was trained or
+            validated on, or if they are the very pairs that it was.
     """
     refuse_trained_on(trained, examples)
-    contexts = [one.context for one in keep_turns(examples, trained.history_turns)]
-    texts, n_cut = answer_contexts(trained, contexts, decoding, seed, progress)
+    kept = keep_turns(examples, trained.history_turns)
+    n = len(kept)
+
+    def show_losses(done: int, total: int) -> None:
+        progress(n + done, n + total)
+
+    found = answer_contexts(
+        trained,
+        [one.context for one in kept],
+        decoding,
+        seed,
+        batch,
+        lambda done, total: progress(done, n + total),
+    )
     answers = [
         Answer(one.book, one.context, one.response, text, one.chapter)
-        for one, text in zip(examples, texts, strict=True)
+        for one, text in zip(examples, found.texts, strict=True)
     ]
-    pairs, _ = trained.tokens.encode(keep_turns(examples, trained.history_turns))
-    return Answered(answers, n_cut, mean_loss(sum_losses(trained.model, trained.tokens, pairs)))
+    pairs, cuts = trained.tokens.encode(kept)
+    losses = sum_losses(trained.model, trained.tokens, pairs, batch, show_losses)
+    return Answered(answers, found.n_cut, found.n_ended, mean_loss(losses), cuts.responses)
 
 
 def answer_contexts(
@@ -81,17 +116,17 @@ def answer_contexts(
     contexts: Sequence[Context],
     decoding: Decoding,
     seed: int = 0,
+    batch: int = BATCH,
     progress: Callable[[int, int], object] = lambda done, total: None,
-) -> tuple[list[str], int]:
-    """Returns the answers to contexts, and how many contexts were cut from the left.
-
-    An answer ends where the model has no room for more.
+) -> Texts:
+    """Returns the answers to contexts.
 
     Args:
         trained: the model.
         contexts: with no more turns than it reads.
         decoding: how answers are drawn.
         seed: of what is drawn by chance.
+        batch: contexts that are answered at a time.
         progress: called with how many are answered and of all.
     """
     model, tokens = trained.model, trained.tokens
@@ -100,36 +135,37 @@ def answer_contexts(
     if not has_encoder:
         rows = [[*row, tokens.answering] for row in rows]
     options = decoding.options_of(tokens)
+    longest = min(decoding.longest, answer_room(model.config, tokens.longest_context + 1))
     order = np.argsort([len(row) for row in rows], kind="stable")
     found = [""] * len(rows)
+    n_ended = 0
     torch.manual_seed(seed)
     with quiet(), torch.inference_mode():
-        for start in range(0, len(order), _CHUNK):
-            numbers = order[start : start + _CHUNK].tolist()
+        for start in range(0, len(order), batch):
+            numbers = order[start : start + batch].tolist()
             some = [rows[number] for number in numbers]
             mask = mask_of(some)
             if has_encoder:
                 asked = pad_right(some, tokens.padding)
             else:
                 asked, mask = pad_left(some, tokens.padding), mask.flip(1)
-            given: Any = {"input_ids": asked.to(model.device)}
+            given: Any = {"input_ids": asked.to(model.device), "max_new_tokens": longest}
             given["attention_mask"] = mask.to(model.device)
-            room = answer_room(model.config, asked.shape[1])
-            given["max_new_tokens"] = min(decoding.longest, room)
             written: Any = model.generate(**given, **options)  # pyright: ignore
             begins = 1 if has_encoder else asked.shape[1]
             for number, row in zip(numbers, written[:, begins:].tolist(), strict=True):
                 found[number] = tokens.decode(row)
+                n_ended += longest < decoding.longest and tokens.end not in row
             progress(start + len(numbers), len(order))
-    return found, n_cut
+    return Texts(found, n_cut, n_ended)
 
 
 def refuse_trained_on(trained: TrainedModel, examples: Sequence[Example]) -> None:
     """Refuses examples that a model has learned from.
 
     Raises:
-        ValueError: if there are none, or a book of them is one that the model was trained on, or
-            they are the very pairs.
+        ValueError: if there are none, or a book of them is one that the model was trained or
+            validated on, or they are the very pairs that it was.
     """
     where = printable(trained.folder.name)
     if not examples:
@@ -153,6 +189,7 @@ class Conversation:
     def __init__(self, trained: TrainedModel, decoding: Decoding, seed: int = 0) -> None:
         self._trained, self._decoding, self._seed = trained, decoding, seed
         self.turns: list[str] = []
+        self.was_cut = False  # whether the last context was too long, and lost its oldest tokens
 
     def answer(self, turn: str) -> str:
         """Returns what the model answers to a turn, with those before it in mind."""
@@ -160,7 +197,9 @@ class Conversation:
         most = self._trained.history_turns
         context = tuple(self.turns if most is None else self.turns[-1 - most :])
         seed = self._seed + len(self.turns)  # a turn that is said again has another answer
-        (text,), _ = answer_contexts(self._trained, [context], self._decoding, seed)
+        found = answer_contexts(self._trained, [context], self._decoding, seed)
+        self.was_cut = found.n_cut > 0
+        (text,) = found.texts
         self.turns.append(text)
         return text
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Sampler
 
-from miner.generation.tokens import UNJUDGED, EncodedPair, TurnTokens
+from miner.generation.tokens import NO_LOSS, EncodedPair, TurnTokens
 
 _MIXED = 50  # batches whose examples are sorted together
 
@@ -43,14 +43,14 @@ class Collator:
                 "input_ids": pad_right(contexts, self._padding),
                 "attention_mask": mask_of(contexts),
                 "decoder_input_ids": pad_right(asked, self._padding),
-                "labels": pad_right([pair.response for pair in pairs], UNJUDGED),
+                "labels": pad_right([pair.response for pair in pairs], NO_LOSS),
             }
         whole = [[*pair.context, self._answering, *pair.response[:-1]] for pair in pairs]
-        labels = [[UNJUDGED] * len(pair.context) + pair.response for pair in pairs]
+        labels = [[NO_LOSS] * len(pair.context) + pair.response for pair in pairs]
         return {
             "input_ids": pad_right(whole, self._padding),
             "attention_mask": mask_of(whole),
-            "labels": pad_right(labels, UNJUDGED),
+            "labels": pad_right(labels, NO_LOSS),
         }
 
 

@@ -15,11 +15,12 @@ Way = Literal["nucleus", "greedy", "beam"]
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How an answer is drawn. The defaults are those of the code that GD trains its GPT-2 with.
+    """How an answer is drawn.
 
     `nucleus` draws each token among the likeliest ones that together have the chance `top_p`
-    (Holtzman et al. 2020); `greedy` takes the likeliest one, as GD does with its Transformer;
-    `beam` takes the likeliest of several answers.
+    (Holtzman et al. 2020), with the chance and the temperature of the code that GD trains GPT-2
+    with; `greedy` takes the likeliest token, as GD does with its Transformer; `beam` takes the one
+    of several answers whose tokens are the likeliest in the mean.
     """
 
     decoding: Annotated[
@@ -63,18 +64,11 @@ class Decoding:
         Args:
             tokens: those of the model.
         """
-        markers = [tokens.padding, tokens.asking, tokens.answering]
-        shared = {
-            "min_new_tokens": 1,
-            "suppress_tokens": markers,
-            "pad_token_id": tokens.padding,
-            "eos_token_id": tokens.end,
-            "decoder_start_token_id": tokens.answering,
-        }
+        shared = {"min_new_tokens": 1, "suppress_tokens": tokens.never_written}
         match self.decoding:
             case "nucleus":
                 drawn = {"top_p": self.top_p, "temperature": self.temperature, "top_k": 0}
-                return shared | {"do_sample": True} | drawn
+                return shared | {"do_sample": True, "num_beams": 1} | drawn
             case "beam":
                 return shared | {"do_sample": False, "num_beams": self.beams}
             case "greedy":

@@ -10,14 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
-from transformers import Trainer, TrainerCallback, TrainingArguments
+from transformers import Trainer, TrainerCallback, TrainerState, TrainingArguments
+from transformers.trainer import TRAINER_STATE_NAME
 from transformers.trainer_callback import PrinterCallback
-from transformers.trainer_utils import get_last_checkpoint
 
 from miner.files import json_line, json_lines, json_rows, printable, read_text, reason_of
 from miner.generation.batches import Collator, LengthSampler
@@ -84,6 +84,7 @@ def learn(beginning: Beginning, learning: Learning) -> list[Step]:
         seed=seed,
         data_seed=seed,
     )
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # a batch is one, whatever GPUs there are
     loss = SmoothedLoss(options.smoothing)
     curve = _Curve(beginning, learning, loss)
     trainer = _Trainer(
@@ -96,22 +97,39 @@ def learn(beginning: Beginning, learning: Learning) -> list[Step]:
     )
     trainer.sampler = LengthSampler(learning.pairs, options.batch, seed)
     trainer.remove_callback(PrinterCallback)
-    checkpoints = learning.state / _CHECKPOINTS
-    kept = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
+    kept = _last_checkpoint(learning.state / _CHECKPOINTS)
     with quiet():
         try:
-            trainer.train(resume_from_checkpoint=kept)
+            if kept is None or not curve.has_ended(kept):
+                trainer.train(resume_from_checkpoint=kept)
         except Exception as error:  # the libraries raise errors of many kinds at a damaged file
             if kept is None or curve.has_begun:
                 raise
-            raise ValueError(
-                f"{printable(learning.state)}: cannot be read ({reason_of(error)}), expected the "
-                "state of a training; --force begins anew"
-            ) from error
-    best: Any = torch.load(learning.state / _WEIGHTS, map_location="cpu", weights_only=True)
-    model.load_state_dict(best)
+            raise _damaged(learning.state, error) from error
+    try:
+        best: Any = torch.load(learning.state / _WEIGHTS, map_location="cpu", weights_only=True)
+        model.load_state_dict(best)
+    except Exception as error:
+        raise _damaged(learning.state, error) from error
     model.eval()
     return curve.steps
+
+
+def _damaged(state: Path, error: Exception) -> ValueError:
+    return ValueError(
+        f"{printable(state)}: cannot be read ({reason_of(error)}), expected the state of a "
+        "training; --force begins anew"
+    )
+
+
+def _last_checkpoint(folder: Path) -> str | None:
+    """The last checkpoint that was written to its end; None if there is none.
+
+    A process that is killed while it writes one leaves a part of it. Its state is written last, and
+    the checkpoint before is removed after that.
+    """
+    whole = [path.parent for path in folder.glob(f"*/{TRAINER_STATE_NAME}")]
+    return str(max(whole, key=lambda path: int(path.name.rpartition("-")[2]))) if whole else None
 
 
 class _Trainer(Trainer):
@@ -133,17 +151,31 @@ class _Curve(TrainerCallback):
         self._path = learning.state / _STEPS
         self._n_tokens = sum(len(pair.context) + len(pair.response) for pair in learning.pairs)
 
+    def has_ended(self, checkpoint: str) -> bool:
+        """Whether a training was interrupted after its end, before its folder was written.
+
+        Args:
+            checkpoint: the last one.
+        """
+        state = TrainerState.load_from_json(str(Path(checkpoint) / TRAINER_STATE_NAME))
+        self._read_steps(state)
+        options = self._learning.options
+        early = bool(self.steps) and self._since_best() >= options.patience
+        if not early and state.global_step < state.max_steps:
+            return False
+        for step in self.steps:
+            self._learning.report(step)
+        return True
+
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401
         """Takes the points of an interrupted training up to where it goes on."""
         self.has_begun = True
-        path = self._path
-        rows = [row for _, row in json_rows(path, read_text(path))] if path.is_file() else []
-        self.steps = [Step(**row) for row in rows if row["n_pairs"] <= self._pairs(state)]
-        path.write_bytes(json_lines(asdict(step) for step in self.steps))
+        self._read_steps(state)
+        self._path.write_bytes(json_lines(asdict(step) for step in self.steps))
         for step in self.steps:
             self._learning.report(step)
         options = self._learning.options
-        self._every = max(1, round(state.max_steps / (options.epochs * options.judged)))
+        self._every = max(1, round(state.max_steps / (options.epochs * options.validations)))
         before = self.steps[-1].seconds if self.steps else 0.0
         self._began = time.perf_counter() - before
 
@@ -157,21 +189,30 @@ class _Curve(TrainerCallback):
             if self._since_best() >= options.patience:
                 control.should_training_stop = True
 
+    def _read_steps(self, state: Any) -> None:  # noqa: ANN401
+        """Takes the points of the file up to a state of the training."""
+        path = self._path
+        rows = [row for _, row in json_rows(path, read_text(path))] if path.is_file() else []
+        self.steps = [Step(**row) for row in rows if row["n_pairs"] <= self._pairs(state)]
+
     def _judge(self, state: Any) -> None:  # noqa: ANN401
         learning, model = self._learning, self._beginning.model
         seconds = time.perf_counter() - self._began
         began = time.perf_counter()
         validation = None
         if learning.validation:
-            losses = sum_losses(model, self._beginning.tokens, learning.validation)
+            tokens = self._beginning.tokens
+            losses = sum_losses(model, tokens, learning.validation, learning.options.batch)
             validation = mean_loss(losses)
         n = self._pairs(state)
         n_tokens = round(self._n_tokens * n / len(learning.pairs))
         step = Step(n, n_tokens, self._loss.take_mean(), validation, seconds)
-        if not np.isfinite([step.loss, validation or 0.0]).all():
-            raise ValueError(
-                f"found a loss of {step.loss} after {n:,} pairs, expected a smaller rate"
-            )
+        for found in (step.loss, validation):
+            if found is not None and not isfinite(found):
+                raise ValueError(
+                    f"--rate {learning.options.rate}: found a loss of {found} after {n:,} pairs, "
+                    "expected a smaller rate"
+                )
         self.steps.append(step)
         learning.report(step)
         with self._path.open("ab") as file:
@@ -180,7 +221,11 @@ class _Curve(TrainerCallback):
             partial = learning.state / f"{_WEIGHTS}.partial"
             torch.save(model.state_dict(), partial)
             partial.replace(learning.state / _WEIGHTS)
-        self._began += time.perf_counter() - began
+        self._paused = began
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401
+        """Leaves the validation, and what it takes to keep the training, out of its seconds."""
+        self._began += time.perf_counter() - self._paused
 
     def _since_best(self) -> int:
         """How many steps were made since the best one; without validation the last is the best."""

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miner.files import printable, reason_of
+from miner.hub import load_from_hub
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from miner.generation.tokens import TurnTokens
+
 _HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
-_HUB_SECONDS = 10  # before the Hub counts as out of reach; the library alone tries for minutes
 
 
 def load_pretrained(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -32,12 +34,12 @@ def load_pretrained(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase
         with quiet():
             folder = Path(name).expanduser()
             if folder.is_dir():
-                return _load(str(folder), here=True)
+                return _load(str(folder), True)
             if folder.exists():
                 raise ValueError("it is a file")
             if _HUB_NAME.fullmatch(name) is None:
                 raise ValueError("there is no such folder")
-            return _load_from_hub(name)
+            return load_from_hub(name, _load)
     except Exception as error:  # the library raises errors of many kinds
         raise ValueError(
             f"{printable(name)}: found no model ({reason_of(error)}), expected a folder of a "
@@ -75,6 +77,26 @@ def answer_room(config: Any, n_read: int) -> int:  # noqa: ANN401 - of any model
     return positions if config.is_encoder_decoder else positions - n_read
 
 
+def choose_markers(model: PreTrainedModel, tokens: TurnTokens) -> None:
+    """Makes a model begin and end its answers with the markers of turns, and nothing else of it.
+
+    What the model came with for other tasks (beams, forced first tokens, lengths) would be taken
+    wherever this project leaves an option to the library.
+
+    Args:
+        model: it is changed, and what it is saved as.
+        tokens: turns as its tokens.
+    """
+    from transformers import GenerationConfig
+
+    config = model.config
+    config.pad_token_id, config.eos_token_id = tokens.padding, tokens.end
+    chosen: dict[str, Any] = {"pad_token_id": tokens.padding, "eos_token_id": tokens.end}
+    if config.is_encoder_decoder:
+        config.decoder_start_token_id = chosen["decoder_start_token_id"] = tokens.answering
+    model.generation_config = GenerationConfig(**chosen)
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keeps the library's bars and warnings from the terminal."""
@@ -89,22 +111,6 @@ def quiet() -> Iterator[None]:
         library.set_verbosity(level)
         if shown:
             library.enable_progress_bar()
-
-
-def _load_from_hub(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A model of the Hub: from the files that were downloaded earlier, else from the network."""
-    from huggingface_hub import HfApi
-
-    try:
-        return _load(name, here=True)
-    except Exception:  # not here, or not all of it
-        try:
-            HfApi().model_info(name, timeout=_HUB_SECONDS)
-        except Exception as error:
-            raise ValueError(
-                f"it is not on this computer, and the Hub says: {reason_of(error)}"
-            ) from error
-    return _load(name, here=False)
 
 
 def _load(name: str, here: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -122,6 +128,8 @@ def _load(name: str, here: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBa
     )
 
     config: Any = AutoConfig.from_pretrained(name, local_files_only=here)
+    if not config.is_encoder_decoder and hasattr(config, "is_decoder"):
+        config.is_decoder = True  # else a masked model such as BERT would see what it has to find
     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
     tokenizer: Any = AutoTokenizer.from_pretrained(name, local_files_only=here)
     model: Any = kind.from_pretrained(name, config=config, local_files_only=here)

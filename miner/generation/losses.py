@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import exp, inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from miner.generation.batches import Collator, sort_by_length
-from miner.generation.tokens import UNJUDGED, EncodedPair, TurnTokens
+from miner.generation.tokens import NO_LOSS, EncodedPair, TurnTokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-_CHUNK = 64  # examples that are read at a time
+
+_LARGEST = 700.0  # nats, of which the power can be computed
 
 
 class SmoothedLoss:
@@ -46,14 +48,14 @@ class SmoothedLoss:
             labels: the tokens that were to be found, [n, longest].
             num_items_in_batch: the tokens of all batches before the weights change.
         """
+        has_loss = labels != NO_LOSS  # the scores of all words at all other tokens are much memory
         total = nn.functional.cross_entropy(
-            outputs.logits.flatten(0, 1).float(),
-            labels.flatten(),
-            ignore_index=UNJUDGED,
+            outputs.logits[has_loss].float(),
+            labels[has_loss],
             label_smoothing=self._smoothing,
             reduction="sum",
         )
-        n = (labels != UNJUDGED).sum()
+        n = has_loss.sum()
         self._sum, self._n = self._sum + total.detach(), self._n + n
         return total / (n if num_items_in_batch is None else num_items_in_batch)
 
@@ -68,6 +70,7 @@ def sum_losses(
     model: PreTrainedModel,
     tokens: TurnTokens,
     pairs: Sequence[EncodedPair],
+    batch: int = 64,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> NDArray[np.float64]:
     """Returns how surprised a model is by each response: nats, and how many tokens, [n, 2].
@@ -78,6 +81,7 @@ def sum_losses(
         model: on its device.
         tokens: those of the model.
         pairs: the examples.
+        batch: how many are read at a time.
         progress: called with how many are done and of all.
     """
     found = np.zeros((len(pairs), 2))
@@ -87,19 +91,30 @@ def sum_losses(
     was_training = model.training
     model.eval()
     with torch.inference_mode():
-        for start in range(0, len(order), _CHUNK):
-            numbers = order[start : start + _CHUNK]
-            batch = collate([pairs[number] for number in numbers])
-            labels = batch.pop("labels").to(model.device)
-            logits = model(**{name: value.to(model.device) for name, value in batch.items()}).logits
-            nats = nn.functional.cross_entropy(
-                logits.float().transpose(1, 2), labels, ignore_index=UNJUDGED, reduction="none"
+        for start in range(0, len(order), batch):
+            numbers = order[start : start + batch]
+            given = collate([pairs[number] for number in numbers])
+            labels = given.pop("labels").to(model.device)
+            logits = model(**{name: value.to(model.device) for name, value in given.items()}).logits
+            has_loss = labels != NO_LOSS
+            nats = torch.zeros(labels.shape, dtype=torch.float64)
+            nats[has_loss.cpu()] = (
+                nn.functional.cross_entropy(
+                    logits[has_loss].float(), labels[has_loss], reduction="none"
+                )
+                .double()
+                .cpu()
             )
-            found[numbers, 0] = nats.sum(dim=1).double().cpu().numpy()
-            found[numbers, 1] = (labels != UNJUDGED).sum(dim=1).cpu().numpy()
+            found[numbers, 0] = nats.sum(dim=1).numpy()
+            found[numbers, 1] = has_loss.sum(dim=1).cpu().numpy()
             progress(start + len(numbers), len(order))
     model.train(was_training)
     return found
+
+
+def perplexity(loss: float) -> float:
+    """Returns e to the power of a loss in nats; infinity where that is no number any more."""
+    return exp(loss) if loss < _LARGEST else inf
 
 
 def mean_loss(losses: NDArray[np.float64]) -> float:

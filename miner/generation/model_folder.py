@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from math import exp
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miner.files import CARD, json_lines, json_rows, parse_json, printable, read_text
-from miner.generation.loading import load_pretrained, quiet
-from miner.generation.tokens import TurnTokens
+from miner import trained_folder
+from miner.examples.part import describe_part, describe_size
+from miner.files import CARD, printable
+from miner.generation.loading import choose_markers, load_pretrained, quiet
+from miner.generation.losses import perplexity
+from miner.generation.tokens import MARKERS, TurnTokens
+from miner.trained_folder import CURVE
 from miner.version import __version__
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
     from miner.generation.kinds import Beginning
 
-RECORD, CURVE = "training.json", "curve.jsonl"
+RECORD = "training.json"
 _KEYS = {
     "kind",
     "options",
@@ -63,8 +66,9 @@ class TrainedModel:
             before the last one of a context; None for all), "longest_context" and
             "longest_response" in tokens, "train" and "validation" (`Part.describe`; validation may
             be None), "trained_on_before" and "judged_on_before" (books of the model that it began
-            from), "cuts", "device", "n_weights", "tokens_per_second", "share_of_peak" (None where
-            the peak of the device is not known), "version".
+            from), "cuts" and "validation_cuts" (`Cuts`), "device", "n_weights",
+            "tokens_per_second", "share_of_peak" (None where the peak of the device is not known),
+            "version".
         model: with its weights, ready to answer.
         tokens: turns as its tokens.
     """
@@ -107,7 +111,13 @@ def load_model(folder: Path) -> TrainedModel:
 
     record = read_record(folder)
     model, tokenizer = load_pretrained(str(folder))
+    if lacking := [marker for marker in MARKERS if marker not in tokenizer.get_vocab()]:
+        raise ValueError(
+            f"{printable(folder)}: found a tokenizer without {lacking[0]}, expected that of a "
+            "training"
+        )
     tokens = TurnTokens(tokenizer, record["longest_context"], record["longest_response"])
+    choose_markers(model, tokens)
     device: Any = "cuda" if torch.cuda.is_available() else "cpu"
     return TrainedModel(folder, record, model.to(device).eval(), tokens)
 
@@ -118,15 +128,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     Raises:
         ValueError: if the folder has none, or a damaged one; names it.
     """
-    path = folder / RECORD
-    if not path.is_file():
-        raise ValueError(
-            f"{printable(folder)}: found no {RECORD}, expected a folder of `miner generation train`"
-        )
-    record = parse_json(read_text(path), printable(path), "the record of a training")
-    if not isinstance(record, dict) or not set(record) >= _KEYS:
-        raise ValueError(f"{printable(path)}: found another record, expected that of a training")
-    return record
+    return trained_folder.read_record(folder, RECORD, _KEYS, "a training", "miner generation train")
 
 
 def _union(*parts: Sequence[str]) -> tuple[str, ...]:
@@ -140,27 +142,13 @@ def write_weights(folder: Path, beginning: Beginning) -> None:
         beginning.tokens.tokenizer.save_pretrained(folder)
 
 
-def write_curve(folder: Path, steps: Iterable[Step]) -> None:
-    """Writes the curve of a training, a row for each step."""
-    (folder / CURVE).write_bytes(json_lines(asdict(step) for step in steps))
-
-
 def read_curve(folder: Path) -> list[Step]:
     """Returns the curve of a training.
 
     Raises:
         ValueError: if a row is no step; names the file and the line.
     """
-    path = folder / CURVE
-    steps: list[Step] = []
-    if not path.is_file():
-        return steps
-    for where, row in json_rows(path, read_text(path)):
-        try:
-            steps.append(Step(**row))
-        except TypeError as error:
-            raise ValueError(f"{where}: found another row, expected a step") from error
-    return steps
+    return trained_folder.read_curve(folder, Step)
 
 
 def best_step(steps: Sequence[Step]) -> Step:
@@ -193,21 +181,20 @@ def write_card(folder: Path, name: str, record: dict[str, Any], steps: Sequence[
     share = f", {peak:.1%} of the peak of the device in bfloat16" if peak is not None else ""
     best = best_step(steps)
     reached = (
-        f"The least loss on {judged['examples']:,} other pairs (`{judged['source']}`) was "
-        f"{best.validation:.4f} nats for a token, a perplexity of {exp(best.validation):.1f}, "
-        f"after {best.n_pairs:,} pairs. These weights were kept."
+        f"The least loss on {describe_size(judged)} (`{describe_part(judged)}`) was "
+        f"{best.validation:.4f} nats for a token, a perplexity of "
+        f"{perplexity(best.validation):.1f}, after {best.n_pairs:,} pairs. These weights were kept."
         if judged and best.validation is not None
         else "There was no validation; the last weights were kept."
     )
     options = "".join(f"- `{name}`: {value}\n" for name, value in record["options"].items())
     text = [
-        "---\nlibrary_name: transformers\npipeline_tag: text-generation\n---",
+        "---\nlibrary_name: transformers\n---",
         "",
         f"# {name}: a model that answers",
         "",
         f"It was trained ({record['kind']}, {record['n_weights']:,} weights) on "
-        f"{trained['examples']:,} pairs of {len(trained['books']):,} books "
-        f"(`{', '.join([trained['source'], *trained['chosen']])}`, SHA-256 "
+        f"{describe_size(trained)} (`{describe_part(trained)}`, SHA-256 "
         f"`{trained['sha256'][:16]}…`), with seed {record['seed']}. {context}; "
         f"{cuts['contexts']:,} contexts of more than {record['longest_context']} tokens lost their "
         f"oldest ones, and {cuts['responses']:,} responses of more than "

@@ -1,8 +1,9 @@
 """Turns -> the tokens that a model reads and writes.
 
-Each turn begins with a marker of who speaks and ends with a marker of its end, as in Wolf et al.
-(2019), "TransferTransfo", whose code GD trains. The one who answers is always the second speaker;
-before the answer the two alternate, so that the last turn of a context is the first speaker's.
+Each turn begins with a marker of who speaks, as in the code that GD trains (Wolf et al. 2019,
+"TransferTransfo"), and ends with a marker of its end. There only the answer ends with one, and each
+token has a type, too. The one who answers is always the second speaker; before the answer the two
+alternate, so that the last turn of a context is the first speaker's.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 PADDING, END, ASKING, ANSWERING = "<pad>", "<end>", "<speaker1>", "<speaker2>"
 MARKERS = (PADDING, END, ASKING, ANSWERING)
-UNJUDGED = -100  # the number of a token without a loss, as PyTorch has it
+NO_LOSS = -100  # the number of a token without a loss, as PyTorch has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ class TurnTokens:
             int(tokenizer.convert_tokens_to_ids(marker))  # pyright: ignore[reportArgumentType]
             for marker in MARKERS
         )
+        own = set(tokenizer.all_special_ids) | {self.asking, self.answering, self.padding}
+        self.never_written = sorted(own - {self.end})  # among them the model's own end of a text
 
     def encode(self, examples: Sequence[Example]) -> tuple[list[EncodedPair], Cuts]:
         """Returns the tokens of examples, and how many were too long.
@@ -107,8 +110,11 @@ class TurnTokens:
     def _tokens_of(self, texts: list[str]) -> list[list[int]]:
         if not texts:
             return []
-        encoded: Any = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
-        return encoded
+        # A text that holds the letters of a marker has no marker.
+        encoded: Any = self.tokenizer(
+            texts, add_special_tokens=False, split_special_tokens=True, verbose=False
+        )
+        return encoded["input_ids"]
 
 
 def add_markers(tokenizer: PreTrainedTokenizerBase) -> int:
@@ -124,7 +130,7 @@ def add_markers(tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def train_tokenizer(texts: Sequence[str], n_tokens: int, lowercase: bool) -> Any:  # noqa: ANN401
-    """Returns a tokenizer of pairs of bytes (BPE) that is trained on texts; it knows the markers.
+    """Returns a tokenizer by byte-pair encoding that is trained on texts; it knows the markers.
 
     A space belongs to the word behind it, and each text begins as if with a space. The bytes are
     all known, so that no text has an unknown token.
@@ -142,7 +148,7 @@ def train_tokenizer(texts: Sequence[str], n_tokens: int, lowercase: bool) -> Any
 
     least = 256 + len(MARKERS)
     if n_tokens < least:
-        raise ValueError(f"found a vocabulary of {n_tokens} tokens, expected at least {least}")
+        raise ValueError(f"found --vocabulary {n_tokens}, expected at least {least}")
     plain = Tokenizer(models.BPE())
     if lowercase:
         plain.normalizer = normalizers.Lowercase()  # pyright: ignore
@@ -173,6 +179,8 @@ def read_lowercase(tokenizer: PreTrainedTokenizerBase) -> None:
 
     backend: Any = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
-        raise ValueError("found a tokenizer that cannot be changed, expected --no-lowercase")
+        raise ValueError(
+            "--lowercase: found a tokenizer that cannot be changed, expected a training without it"
+        )
     own = [backend.normalizer] if backend.normalizer else []
     backend.normalizer = normalizers.Sequence([normalizers.Lowercase(), *own])

@@ -20,11 +20,10 @@ from miner.generation.model_folder import (
     TrainedModel,
     load_model,
     write_card,
-    write_curve,
     write_weights,
 )
 from miner.generation.pace import count_operations, name_device, share_of_peak
-from miner.unfinished import begin_state, finish_state
+from miner.trained_folder import begin_state, finish_state, write_curve
 from miner.version import __version__
 
 _MADE = "made"  # the folder of a model that is not whole yet
@@ -100,31 +99,25 @@ def train_model(
         "judged_on_before": list(beginning.judged_on),
         "version": __version__,
     }
-    state = begin_state(out, RECORD, record, resume, force)
     pairs, cuts = beginning.tokens.encode(examples)
     judged_on = keep_turns(validation.examples, history_turns) if validation else []
-    learning = Learning(
-        pairs,
-        beginning.tokens.encode(judged_on)[0],
-        options,
-        seed,
-        state / "state",
-        report,
-        progress,
-    )
+    judged_pairs, judged_cuts = beginning.tokens.encode(judged_on)
+    operations = count_operations(beginning.model, pairs)
+    state = begin_state(out, RECORD, record, resume, force)
+    learning = Learning(pairs, judged_pairs, options, seed, state / "state", report, progress)
     learning.state.mkdir(exist_ok=True)
     try:
         steps = learn(beginning, learning)
     except BaseException as error:
-        if any(learning.state.glob("checkpoints/*")):
+        if not any(learning.state.glob("checkpoints/*")):
+            shutil.rmtree(state)  # nothing is lost by a new beginning
+        elif not isinstance(error, ValueError):  # which --resume would find again
             error.add_note(f"what is done is kept in {printable(state)}, --resume continues")
-        else:  # nothing is lost by a new beginning
-            shutil.rmtree(state)
         raise
     speed = steps[-1].n_tokens / steps[-1].seconds
-    operations = count_operations(beginning.model, pairs)
     record |= {
         "cuts": asdict(cuts),
+        "validation_cuts": asdict(judged_cuts),
         "device": name_device(),
         "n_weights": beginning.model.num_parameters(),
         "tokens_per_second": speed,

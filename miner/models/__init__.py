@@ -2,5 +2,5 @@
 
 In: `BookSpans`; for training, editions of annotated books.
 Out: a `Tagger` by its name or path; run folders with checkpoints, scores and model cards.
-Imported by: `corpus`, `app`, and `train.py`.
+Imported by: `corpus`, `generation`, `app`, and `train.py`.
 """

@@ -6,5 +6,5 @@ and "The Ubuntu Dialogue Corpus" (UD).
 
 In: examples.
 Out: trained methods as folders, and the scores of methods on tasks.
-Imported by: app.
+Imported by: generation, app.
 """

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.files import json_line, parse_json, printable, read_text, reason_of
+from miner.hub import load_from_hub
 from miner.selection.words import join_turns
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ _RECORD = "encoder.json"
 _MODULES = "modules.json"  # of a folder of sentence-transformers
 _HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 _HUB_OWNER = "sentence-transformers"  # of a name on the Hub without an owner, as in that library
-_HUB_SECONDS = 10  # before the Hub counts as out of reach; the library alone tries for minutes
 # Tokens, with padding, in one batch. On a processor 1,024 to 2,048 are the fastest (a third faster
 # than 32 texts with MiniLM); a GPU is full with some ten thousand.
 _BATCH_TOKENS, _BATCH_TOKENS_OF_GPU = 2048, 32768
@@ -106,21 +106,9 @@ def find_folder(name: str) -> Path | None:
     return folders[0] if folders else None
 
 
-def _load_from_hub(name: str, load: type[SentenceTransformer]) -> SentenceTransformer:
-    """An encoder of the Hub: from the files that were downloaded earlier, else from the network."""
-    from huggingface_hub import HfApi
-
+def _load_from_hub(name: str, kind: type[SentenceTransformer]) -> SentenceTransformer:
     full = name if "/" in name else f"{_HUB_OWNER}/{name}"
-    try:
-        return load(full, local_files_only=True)
-    except Exception:  # not here, or not all of it
-        try:
-            HfApi().model_info(full, timeout=_HUB_SECONDS)
-        except Exception as error:
-            raise ValueError(
-                f"it is not on this computer, and the Hub says: {reason_of(error)}"
-            ) from error
-    return load(full)
+    return load_from_hub(full, lambda name, here: kind(name, local_files_only=here))
 
 
 @contextmanager

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from miner.files import CARD, json_lines, json_rows, parse_json, printable, read_text
+from miner import trained_folder
+from miner.files import CARD, printable
 from miner.selection.methods import Method, Step, find_method
+from miner.trained_folder import CURVE
 from miner.version import __version__
 
-RECORD, CURVE = "method.json", "curve.jsonl"
+RECORD = "method.json"
+_KEYS = {"method", "options", "seed", "history_turns", "train", "validation"}
 _OF_PART = {"source", "chosen", "examples", "books", "sha256"}  # of `part.Part`
 
 
@@ -64,25 +66,11 @@ def read_record(folder: Path) -> dict[str, Any]:
     Raises:
         ValueError: if the folder has none, or a damaged one; names it.
     """
-    path = folder / RECORD
-    if not path.is_file():
-        raise ValueError(
-            f"{printable(folder)}: found no {RECORD}, expected a folder of `miner selection train`"
-        )
-    record = parse_json(read_text(path), printable(path), "the record of a method")
-    keys = {"method", "options", "seed", "history_turns", "train", "validation"}
-    if not _has(record, keys) or not _has(record["train"], _OF_PART):
-        raise ValueError(f"{printable(path)}: found another record, expected that of a method")
+    record = trained_folder.read_record(folder, RECORD, _KEYS, "a method", "miner selection train")
+    if not isinstance(record["train"], dict) or not set(record["train"]) >= _OF_PART:
+        path = printable(folder / RECORD)
+        raise ValueError(f"{path}: found another record, expected that of a method")
     return record
-
-
-def _has(value: object, keys: set[str]) -> bool:
-    return isinstance(value, dict) and keys <= set(value)
-
-
-def write_curve(folder: Path, steps: Iterable[Step]) -> None:
-    """Writes the curve of a training, a row for each step."""
-    (folder / CURVE).write_bytes(json_lines(asdict(step) for step in steps))
 
 
 def read_curve(folder: Path) -> list[Step]:
@@ -91,16 +79,7 @@ def read_curve(folder: Path) -> list[Step]:
     Raises:
         ValueError: if a row is no step; names the file and the line.
     """
-    path = folder / CURVE
-    if not path.is_file():
-        return []
-    steps: list[Step] = []
-    for where, row in json_rows(path, read_text(path)):
-        try:
-            steps.append(Step(**row))
-        except TypeError as error:
-            raise ValueError(f"{where}: found another row, expected a step") from error
-    return steps
+    return trained_folder.read_curve(folder, Step)
 
 
 def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step]) -> None:

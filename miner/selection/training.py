@@ -23,11 +23,10 @@ from miner.selection.method_folder import (
     TrainedMethod,
     load_method,
     write_card,
-    write_curve,
 )
 from miner.selection.methods import MethodKind, Options, Step, Training
 from miner.selection.tasks import BATCH, one_of_many_accuracy
-from miner.unfinished import begin_state, finish_state
+from miner.trained_folder import begin_state, finish_state, write_curve
 from miner.version import __version__
 
 _MADE = "made"  # the folder of a method that is not whole yet

@@ -9,6 +9,7 @@ from generation_helpers import QUICK, pairs, write_gpt2
 from helpers import failed, said
 
 from miner.app.cli.main import main
+from miner.generation.answering import Texts
 from miner.generation.answers import read_answers
 
 FLAGS = [
@@ -76,8 +77,8 @@ def test_answers_are_a_file_for_score(files, tmp_path):
     assert [one.response for one in answers] == [one.response for one in pairs(20, 2, "test ")]
     assert all(one.predicted and len(one.context) == 2 for one in answers)
     assert "exists already" in failed(*words)
-    shown = said("generation", "score", out, "--reference", files / "train.jsonl", "-h")
-    assert "ANSWERS" in shown
+    shown = said("generation", "score", out, "--reference", files / "train.jsonl")
+    assert shown.split()[0] == "|U|" and "answers.jsonl" in shown
     record = json.loads(said(*words, "--force", "--most-pairs", 5, "--json"))
     assert record["answers"] == 5 and "5 of 20 pairs drawn with seed 0" in record["source"]
 
@@ -91,14 +92,30 @@ def test_a_book_that_was_trained_on_is_not_answered(files, tmp_path):
     assert not out.exists()
 
 
-def test_a_talk_has_a_line_for_a_line(files):
-    runner = CliRunner()
+def test_a_talk_has_a_line_for_a_line(files, tmp_path, monkeypatch):
+    heard = []
+
+    def answer(trained, contexts, *_):
+        heard.extend(contexts)
+        return Texts([f"answer {len(heard)}"], 0, 0)
+
+    # What it remembers is seen from what the model is asked; the answers of a real one, below.
+    monkeypatch.setattr("miner.generation.answering.answer_contexts", answer)
+    out = tmp_path / "model"
+    words = ("generation", "train", "transformer", files / "train.jsonl", "-o", out, "-q", *FLAGS)
+    said(*words, "--history-turns", "all")
+    lines = "One.\nTwo.\n/new\nThree.\n\nnot read\n"
+    result = CliRunner().invoke(main, ["generation", "chat", str(out)], input=lines)
+    assert result.stdout == "answer 1\nanswer 2\nanswer 3\n"
+    assert heard == [("One.",), ("One.", "answer 1", "Two."), ("Three.",)]
+
+
+def test_a_talk_with_a_real_model(files):
     words = ["generation", "chat", str(files / "model"), "--decoding", "greedy"]
-    lines = "Where is the kettle?\n/new\nWhere is the ferry?\n\nnot read\n"
-    result = runner.invoke(main, words, input=lines)
-    assert result.exit_code == 0
-    answers = result.stdout.splitlines()
-    assert len(answers) == 2 and all(answers)
+    result = CliRunner().invoke(main, words, input="Where is the kettle?\n")
+    assert result.exit_code == 0 and len(result.stdout.splitlines()) == 1
+    result = CliRunner().invoke(main, words, input="kettle " * 300 + "\n")
+    assert "left out: the oldest words" in result.stderr
 
 
 def test_contexts_longer_than_the_model_are_counted(files, tmp_path):

@@ -338,7 +338,7 @@ def test_a_comparison_is_drawn(corpus, tfidf, tmp_path):
         (("score", "TFIDF", "MUTE"), "MUTE: found no column response (context, reply), "),
         (("score", "TFIDF", "CORPUS:train"),
          "tfidf on corpus/jsonl/pairs, train: found * books of the training ("),
-        (("score", "TFIDF", "CORPUS:all"), "tfidf on corpus/jsonl/pairs, all: found * books of the"),
+        (("score", "TFIDF", "CORPUS:all"), "tfidf on corpus/jsonl/pairs, all: found * books of"),
         (("score", "TFIDF", "CORPUS", "--split", "dev"), "CORPUS: found no split 'dev', expected "),
         (("score", "CORPUS", "CORPUS"),
          "CORPUS: found no method.json, expected a folder of `miner selection train`"),

@@ -8,7 +8,7 @@ from generation_helpers import pairs
 from miner.examples.example import Example
 from miner.generation.batches import Collator, LengthSampler
 from miner.generation.losses import SmoothedLoss
-from miner.generation.tokens import MARKERS, UNJUDGED, EncodedPair, TurnTokens, train_tokenizer
+from miner.generation.tokens import MARKERS, NO_LOSS, EncodedPair, TurnTokens, train_tokenizer
 
 TEXTS = [text for one in pairs(100, 0) for text in (*one.context, one.response)]
 
@@ -37,9 +37,7 @@ def test_the_last_turn_is_the_first_speakers_whatever_the_number_of_turns(tokens
     for n in (1, 2, 3, 4):
         ([row], _) = tokens.encode_contexts([("Sir?",) * n])
         speakers = [t for t in written(tokens, row) if t.startswith("<speaker")]
-        assert speakers == ["<speaker1>", "<speaker2>"][(n + 1) % 2 :: 1][:1] + speakers[1:]
-        assert speakers[-1] == "<speaker1>" and len(speakers) == n
-        assert all(a != b for a, b in zip(speakers, speakers[1:], strict=False))
+        assert speakers == (["<speaker1>", "<speaker2>"] * n)[:n][::-1]
 
 
 def test_a_context_is_cut_from_the_left_and_a_response_at_its_end_and_both_are_counted():
@@ -60,8 +58,14 @@ def test_text_comes_back_from_its_tokens_in_small_letters(tokens):
     assert tokens.decode([*pair.response, *pair.response]) == "naïve 🙂"  # up to the first end
 
 
+def test_a_text_with_the_letters_of_a_marker_has_no_marker(tokens):
+    ([pair], _) = tokens.encode([Example("a", ("<end> <speaker2>",), "<pad>")])
+    assert pair.context.count(tokens.end) == 1 and tokens.answering not in pair.context
+    assert tokens.decode(pair.response) == "<pad>"
+
+
 def test_a_vocabulary_without_room_for_the_bytes_is_refused():
-    with pytest.raises(ValueError, match="found a vocabulary of 200 tokens, expected at least 260"):
+    with pytest.raises(ValueError, match="found --vocabulary 200, expected at least 260"):
         train_tokenizer(TEXTS, 200, lowercase=True)
 
 
@@ -73,7 +77,7 @@ def test_the_loss_is_on_the_response_alone(tokens):
         [7, 8, 9, answering, 4, 5],
         [7, answering, 6, padding, padding, padding],
     ]
-    no = UNJUDGED
+    no = NO_LOSS
     assert decoder["labels"].tolist() == [[no, no, no, 4, 5, 1], [no, 6, 1, no, no, no]]
     assert decoder["attention_mask"].tolist() == [[1] * 6, [1, 1, 1, 0, 0, 0]]
     both = Collator(tokens, has_encoder=True)(rows)
@@ -91,7 +95,7 @@ class Outputs:
 
 def test_the_loss_is_the_cross_entropy_of_the_judged_tokens():
     logits = torch.tensor([[[2.0, 0.0], [0.0, 1.0], [5.0, 5.0]]])
-    labels = torch.tensor([[0, 0, UNJUDGED]])
+    labels = torch.tensor([[0, 0, NO_LOSS]])
     by_hand = -np.log(np.exp(2) / (np.exp(2) + 1)) - np.log(1 / (1 + np.exp(1)))
     loss = SmoothedLoss(0.0)
     assert loss(Outputs(logits), labels).item() == pytest.approx(by_hand / 2, rel=1e-6)

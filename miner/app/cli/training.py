@@ -1,9 +1,9 @@
-"""The options that trainings on pairs share, and the kinds of what is trained as commands."""
+"""What the commands that train on pairs share: options, the training, a command for each kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,10 @@ from miner.app.cli.options import (
     quiet_option,
 )
 from miner.app.cli.sources import SourceName, open_source
+from miner.app.cli.terminal import CountBar, show_json
 
 if TYPE_CHECKING:
-    from miner.examples.part import Part
+    from miner.kinds import Kind
 
 
 def training_options(what: str, history_turns: int) -> Callable[[Any], Any]:
@@ -98,39 +99,69 @@ def training_options(what: str, history_turns: int) -> Callable[[Any], Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What a training learns from and is judged on."""
+class Trainer:
+    """What a command trains with, and what it says of it.
 
-    train: Part
-    validation: Part | None
+    Attributes:
+        learn: `train_method` or `train_model`.
+        describe_step: returns a line about a step of the curve.
+        describe_training: returns lines about a training, from its record and its curve.
+        read_curve: returns the curve of a folder.
+    """
+
+    learn: Callable[..., Any]
+    describe_step: Callable[[Any], str]
+    describe_training: Callable[[Mapping[str, Any], Sequence[Any]], str]
+    read_curve: Callable[[Path], list[Any]]
 
 
-def read_parts(
+def run_training(
+    kind: Kind,
+    trainer: Trainer,
     source: str,
+    out: Path,
     split: str | None,
     validation: str | None,
+    history_turns: int | None,
     most_pairs: int | None,
     without_books_of: tuple[str, ...],
     seed: int,
+    resume: bool,
     language: str,
     books: Path | None,
     mirror: str | None,
-) -> Parts:
-    """Returns the examples that the options of a training name.
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    **values: Any,  # noqa: ANN401 - the options of the kind
+) -> None:
+    """Trains, and shows the progress, the curve and what was reached.
 
     Args:
+        kind: of what is trained.
+        trainer: what trains it.
         source: to learn from, as `read_source` takes it.
+        out: the folder.
         split: as `read_source` takes it.
         validation: to be judged on, as `read_source` takes it; None for no validation.
+        history_turns: the turns before the last one of a context; None for all.
         most_pairs: how many are drawn; None for all.
         without_books_of: sources whose books are left out.
-        seed: of the pairs that are drawn.
+        seed: of the pairs that are drawn, and of the training.
+        resume: goes on with an interrupted training.
         language: of annotated books.
         books: the folder of annotated books.
         mirror: where annotated books that are not in it are downloaded.
+        force: replaces `out`.
+        quiet: whether nothing is shown.
+        as_json: whether the record and the curve are shown as JSON.
+        values: the options of the kind.
     """
     from miner.examples.sources import books_of_source, draw_pairs, leave_out_books
+    from miner.files import refuse_existing
 
+    refuse_existing(out, force)
+    options = kind.read_options(values)
     found = open_source(source, split, "train", language, books, mirror)
     for other in without_books_of:
         found = leave_out_books(found, books_of_source(other, language=language), Path(other).name)
@@ -139,7 +170,31 @@ def read_parts(
     judged = None
     if validation:
         judged = open_source(validation, None, "validation", language, books, mirror)
-    return Parts(found.part, judged.part if judged else None)
+    with CountBar(f"training {kind.name}", quiet or as_json) as bar:
+
+        def report(step: Any) -> None:  # noqa: ANN401 - of the trainer
+            if not quiet and not as_json:
+                bar.echo(trainer.describe_step(step))
+
+        trained = trainer.learn(
+            kind,
+            options,
+            found.part,
+            judged.part if judged else None,
+            out,
+            seed=seed,
+            history_turns=history_turns,
+            resume=resume,
+            force=force,
+            report=report,
+            progress=bar.show,
+        )
+    steps = trainer.read_curve(out)
+    if as_json:
+        show_json({"record": trained.record, "curve": [asdict(step) for step in steps]})
+    elif not quiet:
+        click.echo(trainer.describe_training(trained.record, steps))
+        click.echo(f"wrote {out}")
 
 
 class _Kinds(Mapping[str, click.Command]):

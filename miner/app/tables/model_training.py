@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp
 from typing import TYPE_CHECKING, Any
 
-from miner.app.tables.parts import describe_part, describe_size
+from miner.examples.part import describe_part, describe_size
+from miner.generation.losses import perplexity
+from miner.generation.model_folder import best_step
 
 if TYPE_CHECKING:
     from miner.generation.answering import Answered
     from miner.generation.decoding import Decoding
     from miner.generation.model_folder import Step
+    from miner.generation.tokens import TurnTokens
 
 
 def describe_step(step: Step) -> str:
     """Returns a line about a point of the curve of a training."""
     judged = ""
     if step.validation is not None:
-        judged = f"   validation {step.validation:.4f}, perplexity {exp(step.validation):,.1f}"
+        judged = (
+            f"   validation {step.validation:.4f}, perplexity {perplexity(step.validation):,.1f}"
+        )
     return f"{step.n_pairs:>11,} pairs   loss {step.loss:.4f}{judged}   {step.seconds:,.1f} s"
 
 
@@ -37,31 +41,21 @@ def describe_training(record: Mapping[str, Any], steps: Sequence[Step]) -> str:
         f" in {steps[-1].seconds:,.1f} s",
         f"  {describe_part(trained)}",
         f"  {record['tokens_per_second']:,.0f} tokens a second on {record['device']}{share}",
+        *_describe_cuts(cuts, record),
     ]
-    if cuts["contexts"]:
-        lines.append(
-            f"  {cuts['contexts']:,} contexts were longer than {record['longest_context']} tokens "
-            "and lost their oldest ones"
-        )
-    if cuts["responses"]:
-        lines.append(
-            f"  {cuts['responses']:,} responses were longer than {record['longest_response']} "
-            "tokens and lost their last ones"
-        )
-    known = [step for step in steps if step.validation is not None]
-    if judged and known:
-        best = min(known, key=lambda step: step.validation or 0.0)
-        assert best.validation is not None
+    best = best_step(steps)
+    if judged and best.validation is not None:
         lines += [
-            f"loss {best.validation:.4f}, perplexity {exp(best.validation):,.1f}, after "
+            f"loss {best.validation:.4f}, perplexity {perplexity(best.validation):,.1f}, after "
             f"{best.n_pairs:,} pairs, on {describe_size(judged)}",
             f"  {describe_part(judged)}",
+            *_describe_cuts(record["validation_cuts"], record),
         ]
     return "\n".join(lines)
 
 
 def describe_answers(
-    answered: Answered, source: str, decoding: Decoding, longest_context: int
+    answered: Answered, source: str, decoding: Decoding, tokens: TurnTokens
 ) -> str:
     """Returns lines about answers: to what, how they were drawn, and what was cut.
 
@@ -69,19 +63,38 @@ def describe_answers(
         answered: the answers.
         source: what they answer.
         decoding: how they were drawn.
-        longest_context: the most tokens that the model reads.
+        tokens: those of the model.
     """
     n = len(answered.answers)
     n_empty = sum(not answer.predicted for answer in answered.answers)
     lines = [
         f"{n:,} answer{'s' * (n != 1)} by {decoding.describe()} to {source}",
-        f"loss of the true responses {answered.loss:.4f}, perplexity {exp(answered.loss):,.1f}",
+        f"loss of the true responses {answered.loss:.4f}, perplexity "
+        f"{perplexity(answered.loss):,.1f}",
     ]
     if answered.n_cut:
-        lines.append(
-            f"{answered.n_cut:,} contexts were longer than {longest_context} tokens and lost their "
-            "oldest ones"
-        )
+        lines.append(_cut_contexts(answered.n_cut, tokens.longest_context))
+    if answered.n_responses_cut:
+        lines.append(_cut_responses(answered.n_responses_cut, tokens.longest_response))
+    if answered.n_ended:
+        lines.append(f"{answered.n_ended:,} answers ended where the model had no room for more")
     if n_empty:
         lines.append(f"{n_empty:,} answers are empty")
     return "\n".join(lines)
+
+
+def _describe_cuts(cuts: Mapping[str, int], record: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
+    if cuts["contexts"]:
+        lines.append(f"  {_cut_contexts(cuts['contexts'], record['longest_context'])}")
+    if cuts["responses"]:
+        lines.append(f"  {_cut_responses(cuts['responses'], record['longest_response'])}")
+    return lines
+
+
+def _cut_contexts(n: int, longest: int) -> str:
+    return f"{n:,} contexts were longer than {longest} tokens and lost their oldest ones"
+
+
+def _cut_responses(n: int, longest: int) -> str:
+    return f"{n:,} responses were longer than {longest} tokens and lost their last ones"

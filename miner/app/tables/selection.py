@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from miner.app.tables.layout import Shown, divide_columns, label_texts, new_table
+from miner.examples.part import describe_part, describe_size
 
 if TYPE_CHECKING:
     from miner.selection.choices import ShownContext
@@ -37,29 +38,19 @@ def describe_training(record: Mapping[str, Any], steps: Sequence[Step]) -> str:
     speed = last.n_pairs / last.seconds if last.seconds else 0
     rate = f"{speed:,.0f}" if speed >= _FAST else f"{speed:.1f}"
     lines = [
-        f"{record['method']} learned from {_size(trained)} in {last.seconds:,.1f} s, {rate} pairs "
-        f"a second",
+        f"{record['method']} learned from {describe_size(trained)} in {last.seconds:,.1f} s, "
+        f"{rate} pairs a second",
         f"  {describe_part(trained)}",
     ]
     known = [step for step in steps if step.accuracy is not None]
     if (judged := record["validation"]) and known:
         best = max(known, key=lambda step: step.accuracy or 0.0)
         lines += [
-            f"1-of-100 {best.accuracy:.3f} after {best.n_pairs:,} pairs, on {_size(judged)}",
+            f"1-of-100 {best.accuracy:.3f} after {best.n_pairs:,} pairs, on "
+            f"{describe_size(judged)}",
             f"  {describe_part(judged)}",
         ]
     return "\n".join(lines)
-
-
-def describe_part(part: Mapping[str, Any]) -> str:
-    """Returns where examples come from, and which of them were taken."""
-    return ", ".join([part["source"], *part["chosen"]])
-
-
-def _size(part: Mapping[str, Any]) -> str:
-    n = len(part["books"])
-    of = f"{n:,} book{'s' * (n != 1)}" if n else "books without an id"
-    return f"{part['examples']:,} pairs of {of}"
 
 
 def tabulate_comparison(comparison: Comparison, width: int) -> list[Shown]:
@@ -105,7 +96,7 @@ def tabulate_scores(comparison: Comparison, width: int) -> list[Shown]:
     for score in row.scores:
         table.add_row(f"{score.task} {score.measure}", format_score(score))
     trained = row.record["train"]
-    about = f"{row.name}: {row.record['method']}, trained on {_size(trained)}"
+    about = f"{row.name}: {row.record['method']}, trained on {describe_size(trained)}"
     return [about, f"  {describe_part(trained)}", "", table, *_lines_below(comparison, width)]
 
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from miner.examples.example import Example
-from miner.extras import import_extra
 from miner.fields import Option
-from miner.formats import describe_modules, find_module
+from miner.formats import describe_modules
+from miner.kinds import Kind, Options, import_kind
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -42,10 +42,10 @@ class LearningOptions:
     epochs: Annotated[int, Option("Most passes over the pairs.", minimum=1)] = 20
     patience: Annotated[
         int,
-        Option("Judgements without a smaller validation loss before training ends.", minimum=1),
+        Option("Validations without a smaller loss before training ends.", minimum=1),
     ] = 3
-    judged: Annotated[
-        int, Option("Times in an epoch that it is judged and kept for a resumption.", minimum=1)
+    validations: Annotated[
+        int, Option("Validations in an epoch; the training is kept at each.", minimum=1)
     ] = 1
     batch: Annotated[int, Option("Pairs in a batch.", minimum=1)] = 64
     accumulate: Annotated[int, Option("Batches before the weights change.", minimum=1)] = 1
@@ -60,6 +60,24 @@ class LearningOptions:
     dtype: Annotated[
         Dtype, Option("What the model computes in; bfloat16 where the device knows it.")
     ] = "float32"
+
+    def __post_init__(self) -> None:
+        """Refuses numbers with which nothing is learned.
+
+        Raises:
+            ValueError: if one is out of its range; names it.
+        """
+        above = {"rate": self.rate, "clip": self.clip}
+        for name, value in above.items():
+            if not 0 < value < inf:
+                raise ValueError(f"found --{name} {value}, expected more than 0")
+        for name, value in self.shares().items():
+            if not 0 <= value < 1:
+                raise ValueError(f"found --{name} {value}, expected 0 or more and less than 1")
+
+    def shares(self) -> dict[str, float]:
+        """The options that are shares, by their names."""
+        return {"warmup": self.warmup, "smoothing": self.smoothing}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +98,15 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelKind:
-    """A kind of model: a module of this package.
-
-    Attributes:
-        name: of the kind ("transformer").
-        options: the class of its options.
-        module: what makes its models.
-    """
-
-    name: str
-    options: type[Any]
-    module: ModuleType
+class ModelKind(Kind):
+    """A kind of model: a module of this package."""
 
     @property
     def history_turns(self) -> int:
         """The turns before the last one of a context, unless others are asked for."""
         return self.module.HISTORY_TURNS
 
-    def read_options(self, values: dict[str, Any]) -> Any:  # noqa: ANN401 - of the class `options`
-        """Returns the options of this kind with the given values, else with their defaults.
-
-        Raises:
-            ValueError: if the kind has no option of a name, or refuses a value.
-        """
-        known = [field.name for field in fields(self.options)]
-        for name in values:
-            if name not in known:
-                raise ValueError(
-                    f"{self.name}: found option {name!r}, expected one of {', '.join(known)}"
-                )
-        return self.options(**values)
-
-    def begin(self, examples: Sequence[Example], options: Any) -> Beginning:  # noqa: ANN401
+    def begin(self, examples: Sequence[Example], options: Options) -> Beginning:
         """Returns a model before its training.
 
         Args:
@@ -139,9 +133,5 @@ def find_kind(name: str) -> ModelKind:
     """
     if name not in describe_kinds():
         raise ValueError(f"found kind {name!r}, expected {', '.join(describe_kinds())}")
-    try:
-        module = find_module(sys.modules[__name__], name)
-    except ModuleNotFoundError as error:
-        import_extra(error.name or "", "generation")
-        raise
+    module = import_kind(sys.modules[__name__], name, "generation")
     return ModelKind(name, module.Options, module)

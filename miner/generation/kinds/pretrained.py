@@ -16,7 +16,7 @@ from miner.examples.example import Example
 from miner.fields import Option
 from miner.files import printable
 from miner.generation.kinds import Beginning, LearningOptions
-from miner.generation.loading import context_room, load_pretrained
+from miner.generation.loading import choose_markers, context_room, load_pretrained, quiet
 from miner.generation.model_folder import RECORD, load_model
 from miner.generation.tokens import TurnTokens, add_markers, read_lowercase
 
@@ -25,7 +25,7 @@ HISTORY_TURNS = 2  # three turns of context, as GD's GPT-2 has
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(LearningOptions):
-    """Which model, and how it learns. GD has batches of 2 pairs, and changes weights after 8."""
+    """Which model, and how it learns. GD takes 8 batches of 2 pairs."""
 
     model: Annotated[
         str, Option("The model: a folder, or a name on the Hugging Face Hub such as gpt2.")
@@ -36,7 +36,7 @@ class Options(LearningOptions):
         float, Option("Label smoothing: the share of the target spread over all tokens.")
     ] = 0.0
     lowercase: Annotated[
-        bool, Option("Read all letters as small ones, as GD does; a folder keeps its own way.")
+        bool, Option("Read all letters as small ones, as GD does; not of one of your own.")
     ] = False
     longest_context: Annotated[
         int, Option("Most tokens of a context; it loses its oldest ones.", minimum=4)
@@ -59,6 +59,11 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
     trained_on: tuple[str, ...] = ()
     judged_on: tuple[str, ...] = ()
     if (folder / RECORD).is_file():
+        if options.lowercase:
+            raise ValueError(
+                f"--lowercase: found {printable(folder)}, whose tokens stay as they are, expected "
+                "a model that was not trained here"
+            )
         trained = load_model(folder)
         model, tokenizer = trained.model, trained.tokens.tokenizer
         trained_on, judged_on = trained.trained_on, trained.judged_on
@@ -67,7 +72,8 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
         if options.lowercase:
             read_lowercase(tokenizer)
         if add_markers(tokenizer):
-            model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+            with quiet():
+                model.resize_token_embeddings(len(tokenizer))
     room = context_room(model.config, options.longest_response)
     if room < 1:
         raise ValueError(
@@ -75,8 +81,5 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
             f"of {options.longest_response} tokens, expected a smaller --longest-response"
         )
     tokens = TurnTokens(tokenizer, min(options.longest_context, room), options.longest_response)
-    config = model.config
-    config.pad_token_id, config.eos_token_id = tokens.padding, tokens.end
-    if config.is_encoder_decoder:
-        config.decoder_start_token_id = tokens.answering
+    choose_markers(model, tokens)
     return Beginning(model, tokens, trained_on, judged_on)

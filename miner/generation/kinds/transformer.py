@@ -3,7 +3,7 @@
 The first model of GD (section 5.2, Table 7): the base Transformer of tensor2tensor, with layers
 normalised before they compute, sines for positions and one table of embeddings, which Pegasus
 (Zhang et al. 2020) shares. The sizes of GD are `--hidden 512 --layers 6 --heads 8 --filter 2048`.
-Tokens are pairs of bytes; GD takes the 100,000 most frequent words.
+Tokens are those of byte-pair encoding; GD takes the 100,000 most frequent words.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from transformers import PegasusConfig, PegasusForConditionalGeneration
 from miner.examples.example import Example
 from miner.fields import Option
 from miner.generation.kinds import Beginning, LearningOptions
+from miner.generation.loading import choose_markers
 from miner.generation.tokens import TurnTokens, train_tokenizer
 
 HISTORY_TURNS = 0  # GD trains it on pairs of utterances
@@ -31,11 +32,15 @@ class Options(LearningOptions):
     heads: Annotated[int, Option("Heads of attention.", minimum=1)] = 4
     filter: Annotated[int, Option("Units between the two products of a layer.", minimum=1)] = 1024
     dropout: Annotated[float, Option("Share of the numbers left out.")] = 0.1
-    tokens: Annotated[int, Option("Tokens of the vocabulary.", minimum=1)] = 8000
+    vocabulary: Annotated[int, Option("Tokens of the vocabulary.", minimum=1)] = 8000
     lowercase: Annotated[bool, Option("Read all letters as small ones, as GD does.")] = True
     longest_context: Annotated[
         int, Option("Most tokens of a context; it loses its oldest ones.", minimum=4)
     ] = 96
+
+    def shares(self) -> dict[str, float]:
+        """The options that are shares, by their names."""
+        return {**LearningOptions.shares(self), "dropout": self.dropout}
 
 
 def begin(examples: Sequence[Example], options: Options) -> Beginning:
@@ -51,10 +56,11 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
             "for each head"
         )
     texts = [text for one in examples for text in (one.context[-1], one.response)]
-    tokenizer = train_tokenizer(texts, options.tokens, options.lowercase)
+    tokenizer = train_tokenizer(texts, options.vocabulary, options.lowercase)
     tokens = TurnTokens(tokenizer, options.longest_context, options.longest_response)
     config = PegasusConfig(
         vocab_size=len(tokenizer),
+        pad_token_id=tokens.padding,
         max_position_embeddings=max(options.longest_context, options.longest_response),
         d_model=options.hidden,
         encoder_layers=options.layers,
@@ -69,9 +75,8 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
         activation_dropout=0.0,
         scale_embedding=True,
         init_std=options.hidden**-0.5,
-        pad_token_id=tokens.padding,
-        eos_token_id=tokens.end,
         forced_eos_token_id=None,
-        decoder_start_token_id=tokens.answering,
     )
-    return Beginning(PegasusForConditionalGeneration(config), tokens)
+    model = PegasusForConditionalGeneration(config)
+    choose_markers(model, tokens)
+    return Beginning(model, tokens)

@@ -15,22 +15,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from miner.examples.example import Context, Example
-from miner.extras import import_extra
-from miner.formats import describe_modules, find_module
+from miner.formats import describe_modules
+from miner.kinds import Kind, Options, import_kind
 
 if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
     Vectors = np.ndarray[Any, Any] | csr_array
-
-Options = Any  # an object of the class `Options` of a method
 
 
 class Method(Protocol):
@@ -91,31 +88,8 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
-class MethodKind:
-    """A kind of method: a module of this package.
-
-    Attributes:
-        name: of the method ("tf-idf").
-        options: the class of its options.
-        module: what trains and loads it.
-    """
-
-    name: str
-    options: type[Options]
-    module: ModuleType
-
-    def read_options(self, values: dict[str, Any]) -> Options:
-        """Returns the options of this method with the given values, else with their defaults.
-
-        Raises:
-            ValueError: if the method has no option of a name, or refuses a value.
-        """
-        known = [field.name for field in fields(self.options)]
-        for name in values:
-            if name not in known:
-                expected = f"one of {', '.join(known)}" if known else "none"
-                raise ValueError(f"{self.name}: found option {name!r}, expected {expected}")
-        return self.options(**values)
+class MethodKind(Kind):
+    """A kind of method: a module of this package."""
 
     def train(self, training: Training, folder: Path) -> None:
         """Trains the method and writes its files into a folder."""
@@ -144,11 +118,7 @@ def find_method(name: str) -> MethodKind:
     """
     if name not in describe_methods():
         raise ValueError(f"found method {name!r}, expected {', '.join(describe_methods())}")
-    try:
-        module = find_module(sys.modules[__name__], name.replace("-", ""))
-    except ModuleNotFoundError as error:
-        import_extra(error.name or "", "selection")
-        raise
+    module = import_kind(sys.modules[__name__], name, "selection")
     return MethodKind(name, module.Options, module)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,13 @@ from miner.generation.decoding import Decoding
     metavar="N",
     help="Answer N contexts, drawn by chance.",
 )
-@click.option("--seed", type=int, default=0, help="Random seed of all that is drawn.")
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    default=32,
+    help="Contexts that are answered at a time; fewer need less memory.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed of the answers.")
 @language_option()
 @books_option
 @mirror_option
@@ -48,6 +55,7 @@ def command(
     out: Path,
     split: str | None,
     most_pairs: int | None,
+    batch: int,
     seed: int,
     language: str,
     books: Path | None,
@@ -83,13 +91,13 @@ def command(
         found = draw_pairs(found, most_pairs, seed)
     trained = load_model(folder)
     with CountBar("answering", quiet or as_json) as bar:
-        answered = answer_examples(trained, found.examples, decoding, seed, bar.show)
+        answered = answer_examples(trained, found.examples, decoding, seed, batch, bar.show)
     write_answers(out, answered.answers, force)
     name = ", ".join((found.name, *found.notes))
     if as_json:
         about = {"source": name, "decoding": decoding.describe(), "seed": seed}
-        counts = {"answers": len(answered.answers), "cut": answered.n_cut, "loss": answered.loss}
-        show_json(about | counts)
+        counts = {name: value for name, value in asdict(answered).items() if name != "answers"}
+        show_json(about | {"answers": len(answered.answers)} | counts)
     elif not quiet:
-        click.echo(describe_answers(answered, name, decoding, trained.tokens.longest_context))
+        click.echo(describe_answers(answered, name, decoding, trained.tokens))
         click.echo(f"wrote {out}")

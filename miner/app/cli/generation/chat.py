@@ -53,6 +53,10 @@ def command(
             conversation.forget()
             continue
         label = click.style("model ", bold=True) if is_talk else ""
-        click.echo(f"{label}{conversation.answer(text)}")
+        answer = conversation.answer(text)
+        if conversation.was_cut:
+            note = click.style("left out", fg="yellow")
+            click.echo(f"{note}: the oldest words, as the model reads no more", err=True)
+        click.echo(f"{label}{answer}")
     if is_talk and not line:
         click.echo()

@@ -54,7 +54,11 @@ from miner.app.cli.terminal import CountBar, open_console, show, show_json
     help="Draws of books for the 95% intervals.",
 )
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="Random seed of all that is drawn."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed of all that is drawn.",
 )
 @language_option()
 @books_option

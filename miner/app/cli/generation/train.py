@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from miner.app.cli.config_options import config_options
-from miner.app.cli.terminal import CountBar, show_json
-from miner.app.cli.training import KindGroup, read_parts, training_options
+from miner.app.cli.training import KindGroup, Trainer, run_training, training_options
 
 if TYPE_CHECKING:
     from miner.generation.kinds import ModelKind
-    from miner.generation.model_folder import Step
 
 _HELP = """{about}.
 
@@ -77,55 +73,11 @@ def command() -> None:
 
 def _train(
     kind: ModelKind,
-    source: str,
-    out: Path,
-    split: str | None,
-    validation: str | None,
-    history_turns: int | None,
-    most_pairs: int | None,
-    without_books_of: tuple[str, ...],
-    seed: int,
-    resume: bool,
-    language: str,
-    books: Path | None,
-    mirror: str | None,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
     **values: Any,
 ) -> None:
     from miner.app.tables.model_training import describe_step, describe_training
-    from miner.files import refuse_existing
     from miner.generation.model_folder import read_curve
     from miner.generation.training import train_model
 
-    refuse_existing(out, force)
-    options = kind.read_options(values)
-    parts = read_parts(
-        source, split, validation, most_pairs, without_books_of, seed, language, books, mirror
-    )
-    with CountBar(f"training {kind.name}", quiet or as_json) as bar:
-
-        def report(step: Step) -> None:
-            if not quiet and not as_json:
-                bar.echo(describe_step(step))
-
-        trained = train_model(
-            kind,
-            options,
-            parts.train,
-            parts.validation,
-            out,
-            seed=seed,
-            history_turns=history_turns,
-            resume=resume,
-            force=force,
-            report=report,
-            progress=bar.show,
-        )
-    steps = read_curve(out)
-    if as_json:
-        show_json({"record": trained.record, "curve": [asdict(step) for step in steps]})
-    elif not quiet:
-        click.echo(describe_training(trained.record, steps))
-        click.echo(f"wrote {out}")
+    trainer = Trainer(train_model, describe_step, describe_training, read_curve)
+    run_training(kind, trainer, **values)

@@ -1,4 +1,4 @@
-"""What an interrupted training leaves beside the folder that it was to write.
+"""The folder of what was trained: its record and its curve; and what an interruption leaves.
 
 Any room may import this module.
 """
@@ -6,12 +6,15 @@ Any room may import this module.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from miner.files import (
     json_line,
+    json_lines,
+    json_rows,
     parse_json,
     printable,
     read_text,
@@ -20,6 +23,64 @@ from miner.files import (
     whole_file,
     whole_folder,
 )
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Step = TypeVar("Step")  # a point of a curve
+
+CURVE = "curve.jsonl"
+
+
+def read_record(
+    folder: Path, name: str, keys: Collection[str], of: str, command: str
+) -> dict[str, Any]:
+    """Returns what the record of a folder says.
+
+    Args:
+        folder: of what was trained.
+        name: of the file of the record.
+        keys: those that it must have.
+        of: what it is the record of ("a method"), for messages.
+        command: what writes such folders, for messages.
+
+    Raises:
+        ValueError: if the folder has none, or a damaged one; names it.
+    """
+    path = folder / name
+    if not path.is_file():
+        raise ValueError(f"{printable(folder)}: found no {name}, expected a folder of `{command}`")
+    record = parse_json(read_text(path), printable(path), f"the record of {of}")
+    if not isinstance(record, dict) or not set(record) >= set(keys):
+        raise ValueError(f"{printable(path)}: found another record, expected that of {of}")
+    return record
+
+
+def write_curve(folder: Path, steps: Iterable[DataclassInstance]) -> None:
+    """Writes the curve of a training, a row for each step."""
+    (folder / CURVE).write_bytes(json_lines(asdict(step) for step in steps))
+
+
+def read_curve(folder: Path, kind: type[Step]) -> list[Step]:
+    """Returns the curve of a training; no steps if the folder has none.
+
+    Args:
+        folder: of what was trained.
+        kind: the class of a step.
+
+    Raises:
+        ValueError: if a row is no step; names the file and the line.
+    """
+    path = folder / CURVE
+    if not path.is_file():
+        return []
+    steps: list[Step] = []
+    for where, row in json_rows(path, read_text(path)):
+        try:
+            steps.append(kind(**row))
+        except TypeError as error:
+            raise ValueError(f"{where}: found another row, expected a step") from error
+    return steps
 
 
 def state_folder(out: Path) -> Path:
