@@ -175,7 +175,8 @@ class _Curve(TrainerCallback):
         for step in self.steps:
             self._learning.report(step)
         options = self._learning.options
-        self._every = max(1, round(state.max_steps / (options.epochs * options.validations)))
+        n = options.epochs * options.validations
+        self._validated_at = {round(state.max_steps * (i + 1) / n) for i in range(n)}
         before = self.steps[-1].seconds if self.steps else 0.0
         self._began = time.perf_counter() - before
 
@@ -183,7 +184,7 @@ class _Curve(TrainerCallback):
         """Shows the progress, and judges every so often."""
         options = self._learning.options
         self._learning.progress(self._pairs(state), len(self._learning.pairs) * options.epochs)
-        if state.global_step % self._every == 0 or state.global_step == state.max_steps:
+        if state.global_step in self._validated_at:
             self._judge(state)
             control.should_save = True
             if self._since_best() >= options.patience:
