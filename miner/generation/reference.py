@@ -1,6 +1,6 @@
 """Training texts -> what the scores of answers need of them.
 
-The probabilities of words and of pairs of words are those of the last turns of the contexts, as in
+The probabilities of words and of bigrams are those of the last turns of the contexts, as in
 dialog-eval, GD's own program, which takes those of the source utterances of the training data. In
 mined dialogues nearly every response is also the last turn of the next context. The last turn is
 what a response answers; so a corpus counts each turn once, however long its contexts are.
@@ -30,9 +30,8 @@ class Reference:
     Attributes:
         source: what a record says of where the texts come from ("corpus/jsonl/pairs, train").
         vocabulary: the most frequent words of the texts.
-        probabilities: those of words and of pairs of words that follow one another in a turn, under
-            1 and 2. A word that is not in the vocabulary is `UNKNOWN`, which is only there if the
-            texts have such words.
+        probabilities: those of words and of bigrams of a turn, under 1 and 2. A word that is not
+            in the vocabulary is `UNKNOWN`, which is only there if the texts have such words.
         responses: those from which random ones are drawn.
         books: the ids of the books of the texts.
         n_words: how many words the turns have.

@@ -13,7 +13,7 @@ from miner.generation.reference import UNKNOWN, Reference
 
 
 def divergences(rows: Sequence[AnswerWords], reference: Reference) -> MetricValues:
-    """Returns the divergence of each true response by its words (u) and its pairs of words (b).
+    """Returns the divergence of each true response by its words (u) and its bigrams (b).
 
     KL = 1/|R| sum of log2(p(w) / q(w)) over the words w of the true response R (Csáky et al. 2019;
     GD, 5.1). p is the probability of a word in all true responses, q that in all answers, both

@@ -13,11 +13,11 @@ from miner.generation.reference import Reference
 
 
 def entropies(rows: Sequence[AnswerWords], reference: Reference) -> MetricValues:
-    """Returns the entropies of each answer by its words (u) and its pairs of words (b).
+    """Returns the entropies of each answer by its words (u) and its bigrams (b).
 
-    Hw = -1/|U| sum of log2 p(w) over the words w of the answer U, and Hu = -sum of log2 p(w); for
-    pairs of words w, over those that follow one another (Serban et al. 2017; GD, 5.1). p is the
-    probability in the training texts. As in dialog-eval, a word outside the vocabulary is `UNKNOWN`
+    Hw = -1/|U| sum of log2 p(w) over the words w, or the bigrams w, of the answer U, and
+    Hu = -sum of log2 p(w) (Serban et al. 2017; GD, 5.1). p is the probability in the training
+    texts. As in dialog-eval, a word outside the vocabulary is `UNKNOWN`
     and a word of probability 0 is skipped, which |U| does not count either; an answer without any
     other word is skipped.
     """
