@@ -10,7 +10,7 @@ from math import exp, isnan, log, log2, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from scipy.spatial.distance import cosine
@@ -261,6 +261,7 @@ def test_distinct_of_nothing_is_not_defined():
     assert isnan(value) and listed(left_out) == [None, None]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(st.lists(st.tuples(WORDS, st.integers(0, 2)), min_size=3, max_size=8))
 def test_leaving_out_a_group_is_counting_the_others(texts):
     of = rows(*(" ".join(words) for words, _ in texts))
@@ -329,6 +330,7 @@ def test_true_responses_are_like_themselves(texts):
         assert all(value in (None, pytest.approx(1)) for value in listed(found[name]))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5), st.randoms())
 def test_the_order_of_answers_makes_no_difference(texts, random):
     of = rows(*((" ".join(one), " ".join(other)) for one, other in texts))
@@ -346,6 +348,7 @@ def test_the_order_of_answers_makes_no_difference(texts, random):
             assert listed(after[name]) == about(*listed(values[order]))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5))
 def test_values_are_in_their_ranges(texts):
     of = rows(*((" ".join(one), " ".join(other)) for one, other in texts))
