@@ -170,11 +170,12 @@ class Bench:
         words = np.array([len(split_words(one.response)) for one in examples])
         rows = []
         for name, lost in nats.items():
-            group, _, miner = name.partition(" ")
+            group = name.partition(" ")[0]
             row = {"model": name, "responses": len(examples), "words": int(words.sum())}
             row["nats for a word"] = rate(lost[whole], words, examples)
-            if miner and miner != "gap":
-                over = lost[whole] - nats[f"{group} gap"][whole]
+            gap = f"{SCRATCH if group == BASELINE else group} gap"
+            if name != gap:
+                over = lost[whole] - nats[gap][whole]
                 row["over the gap"] = rate(over, words, examples)
             rows.append(row)
         return rows
