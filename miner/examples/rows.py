@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ def read_columns(path: Path) -> tuple[str, ...]:
     if path.suffix.lower() == ".parquet":
         return tuple(_open_parquet(path).schema_arrow.names)
     if path.suffix.lower() in _DELIMITERS:
-        return tuple(_fields(_open_csv(path), path))
+        with _long_cells():
+            return tuple(_fields(_open_csv(path), path))
     _, row = next(read_rows(path), ("", {}))
     return tuple(row)
 
@@ -94,23 +96,35 @@ def _read_json_lines(path: Path, columns: Collection[str] | None) -> Iterator[tu
 
 
 def _read_csv(path: Path, columns: Collection[str] | None) -> Iterator[tuple[str, Row]]:
-    table = _open_csv(path)
-    _fields(table, path)
+    with _long_cells():
+        table = _open_csv(path)
+        _fields(table, path)
+        try:
+            for row in table:
+                where = f"{printable(path)}:{table.line_num}"
+                # What is too much stands under None, and what is missing is None.
+                if None in row or None in row.values():
+                    amount = "more" if None in row else "fewer"
+                    raise ValueError(
+                        f"{where}: found {amount} cells than columns, expected as many"
+                    )
+                yield where, row
+        except csv.Error as error:
+            where = f"{printable(path)}:{table.line_num + 1}"
+            raise ValueError(f"{where}: {error}, expected a CSV file") from error
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Lets cells be long. The library has one limit for all readers of a process."""
+    before = csv.field_size_limit(_LONGEST_CELL)
     try:
-        for row in table:
-            where = f"{printable(path)}:{table.line_num}"
-            # What is too much stands under None, and what is missing is None.
-            if None in row or None in row.values():
-                amount = "more" if None in row else "fewer"
-                raise ValueError(f"{where}: found {amount} cells than columns, expected as many")
-            yield where, row
-    except csv.Error as error:
-        where = f"{printable(path)}:{table.line_num + 1}"
-        raise ValueError(f"{where}: {error}, expected a CSV file") from error
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _open_csv(path: Path) -> csv.DictReader[str]:
-    csv.field_size_limit(_LONGEST_CELL)
     return csv.DictReader(read_lines(path), delimiter=_DELIMITERS[path.suffix.lower()])
 
 

@@ -471,3 +471,11 @@ def test_fewer_pairs_are_a_part_of_more(corpus):
     assert (part["source"], part["chosen"]) == ("out/jsonl/pairs, train", [few.notes[0]])
     assert part["path"] == str(corpus.resolve())
     assert (part["examples"], part["books"]) == (40, list(few.books))
+
+
+def test_long_cells_are_read_and_the_limit_of_other_readers_stays(tmp_path):
+    before = csv.field_size_limit()
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"context,response\nWhy?,{'Because. ' * 40_000}\n", encoding="utf-8")
+    (one,) = read_examples(path)
+    assert len(one.response) > before and csv.field_size_limit() == before
