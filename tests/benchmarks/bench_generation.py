@@ -16,7 +16,8 @@ the seed, and learned from for as many steps at most.
 
 Beside the metrics stands what the models lose: nats for a word of the true responses, which does
 not depend on the tokens of a model, on the responses that all of them read whole, and the
-difference to the gap on the same responses. Intervals: 95%, books drawn anew 1,000 times. All that
+difference to the gap on the same responses, also for each seed alone; and how many answers differ,
+and how many tell who speaks. Intervals: 95%, books drawn anew 1,000 times. All that
 is made is kept in the work folder, so that an interrupted run goes on.
 """
 
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -59,6 +61,9 @@ from miner.generation.words import split_words
 
 MINERS = ("paragraphs", "gap", "tagger")
 SCRATCH, TUNED, BASELINE = "ZS", "FT", "B"
+# An answer that tells who speaks: "said mr. polly", "he asked".
+_SAYS, _WHO = "said|cried|asked|replied", "he|she|i"
+NARRATION = re.compile(rf"\b(?:{_SAYS}) (?:the|mr|mrs|{_WHO})\b|\b(?:{_WHO}) (?:{_SAYS})\b")
 
 
 @dataclass(frozen=True)
@@ -159,12 +164,22 @@ class Bench:
             np.save(path, nats)
         return np.load(path)
 
+    def rows_of_answers(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
+        """How alike the answers of each model are, and how many of them tell who speaks."""
+        rows = []
+        for run in runs:
+            texts = [answer.predicted for answer in self.answer(run)]
+            narrating = sum(bool(NARRATION.search(text)) for text in texts)
+            row = {"model": run.name, "seed": run.seed, "answers": len(texts)}
+            rows.append(row | {"different": len(set(texts)), "with narration": narrating})
+        return rows
+
     def rows_of_losses(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
         """Nats for a word of the true responses, the mean over the seeds, and over the gap."""
         nats: dict[str, NDArray[np.float64]] = {}
+        n_seeds = len({run.seed for run in runs})
         for run in runs:
-            lost = self.lose(run)
-            nats[run.name] = nats.get(run.name, 0.0) + lost / self.options.seeds
+            nats[run.name] = nats.get(run.name, 0.0) + self.lose(run) / n_seeds
         whole = ~np.isnan(np.sum(list(nats.values()), axis=0))
         examples = [one for one, is_whole in zip(self.true["test"], whole, strict=True) if is_whole]
         words = np.array([len(split_words(one.response)) for one in examples])
@@ -264,6 +279,10 @@ def main() -> None:
         return
     losses = bench.rows_of_losses(runs)
     print_table(losses)
+    for seed in seeds:
+        print(f"Seed {seed} alone:")
+        print_table(bench.rows_of_losses([run for run in runs if run.seed == seed]))
+    print_table(bench.rows_of_answers(runs))
     for run in runs:
         curve = read_curve(run.folder(options.work))
         best = best_step(curve)
