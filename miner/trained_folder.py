@@ -122,6 +122,15 @@ def begin_state(out: Path, name: str, record: Mapping[str, Any], resume: bool, f
     return state
 
 
+def make_anew(state: Path) -> Path:
+    """Makes an empty folder in a state for what is trained, so that nothing is in `out` before."""
+    made = state / "made"
+    if made.exists():
+        shutil.rmtree(made)
+    made.mkdir()
+    return made
+
+
 def finish_state(state: Path, made: Path, out: Path, force: bool) -> None:
     """Moves the files that a training made to their folder, and removes its state.
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from miner.examples.example import Example, describe_examples
+from miner.examples.example import (
+    Example,
+    books_of,
+    describe_examples,
+    refuse_shared_books,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,28 @@ class Part:
         of_examples = describe_examples(self.examples)
         place = {"source": self.source, "path": self.path}
         return {**place, "chosen": list(self.chosen), **of_examples}
+
+
+def check_parts(train: Part, validation: Part | None, what: str) -> None:
+    """Refuses parts from which nothing can be trained, and several processes.
+
+    Args:
+        train: what is learned from.
+        validation: what is judged on; None for nothing.
+        what: is trained ("a method"), for the message.
+
+    Raises:
+        ValueError: if several processes were launched, if there is nothing to learn from, or if a
+            book is in both parts.
+    """
+    if (n_processes := int(os.environ.get("WORLD_SIZE", "1"))) > 1:
+        raise ValueError(f"found {n_processes} processes, expected one: it trains {what}")
+    if not train.examples:
+        raise ValueError(f"{train.source}: found no pairs, expected some to learn from")
+    if validation:
+        refuse_shared_books(
+            books_of(train.examples), books_of(validation.examples), validation.source
+        )
 
 
 def describe_part(part: Mapping[str, Any]) -> str:

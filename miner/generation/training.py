@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from miner.examples.example import books_of, keep_turns, refuse_shared_books
-from miner.examples.part import Part
+from miner.examples.part import Part, check_parts
 from miner.files import json_line, printable, refuse_existing
 from miner.generation.kinds import ModelKind
 from miner.generation.learning import Learning, learn
@@ -23,10 +22,8 @@ from miner.generation.model_folder import (
     write_weights,
 )
 from miner.generation.pace import count_operations, name_device, share_of_peak
-from miner.trained_folder import begin_state, finish_state, write_curve
+from miner.trained_folder import begin_state, finish_state, make_anew, write_curve
 from miner.version import __version__
-
-_MADE = "made"  # the folder of a model that is not whole yet
 
 
 def train_model(
@@ -67,16 +64,9 @@ def train_model(
             number.
         OSError: if a file cannot be written.
     """
-    if (n_processes := int(os.environ.get("WORLD_SIZE", "1"))) > 1:
-        raise ValueError(f"found {n_processes} processes, expected one: it trains a model")
-    if not train.examples:
-        raise ValueError(f"{train.source}: found no pairs, expected some to learn from")
-    if validation:
-        if not validation.examples:
-            raise ValueError(f"{validation.source}: found no pairs, expected some to judge on")
-        refuse_shared_books(
-            books_of(train.examples), books_of(validation.examples), validation.source
-        )
+    check_parts(train, validation, "a model")
+    if validation and not validation.examples:
+        raise ValueError(f"{validation.source}: found no pairs, expected some to judge on")
     refuse_existing(out, force)
     from transformers import set_seed
 
@@ -123,10 +113,7 @@ def train_model(
         "tokens_per_second": speed,
         "share_of_peak": share_of_peak(operations, speed),
     }
-    made = state / _MADE  # so that nothing is in `out` before all is made
-    if made.exists():
-        shutil.rmtree(made)
-    made.mkdir()
+    made = make_anew(state)
     write_weights(made, beginning)
     (made / RECORD).write_bytes(json_line(record))
     write_curve(made, steps)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -10,13 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from miner.examples.example import (
-    books_of,
-    keep_turns,
-    refuse_shared_books,
-    refuse_too_few,
-)
-from miner.examples.part import Part
+from miner.examples.example import keep_turns, refuse_too_few
+from miner.examples.part import Part, check_parts
 from miner.files import json_line, printable, refuse_existing
 from miner.selection.method_folder import (
     RECORD,
@@ -26,10 +20,8 @@ from miner.selection.method_folder import (
 )
 from miner.selection.methods import MethodKind, Options, Step, Training
 from miner.selection.tasks import BATCH, one_of_many_accuracy
-from miner.trained_folder import begin_state, finish_state, write_curve
+from miner.trained_folder import begin_state, finish_state, make_anew, write_curve
 from miner.version import __version__
-
-_MADE = "made"  # the folder of a method that is not whole yet
 
 
 def train_method(
@@ -71,14 +63,8 @@ def train_method(
             interrupted training is there and `resume` is False, or had other choices.
         OSError: if a file cannot be written.
     """
-    if (n_processes := int(os.environ.get("WORLD_SIZE", "1"))) > 1:
-        raise ValueError(f"found {n_processes} processes, expected one: it trains a method")
-    if not train.examples:
-        raise ValueError(f"{train.source}: found no pairs, expected some to learn from")
+    check_parts(train, validation, "a method")
     if validation:
-        refuse_shared_books(
-            books_of(train.examples), books_of(validation.examples), validation.source
-        )
         refuse_too_few(validation.examples, BATCH, validation.source)
     refuse_existing(out, force)
     record: dict[str, Any] = {
@@ -107,10 +93,7 @@ def train_method(
         progress,
     )
     training.state.mkdir(exist_ok=True)
-    made = state / _MADE  # so that nothing is in `out` before all is made
-    if made.exists():
-        shutil.rmtree(made)
-    made.mkdir()
+    made = make_anew(state)
     began = time.perf_counter()
     try:
         kind.train(training, made)
