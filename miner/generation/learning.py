@@ -2,7 +2,7 @@
 
 Every so often the model is judged by its loss on validation, and the training is kept so far that
 it can be resumed. The weights of the least loss are taken, and the training ends when it has not
-become smaller for some judgements, as GD trains (section 5.2).
+become smaller for some validations, as GD trains (section 5.2).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from miner.generation.tokens import TurnTokens
 
+_NO_LIMIT = 2**31
 _HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
 
@@ -56,9 +57,7 @@ def context_room(config: Any, longest_response: int) -> int:  # noqa: ANN401 - o
         config: of the model. Where it names no number of positions, there is no limit.
         longest_response: the most tokens of a response.
     """
-    positions = getattr(config, "max_position_embeddings", None)
-    if not positions:
-        return 2**31
+    positions = _positions(config)
     if config.is_encoder_decoder:
         return positions if longest_response <= positions else 0
     return positions - longest_response - 1  # the marker of the one who answers
@@ -71,10 +70,13 @@ def answer_room(config: Any, n_read: int) -> int:  # noqa: ANN401 - of any model
         config: of the model. Where it names no number of positions, there is no limit.
         n_read: the tokens of what a decoder without an encoder goes on from.
     """
-    positions = getattr(config, "max_position_embeddings", None)
-    if not positions:
-        return 2**31
+    positions = _positions(config)
     return positions if config.is_encoder_decoder else positions - n_read
+
+
+def _positions(config: Any) -> int:  # noqa: ANN401 - of any model
+    """The tokens of the longest sequence; more than any has, where the config names none."""
+    return getattr(config, "max_position_embeddings", None) or _NO_LIMIT
 
 
 def choose_markers(model: PreTrainedModel, tokens: TurnTokens) -> None:

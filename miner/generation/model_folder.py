@@ -46,7 +46,8 @@ class Step:
         loss: the mean loss since the step before, with label smoothing, in nats for a token of a
             response.
         validation: the loss on the validation examples without smoothing; None without them.
-        seconds: since the beginning of the training, validation left out.
+        seconds: since the beginning of the training, without validation and what it takes to keep
+            the training.
     """
 
     n_pairs: int

@@ -17,8 +17,8 @@ the seed, and learned from for as many steps at most.
 Beside the metrics stands what the models lose: nats for a word of the true responses, which does
 not depend on the tokens of a model, on the responses that all of them read whole, and the
 difference to the gap on the same responses, also for each seed alone; and how many answers differ,
-and how many tell who speaks. Intervals: 95%, books drawn anew 1,000 times. All that
-is made is kept in the work folder, so that an interrupted run goes on.
+and how many tell who speaks. Intervals: 95%, books drawn anew 1,000 times. All that is made is kept
+in the work folder, so that an interrupted run goes on.
 """
 
 from __future__ import annotations
