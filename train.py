@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -46,10 +47,10 @@ from miner.models.encoders.making import EncoderConfig, make_encoder
 from miner.models.network_training import NetworkRun, NetworkTrainer, train_network
 from miner.models.speakers import training as speaker_training
 from miner.models.tagger.config import Expert
-from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
+from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter, join_chapters
 from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.initialization import initialize_from, new_model
-from miner.models.tagger.losses import chapter_loss
+from miner.models.tagger.losses import chapters_loss
 from miner.models.tagger.model_selection import BestEpoch, evaluate_epoch, trained_experts
 from miner.models.tagger.onnx_export import export_encoder
 from miner.models.tagger.pace import Pace, count_operations, find_peak
@@ -71,6 +72,7 @@ from miner.models.tagger.training import (
     epoch_order,
     new_optimizer,
     new_schedule,
+    read_together,
     training_dtype,
     unfreeze,
 )
@@ -259,7 +261,8 @@ def run(
         for epoch in range(state.epoch if state else 0, stage.n_epochs):
             set_seed(config.seed * 1000 + epoch)
             order = epoch_order(len(stage.examples), n_processes)
-            started, total_loss, n_tags, n_tokens = time.monotonic(), 0.0, 0, 0
+            started, n_tags, n_tokens = time.monotonic(), 0, 0
+            total_loss = torch.zeros((), dtype=torch.float64, device=device)
             if stage.examples.is_varied or not chapters:
                 of_epoch = stage.examples.version(epoch)
                 reads_text = stage.expert is Expert.TEXT
@@ -273,25 +276,34 @@ def run(
                 of_process = of_step[accelerator.process_index :: n_processes]
                 # Gradients are averaged over processes, and each utterance has the same weight.
                 size = sum(len(item.tags) for item in of_step) / n_processes
-                for item in of_process:  # one at a time: gradients add up, memory does not
+                for together in read_together(of_process, device):
+                    joined = join_chapters(together)
                     with autocast(device.type, dtype):
-                        parts = wrapped(
-                            item.encoding,
-                            item.features,
-                            item.sequences,
-                            item.vectors,
-                            [stage.expert],
+                        parts = iter(
+                            wrapped(
+                                joined.encoding,
+                                joined.features,
+                                joined.sequences,
+                                joined.vectors,
+                                [stage.expert],
+                            )
                         )
-                    weights = config.start_weight, config.speaker_weight
-                    loss = chapter_loss(parts, item.tags, item.speakers, *weights)
+                    loss = chapters_loss(
+                        [list(islice(parts, len(item.sequences))) for item in together],
+                        [item.tags for item in together],
+                        [item.speakers for item in together],
+                        config.start_weight,
+                        config.speaker_weight,
+                    )
                     accelerator.backward(loss / size)
-                    total_loss += loss.item()
-                    n_tags += len(item.tags)
-                    n_tokens += sum(len(window.ids) for window in item.encoding.windows)
+                    total_loss += loss.detach()  # taking its value would wait for the GPU
+                    n_tags += len(joined.tags)
+                    n_tokens += sum(len(window.ids) for window in joined.encoding.windows)
                 accelerator.clip_grad_norm_(wrapped.parameters(), _LARGEST_GRADIENT)
                 optimizer.step()
                 schedule.step()
                 optimizer.zero_grad()
+            mean_loss = total_loss.item() / n_tags  # waits until all is computed
             seconds = time.monotonic() - started
 
             # The epoch on dev.
@@ -299,7 +311,7 @@ def run(
             result = evaluate_epoch(model, dev_chapters, dev, config.dev_split, experts, dtype)
             pace = Pace(seconds, n_tokens, operations, peak)
             elapsed = time.monotonic() - began
-            row = metrics_row(stage.name, epoch, total_loss / n_tags, pace, elapsed, result)
+            row = metrics_row(stage.name, epoch, mean_loss, pace, elapsed, result)
             rows.append(row)
             report_once(" ".join(f"{name} {format_value(value)}" for name, value in row.items()))
             n_epochs_done = epoch + 1

@@ -7,7 +7,7 @@ import pytest
 import torch
 from models_helpers import sequences, sums
 
-from miner.models.tagger.losses import chapter_loss, sequence_loss, speaker_loss
+from miner.models.tagger.losses import chapters_loss, sequence_loss, speaker_loss
 from miner.models.tagger.model import SequenceScores
 
 
@@ -76,30 +76,30 @@ TAGS, SPEAKERS = torch.tensor([0, 2, 3, 0, 1]), torch.tensor([0, 1, 1, 2, 2])
 
 
 def test_the_loss_of_a_chapter_is_the_sum_over_its_utterances():
-    found = chapter_loss([SequenceScores(SCORES, ALIKE)], TAGS, SPEAKERS, 0.0, 0.0)
+    found = chapters_loss([[SequenceScores(SCORES, ALIKE)]], [TAGS], [SPEAKERS], 0.0, 0.0)
     assert torch.allclose(found, 5 * sequence_loss(SCORES, TAGS))
 
 
 def test_a_start_weight_raises_the_other_tags_where_the_gold_is_a_start():
-    plain = chapter_loss([SequenceScores(SCORES, None)], TAGS, SPEAKERS, 0.0, 0.0)
+    plain = chapters_loss([[SequenceScores(SCORES, None)]], [TAGS], [SPEAKERS], 0.0, 0.0)
     raised = SCORES.clone()
     for n in (0, 3):
         raised[n, 1:] += 0.5
-    found = chapter_loss([SequenceScores(SCORES, None)], TAGS, SPEAKERS, 0.5, 0.0)
+    found = chapters_loss([[SequenceScores(SCORES, None)]], [TAGS], [SPEAKERS], 0.5, 0.0)
     assert torch.allclose(found, 5 * sequence_loss(raised, TAGS)) and found > plain
 
 
 def test_a_speaker_weight_adds_the_speaker_loss_if_the_text_was_read():
     plain = 5 * sequence_loss(SCORES, TAGS)
-    found = chapter_loss([SequenceScores(SCORES, ALIKE)], TAGS, SPEAKERS, 0.0, 0.5)
+    found = chapters_loss([[SequenceScores(SCORES, ALIKE)]], [TAGS], [SPEAKERS], 0.0, 0.5)
     assert torch.allclose(found, plain + 2.5 * speaker_loss(ALIKE, SPEAKERS))
-    found = chapter_loss([SequenceScores(SCORES, None)], TAGS, SPEAKERS, 0.0, 0.5)
+    found = chapters_loss([[SequenceScores(SCORES, None)]], [TAGS], [SPEAKERS], 0.0, 0.5)
     assert torch.allclose(found, plain)
 
 
 def test_the_tags_of_several_sequences_are_one_sequence():
     parts = [SequenceScores(SCORES[:2], ALIKE[:2]), SequenceScores(SCORES[2:], ALIKE[2:])]
-    found = chapter_loss(parts, TAGS, SPEAKERS, 0.0, 0.5)
+    found = chapters_loss([parts], [TAGS], [SPEAKERS], 0.0, 0.5)
     speakers = 0.5 * (2 * speaker_loss(ALIKE[:2], SPEAKERS[:2]))
     speakers += 0.5 * (3 * speaker_loss(ALIKE[2:], SPEAKERS[2:]))
     assert torch.allclose(found, 5 * sequence_loss(SCORES, TAGS) + speakers)

@@ -29,7 +29,7 @@ from miner.models.tagger.encoded_chapters import ChapterEncoder
 from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.examples import digest_examples, read_examples
 from miner.models.tagger.initialization import new_model
-from miner.models.tagger.losses import chapter_loss
+from miner.models.tagger.losses import chapters_loss
 from miner.models.tagger.model_files import read_checkpoint
 from miner.models.tagger.model_selection import BestEpoch
 from miner.models.tagger.onnx_runtime import OnnxRuntime
@@ -503,10 +503,10 @@ def test_a_step_follows_the_mean_loss_per_utterance_and_is_clipped(gold, tmp_pat
     plain = plain_tokenizer(tokenizer.backend_tokenizer)
     chapters = ChapterEncoder(model, plain).encode(examples[:2])
     losses = [
-        chapter_loss(
-            model(item.encoding, item.features, item.sequences, experts=[Expert.TEXT]),
-            item.tags,
-            item.speakers,
+        chapters_loss(
+            [model(item.encoding, item.features, item.sequences, experts=[Expert.TEXT])],
+            [item.tags],
+            [item.speakers],
             config.start_weight,
             20.0,
         )

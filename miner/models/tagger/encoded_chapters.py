@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from miner.models.tagger.encoding import UNREAD, Encoding, encode_chapter, sequence_slices
 from miner.models.tagger.examples import Example
 from miner.models.tagger.model import ConversationTagger
+from miner.models.tagger.token_tensors import join_encodings
 from miner.models.tagger.training import autocast
 
 
@@ -37,6 +38,26 @@ class EncodedChapter:
     speakers: Tensor
     sequences: list[slice]
     vectors: Tensor | None
+
+
+def join_chapters(chapters: Sequence[EncodedChapter]) -> EncodedChapter:
+    """Returns several chapters as one, with the sequences of each, to be computed at once."""
+    if len(chapters) == 1:
+        return chapters[0]
+    sequences: list[slice] = []
+    n = 0
+    for chapter in chapters:
+        sequences += [slice(part.start + n, part.stop + n) for part in chapter.sequences]
+        n += len(chapter.tags)
+    vectors = [chapter.vectors for chapter in chapters if chapter.vectors is not None]
+    return EncodedChapter(
+        join_encodings([chapter.encoding for chapter in chapters]),
+        torch.cat([chapter.features for chapter in chapters]),
+        torch.cat([chapter.tags for chapter in chapters]),
+        torch.cat([chapter.speakers for chapter in chapters]),
+        sequences,
+        torch.cat(vectors) if vectors else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

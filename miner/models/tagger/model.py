@@ -23,15 +23,14 @@ from transformers.utils.hub import cached_file
 
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import Expert, refuse_another_format
-from miner.models.tagger.encoding import Encoding, Window, batch_windows
+from miner.models.tagger.encoding import Encoding, Window
 from miner.models.tagger.features import FEATURES, N_PLAIN
 from miner.models.tagger.head import OUTCOME_OF_TAG, OUTCOMES, STRUCTURE, VOICE
 from miner.models.tagger.model_config import TaggerConfig
-from miner.models.tagger.pooling import Parts
 from miner.models.tagger.quantization import Array, dequantize, is_quantized
+from miner.models.tagger.token_tensors import WindowBatch, token_tensors, window_batch
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
-_PAD_TO = 8  # tokens; windows are padded to a multiple of it
 _DISTANCE = 8  # utterances, at most, between two whose speakers are compared
 # The arguments by which `from_pretrained` finds a model's files, beside its name.
 _PLACE = ("cache_dir", "force_download", "local_files_only", "revision", "subfolder", "token")
@@ -77,13 +76,15 @@ class TextExpert(nn.Module):
         self.voice_bias = nn.Parameter(torch.zeros(1))
         self.scores = nn.Linear(size + 1, len(OUTCOMES))
 
-    def forward(self, vectors: Tensor, features: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, vectors: Tensor, features: Tensor, lengths: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Returns the scores of the outcomes, and `SequenceScores.alike`, of padded sequences.
 
         Args:
             vectors: (sequences, utterances, width).
             features: (sequences, utterances, len(FEATURES)).
-            lengths: (sequences,), in utterances.
+            lengths: (sequences,), in utterances; None if no sequence is padded.
 
         Returns:
             (sequences, utterances, 3) and (sequences, utterances, 8).
@@ -233,7 +234,7 @@ class ConversationTagger(PreTrainedModel):
     def score_structure(self, features: Tensor) -> Tensor:
         """Returns the scores by the structure expert of one sequence: (utterances, 4)."""
         assert self.structure is not None
-        return self.structure(features[None], None)[0][:, list(OUTCOME_OF_TAG)]
+        return _scores_of_tags(self.structure(features[None], None)[0])
 
     def score_text(self, vectors: Tensor, features: Tensor, structure: Tensor | None) -> Tensor:
         """Returns the scores of one sequence by the text expert, mixed with the structure's.
@@ -246,7 +247,7 @@ class ConversationTagger(PreTrainedModel):
         Returns:
             (utterances, 4).
         """
-        scores = self.text.score(vectors, features)[:, list(OUTCOME_OF_TAG)]
+        scores = _scores_of_tags(self.text.score(vectors, features))
         return scores if structure is None else self.mix_scores(scores, structure)
 
     def read_chapter(self, encoding: Encoding) -> Tensor:
@@ -256,24 +257,21 @@ class ConversationTagger(PreTrainedModel):
         Windows of the same length are encoded together, and nearly all windows of a chapter have
         the same length. On a CPU at most a few thousand tokens are encoded at once: with all
         windows of a chapter at once, training took three to four times as long.
+
+        Args:
+            encoding: the chapter in tokens, or several chapters as `join_encodings` joins them.
         """
-        device, size = self.device, self.encoder.config.hidden_size
-        parts = Parts(encoding)
-        n = parts.n_utterances
-        first = torch.zeros(n, size, device=device)
-        means = torch.zeros(2 * n + 1, size, device=device)
-        at_once = _TOKENS_AT_ONCE.get(device.type, _TOKENS_AT_ONCE["cpu"])
-        for length, numbers in batch_windows(encoding.windows, _PAD_TO, at_once):
-            windows = [encoding.windows[n] for n in numbers]
-            for window, vectors in zip(windows, self.read_windows(windows, length), strict=True):
-                of_window = parts.of_window(window)
-                taken = vectors[of_window.taken].float()
-                with torch.autocast(device.type, enabled=False):  # sums need full precision
-                    shares = torch.from_numpy(of_window.shares).to(device)
-                    numbers_of_parts = torch.from_numpy(of_window.parts).to(device)
-                    means.index_add_(0, numbers_of_parts, shares @ taken)
-                first[of_window.begun] = taken[torch.from_numpy(of_window.first).to(device)]
-        spoken, narrated = means[:-1].chunk(2)
+        n, size = len(encoding.utterances), self.encoder.config.hidden_size
+        if not encoding.n_tokens:
+            return torch.zeros(n, 3 * size, device=self.device)
+        at_once = _TOKENS_AT_ONCE.get(self.device.type, _TOKENS_AT_ONCE["cpu"])
+        chapter = token_tensors(encoding, self._pad, at_once, self.device)
+        read = [self._encode(batch).reshape(-1, size) for batch in chapter.batches]
+        vectors = torch.cat(read).index_select(0, chapter.order).float()
+        with torch.autocast(self.device.type, enabled=False):  # sums need full precision
+            pooled = nn.functional.embedding_bag(chapter.members, vectors, chapter.bounds)
+        spoken, narrated = pooled.chunk(2)
+        first = vectors.index_select(0, chapter.first)
         return torch.cat([spoken, first, narrated], dim=1)
 
     def read_windows(self, windows: Sequence[Window], length: int) -> Tensor:
@@ -283,17 +281,15 @@ class ConversationTagger(PreTrainedModel):
             windows: windows of at most `length` tokens; shorter ones are padded.
             length: in tokens, special tokens included.
         """
-        pad = self.encoder.config.pad_token_id or 0
-        ids = torch.full((len(windows), length), pad)
-        mask = torch.zeros_like(ids)
-        for row, window in enumerate(windows):
-            ids[row, : len(window.ids)] = torch.tensor(window.ids)
-            mask[row, : len(window.ids)] = 1
-        attention_mask = None if mask.all() else mask.to(self.device)  # encoders are faster without
-        ids = ids.to(self.device)
-        if self.training and self.config.masked:
-            ids = self._hide_tokens(ids)
-        return self.encoder(input_ids=ids, attention_mask=attention_mask).last_hidden_state
+        return self._encode(window_batch(windows, length, self._pad, self.device))
+
+    @property
+    def _pad(self) -> int:
+        return self.encoder.config.pad_token_id or 0
+
+    def _encode(self, batch: WindowBatch) -> Tensor:
+        ids = self._hide_tokens(batch.ids) if self.training and self.config.masked else batch.ids
+        return self.encoder(input_ids=ids, attention_mask=batch.mask).last_hidden_state
 
     def _hide_tokens(self, ids: Tensor) -> Tensor:
         """Returns the tokens with a share of them hidden, so that the model memorizes less."""
@@ -310,16 +306,18 @@ class ConversationTagger(PreTrainedModel):
         vectors: Tensor | None = None,
         experts: Collection[Expert] = tuple(Expert),
     ) -> list[SequenceScores]:
-        """Returns the scores of a chapter, one item for each sequence that the BiLSTM reads.
+        """Returns the scores of chapters, one item for each sequence that the BiLSTM reads.
 
         Args:
-            encoding: the chapter in tokens.
+            encoding: the chapter in tokens; of several chapters, what `join_encodings` returns.
             features: (utterances, len(FEATURES)).
             sequences: the sequences, as `encoding.sequence_slices` gives them.
             vectors: the vectors of the utterances, if they are known; else the encoder reads them.
             experts: the experts whose scores are mixed. Without `Expert.TEXT` no text is read.
         """
-        lengths = torch.tensor([part.stop - part.start for part in sequences])
+        sizes = [part.stop - part.start for part in sequences]
+        # Sequences of one length need no packing, which takes longer.
+        lengths = torch.tensor(sizes) if len(set(sizes)) > 1 else None
         structure = pad_sequence([features[part] for part in sequences], batch_first=True)
         alike: Tensor | None = None
         found: list[Tensor] = []
@@ -327,19 +325,25 @@ class ConversationTagger(PreTrainedModel):
             vectors = self.read_chapter(encoding) if vectors is None else vectors
             padded = pad_sequence([vectors[part] for part in sequences], batch_first=True)
             scores, alike = self.text(padded, structure, lengths)
-            found.append(scores[..., list(OUTCOME_OF_TAG)])
+            found.append(_scores_of_tags(scores))
         if Expert.STRUCTURE in experts and self.structure is not None:
-            found.append(self.structure(structure, lengths)[..., list(OUTCOME_OF_TAG)])
+            found.append(_scores_of_tags(self.structure(structure, lengths)))
         scores = self.mix_scores(*found) if len(found) > 1 else found[0]
         return [
             SequenceScores(scores[n, :length], None if alike is None else alike[n, :length])
-            for n, length in enumerate(lengths.tolist())
+            for n, length in enumerate(sizes)
         ]
 
 
 def tensors_of(weights: Mapping[str, Array]) -> dict[str, Tensor]:
     """Returns weights as PyTorch takes them."""
     return {name: torch.from_numpy(np.ascontiguousarray(item)) for name, item in weights.items()}
+
+
+def _scores_of_tags(outcomes: Tensor) -> Tensor:
+    """Returns the scores of the tags from those of the outcomes: (..., 4) from (..., 3)."""
+    # An index on a GPU would wait for what is computed before.
+    return torch.stack([outcomes[..., n] for n in OUTCOME_OF_TAG], dim=-1)
 
 
 def log_odds(scores: Tensor) -> tuple[Tensor, Tensor]:
