@@ -20,7 +20,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -47,10 +46,9 @@ from miner.models.encoders.making import EncoderConfig, make_encoder
 from miner.models.network_training import NetworkRun, NetworkTrainer, train_network
 from miner.models.speakers import training as speaker_training
 from miner.models.tagger.config import Expert
-from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter, join_chapters
+from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
 from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.initialization import initialize_from, new_model
-from miner.models.tagger.losses import chapters_loss
 from miner.models.tagger.model_selection import BestEpoch, evaluate_epoch, trained_experts
 from miner.models.tagger.onnx_export import export_encoder
 from miner.models.tagger.pace import Pace, count_operations, find_peak
@@ -67,12 +65,11 @@ from miner.models.tagger.run_folder import (
     write_run_record,
     write_state,
 )
+from miner.models.tagger.steps import step_losses
 from miner.models.tagger.training import (
-    autocast,
     epoch_order,
     new_optimizer,
     new_schedule,
-    read_together,
     training_dtype,
     unfreeze,
 )
@@ -276,29 +273,11 @@ def run(
                 of_process = of_step[accelerator.process_index :: n_processes]
                 # Gradients are averaged over processes, and each utterance has the same weight.
                 size = sum(len(item.tags) for item in of_step) / n_processes
-                for together in read_together(of_process, device):
-                    joined = join_chapters(together)
-                    with autocast(device.type, dtype):
-                        parts = iter(
-                            wrapped(
-                                joined.encoding,
-                                joined.features,
-                                joined.sequences,
-                                joined.vectors,
-                                [stage.expert],
-                            )
-                        )
-                    loss = chapters_loss(
-                        [list(islice(parts, len(item.sequences))) for item in together],
-                        [item.tags for item in together],
-                        [item.speakers for item in together],
-                        config.start_weight,
-                        config.speaker_weight,
-                    )
-                    accelerator.backward(loss / size)
-                    total_loss += loss.detach()  # taking its value would wait for the GPU
-                    n_tags += len(joined.tags)
-                    n_tokens += sum(len(window.ids) for window in joined.encoding.windows)
+                for part in step_losses(wrapped, of_process, stage.expert, config, device, dtype):
+                    accelerator.backward(part.loss / size)
+                    total_loss += part.loss.detach()  # taking its value would wait for the GPU
+                    n_tags += part.n_tags
+                    n_tokens += part.n_tokens
                 accelerator.clip_grad_norm_(wrapped.parameters(), _LARGEST_GRADIENT)
                 optimizer.step()
                 schedule.step()

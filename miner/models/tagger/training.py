@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from itertools import cycle, islice
-from typing import TypeVar
 
 import torch
 from torch.optim import AdamW, Optimizer
@@ -16,7 +14,6 @@ from miner.models.tagger.initialization import find_encoder_layers
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.training_config import TrainingConfig
 
-Item = TypeVar("Item")
 _WEIGHT_DECAY = 0.01
 _WARM_UP = 0.1  # share of the steps in which the learning rates rise
 
@@ -86,14 +83,3 @@ def epoch_order(n_chapters: int, n_processes: int) -> list[int]:
     order = list(range(n_chapters))
     random.shuffle(order)
     return order + list(islice(cycle(order), -n_chapters % n_processes))
-
-
-def read_together(chapters: Sequence[Item], device: torch.device) -> list[Sequence[Item]]:
-    """Returns the chapters of a step in groups that are computed at once.
-
-    On a GPU that is all of them. A CPU is no faster with several at once, and one after the other
-    they take less memory: gradients add up.
-    """
-    if device.type == "cuda":
-        return [chapters]
-    return [chapters[n : n + 1] for n in range(len(chapters))]
