@@ -103,3 +103,34 @@ def test_the_tags_of_several_sequences_are_one_sequence():
     speakers = 0.5 * (2 * speaker_loss(ALIKE[:2], SPEAKERS[:2]))
     speakers += 0.5 * (3 * speaker_loss(ALIKE[2:], SPEAKERS[2:]))
     assert torch.allclose(found, 5 * sequence_loss(SCORES, TAGS) + speakers)
+
+
+def test_chapters_side_by_side_have_the_loss_and_the_gradients_that_they_have_alone():
+    generator = torch.Generator().manual_seed(4)
+    chapters = []
+    for n, cuts in ((7, [7]), (1, [1]), (30, [12, 18]), (64, [64])):
+        scores = torch.randn(n, 4, generator=generator, requires_grad=True)
+        alike = torch.randn(n, 8, generator=generator, requires_grad=True)
+        tags = torch.tensor([0, *[2, 3] * n][:n])
+        speakers = torch.randint(-1, 3, (n,), generator=generator)
+        parts = [
+            SequenceScores(*both)
+            for both in zip(scores.split(cuts), alike.split(cuts), strict=True)
+        ]
+        chapters.append((parts, tags, speakers, scores, alike))
+
+    def loss_of(some):
+        parts, tags, speakers, *_ = zip(*some, strict=True)
+        return chapters_loss(parts, tags, speakers, 0.3, 0.5)
+
+    together = loss_of(chapters)
+    together.backward()
+    found = [leaf.grad.clone() for *_, scores, alike in chapters for leaf in (scores, alike)]
+    for *_, scores, alike in chapters:
+        scores.grad = alike.grad = None
+    alone = [loss_of([chapter]) for chapter in chapters]
+    sum(alone).backward()
+    expected = [leaf.grad for *_, scores, alike in chapters for leaf in (scores, alike)]
+    assert torch.allclose(together, sum(alone), rtol=1e-6)
+    for one, other in zip(found, expected, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)

@@ -37,11 +37,9 @@ def step_losses(
     config: TrainingConfig,
     device: torch.device,
     dtype: torch.dtype,
+    at_once: int | None = None,
 ) -> Iterator[StepLoss]:
     """Yields the losses of a step; their gradients add up.
-
-    A GPU computes all chapters of a step at once. A CPU is no faster with several at once, and one
-    after the other they take less memory.
 
     Args:
         model: the model, or what a library wraps around it to train in several processes.
@@ -50,8 +48,12 @@ def step_losses(
         config: the weights of the parts of the loss.
         device: where the model is.
         dtype: the type of numbers that the encoder computes with.
+        at_once: the most chapters that are computed at once. By default a GPU computes all of a
+            step, and a CPU one after the other: it is no faster with several, and one takes less
+            memory.
     """
-    at_once = len(chapters) if device.type == "cuda" else 1
+    if at_once is None:
+        at_once = max(1, len(chapters)) if device.type == "cuda" else 1
     for first in range(0, len(chapters), at_once):
         together = chapters[first : first + at_once]
         joined = join_chapters(together)
