@@ -77,8 +77,8 @@ def token_tensors(
     members = np.repeat(parts[:, 0] - bounds, sizes) + np.arange(sizes.sum())
     last = max(encoding.n_tokens - 1, 0)
     first = np.minimum(parts[: len(encoding.utterances), 0], last)
-    moved = (torch.from_numpy(array).to(device) for array in (order, members, bounds, first))
-    return TokenTensors(tuple(batches), *moved)
+    arrays = (order, members, bounds, first)
+    return TokenTensors(tuple(batches), *(_move(torch.from_numpy(a), device) for a in arrays))
 
 
 def window_batch(
@@ -94,13 +94,18 @@ def window_batch(
     """
     if all(len(window.ids) == length for window in windows):
         ids = torch.tensor([window.ids for window in windows])
-        return WindowBatch(ids.to(device), None)
+        return WindowBatch(_move(ids, device), None)
     ids = torch.full((len(windows), length), pad)
     mask = torch.zeros_like(ids)
     for row, window in enumerate(windows):
         ids[row, : len(window.ids)] = torch.tensor(window.ids)
         mask[row, : len(window.ids)] = 1
-    return WindowBatch(ids.to(device), mask.to(device))
+    return WindowBatch(_move(ids, device), _move(mask, device))
+
+
+def _move(tensor: Tensor, device: torch.device) -> Tensor:
+    """Returns a tensor on a device, without waiting for what a GPU computes before."""
+    return tensor.to(device, non_blocking=True)
 
 
 def join_encodings(encodings: Sequence[Encoding]) -> Encoding:
