@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
@@ -136,6 +136,37 @@ def printable(name: str | Path) -> str:
     Bytes that are not UTF-8 are replaced, and control characters are escaped.
     """
     return one_line(os.fsencode(name).decode("utf-8", "replace"))
+
+
+def name_paths(paths: Sequence[Path]) -> list[str]:
+    """Returns a name for each path: its end, so long that no other has it.
+
+    >>> name_paths([Path("gap/bm25"), Path("auto/bm25"), Path("lstm")])
+    ['gap/bm25', 'auto/bm25', 'lstm']
+
+    Raises:
+        ValueError: if a file or folder is named twice.
+    """
+    whole = [path.resolve() for path in paths]
+    for number, own in enumerate(whole):
+        if own in whole[:number]:
+            raise ValueError(f"{printable(paths[number])}: found a second time, expected it once")
+    return [printable(name) for name in shortest_ends(whole)]
+
+
+def shortest_ends(paths: Sequence[Path]) -> list[str]:
+    """Returns the end of each path, so long that no other has it; the paths differ.
+
+    >>> shortest_ends([Path("/gap/corpus"), Path("/auto/corpus"), Path("/auto/mined")])
+    ['gap/corpus', 'auto/corpus', 'mined']
+    """
+    parts = [path.parts for path in paths]
+    ends: list[str] = []
+    for number, own in enumerate(parts):
+        others = parts[:number] + parts[number + 1 :]
+        least = (n for n in range(1, len(own)) if own[-n:] not in [o[-n:] for o in others])
+        ends.append("/".join(own[-next(least, len(own)) :]))
+    return ends
 
 
 def one_line(text: str) -> str:

@@ -1,18 +1,39 @@
-"""Models of the Hugging Face Hub: what was downloaded earlier, else from the network.
+"""A name -> a model: a folder, or one of the Hugging Face Hub.
+
+Of the Hub, what was downloaded earlier is taken, else the network is asked.
 
 Any room may import this module.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from miner.files import reason_of
 
 Loaded = TypeVar("Loaded")
 
+_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 _SECONDS = 10  # before the Hub counts as out of reach; the library alone tries for minutes
+
+
+def find_folder(name: str) -> Path | None:
+    """Returns the folder of a name; None if there is none and the name may be one on the Hub.
+
+    Raises:
+        ValueError: if it is a file, or can only be a folder and there is none.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.exists():
+        raise ValueError("it is a file")
+    if _NAME.fullmatch(name) is None:
+        raise ValueError("there is no such folder")
+    return None
 
 
 def load_from_hub(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:

@@ -9,6 +9,7 @@ from miner.files import (
     file_signature,
     json_line,
     json_rows,
+    name_paths,
     read_text,
     refuse_another,
     refuse_existing,
@@ -121,3 +122,10 @@ def test_rows_come_back_with_their_places(tmp_path):
 def test_a_file_is_named_with_the_beginning_of_its_digest(tmp_path):
     # The digest of sha256sum for an empty file.
     assert file_signature(tmp_path / "tags.jsonl", sha256_of(b"")) == "tags.jsonl@e3b0c442"
+
+
+def test_names_are_as_long_as_they_must_be(tmp_path):
+    one, other, third = (tmp_path / part for part in ("a/x/m", "b/x/m", "b/y"))
+    assert name_paths([one, other, third]) == ["a/x/m", "b/x/m", "y"]
+    with pytest.raises(ValueError, match=r"m: found a second time, expected it once$"):
+        name_paths([one, tmp_path / "b" / ".." / "a" / "x" / "m"])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miner.files import printable, reason_of
-from miner.hub import load_from_hub
+from miner.hub import find_folder, load_from_hub
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from miner.generation.tokens import TurnTokens
 
 _NO_LIMIT = 2**31
-_HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
 
 def load_pretrained(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -33,13 +30,8 @@ def load_pretrained(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase
     """
     try:
         with quiet():
-            folder = Path(name).expanduser()
-            if folder.is_dir():
+            if folder := find_folder(name):
                 return _load(str(folder), True)
-            if folder.exists():
-                raise ValueError("it is a file")
-            if _HUB_NAME.fullmatch(name) is None:
-                raise ValueError("there is no such folder")
             return load_from_hub(name, _load)
     except Exception as error:  # the library raises errors of many kinds
         raise ValueError(

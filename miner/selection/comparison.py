@@ -13,7 +13,7 @@ from miner.examples.example import (
     refuse_shared_books,
     refuse_too_few,
 )
-from miner.files import printable
+from miner.files import name_paths
 from miner.selection.choices import Choice, DrawnBatch, ShownContext
 from miner.selection.method_folder import load_method, read_curve, read_record
 from miner.selection.methods import Step
@@ -105,7 +105,7 @@ def compare_methods(
             trained on a book of the examples or on the examples, or if there are too few.
         OSError: if a file cannot be read.
     """
-    names = name_folders(folders)
+    names = name_paths(folders)
     records = read_records(folders)
     for name, record in zip(names, records, strict=True):
         where = f"{name} on {found.name}"
@@ -139,37 +139,6 @@ def read_records(folders: Sequence[Path]) -> list[dict[str, Any]]:
         ValueError: if a folder holds no method; names it.
     """
     return [read_record(folder) for folder in folders]
-
-
-def name_folders(folders: Sequence[Path]) -> list[str]:
-    """Returns a name for each folder: the end of its path, so long that no other has it.
-
-    >>> name_folders([Path("gap/bm25"), Path("auto/bm25"), Path("lstm")])
-    ['gap/bm25', 'auto/bm25', 'lstm']
-
-    Raises:
-        ValueError: if a folder is named twice.
-    """
-    whole = [folder.resolve() for folder in folders]
-    for number, own in enumerate(whole):
-        if own in whole[:number]:
-            raise ValueError(f"{printable(folders[number])}: found a second time, expected it once")
-    return [printable(name) for name in shortest_ends(whole)]
-
-
-def shortest_ends(paths: Sequence[Path]) -> list[str]:
-    """Returns the end of each path, so long that no other has it; the paths differ.
-
-    >>> shortest_ends([Path("/gap/corpus"), Path("/auto/corpus"), Path("/auto/mined")])
-    ['gap/corpus', 'auto/corpus', 'mined']
-    """
-    parts = [path.parts for path in paths]
-    ends: list[str] = []
-    for number, own in enumerate(parts):
-        others = parts[:number] + parts[number + 1 :]
-        least = (n for n in range(1, len(own)) if own[-n:] not in [o[-n:] for o in others])
-        ends.append("/".join(own[-next(least, len(own)) :]))
-    return ends
 
 
 def _scored(found: SourceExamples, records: Sequence[Mapping[str, Any]], scoring: Scoring) -> str:

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from miner import hub
 from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.files import json_line, parse_json, printable, read_text, reason_of
-from miner.hub import load_from_hub
 from miner.selection.words import join_turns
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ DTYPE_HELP = (
 )
 _RECORD = "encoder.json"
 _MODULES = "modules.json"  # of a folder of sentence-transformers
-_HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 _HUB_OWNER = "sentence-transformers"  # of a name on the Hub without an owner, as in that library
 # Tokens, with padding, in one batch. On a processor 1,024 to 2,048 are the fastest (a third faster
 # than 32 texts with MiniLM); a GPU is full with some ten thousand.
@@ -88,13 +87,8 @@ def find_folder(name: str) -> Path | None:
         ValueError: if the name is that of a file or a package with several encoders, or can be none
             but that of a folder, and there is no such folder.
     """
-    path = Path(name).expanduser()
-    if path.is_dir():
-        return path
-    if path.exists():
-        raise ValueError("it is a file")
-    if _HUB_NAME.fullmatch(name) is None:
-        raise ValueError("there is no such folder")
+    if folder := hub.find_folder(name):
+        return folder
     package = name.replace("-", "_")
     spec = find_spec(package) if package.isidentifier() else None
     if spec is None or not spec.submodule_search_locations:
@@ -108,7 +102,7 @@ def find_folder(name: str) -> Path | None:
 
 def _load_from_hub(name: str, kind: type[SentenceTransformer]) -> SentenceTransformer:
     full = name if "/" in name else f"{_HUB_OWNER}/{name}"
-    return load_from_hub(full, lambda name, here: kind(name, local_files_only=here))
+    return hub.load_from_hub(full, lambda name, here: kind(name, local_files_only=here))
 
 
 @contextmanager

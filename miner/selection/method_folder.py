@@ -99,10 +99,12 @@ def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step
         if turns is None
         else f"{turns + 1} turn{'s' * (turns > 0)} before the response"
     )
+    learns = find_method(record["method"]).learns
+    verb = "was trained on" if learns else "learns nothing; it was given"
     text = [
         f"# {record['method']}: a method of response selection",
         "",
-        f"It was trained on {trained['examples']:,} pairs of {len(trained['books']):,} books "
+        f"It {verb} {trained['examples']:,} pairs of {len(trained['books']):,} books "
         f"(`{', '.join([trained['source'], *trained['chosen']])}`, SHA-256 "
         f"`{trained['sha256'][:16]}…`), with seed "
         f"{record['seed']}. A context is {context}.",
@@ -110,10 +112,12 @@ def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step
         f"Options:\n\n{options}" if options else "It has no options.\n",
     ]
     accuracies = [step.accuracy for step in steps if step.accuracy is not None]
+    # A method that is trained in one step has nothing to choose from.
+    chosen = ", on which it was chosen" if len(accuracies) > 1 else ""
     if judged is not None and accuracies:
         text += [
-            f"1-of-100 accuracy on {judged['examples']:,} other pairs (`{judged['source']}`), on "
-            f"which it was chosen: {max(accuracies):.3f}. `{CURVE}` has the way there.",
+            f"1-of-100 accuracy on {judged['examples']:,} other pairs (`{judged['source']}`)"
+            f"{chosen}: {max(accuracies):.3f}. `{CURVE}` has the way there.",
             "",
         ]
     text += [

@@ -164,6 +164,25 @@ def test_a_bad_training_is_refused_in_one_line(corpus, tmp_path, words, message)
     assert not (tmp_path / "out").exists() and not (tmp_path / "out.partial").exists()
 
 
+def test_what_learns_nothing_and_what_is_chosen_is_said(corpus, tmp_path):
+    pytest.importorskip("sentence_transformers")
+    from encoders import encoder
+
+    validation = ("--validation", f"{corpus}:validation")
+    given = {"sim": ("--encoder", encoder()), "tf-idf": (), "rnn": ("--epochs", 2)}
+    verbs = {"sim": "learns nothing; it was given ", "tf-idf": "", "rnn": ""}
+    for method, more in given.items():
+        out = tmp_path / method
+        words = ("selection", "train", method, f"{corpus}:train", *validation, *more)
+        lines = said(*words, "-o", out).splitlines()
+        first = next(line for line in lines if line.startswith(f"{method} learn"))
+        assert first.startswith(f"{method} {verbs[method] or 'learned from '}")
+        card = " ".join((out / "README.md").read_text().split())
+        assert f"It {verbs[method] or 'was trained on '}" in card
+        # Methods of one step have nothing to choose from.
+        assert ("on which it was chosen" in card) == (method == "rnn")
+
+
 @pytest.mark.parametrize("method", ["sim", "map", "sentence"])
 def test_an_encoder_that_cannot_be_loaded_is_refused_in_one_line(method, corpus, tmp_path):
     pytest.importorskip("transformers")

@@ -9,7 +9,7 @@ from miner.examples.example import Example
 from miner.examples.part import Part
 from miner.examples.sources import SourceExamples
 from miner.selection.choices import DrawnBatch
-from miner.selection.comparison import compare_methods, name_folders
+from miner.selection.comparison import compare_methods
 from miner.selection.method_folder import TrainedMethod, load_method, read_curve
 from miner.selection.methods import describe_methods, find_method
 from miner.selection.papers import PUBLISHED
@@ -170,13 +170,6 @@ def test_a_damaged_method_and_a_damaged_curve_are_refused(tmp_path):
     (folder / "numbers.npz").write_bytes(b"none")
     with pytest.raises(ValueError, match=r"m: cannot be loaded: [^\n]+$"):
         compare_methods([folder], FOUND, SCORING)
-
-
-def test_names_are_as_long_as_they_must_be(tmp_path):
-    one, other, third = (tmp_path / part for part in ("a/x/m", "b/x/m", "b/y"))
-    assert name_folders([one, other, third]) == ["a/x/m", "b/x/m", "y"]
-    with pytest.raises(ValueError, match=r"m: found a second time, expected it once$"):
-        name_folders([one, tmp_path / "b" / ".." / "a" / "x" / "m"])
 
 
 def test_a_task_without_all_examples_is_noted(methods):

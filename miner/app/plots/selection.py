@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from miner.app.plots.style import GREY, INK, SMALL, Look, choose_looks, new_figure, tidy
-from miner.selection.comparison import ComparedMethod, Comparison, shortest_ends
+from miner.files import shortest_ends
+from miner.selection.comparison import ComparedMethod, Comparison
 from miner.selection.scoring import Score
 
 _PANEL, _ROW = 2.6, 0.34  # width of a panel and height of a row, in inches

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from miner.app.tables.layout import Shown, divide_columns, label_texts, new_table
 from miner.examples.part import describe_part, describe_size
+from miner.selection.methods import find_method
 
 if TYPE_CHECKING:
     from miner.selection.choices import ShownContext
@@ -37,9 +38,11 @@ def describe_training(record: Mapping[str, Any], steps: Sequence[Step]) -> str:
     trained, last = record["train"], steps[-1]
     speed = last.n_pairs / last.seconds if last.seconds else 0
     rate = f"{speed:,.0f}" if speed >= _FAST else f"{speed:.1f}"
+    begins = f"{record['method']} learned from {describe_size(trained)}"
+    if not find_method(record["method"]).learns:
+        begins = f"{record['method']} learns nothing; it was given {describe_size(trained)}"
     lines = [
-        f"{record['method']} learned from {describe_size(trained)} in {last.seconds:,.1f} s, "
-        f"{rate} pairs a second",
+        f"{begins} in {last.seconds:,.1f} s, {rate} pairs a second",
         f"  {describe_part(trained)}",
     ]
     known = [step for step in steps if step.accuracy is not None]

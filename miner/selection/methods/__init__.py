@@ -6,7 +6,8 @@ docstring describes it. The module has
 - `Options`: a frozen dataclass whose fields have defaults and `Annotated` help (`Option`);
 - `train(training, folder)`: learns from `training` (see `Training`) and writes the files of the
   method into a folder that exists; it may keep what it needs to continue in `training.state`;
-- `load(folder)`: returns the `Method` of such a folder.
+- `load(folder)`: returns the `Method` of such a folder;
+- `LEARNS`: False if it takes nothing from the examples; may be left out.
 
 A new module here is a new method of `miner selection`.
 """
@@ -90,6 +91,11 @@ class Training:
 @dataclass(frozen=True, slots=True)
 class MethodKind(Kind):
     """A kind of method: a module of this package."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether it takes anything from the examples."""
+        return getattr(self.module, "LEARNS", True)
 
     def train(self, training: Training, folder: Path) -> None:
         """Trains the method and writes its files into a folder."""

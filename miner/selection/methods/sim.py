@@ -26,6 +26,8 @@ from miner.selection.embeddings import (
 )
 from miner.selection.methods import Training
 
+LEARNS = False
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

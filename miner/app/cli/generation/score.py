@@ -91,17 +91,17 @@ def command(
     miner generation score trf.csv gpt2.csv --reference corpus --vectors wiki.vec
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.generation import tabulate_answers, tabulate_published
+    from miner.files import name_paths
     from miner.generation.answers import read_answers
     from miner.generation.comparison import compare_answers
     from miner.generation.papers import PUBLISHED
     from miner.generation.reference import make_reference
     from miner.generation.scoring import Scoring
     from miner.generation.words import nltk_version
-    from miner.selection.comparison import name_folders
 
     nltk_version()  # its absence is told at once
     answers = {
-        name: read_answers(path) for name, path in zip(name_folders(paths), paths, strict=True)
+        name: read_answers(path) for name, path in zip(name_paths(paths), paths, strict=True)
     }
     found = open_source(reference, None, "train", language, books, mirror)
     with CountBar("reference", as_json) as bar:
