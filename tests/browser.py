@@ -101,6 +101,11 @@ def chromium() -> Iterator:
             browser.close()
 
 
+def wait_for_paint(page) -> None:
+    """Waits until what was changed is painted: what a browser has not laid out has no text yet."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
 def opened(
     browser,
     file: Path,

@@ -11,6 +11,7 @@ from browser import (
     PHONE,
     opened,
     seconds_to_first_chapter,
+    wait_for_paint,
 )
 from helpers import SAMPLE, annotations_of_sample, run
 
@@ -217,6 +218,7 @@ def test_the_panel_has_the_turns_and_pairs_of_the_conversation(page, layers):
     conversation = layers[1].chapters[1].conversations[0]
     assert text(page, "#panel-heading") == "Conversation 1"
     assert page.locator(".turns > li").count() == conversation.last
+    wait_for_paint(page)
     pairs = page.locator(".pair").all_inner_texts()
     assert len(pairs) == len(conversation.pairs)
     right = [pair for pair in conversation.pairs if pair.cause == ""]

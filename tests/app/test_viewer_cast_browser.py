@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, opened
+from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, opened, wait_for_paint
 from helpers import DATA, annotations_of_sample, run
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -44,6 +44,7 @@ def page(browser, file):
 def press(page, *keys):
     for key in keys:
         page.keyboard.press(key)
+    wait_for_paint(page)
 
 
 def test_the_first_span_of_a_turn_has_the_name_of_its_speaker(page):
