@@ -201,6 +201,15 @@ def mix_responses(examples: Sequence[Example], share: float, seed: int) -> list[
     return found
 
 
+def share_of_the_gap(sets: dict[str, list[Example]]) -> dict[str, float]:
+    """The share of each miner's pairs that the gap finds, too: the same turns, of one chapter."""
+    keys = {
+        name: {(one.book, one.chapter, *one.context, one.response) for one in examples}
+        for name, examples in sets.items()
+    }
+    return {name: len(found & keys["gap"]) / max(1, len(found)) for name, found in keys.items()}
+
+
 def draw(examples: Sequence[Example], n: int, seed: int) -> list[Example]:
     """`n` of the examples at random, in their order."""
     chosen = sorted(random.Random(seed).sample(range(len(examples)), min(n, len(examples))))
@@ -267,8 +276,11 @@ def ask(options: argparse.Namespace) -> list[dict[str, Any]]:
         for n in [options.pairs, None] if options.all else [options.pairs]:
             found: dict[str, dict[str, dict[str, list[Outcome]]]] = {}
             sizes: dict[str, int] = {}
+            shared: dict[str, float] = {}
             for seed in range(options.seeds):
-                for name, examples in sets_of(options.work, seed, options.mixed).items():
+                sets = sets_of(options.work, seed, options.mixed)
+                shared = shared or share_of_the_gap(sets)
+                for name, examples in sets.items():
                     if options.miner and name not in (*options.miner, "gap"):
                         continue
                     some = draw(examples, n, seed) if n else examples
@@ -281,7 +293,7 @@ def ask(options: argparse.Namespace) -> list[dict[str, Any]]:
                             by.setdefault(what, []).append(outcome)
                     print(f"{method} {name} seed {seed}: done", file=sys.stderr, flush=True)
             for source, by_miner in found.items():
-                rows += rows_of(source, method, by_miner, sizes, sources[source])
+                rows += rows_of(source, method, by_miner, sizes, shared, sources[source])
     return rows
 
 
@@ -290,15 +302,20 @@ def rows_of(
     method: str,
     by_miner: dict[str, dict[str, list[Outcome]]],
     sizes: dict[str, int],
+    shared: dict[str, float],
     judged: list[Example],
 ) -> list[dict[str, Any]]:
-    """The scores of each miner, the mean over the seeds, and its difference to the gap."""
+    """The scores of each miner, the mean over the seeds, and its difference to the gap.
+
+    Beside them stands the share of all its pairs that the gap finds, too.
+    """
     means = {
         name: {what: mean_outcome(of) for what, of in by.items()} for name, by in by_miner.items()
     }
     rows = []
     for name, by in means.items():
         row: dict[str, Any] = {"on": source, "method": method, "miner": name, "pairs": sizes[name]}
+        row["of the gap"] = f"{shared[name]:.0%}"
         for what in SHOWN:
             row[what] = written(score_outcome(by[what], judged, SCORING))
         if name != "gap":
@@ -345,7 +362,7 @@ def main() -> None:
     options.method = options.method or ["tf-idf", "map"]
     mine_all(options.books, options.work, every=options.every)
     rows = ask(options)
-    columns = ["on", "method", "miner", "pairs", *SHOWN, "over the gap"]
+    columns = ["on", "method", "miner", "pairs", "of the gap", *SHOWN, "over the gap"]
     print("| " + " | ".join(columns) + " |")
     print("|---" * len(columns) + "|")
     for row in rows:
