@@ -67,6 +67,7 @@ from miner.models.tagger.run_folder import (
 )
 from miner.models.tagger.steps import step_losses
 from miner.models.tagger.training import (
+    LARGEST_GRADIENT,
     epoch_order,
     new_optimizer,
     new_schedule,
@@ -76,7 +77,6 @@ from miner.models.tagger.training import (
 from miner.models.tagger.training_config import TrainingConfig
 from miner.models.tagger.training_data import VersionedChapters, read_training_data
 
-_LARGEST_GRADIENT = 1.0  # the norm to which gradients are clipped
 Item = TypeVar("Item")
 
 
@@ -278,7 +278,7 @@ def run(
                     total_loss += part.loss.detach()  # taking its value would wait for the GPU
                     n_tags += part.n_tags
                     n_tokens += part.n_tokens
-                accelerator.clip_grad_norm_(wrapped.parameters(), _LARGEST_GRADIENT)
+                accelerator.clip_grad_norm_(wrapped.parameters(), LARGEST_GRADIENT)
                 optimizer.step()
                 schedule.step()
                 optimizer.zero_grad()

@@ -52,14 +52,6 @@ def share_of_peak(operations: float, tokens_per_second: float) -> float | None:
     return tokens_per_second * operations / peak if peak else None
 
 
-def name_device() -> str:
-    """Returns the name of the GPU, or "the processor, N threads"."""
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_name()
-    n = torch.get_num_threads()
-    return f"the processor, {n} thread{'s' * (n > 1)}"
-
-
 def _count_layers(module: torch.nn.Module) -> int:
     """The weights of a module without those that are looked up."""
     looked_up = {

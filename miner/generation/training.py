@@ -21,7 +21,8 @@ from miner.generation.model_folder import (
     write_card,
     write_weights,
 )
-from miner.generation.pace import count_operations, name_device, share_of_peak
+from miner.generation.pace import count_operations, share_of_peak
+from miner.models.tagger.pace import name_device
 from miner.trained_folder import begin_state, finish_state, make_anew, write_curve
 from miner.version import __version__
 

@@ -11,25 +11,22 @@ of the peak is that of the encoder's own work, as `miner.models.tagger.pace` cou
 from __future__ import annotations
 
 import argparse
-import sys
 import time
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from miner.generation.pace import name_device
 from miner.models.tagger.config import Expert
 from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
 from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.initialization import new_model
 from miner.models.tagger.model import ConversationTagger
-from miner.models.tagger.pace import Pace, count_operations, find_peak
+from miner.models.tagger.pace import Pace, count_operations, find_peak, name_device
 from miner.models.tagger.prepared_examples import load_training_data
 from miner.models.tagger.steps import step_losses
-from miner.models.tagger.training import new_optimizer, training_dtype, unfreeze
+from miner.models.tagger.training import LARGEST_GRADIENT, new_optimizer, training_dtype, unfreeze
 from miner.models.tagger.training_config import TrainingConfig
 
 WARM_UP = 10  # steps
@@ -56,7 +53,7 @@ def measure(
         for part in step_losses(model, of_step, Expert.TEXT, config, device, dtype):
             (part.loss / size).backward()
             n_tokens += part.n_tokens
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT)
         optimizer.step()
         optimizer.zero_grad()
     wait(device)
@@ -83,14 +80,15 @@ def main() -> None:
     parser.add_argument("--weak-tagger", default="tuned-gap", help="likewise")
     options = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    choices = {
-        "encoder": options.encoder,
-        "encoder_layers": options.encoder_layers,
-        "test_split": options.test_split,
-        "weak": tuple(options.weak),
-        "weak_tagger": options.weak_tagger,
-    }
-    config = TrainingConfig(**choices, epochs=1, structure_epochs=1)
+    config = TrainingConfig(
+        encoder=options.encoder,
+        encoder_layers=options.encoder_layers,
+        test_split=options.test_split,
+        weak=tuple(options.weak),
+        weak_tagger=options.weak_tagger,
+        epochs=1,
+        structure_epochs=1,
+    )
     model, tokenizer = new_model(config)
     model.to(device)
     dtype = training_dtype(options.dtype, device.type)
@@ -106,8 +104,7 @@ def main() -> None:
     print(f"{'batch':>6} {'tokens/s':>10} {'ratio':>6} {'share of peak':>14} {'ms a step':>10}")
     first = None
     for batch in batches:
-        of_batch = TrainingConfig(**choices, epochs=1, structure_epochs=1, batch=batch)
-        pace = measure(model, chapters, of_batch, options.steps, dtype)
+        pace = measure(model, chapters, replace(config, batch=batch), options.steps, dtype)
         first = first or pace.tokens_per_second
         share = pace.share_of_peak
         print(

@@ -73,6 +73,14 @@ def find_peak(device: torch.device) -> float | None:
     return peak_of(torch.cuda.get_device_name(device)) if device.type == "cuda" else None
 
 
+def name_device() -> str:
+    """Returns the name of the GPU, or "the processor, N threads"."""
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    n = torch.get_num_threads()
+    return f"the processor, {n} thread{'s' * (n > 1)}"
+
+
 def peak_of(name: str) -> float | None:
     """Returns the operations of a GPU in a second by its name; None for an unknown one.
 

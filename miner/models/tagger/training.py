@@ -14,6 +14,7 @@ from miner.models.tagger.initialization import find_encoder_layers
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.training_config import TrainingConfig
 
+LARGEST_GRADIENT = 1.0  # the norm to which gradients are clipped
 _WEIGHT_DECAY = 0.01
 _WARM_UP = 0.1  # share of the steps in which the learning rates rise
 
