@@ -48,7 +48,7 @@ def chapters_loss(
     if not alike or not speaker_weight:
         return loss
     sizes = [len(part.scores) for part in sequences]
-    of_sequences = torch.cat(list(speakers)).split(sizes)
+    of_sequences = list(torch.cat(list(speakers)).split(sizes))
     each = _speaker_losses(
         pad_sequence(alike, batch_first=True),
         pad_sequence(of_sequences, batch_first=True, padding_value=-1),
