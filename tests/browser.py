@@ -123,7 +123,7 @@ def opened(
         reduced_motion="reduce",
     )
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)
     page.add_init_script(PAINTED)
     page.goto(file.resolve().as_uri() + at)
     page.wait_for_selector("html[data-painted]", state="attached")

@@ -3,10 +3,10 @@
 import json
 import subprocess
 import sys
-import time
 
 import numpy as np
 from click.testing import CliRunner
+from helpers import wait_until
 
 from miner.app.cli.main import main
 from miner.corpus.export import find_format
@@ -73,10 +73,9 @@ def started(books, tmp_path, *words, n_done=4, tagger="gap"):
         text=True,
         start_new_session=True,
     )
-    end = time.monotonic() + 60
-    while len(shards_of(tmp_path / "deep" / "out.partial")) < n_done:
-        assert time.monotonic() < end and process.poll() is None
-        time.sleep(0.01)
+    partial = tmp_path / "deep" / "out.partial"
+    wait_until(lambda: len(shards_of(partial)) >= n_done or process.poll() is not None)
+    assert process.poll() is None
     return process
 
 

@@ -138,6 +138,14 @@ def interrupted_after(work, n):
     return some
 
 
+def wait_until(is_so: Callable[[], object], pause: float = 0.02) -> None:
+    """Waits until something is so, for as long as a busy machine may need."""
+    end = time.monotonic() + 300
+    while not is_so():
+        assert time.monotonic() < end, "waited for 300 s"
+        time.sleep(pause)
+
+
 def touch(folder, *names):
     for name in names:
         path = folder / name

@@ -31,7 +31,7 @@ from annotator_helpers import (
     tagged_as,
 )
 from bs4 import BeautifulSoup
-from helpers import ANNOTATIONS, failed
+from helpers import ANNOTATIONS, failed, wait_until
 
 from miner.annotation.derivation import derive_tags
 from miner.app.annotator import server as server_module
@@ -439,7 +439,7 @@ def test_the_command_ends_on_a_signal_and_says_what_was_saved(tmp_path, end):
     with command("--chapter", 1, "-o", path, "--tagger", "gap", "--no-open") as (miner, browser):
         assert browser.edit("accept", 1).status == 200
         miner.send_signal(end)
-        out, err = miner.communicate(timeout=10)
+        out, err = miner.communicate(timeout=60)
         assert (miner.returncode, err) == (0, "")
         assert out == f"{path}: chapter 1, 1 of 38 spans saved\n"
     assert len(read_rows(path, "sample")) == 1
@@ -453,9 +453,7 @@ def test_the_command_opens_the_browser(tmp_path):
     look.chmod(0o755)
     words = ("--chapter", 1, "-o", tmp_path / "s.jsonl")
     with command(*words, BROWSER=f"{look} %s") as (_, browser):
-        deadline = time.monotonic() + 10
-        while not seen.exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(seen.exists)
         wanted = f"http://127.0.0.1:{browser.port}/chapters/1?token={browser.token}\n"
         assert seen.read_text() == wanted
         assert browser.ask("POST", "/done", {}).status == 200
@@ -626,7 +624,7 @@ def test_a_request_that_is_not_complete_in_time_is_dropped(path, monkeypatch, ki
             client.sendall(head.encode() + UNFINISHED[kind])
             answer, begun = b"", time.monotonic()
             client.settimeout(0.1)
-            while time.monotonic() - begun < 5:
+            while time.monotonic() - begun < 30:
                 with suppress(TimeoutError, ConnectionError):
                     if not (part := client.recv(1000)):
                         break
@@ -634,7 +632,7 @@ def test_a_request_that_is_not_complete_in_time_is_dropped(path, monkeypatch, ki
                     continue
                 with suppress(ConnectionError):
                     client.sendall(b"x")
-            assert time.monotonic() - begun < 5
+            assert time.monotonic() - begun < 30
         wanted = {"header": b"", "right": b" 408 ", "wrong": b" 403 "}
         assert wanted["header" if kind == "header" else token] in answer
         assert browser.state()["progress"]["decided"] == 0

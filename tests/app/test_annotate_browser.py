@@ -107,7 +107,7 @@ def browser(started):
         page.said = []
         page.on("console", lambda message: page.said.append(message.text))
         page.on("pageerror", lambda error: page.said.append(str(error)))
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         page.goto(url)
         page.wait_for_selector("#chapter .here")
         return page

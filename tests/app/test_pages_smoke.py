@@ -52,5 +52,5 @@ def test_the_annotator_opens_and_saves_an_answer(browser, tmp_path):
         page.wait_for_selector("#naming")
         page.keyboard.type("Ruth")
         page.keyboard.press("Enter")
-        page.locator("#progress-text", has_text="1 of 11").wait_for(timeout=10_000)
+        page.locator("#progress-text", has_text="1 of 11").wait_for(timeout=60_000)
     assert [(row.speaker, row.conversation) for row in read_rows(path, "7")] == [("Ruth", 1)]

@@ -7,13 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import asdict
 
 import pytest
 from build_helpers import RECIPE, digests, recipe_of
 from click.testing import CliRunner
-from helpers import DATA
+from helpers import DATA, wait_until
 from shelf import novel, sentence, write_shelf
 
 from miner.app.cli.main import main
@@ -226,10 +225,7 @@ def started(recipe, out, until):
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    end = time.monotonic() + 60
-    while not until() and process.poll() is None:
-        assert time.monotonic() < end
-        time.sleep(0.001)
+    wait_until(lambda: until() or process.poll() is not None, pause=0.001)
     return process
 
 

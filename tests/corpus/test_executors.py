@@ -5,11 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
-from helpers import ROOT
+from helpers import ROOT, wait_until
 
 from miner.corpus.executors import LocalExecutor
 
@@ -114,13 +113,6 @@ def test_processes_end_when_their_parent_is_killed(tmp_path, after):
     parent.wait()
     wait_until(lambda: not others(parent.pid) and not list(tmp_path.iterdir()))
     parent.stdout.close()
-
-
-def wait_until(is_so):
-    end = time.monotonic() + 20
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def others(session):

@@ -15,7 +15,7 @@ import pytest
 from build_helpers import digests, recipe_of
 from corpus_helpers import MINER, bytes_of, shards_of
 from encoders import save_checkpoint
-from helpers import DATA, ROOT, SAMPLE
+from helpers import DATA, ROOT, SAMPLE, wait_until
 from shelf import write_shelf
 
 import miner
@@ -214,18 +214,16 @@ def test_a_machine_that_dies_in_the_middle_costs_nothing(
 
         place = ray.get_runtime_context().get_node_id()
         (places / f"{place}-{book_spans.book.id}").touch()
+        wait_until(lambda: len({path.name.partition("-")[0] for path in places.iterdir()}) == 3)
         return True
 
     options["filters"] = noting
     run = miner.mine_corpus(many_samples, out, executor=executor, **options)
-    for _ in range(3):
+    for _ in range(3):  # none is done before all three machines have begun
         next(run)
-    doomed = nodes[0]
-    wait_until(lambda: list(places.glob(f"{doomed.node_id}-*")))  # it works
-    cluster.remove_node(doomed, allow_graceful=False)
+    cluster.remove_node(nodes[0], allow_graceful=False)
     run.finish()
     assert run.set_aside == []
-    assert len({path.name.partition("-")[0] for path in places.iterdir()}) == 3
     options["filters"] = noting_nothing(noting)
     assert bytes_of(out) == mined(tmp_path / "local", many_samples, **options)[0]
 
@@ -253,6 +251,8 @@ def shelf(tmp_path_factory):
 class Sticking:
     """An executor one of whose machines sticks fast in its second call of a stage.
 
+    The other machines wait in their second call until it does, so that it has one.
+
     Attributes:
         executor: does the work.
         calls: a folder for a file for each call: the stage, the node, and which call of it.
@@ -263,8 +263,14 @@ class Sticking:
     calls: Path
     node_of: dict[str, str]
 
+    def stuck(self, stage):
+        """The file that says that the stage's node sticks fast."""
+        return self.calls / f"{stage}-{self.node_of[stage]}-1"
+
     def map(self, function, items):
-        stage, calls, doomed = type(function).__name__, self.calls, self.node_of
+        stage, calls = type(function).__name__, self.calls
+        doomed = self.node_of.get(stage)
+        stuck = doomed and self.stuck(stage)
 
         def call(item):
             import ray
@@ -272,7 +278,9 @@ class Sticking:
             node = ray.get_runtime_context().get_node_id()
             n = len([*calls.glob(f"{stage}-{node}-*")])
             (calls / f"{stage}-{node}-{n}").touch()
-            if n and doomed.get(stage) == node:
+            if n and stuck:
+                wait_until(stuck.exists)
+            if n and doomed == node:
                 time.sleep(600)
             return function(item)
 
@@ -298,7 +306,8 @@ def test_machines_that_die_in_a_build_cost_nothing(cluster, shelf, tmp_path):
     )
     build.start()
     for stage, node in dying.items():
-        wait_until((calls / f"{stage}-{node.node_id}-1").exists)  # one book is done, and one is not
+        wait_until(lambda: executor.stuck(stage).exists() or not build.is_alive())  # noqa: B023
+        assert executor.stuck(stage).exists()  # one book is done, and one is not
         cluster.remove_node(node, allow_graceful=False)
     build.join()
     assert built and built[0].set_aside == ()
@@ -405,10 +414,3 @@ def test_ray_says_nothing_of_its_own(ray, tmp_path):
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (f"[0, ChildProcessError({KILLED!r}), 2]\n", "")
-
-
-def wait_until(is_so):
-    end = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)
