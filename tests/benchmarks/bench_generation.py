@@ -1,8 +1,8 @@
 """Asks whether better mining teaches a machine to talk better: one model, several miners.
 
     python tests/benchmarks/bench_generation.py --books DIR --work DIR [--vectors NAME]
-        [--every 3] [--pairs 20000] [--seeds 1] [--true 20000] [--option NAME=VALUE]
-        [--tuning NAME=VALUE] [--decoding greedy] [-o FILE]
+        [--every 3] [--pairs 20000 | --words 1000000] [--seeds 1] [--true 20000]
+        [--option NAME=VALUE] [--tuning NAME=VALUE] [--decoding greedy] [-o FILE]
 
 The models of GD, section 5: a Transformer from scratch learns from the pairs of each miner
 ("zero-shot", ZS) and is then fine-tuned on true pairs ("FT"); a baseline (B) learns from as many
@@ -12,7 +12,8 @@ to stop at the least loss, test to judge on.
 The miners read the same English books, every n-th of those that are neither in dev and test nor by
 one of their authors: GD's own rule on whole paragraphs ("paragraphs"), the gap of 150 characters on
 this project's spans ("gap") and the trained tagger ("tagger"). As many pairs of each are drawn by
-the seed, and learned from for as many steps at most.
+the seed, and learned from for as many steps at most. The pairs of some miners are longer than those
+of others: with --words, the pairs drawn of each hold as many words.
 
 Beside the metrics stands what the models lose: nats for a word of the true responses, which does
 not depend on the tokens of a model, on the responses that all of them read whole, and the
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import sys
 from collections.abc import Sequence
@@ -79,15 +81,10 @@ class Run:
         """Of its folder, and in tables."""
         return " ".join(filter(None, (self.group, self.miner)))
 
-    def folder(self, work: Path) -> Path:
-        """Where it is kept."""
-        return work / "models" / f"{self.name.replace(' ', '-')}-{self.seed}"
-
-
-def runs_of(seed: int) -> list[Run]:
-    """The models of a seed; a fine-tuned one comes after the one it begins from."""
-    zero = [Run(SCRATCH, name, seed) for name in MINERS]
-    return [*zero, *(Run(TUNED, name, seed) for name in MINERS), Run(BASELINE, "", seed)]
+    @property
+    def folder(self) -> str:
+        """The name of its folder."""
+        return f"{self.name.replace(' ', '-')}-{self.seed}"
 
 
 class Bench:
@@ -95,6 +92,8 @@ class Bench:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.work = options, options.work
+        size = f"{options.words}-words" if options.words else f"{options.pairs}-pairs"
+        self.models, self.answers = (self.work / kind / size for kind in ("models", "answers"))
         self.true = {split: self.read_true(split) for split in ("train", "dev", "test")}
         self.decoding = Decoding(decoding=options.decoding)
 
@@ -108,26 +107,46 @@ class Bench:
         rows = json.loads(path.read_text(encoding="utf-8"))
         return [Example(**row | {"context": tuple(row["context"])}) for row in rows]
 
+    def runs_of(self, seed: int) -> list[Run]:
+        """The models of a seed; a fine-tuned one comes after the one it begins from."""
+        miners = self.options.miner or MINERS
+        runs = [Run(group, name, seed) for group in (SCRATCH, TUNED) for name in miners]
+        return runs if self.options.miner else [*runs, Run(BASELINE, "", seed)]
+
+    def draw(self, examples: Sequence[Example], seed: int) -> list[Example]:
+        """The pairs that a model from scratch learns from, at random, in their order."""
+        if not self.options.words:
+            return draw(examples, self.options.pairs, seed)
+        order = random.Random(seed).sample(range(len(examples)), len(examples))
+        chosen, n_words = [], 0
+        for i in order:
+            if n_words >= self.options.words:
+                break
+            chosen.append(i)
+            one = examples[i]
+            n_words += len(split_words(one.context[-1])) + len(split_words(one.response))
+        print(f"  {len(chosen):,} pairs, {n_words:,} words", file=sys.stderr, flush=True)
+        return [examples[i] for i in sorted(chosen)]
+
     def train(self, run: Run) -> None:
         """Trains a model, if it is not there."""
-        out = run.folder(self.work)
+        out = self.models / run.folder
         if (out / "training.json").exists():
             return
         values: dict[str, Any] = dict(self.options.option)
         kind = find_kind("pretrained" if run.group == TUNED else "transformer")
-        if run.group == SCRATCH:
-            pairs = [pair.example for pair in read_mined(self.work / "mined" / run.miner)]
-            train = Part(draw(pairs, self.options.pairs, run.seed), run.miner)
-        else:
-            most = self.options.true if run.group == TUNED else self.options.pairs
-            train = Part(draw(self.true["train"], most, run.seed), "annotations, train")
-        if run.group == TUNED:
-            values = {
-                "model": str(Run(SCRATCH, run.miner, run.seed).folder(self.work)),
-                **dict(self.options.tuning),
-            }
         out.parent.mkdir(parents=True, exist_ok=True)
         print(f"{run.name}, seed {run.seed}: training", file=sys.stderr, flush=True)
+        if run.group == SCRATCH:
+            pairs = [pair.example for pair in read_mined(self.work / "mined" / run.miner)]
+            train = Part(self.draw(pairs, run.seed), run.miner)
+        elif run.group == TUNED:
+            before = self.models / Run(SCRATCH, run.miner, run.seed).folder
+            values = {"model": str(before), **dict(self.options.tuning)}
+            true = draw(self.true["train"], self.options.true, run.seed)
+            train = Part(true, "annotations, train")
+        else:
+            train = Part(self.draw(self.true["train"], run.seed), "annotations, train")
         train_model(
             kind,
             kind.read_options(values),
@@ -143,20 +162,20 @@ class Bench:
     def answer(self, run: Run) -> list[Answer]:
         """The answers of a model to the test contexts; they are kept."""
         way = self.options.decoding
-        path = self.work / "answers" / f"{run.folder(self.work).name}-{way}.jsonl"
+        path = self.answers / f"{run.folder}-{way}.jsonl"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            trained = load_model(run.folder(self.work))
+            trained = load_model(self.models / run.folder)
             found = answer_examples(trained, self.true["test"], self.decoding, run.seed)
             write_answers(path, found.answers)
         return read_answers(path)
 
     def lose(self, run: Run) -> NDArray[np.float64]:
         """The nats of each test response, not a number for those that the model reads in part."""
-        path = self.work / "answers" / f"{run.folder(self.work).name}.npy"
+        path = self.answers / f"{run.folder}.npy"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            trained = load_model(run.folder(self.work))
+            trained = load_model(self.models / run.folder)
             examples = keep_turns(self.true["test"], trained.history_turns)
             pairs, _ = trained.tokens.encode(examples)
             nats = sum_losses(trained.model, trained.tokens, pairs)[:, 0]
@@ -197,7 +216,7 @@ class Bench:
 
     def compare(self, seed: int) -> AnswerComparison:
         """The metrics of the models of a seed."""
-        runs = runs_of(seed)
+        runs = self.runs_of(seed)
         reference = make_reference(keep_turns(self.true["train"], 0), "annotations, train")
         return compare_answers(
             {run.name: self.answer(run) for run in runs},
@@ -253,7 +272,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for what is made")
     parser.add_argument("--vectors", help="vectors of words, or a sentence encoder")
     parser.add_argument("--every", type=int, default=3, help="which of the books are mined")
-    parser.add_argument("--pairs", type=int, default=20_000, help="pairs of each miner")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--pairs", type=int, default=20_000, help="pairs of each miner")
+    size.add_argument("--words", type=int, help="words of each miner's pairs, in place of --pairs")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--decoding", default="greedy", help="greedy, nucleus or beam")
     parser.add_argument(
@@ -264,18 +285,20 @@ def main() -> None:
     )
     parser.add_argument("--true", type=int, default=20_000, help="true pairs to fine-tune on")
     parser.add_argument("--only", type=int, metavar="SEED", help="train one seed, and no more")
-    parser.add_argument("--miner", action="append", help="train those of these miners, and no more")
+    parser.add_argument(
+        "--miner", action="append", choices=MINERS, help="compare these, without the baseline"
+    )
     parser.add_argument("-o", "--out", type=Path, help="file for the scores (JSON)")
     options = parser.parse_args()
-    mine_all(options.books, options.work, MINERS, options.every)
+    if options.miner and "gap" not in options.miner:
+        parser.error("found no gap among the miners, expected it: differences are those to the gap")
+    mine_all(options.books, options.work, options.miner or MINERS, options.every)
     bench = Bench(options)
     seeds = range(options.seeds) if options.only is None else [options.only]
-    runs = [run for seed in seeds for run in runs_of(seed)]
-    if options.miner:
-        runs = [run for run in runs if run.miner in options.miner]
+    runs = [run for seed in seeds for run in bench.runs_of(seed)]
     for run in runs:
         bench.train(run)
-    if options.miner or options.only is not None:
+    if options.only is not None:
         return
     losses = bench.rows_of_losses(runs)
     print_table(losses)
@@ -284,9 +307,8 @@ def main() -> None:
         print_table(bench.rows_of_losses([run for run in runs if run.seed == seed]))
     print_table(bench.rows_of_answers(runs))
     for run in runs:
-        curve = read_curve(run.folder(options.work))
-        best = best_step(curve)
-        print(f"{run.folder(options.work).name}: best after {best.n_pairs:,} pairs: {best}")
+        best = best_step(read_curve(bench.models / run.folder))
+        print(f"{run.folder}: best after {best.n_pairs:,} pairs: {best}")
     found = [bench.compare(seed) for seed in range(options.seeds)]
     for one in found:
         print_comparison(one)
