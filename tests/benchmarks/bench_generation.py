@@ -13,7 +13,8 @@ The miners read the same English books, every n-th of those that are neither in 
 one of their authors: GD's own rule on whole paragraphs ("paragraphs"), the gap of 150 characters on
 this project's spans ("gap") and the trained tagger ("tagger"). As many pairs of each are drawn by
 the seed, and learned from for as many steps at most. The pairs of some miners are longer than those
-of others: with --words, the pairs drawn of each hold as many words.
+of others: with --words, the pairs drawn of each hold as many words; what no model reads of long
+texts does not count.
 
 Beside the metrics stands what the models lose: nats for a word of the true responses, which does
 not depend on the tokens of a model, on the responses that all of them read whole, and the
@@ -117,14 +118,19 @@ class Bench:
         """The pairs that a model from scratch learns from, at random, in their order."""
         if not self.options.words:
             return draw(examples, self.options.pairs, seed)
+        read = find_kind("transformer").read_options(dict(self.options.option))
         order = random.Random(seed).sample(range(len(examples)), len(examples))
         chosen, n_words = [], 0
         for i in order:
             if n_words >= self.options.words:
                 break
             chosen.append(i)
-            one = examples[i]
-            n_words += len(split_words(one.context[-1])) + len(split_words(one.response))
+            context, response = (
+                split_words(examples[i].context[-1]),
+                split_words(examples[i].response),
+            )
+            n_words += min(len(context), read.longest_context)  # a word has a token or more
+            n_words += min(len(response), read.longest_response)
         print(f"  {len(chosen):,} pairs, {n_words:,} words", file=sys.stderr, flush=True)
         return [examples[i] for i in sorted(chosen)]
 
