@@ -114,6 +114,7 @@ def test_every_row_leads_back_to_the_page(tmp_path, words):
         assert pair["paragraph"] == context[0]["paragraph"]
 
 
+@pytest.mark.slow
 def test_equal_runs_write_equal_bytes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written = []

@@ -100,7 +100,7 @@ def books_of_many_sizes():
 
 
 @pytest.mark.parametrize("way", ["torch", "onnx"])
-@pytest.mark.parametrize("sure", [1.0, 0.6])
+@pytest.mark.parametrize("sure", [pytest.param(1.0, marks=pytest.mark.slow), 0.6])
 def test_the_scores_of_a_book_do_not_depend_on_the_books_beside_it(way, sure, checkpoint, tmp_path):
     folder = shutil.copytree(exported() if way == "onnx" else checkpoint, tmp_path / "tiny")
     change_config(folder, sure=sure)

@@ -348,6 +348,7 @@ def test_the_mean_of_two_runs_is_written_without_training(whole, gold, tmp_path)
     assert record_of(out)["training"]["initialized from"] == " ".join(map(str, runs))
 
 
+@pytest.mark.slow
 def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
     """A run that has stopped and is interrupted before it is finished does not train on."""
     monkeypatch.setattr(BestEpoch, "compare", lambda best, *given: BestEpoch(0, 0.5, 0.1, 0.5))
@@ -373,6 +374,7 @@ def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
     assert load_checkpoint(out).config.start_offset == 0.7
 
 
+@pytest.mark.slow
 def test_a_quantized_run_scores_what_it_stores(quantized, gold):
     found = weights(quantized)
     assert {value.dtype for value in found.values()} == {torch.int8, torch.float16}
