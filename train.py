@@ -25,13 +25,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from miner.errors import InputError
 from miner.extras import import_extra
 
 if __name__ == "__main__":
     for package in ("torch", "transformers", "accelerate", "onnx", "onnxscript", "matplotlib"):
         try:
             import_extra(package, "train")
-        except ValueError as error:
+        except InputError as error:
             raise SystemExit(f"train.py: {error}") from error
 
 import torch
@@ -122,7 +123,7 @@ def tagger(
         config = TrainingConfig(**choices)
         config = config.for_smoke_test() if smoke else config
         if (out is None) == (prepare is None) or (prepare and examples):
-            raise ValueError("expected --out, with or without --examples, or --prepare alone")
+            raise InputError("expected --out, with or without --examples, or --prepare alone")
         if prepare:
             prepare_examples(config, prepare, force)
         elif out:
@@ -317,7 +318,7 @@ def run(
         write_run_record(out, finished)
         try:
             export_encoder(out)
-        except ValueError as error:
+        except InputError as error:
             report_once(f"{error}; tagging with this checkpoint needs PyTorch")
         for name, scores in finished.scores.items():
             for unit in ("B-START", "turn-pair"):
@@ -341,7 +342,7 @@ def errors_in_one_line() -> Iterator[None]:
     """Ends the script with one line where the input is at fault."""
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (InputError, OSError) as error:
         raise SystemExit(f"train.py: {error}") from error
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from heuristic.paragraphs import tag_by_paragraph
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TaggedSpan
+from miner.errors import InputError
 
 # Characters; "The Gutenberg Dialogue Dataset", section 3.2 (Extracting): "is high (above 150)".
 DEFAULT_GAP = 150
@@ -24,7 +25,7 @@ class GapTagger:
     begins no conversation.
 
     Raises:
-        ValueError: if `gap` is negative.
+        InputError: if `gap` is negative.
     """
 
     gap: int = DEFAULT_GAP
@@ -39,7 +40,7 @@ class GapTagger:
     def __post_init__(self) -> None:
         """Checks the gap."""
         if self.gap < 0:
-            raise ValueError(f"found a gap of {self.gap} characters, expected 0 or more")
+            raise InputError(f"found a gap of {self.gap} characters, expected 0 or more")
 
     def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
         """Returns one tagged span per span, without confidence."""
@@ -57,10 +58,10 @@ def gap_tagger(gap: str = "") -> GapTagger:
         gap: the number of characters. If empty it is the published one.
 
     Raises:
-        ValueError: if `gap` is not a whole number from 0.
+        InputError: if `gap` is not a whole number from 0.
     """
     if gap and not gap.isdecimal():
-        raise ValueError(f"found a gap of {gap!r}, expected a number of characters, as in gap:300")
+        raise InputError(f"found a gap of {gap!r}, expected a number of characters, as in gap:300")
     return GapTagger(int(gap) if gap else DEFAULT_GAP)
 
 

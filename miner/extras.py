@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from miner.errors import InputError
 
-class MissingExtraError(ImportError, ValueError):
+
+class MissingExtraError(ImportError, InputError):
     """A package that an extra brings is not installed."""
 
 

@@ -20,6 +20,8 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from miner.errors import InputError
+
 CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
 # The files that decide which tags a checkpoint gives.
 CHECKPOINT = (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, "tokenizer.json", "tokenizer_config.json")
@@ -34,7 +36,7 @@ def read_text(path: Path) -> str:
     """Returns the text of a UTF-8 file, without a byte order mark.
 
     Raises:
-        ValueError: if the bytes are not UTF-8; names the file and the line.
+        InputError: if the bytes are not UTF-8; names the file and the line.
         OSError: if the file cannot be read.
     """
     return decode_text(path.read_bytes(), path)
@@ -48,13 +50,13 @@ def decode_text(content: bytes, path: Path) -> str:
         path: how an error names the file.
 
     Raises:
-        ValueError: if the bytes are not UTF-8; names the file and the line.
+        InputError: if the bytes are not UTF-8; names the file and the line.
     """
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}:{line}: found bytes that are not UTF-8, expected UTF-8"
         ) from error
 
@@ -63,7 +65,7 @@ def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects of a JSON Lines file with their places, "file:line". Skips empty lines.
 
     Raises:
-        ValueError: if a line is not an object or has half a UTF-16 pair, which is no character, or
+        InputError: if a line is not an object or has half a UTF-16 pair, which is no character, or
             as `parse_json` does; names the place.
     """
     # Not splitlines(): it also breaks at separators that may stand inside a JSON string.
@@ -73,9 +75,9 @@ def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         where = f"{printable(path)}:{number}"
         row = parse_json(line, where, "one object")
         if "\\u" in line and _HALF.search(json.dumps(row, ensure_ascii=False)):
-            raise ValueError(f"{where}: found half a character, expected whole ones")
+            raise InputError(f"{where}: found half a character, expected whole ones")
         if not isinstance(row, dict):
-            raise ValueError(f"{where}: found {type(row).__name__}, expected an object")
+            raise InputError(f"{where}: found {type(row).__name__}, expected an object")
         yield where, row
 
 
@@ -88,13 +90,13 @@ def parse_json(text: str, where: str, expected: str) -> Any:  # noqa: ANN401 - a
         expected: what it says was expected.
 
     Raises:
-        ValueError: if the text is not JSON, or has too many levels or too long a number; names the
+        InputError: if the text is not JSON, or has too many levels or too long a number; names the
             place.
     """
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: found {_fault_of_json(error)}, expected {expected}") from error
+        raise InputError(f"{where}: found {_fault_of_json(error)}, expected {expected}") from error
 
 
 def _fault_of_json(error: ValueError | RecursionError) -> str:
@@ -145,12 +147,12 @@ def name_paths(paths: Sequence[Path]) -> list[str]:
     ['gap/bm25', 'auto/bm25', 'lstm']
 
     Raises:
-        ValueError: if a file or folder is named twice.
+        InputError: if a file or folder is named twice.
     """
     whole = [path.resolve() for path in paths]
     for number, own in enumerate(whole):
         if own in whole[:number]:
-            raise ValueError(f"{printable(paths[number])}: found a second time, expected it once")
+            raise InputError(f"{printable(paths[number])}: found a second time, expected it once")
     return [printable(name) for name in shortest_ends(whole)]
 
 
@@ -192,13 +194,13 @@ def refuse_existing(path: Path, force: bool) -> None:
     """Raises an error if `path` is taken. Called before any work whose result could not be kept.
 
     Raises:
-        ValueError: if `force` is False and `path` is a file or a folder that is not empty.
+        InputError: if `force` is False and `path` is a file or a folder that is not empty.
     """
     if force or not os.path.lexists(path):
         return
     if path.is_dir() and not any(path.iterdir()):
         return
-    raise ValueError(
+    raise InputError(
         f"{printable(path)}: exists already, expected a new name (or --force to replace it)"
     )
 
@@ -212,7 +214,7 @@ def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any
         wanted: the options of the present run.
 
     Raises:
-        ValueError: if the options differ; names the first difference.
+        InputError: if the options differ; names the first difference.
     """
     for key in dict.fromkeys([*wanted, *was]):
         found, expected = was.get(key), wanted.get(key)
@@ -223,7 +225,7 @@ def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any
                 name for name in (*expected, *found) if found.get(name) != expected.get(name)
             )
             key, found, expected = f"{key} {part}", found.get(part), expected.get(part)
-        raise ValueError(
+        raise InputError(
             f"{printable(place)}: found a run with {key} {found}, expected {expected} "
             "to resume it; --force starts again"
         )
@@ -234,12 +236,12 @@ def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
     """Opens a temporary file that is renamed to `path` when the block ends without an error.
 
     Raises:
-        ValueError: if `path` is a folder, or exists and `force` is False.
+        InputError: if `path` is a folder, or exists and `force` is False.
         OSError: if the file cannot be written; nothing is left behind.
     """
     refuse_existing(path, force)
     if path.is_dir():
-        raise ValueError(f"{printable(path)}: found a folder, expected the name of a file")
+        raise InputError(f"{printable(path)}: found a folder, expected the name of a file")
     with writing(path), made_folders(path.parent):
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_temporary_prefix(path))
         try:
@@ -278,12 +280,12 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
     With `force`, files of the same names are replaced and other files stay.
 
     Raises:
-        ValueError: if `path` is a file, or is a folder that is not empty and `force` is False.
+        InputError: if `path` is a file, or is a folder that is not empty and `force` is False.
         OSError: if the files cannot be written; nothing is left behind.
     """
     refuse_existing(path, force)
     if path.exists() and not path.is_dir():
-        raise ValueError(f"{printable(path)}: found a file, expected the name of a folder")
+        raise InputError(f"{printable(path)}: found a file, expected the name of a folder")
     with writing(path), made_folders(path):
         work = Path(tempfile.mkdtemp(dir=path, prefix=".writing."))
         try:

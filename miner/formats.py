@@ -13,6 +13,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
+from miner.errors import InputError
+
 
 def describe_modules(package: ModuleType) -> dict[str, str]:
     """Returns the names of all formats, in alphabetical order, each with its description.
@@ -29,11 +31,11 @@ def find_module(package: ModuleType, name: str) -> ModuleType:
     """Returns the module of a format.
 
     Raises:
-        ValueError: if there is no format with that name.
+        InputError: if there is no format with that name.
     """
     modules = _modules(package)
     if name not in modules:
-        raise ValueError(f"found format {name!r}, expected {', '.join(sorted(modules))}")
+        raise InputError(f"found format {name!r}, expected {', '.join(sorted(modules))}")
     return import_module(modules[name])
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from miner.errors import InputError
 from miner.files import reason_of
 
 Loaded = TypeVar("Loaded")
@@ -24,15 +25,15 @@ def find_folder(name: str) -> Path | None:
     """Returns the folder of a name; None if there is none and the name may be one on the Hub.
 
     Raises:
-        ValueError: if it is a file, or can only be a folder and there is none.
+        InputError: if it is a file, or can only be a folder and there is none.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
     if folder.exists():
-        raise ValueError("it is a file")
+        raise InputError("it is a file")
     if _NAME.fullmatch(name) is None:
-        raise ValueError("there is no such folder")
+        raise InputError("there is no such folder")
     return None
 
 
@@ -44,7 +45,7 @@ def load_from_hub(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
         load: loads it by its name; the flag says whether the network is left alone.
 
     Raises:
-        ValueError: if it is not on this computer, and the Hub does not have it or is out of reach.
+        InputError: if it is not on this computer, and the Hub does not have it or is out of reach.
     """
     from huggingface_hub import HfApi
 
@@ -54,7 +55,7 @@ def load_from_hub(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
         try:
             HfApi().model_info(name, timeout=_SECONDS)
         except Exception as error:
-            raise ValueError(
+            raise InputError(
                 f"it is not on this computer, and the Hub says: {reason_of(error)}"
             ) from error
     return load(name, False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any
 
+from miner.errors import InputError
 from miner.extras import import_extra
 from miner.formats import find_module
 
@@ -33,13 +34,13 @@ class Kind:
         """Returns the options of this kind with the given values, else with their defaults.
 
         Raises:
-            ValueError: if the kind has no option of a name, or refuses a value.
+            InputError: if the kind has no option of a name, or refuses a value.
         """
         known = [field.name for field in fields(self.options)]
         for name in values:
             if name not in known:
                 expected = f"one of {', '.join(known)}" if known else "none"
-                raise ValueError(f"{self.name}: found option {name!r}, expected {expected}")
+                raise InputError(f"{self.name}: found option {name!r}, expected {expected}")
         return self.options(**values)
 
 
@@ -52,7 +53,7 @@ def import_kind(package: ModuleType, name: str, extra: str) -> ModuleType:
         extra: what brings the packages that it needs.
 
     Raises:
-        ValueError: if there is no such module.
+        InputError: if there is no such module.
         MissingExtraError: if a package that it needs is not installed.
     """
     try:

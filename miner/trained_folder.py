@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from miner.errors import InputError
 from miner.files import (
     json_line,
     json_lines,
@@ -45,14 +46,14 @@ def read_record(
         command: what writes such folders, for messages.
 
     Raises:
-        ValueError: if the folder has none, or a damaged one; names it.
+        InputError: if the folder has none, or a damaged one; names it.
     """
     path = folder / name
     if not path.is_file():
-        raise ValueError(f"{printable(folder)}: found no {name}, expected a folder of `{command}`")
+        raise InputError(f"{printable(folder)}: found no {name}, expected a folder of `{command}`")
     record = parse_json(read_text(path), printable(path), f"the record of {of}")
     if not isinstance(record, dict) or not set(record) >= set(keys):
-        raise ValueError(f"{printable(path)}: found another record, expected that of {of}")
+        raise InputError(f"{printable(path)}: found another record, expected that of {of}")
     return record
 
 
@@ -69,7 +70,7 @@ def read_curve(folder: Path, kind: type[Step]) -> list[Step]:
         kind: the class of a step.
 
     Raises:
-        ValueError: if a row is no step; names the file and the line.
+        InputError: if a row is no step; names the file and the line.
     """
     path = folder / CURVE
     if not path.is_file():
@@ -79,7 +80,7 @@ def read_curve(folder: Path, kind: type[Step]) -> list[Step]:
         try:
             steps.append(kind(**row))
         except TypeError as error:
-            raise ValueError(f"{where}: found another row, expected a step") from error
+            raise InputError(f"{where}: found another row, expected a step") from error
     return steps
 
 
@@ -99,14 +100,14 @@ def begin_state(out: Path, name: str, record: Mapping[str, Any], resume: bool, f
         force: begins anew.
 
     Raises:
-        ValueError: if an interrupted training is there and `resume` is False, or had other choices.
+        InputError: if an interrupted training is there and `resume` is False, or had other choices.
         OSError: if a file cannot be written.
     """
     state = state_folder(out)
     path = state / name
     if path.is_file() and not force:
         if not resume:
-            raise ValueError(
+            raise InputError(
                 f"{printable(state)}: exists already, expected --resume to go on with the "
                 "interrupted training, or --force to begin anew"
             )
@@ -141,7 +142,7 @@ def finish_state(state: Path, made: Path, out: Path, force: bool) -> None:
         force: replaces files of `out`.
 
     Raises:
-        ValueError: if `out` exists and `force` is False.
+        InputError: if `out` exists and `force` is False.
         OSError: if a file cannot be written.
     """
     with whole_folder(out, force=force) as folder:

@@ -19,6 +19,7 @@ from typing import Any
 from miner.annotation.fingerprints import Fingerprint, parse_fingerprint
 from miner.annotation.origin import how_to_get_source, source_folders
 from miner.dialogue.tag_files import LARGEST
+from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
 
 FOLDER = "annotations"
@@ -144,7 +145,7 @@ class Annotations:
             language: the code of a language, several with commas between ("de,fr"), or "all".
 
         Raises:
-            ValueError: if there is no such split or language, or no book of both.
+            InputError: if there is no such split or language, or no book of both.
         """
         of_book = {book.card.book: book.card for book in self.gold}
         cards = _cards_of(self.folder, of_book, split, language)
@@ -159,7 +160,7 @@ class Annotations:
         """Returns the annotations of the books in some languages, as `of_split` takes them.
 
         Raises:
-            ValueError: if there is no such language.
+            InputError: if there is no such language.
         """
         of_book = {book.card.book: book.card for book in self.gold}
         codes = _codes_of(self.folder, of_book, language)
@@ -192,10 +193,10 @@ def refuse_no_annotations(folder: Path) -> None:
     """Raises an error that says how to get the annotations if a path is not a folder of them.
 
     Raises:
-        ValueError: names the path.
+        InputError: names the path.
     """
     if not is_annotations(folder):
-        raise ValueError(
+        raise InputError(
             f"{folder}: found no annotations, expected a folder with {BOOKS}; the package comes "
             f"without, so get its source ({how_to_get_source()}), and name the folder {FOLDER} in "
             "it with --gold or MINER_ANNOTATIONS"
@@ -206,7 +207,7 @@ def read_annotations(folder: Path | str) -> Annotations:
     """Returns the annotations of a folder, with books in the order of `books.jsonl`.
 
     Raises:
-        ValueError: if the folder has no `books.jsonl`, a line is not JSON, a key is missing or has
+        InputError: if the folder has no `books.jsonl`, a line is not JSON, a key is missing or has
             the wrong type, a split is unknown, an author is in two splits, rows are out of order,
             or `books.jsonl` lacks the book of a file; names the file and the line.
         OSError: if a file cannot be read.
@@ -231,7 +232,7 @@ def read_split(
         language: the languages, as `Annotations.of_split` takes them.
 
     Raises:
-        ValueError: as `read_annotations` and `Annotations.of_split` do, if the split has no such
+        InputError: as `read_annotations` and `Annotations.of_split` do, if the split has no such
             book to leave out, or if no book is left.
         OSError: if a file cannot be read.
     """
@@ -239,10 +240,10 @@ def read_split(
     cards = read_cards(folder / BOOKS)
     of_split = _cards_of(folder, cards, split, language)
     if unknown := sorted({*without}.difference(of_split)):
-        raise ValueError(f"{folder}: found no book {unknown[0]} in split {split} to leave out")
+        raise InputError(f"{folder}: found no book {unknown[0]} in split {split} to leave out")
     kept = {book: card for book, card in of_split.items() if book not in without}
     if not kept:
-        raise ValueError(f"{folder}: found no book of split {split} but those left out")
+        raise InputError(f"{folder}: found no book of split {split} but those left out")
     return _read_gold(folder, cards, kept)
 
 
@@ -257,7 +258,7 @@ def _cards_of(
     """Returns the cards of a split (see `Annotations.of_split`) by book id."""
     names = [name for name in SPLITS if name != "sample"] if split == EVERY else split.split("+")
     if unknown := [name for name in names if name not in SPLITS]:
-        raise ValueError(
+        raise InputError(
             f"{folder}: found no split {unknown[0]!r}, "
             f"expected {', '.join(SPLITS)}, all, or several with + between"
         )
@@ -266,7 +267,7 @@ def _cards_of(
         book: card for book, card in cards.items() if card.split in names and card.language in codes
     }
     if not found:
-        raise ValueError(f"{folder}: found no book of split {name_of_split(split, language)}")
+        raise InputError(f"{folder}: found no book of split {name_of_split(split, language)}")
     return found
 
 
@@ -277,7 +278,7 @@ def _codes_of(folder: Path, cards: Mapping[str, BookCard], language: str) -> set
         return set(known)
     codes = [code.strip() for code in language.split(",")]
     if unknown := [code for code in codes if code not in known]:
-        raise ValueError(
+        raise InputError(
             f"{folder}: found no book in language {unknown[0]!r}, "
             f"expected {', '.join(known)}, all, or several with commas between"
         )
@@ -288,7 +289,7 @@ def is_annotation_file(path: Path) -> bool:
     """Whether a file has annotations, as `gold/1342.jsonl` has and `miner annotate` saves them.
 
     Raises:
-        ValueError: if its first line is not a JSON object; names the file and the line.
+        InputError: if its first line is not a JSON object; names the file and the line.
         OSError: if the file cannot be read.
     """
     _, row = next(json_rows(path, read_text(path)), (path, {}))
@@ -299,14 +300,14 @@ def read_annotation_file(path: Path) -> tuple[str, tuple[Annotation, ...], str]:
     """Returns the book of a file of annotations, its annotations, and the file's name and digest.
 
     Raises:
-        ValueError: as `read_annotations` does, if the file is empty, or has several books.
+        InputError: as `read_annotations` does, if the file is empty, or has several books.
         OSError: if the file cannot be read.
     """
     content = path.read_bytes()
     text = decode_text(content, path)
     first = next(_rows(path, text, _KEYS), None)
     if first is None:
-        raise ValueError(f"{path}: found no annotation, expected at least one")
+        raise InputError(f"{path}: found no annotation, expected at least one")
     book = first[1]["book"]
     return book, parse_annotations(text, book, path), file_signature(path, sha256_of(content))
 
@@ -318,19 +319,19 @@ def read_cards(path: Path) -> dict[str, BookCard]:
     for where, row in _rows(path, read_text(path), _BOOK_KEYS):
         card = BookCard(*(row[key] for key in _BOOK_KEYS))
         if card.book in cards:
-            raise ValueError(f"{where}: found book {card.book} a second time, expected it once")
+            raise InputError(f"{where}: found book {card.book} a second time, expected it once")
         if card.split not in SPLITS:
-            raise ValueError(
+            raise InputError(
                 f"{where}: found split {shown(card.split)}, expected {', '.join(SPLITS)}"
             )
         if not _LANGUAGE.fullmatch(card.language):
-            raise ValueError(
+            raise InputError(
                 f"{where}: found language {shown(card.language)}, expected a code such as 'en'"
             )
         if card.person not in (1, 3):
-            raise ValueError(f"{where}: found {card.person} as person, expected 1 or 3")
+            raise InputError(f"{where}: found {card.person} as person, expected 1 or 3")
         if split_of.setdefault(card.author, card.split) != card.split:
-            raise ValueError(
+            raise InputError(
                 f"{where}: found {card.author} in split {card.split}, "
                 f"expected {split_of[card.author]}, as the author's other books"
             )
@@ -350,18 +351,18 @@ def parse_annotations(text: str, book: str, path: Path) -> tuple[Annotation, ...
     last: dict[int, int] = {}
     for where, row in _rows(path, text, _KEYS):
         if row["book"] != book:
-            raise ValueError(f"{where}: found book {shown(row['book'])}, expected {shown(book)}")
+            raise InputError(f"{where}: found book {shown(row['book'])}, expected {shown(book)}")
         annotation = _annotation(row, where)
         before = annotations[-1] if annotations else annotation
         if before.chapter > annotation.chapter or before.paragraph > annotation.paragraph:
-            raise ValueError(
+            raise InputError(
                 f"{where}: found chapter {annotation.chapter}, paragraph {annotation.paragraph} "
                 f"after chapter {before.chapter}, paragraph {before.paragraph}, "
                 "expected reading order"
             )
         newest = last.get(annotation.chapter, 0)
         if annotation.conversation > newest + 1:
-            raise ValueError(
+            raise InputError(
                 f"{where}: found conversation {annotation.conversation}, expected at most "
                 f"{newest + 1}, the next number of the chapter"
             )
@@ -389,7 +390,7 @@ def _read_gold(
     """Returns the gold of the chosen books; a missing file is an error."""
     gold = _read_books(folder / GOLD, cards, chosen)
     if absent := set(chosen) - {book.card.book for book in gold}:
-        raise ValueError(f"{folder / GOLD}: found no {min(absent)}.jsonl, expected one per book")
+        raise InputError(f"{folder / GOLD}: found no {min(absent)}.jsonl, expected one per book")
     return gold
 
 
@@ -399,7 +400,7 @@ def _read_books(
     """Returns the chosen books that a folder has. The file of an unknown book is an error."""
     paths = {path.stem: path for path in folder.glob("*.jsonl")}
     if foreign := sorted(set(paths) - set(cards)):
-        raise ValueError(f"{paths[foreign[0]]}: found no book {foreign[0]} in {BOOKS}")
+        raise InputError(f"{paths[foreign[0]]}: found no book {foreign[0]} in {BOOKS}")
     return tuple(_read_book(paths[book], card) for book, card in chosen.items() if book in paths)
 
 
@@ -418,7 +419,7 @@ def _rows(
             value: Any = row.get(key)
             if type(value) is not kind or (kind is int and abs(value) > LARGEST):
                 expected = f"int up to {LARGEST}" if kind is int else kind.__name__
-                raise ValueError(f"{where}: found {shown(value)} as {key}, expected {expected}")
+                raise InputError(f"{where}: found {shown(value)} as {key}, expected {expected}")
         yield where, row
 
 
@@ -426,18 +427,18 @@ def _annotation(row: dict[str, Any], where: str) -> Annotation:
     """Returns the annotation of a row; errors begin with `where`."""
     try:
         found = parse_fingerprint(row["fingerprint"])
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
     speaker, conversation, remark = row["speaker"], row["conversation"], row.get("remark", "")
     if min(row["chapter"], row["paragraph"], conversation) < 0:
-        raise ValueError(
+        raise InputError(
             f"{where}: found a number below 0, expected chapter, paragraph and conversation from 0"
         )
     if bool(speaker.strip()) != (conversation > 0):
-        raise ValueError(
+        raise InputError(
             f"{where}: found speaker {shown(speaker)} in conversation {conversation}, "
             "expected a name in conversations from 1, and none in 0"
         )
     if not isinstance(remark, str):
-        raise ValueError(f"{where}: found {shown(remark)} as remark, expected text")
+        raise InputError(f"{where}: found {shown(remark)} as remark, expected text")
     return Annotation(row["chapter"], row["paragraph"], found, speaker, conversation, remark)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from miner.errors import InputError
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOutBook:
@@ -77,7 +79,7 @@ def read_or_leave_out(read: Callable[[str], bytes], book: str, n_units: int) -> 
     """
     try:
         return read(book)
-    except (ValueError, OSError) as error:
+    except (InputError, OSError) as error:
         return LeftOutBook(book, str(error).removeprefix(f"{book}: "), n_units)
 
 
@@ -85,7 +87,7 @@ def refuse_nothing(left_out: Sequence[LeftOutBook], n_books: int) -> None:
     """Raises an error if all books were left out.
 
     Raises:
-        ValueError: names the first book and why it is not at hand.
+        InputError: names the first book and why it is not at hand.
     """
     if left_out and len(left_out) == n_books:
-        raise ValueError(f"found none of {n_books} annotated books, expected one; {left_out[0]}")
+        raise InputError(f"found none of {n_books} annotated books, expected one; {left_out[0]}")

@@ -13,6 +13,7 @@ from miner.books.book_file import read_book_file
 from miner.books.sources import find_sources
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
+from miner.errors import InputError
 
 # Returns the bytes of a book by its id.
 BookReader = Callable[[str], bytes]
@@ -59,7 +60,7 @@ def read_editions(
         judged: as `parse_spans` takes it.
 
     Raises:
-        ValueError: if a file cannot be parsed, if `leave_out` is None and a chapter is not found as
+        InputError: if a file cannot be parsed, if `leave_out` is None and a chapter is not found as
             it was annotated, if `on_missing` is None and `read` cannot give a book, or if it can
             give none; names the book.
         OSError: if `on_missing` is None and `read` raises it.
@@ -95,7 +96,7 @@ def read_editions_at_hand(
     """Returns the editions of the annotated books that `read` can give, and what they cover.
 
     Raises:
-        ValueError: if `read` can give none of the books, a file cannot be parsed, or a chapter is
+        InputError: if `read` can give none of the books, a file cannot be parsed, or a chapter is
             not found as it was annotated; names the book.
     """
     books, missing = list(books), []
@@ -117,13 +118,13 @@ def open_edition(annotated: AnnotatedBook, data: bytes, *, judged: bool = True) 
         judged: as `parse_spans` takes it.
 
     Raises:
-        ValueError: if the file cannot be parsed; names the book.
+        InputError: if the file cannot be parsed; names the book.
     """
     card = annotated.card
     try:
         book_spans = parse_spans(data, card.book, judged=judged)
-    except ValueError as error:
-        raise ValueError(f"{card.book}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{card.book}: {error}") from error
     return Edition(annotated, book_spans, locate(annotated, book_spans))
 
 
@@ -137,7 +138,7 @@ def read_local_editions(
         folder: where a Gutenberg number is looked up before the cache.
 
     Raises:
-        ValueError: if `folder` is not a folder, a file cannot be parsed, or a chapter is not found
+        InputError: if `folder` is not a folder, a file cannot be parsed, or a chapter is not found
             as it was annotated; names the book.
         OSError: if a file cannot be read.
     """

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from reprlib import repr as shown
 
 from miner.annotation.alignment import fold_words
+from miner.errors import InputError
 
 QUOTES = "\"'“”‘’„‚«»"  # marks of speech, which differ between editions
 _PATTERN = re.compile(r"(?P<initials>\w*)\.(?P<letters>[0-9]{1,9})\.(?P<digest>[0-9a-f]{8})")
@@ -49,11 +50,11 @@ def parse_fingerprint(written: str) -> Fingerprint:
     """Returns the fingerprint that `str` wrote.
 
     Raises:
-        ValueError: if the text is not a fingerprint.
+        InputError: if the text is not a fingerprint.
     """
     match = _PATTERN.fullmatch(written)
     if match is None:
-        raise ValueError(
+        raise InputError(
             f"found fingerprint {shown(written)}, "
             "expected initials, number of letters and 8 hexadecimal digits, with points between"
         )

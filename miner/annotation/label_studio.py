@@ -25,6 +25,7 @@ from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import group_by_chapter
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
 from miner.dialogue.tag_files import LARGEST
+from miner.errors import InputError
 from miner.files import json_line, parse_json, read_text, whole_file
 
 UTTERANCE = "utterance"
@@ -71,12 +72,12 @@ def tasks_from_spans(book_spans: BookSpans, chapters: Sequence[int]) -> list[dic
     conversations. A chapter that is given twice is one task.
 
     Raises:
-        ValueError: if the book lacks a chapter, nothing is quoted in it, or the book's id cannot be
+        InputError: if the book lacks a chapter, nothing is quoted in it, or the book's id cannot be
             the name of a file of annotations.
     """
     id = book_spans.book.id
     if not _BOOK.fullmatch(id):
-        raise ValueError(f"found {shown(id)} as book, expected {_BOOK_NAME}")
+        raise InputError(f"found {shown(id)} as book, expected {_BOOK_NAME}")
     found = {chapter: chapter_in_marks(book_spans, chapter) for chapter in chapters}
     title = book_spans.book.title
     return [
@@ -95,10 +96,10 @@ def tasks_file(
     error comes early.
 
     Raises:
-        ValueError: if `out` ends in .xml, or if one of the files exists and `force` is False.
+        InputError: if `out` ends in .xml, or if one of the files exists and `force` is False.
     """
     if out.suffix.lower() == ".xml":
-        raise ValueError(
+        raise InputError(
             f"{out}: found the ending of the labeling interface beside the tasks, "
             "expected another ending (.json)"
         )
@@ -123,12 +124,12 @@ def import_exported(exported: Path, out: Path, force: bool) -> list[Path]:
         The paths of the files.
 
     Raises:
-        ValueError: as `read_exported` does, if no annotation is finished, or if a file exists and
+        InputError: as `read_exported` does, if no annotation is finished, or if a file exists and
             `force` is False; then no file is written.
     """
     books = read_exported(exported)
     if not books:
-        raise ValueError(
+        raise InputError(
             f"{exported}: found no finished annotation with a region, expected at least one"
         )
     paths = {book: out / f"{book}.jsonl" for book in books}
@@ -149,13 +150,13 @@ def read_exported(path: Path) -> dict[str, list[Annotation]]:
     are ignored. Conversations are numbered from 1 in each chapter in the order they begin.
 
     Raises:
-        ValueError: if the file is not an export, a task was not made by `tasks_from_edition`, two
+        InputError: if the file is not an export, a task was not made by `tasks_from_edition`, two
             tasks have the same chapter, or a region leaves its paragraph, overlaps another or lacks
             a speaker or conversation; names the file, the task and the region.
     """
     exported = parse_json(read_text(path), str(path), "an export")
     if not isinstance(exported, list):
-        raise ValueError(f"{path}: found {type(exported).__name__}, expected a list of tasks")
+        raise InputError(f"{path}: found {type(exported).__name__}, expected a list of tasks")
     books: dict[str, list[Annotation]] = {}
     seen: set[tuple[str, int]] = set()
     for number, task in enumerate(exported, 1):
@@ -164,7 +165,7 @@ def read_exported(path: Path) -> dict[str, list[Annotation]]:
         data = _task_data(task, where)
         book, chapter = data["book"], data["chapter"]
         if (book, chapter) in seen:
-            raise ValueError(
+            raise InputError(
                 f"{where}: found book {book}, chapter {chapter} a second time, expected it once"
             )
         seen.add((book, chapter))
@@ -178,7 +179,7 @@ def read_exported(path: Path) -> dict[str, list[Annotation]]:
 def _checked(kind: type[_Kind], value: object, name: str, where: str) -> _Kind:
     """Returns the value if it has this type; otherwise raises a ValueError."""
     if type(value) is not kind:
-        raise ValueError(f"{where}: found {shown(value)} as {name}, expected {kind.__name__}")
+        raise InputError(f"{where}: found {shown(value)} as {name}, expected {kind.__name__}")
     return value
 
 
@@ -188,28 +189,28 @@ def _task_data(task: Mapping[str, Any], where: str) -> dict[str, Any]:
     for key, kind in {"text": str, "book": str, "chapter": int, "paragraphs": list}.items():
         _checked(kind, data.get(key), key, where)
     if not _BOOK.fullmatch(data["book"]):
-        raise ValueError(f"{where}: found {shown(data['book'])} as book, expected {_BOOK_NAME}")
+        raise InputError(f"{where}: found {shown(data['book'])} as book, expected {_BOOK_NAME}")
     if not 0 <= data["chapter"] <= LARGEST:
-        raise ValueError(
+        raise InputError(
             f"{where}: found chapter {shown(data['chapter'])}, expected 0 to {LARGEST}"
         )
     if _HALF.search(data["text"]):
-        raise ValueError(f"{where}: found half a character in its text, expected whole characters")
+        raise InputError(f"{where}: found half a character in its text, expected whole characters")
     n_units = _n_units(data["text"])
     last = [-1, -1]
     for place in data["paragraphs"]:
         if not (isinstance(place, list) and [type(n) for n in place] == [int, int]):
-            raise ValueError(
+            raise InputError(
                 f"{where}: found paragraph {shown(place)}, expected its number and start"
             )
         if not (last[0] < place[0] <= LARGEST and last[1] < place[1] < n_units):
-            raise ValueError(
+            raise InputError(
                 f"{where}: found paragraph {shown(place)}, expected number and start to rise, "
                 f"within the {n_units} UTF-16 code units of the text"
             )
         last = place
     if not data["paragraphs"] or data["paragraphs"][0][1] > 0:
-        raise ValueError(f"{where}: found no paragraph that begins at 0, expected the first to")
+        raise InputError(f"{where}: found no paragraph that begins at 0, expected the first to")
     return data
 
 
@@ -287,24 +288,24 @@ def _annotations_of_task(
         place = f"{where}, region {shown(id)}"
         start, end = region.get("start"), region.get("end")
         if not (type(start) is int and type(end) is int and 0 <= start < end <= n_units):
-            raise ValueError(
+            raise InputError(
                 f"{place}: found {shown(start)} to {shown(end)}, expected offsets within the "
                 f"{n_units} UTF-16 code units of the text"
             )
         number = bisect_right(starts, start) - 1
         limit = [*starts, n_units][number + 1]
         if end > limit:
-            raise ValueError(f"{place}: found more than one paragraph, expected a span of one")
+            raise InputError(f"{place}: found more than one paragraph, expected a span of one")
         try:
             text = units[2 * start : 2 * end].decode("utf-16-le")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{place}: found half a character, expected whole ones") from error
+            raise InputError(f"{place}: found half a character, expected whole ones") from error
         paragraph = data["paragraphs"][number][0]
         found.append((start, end, _annotation(region, data["chapter"], paragraph, text, place)))
     found.sort(key=lambda item: item[:2])
     for (_, end, _), (start, _, fact) in pairwise(found):
         if start < end:
-            raise ValueError(
+            raise InputError(
                 f"{where}: found two regions that overlap in paragraph {fact.paragraph}"
             )
     return renumber_conversations([fact for _, _, fact in found])
@@ -338,18 +339,18 @@ def _annotation(
     if labels == [QUOTED]:
         return Annotation(chapter, paragraph, fingerprint(text), "", 0, remark)
     if labels != [UTTERANCE]:
-        raise ValueError(
+        raise InputError(
             f"{where}: found labels {shown(labels)}, expected either {UTTERANCE} or {QUOTED}"
         )
     number: Any = region.get("conversation")
     speaker = region.get("speaker", "")
     # Whole numbers may come back as floats. The remainder of infinity and NaN is not 0.
     if not (type(number) in (int, float) and number >= 1 and number % 1 == 0):
-        raise ValueError(
+        raise InputError(
             f"{where}: found conversation {shown(number)}, expected a whole number from 1"
         )
     if not speaker:
-        raise ValueError(f"{where}: found no speaker, expected a name, or ? if unknown")
+        raise InputError(f"{where}: found no speaker, expected a name, or ? if unknown")
     return Annotation(chapter, paragraph, fingerprint(text), speaker, int(number), remark)
 
 
@@ -358,5 +359,5 @@ def _entered_text(value: object, name: str, where: str) -> str:
     lines = value if isinstance(value, list) else [value]
     typed = " ".join(_checked(str, line, name, where) for line in lines).strip()
     if _HALF.search(typed):
-        raise ValueError(f"{where}: found half a character as {name}, expected whole characters")
+        raise InputError(f"{where}: found half a character as {name}, expected whole characters")
     return typed

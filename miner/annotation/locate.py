@@ -15,6 +15,7 @@ from miner.annotation.derivation import derive_tags
 from miner.annotation.search import SURPLUS, BlockRange, Region, find_annotations, spans_by_block
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.errors import InputError
 
 # The least share of a chapter's annotations that must be found; with fewer it is another text.
 LEAST_COVERAGE = 0.97
@@ -197,10 +198,10 @@ def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
     """Raises an error if a chapter was not found as it was annotated; see `find_losses`.
 
     Raises:
-        ValueError: names the book, the chapter and the first lost spans.
+        InputError: names the book, the chapter and the first lost spans.
     """
     if poor := find_losses(located, least):
-        raise ValueError(next(iter(poor.values())))
+        raise InputError(next(iter(poor.values())))
 
 
 def _is_own(annotated: AnnotatedBook, book_spans: BookSpans) -> bool:

@@ -26,6 +26,7 @@ from miner.dialogue.tag_files import (
     tag_from_name,
 )
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.errors import InputError
 from miner.files import RUN_RECORD, decode_text, file_signature, sha256_of
 
 # Pride and Prejudice, the only book in the files.
@@ -93,7 +94,7 @@ def read_mcn_tags(
             are an error.
 
     Raises:
-        ValueError: if a column is missing, a tag is unknown, a chapter is in two splits, the file
+        InputError: if a column is missing, a tag is unknown, a chapter is in two splits, the file
             lacks the split, or a tag is illegal and `repair` is False; names the file and the line.
     """
     path = Path(path)
@@ -105,7 +106,7 @@ def read_mcn_tags(
     if split is not None:
         splits = dict(_splits(rows, spans))
         if split not in splits.values():
-            raise ValueError(
+            raise InputError(
                 f"{path}: found no rows of split {split}, expected one of "
                 + (", ".join(sorted(set(splits.values()) - {""})) or "no split: no split_tag here")
             )
@@ -125,7 +126,7 @@ def read_mcn(folder: Path | str) -> McnData:
             model-predictions-test.csv.
 
     Raises:
-        ValueError: if a file is malformed (see `read_mcn_tags`) or has other rows than gold-v2.csv;
+        InputError: if a file is malformed (see `read_mcn_tags`) or has other rows than gold-v2.csv;
             names the file and the line.
     """
     folder = Path(folder)
@@ -169,7 +170,7 @@ def _read_rows(path: Path) -> tuple[list[_Row], str]:
         for choice in (("para_index",), ("sent", "para"), ("label", "pred_label"))
     ]
     if None in columns:
-        raise ValueError(
+        raise InputError(
             f"{path}:1: found columns {shown(list(names))}, "
             "expected para_index, one of sent and para, and one of label and pred_label"
         )
@@ -178,7 +179,7 @@ def _read_rows(path: Path) -> tuple[list[_Row], str]:
         where = f"{path}:{table.line_num}"
         paragraph, sentence, tag = (cells[name] for name in columns if name)
         if not (paragraph and sentence and sentence.split()):
-            raise ValueError(f"{where}: found an empty cell, expected para_index and text")
+            raise InputError(f"{where}: found an empty cell, expected para_index and text")
         collapsed = " ".join(sentence.split())
         split = cells.get("split_tag") or ""
         rows.append(_Row(where, paragraph, collapsed, tag_from_name(tag, where), split))
@@ -190,7 +191,7 @@ def _cells(table: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
     try:
         yield from table
     except csv.Error as error:
-        raise ValueError(f"{path}:{table.line_num + 1}: {error}, expected a CSV file") from error
+        raise InputError(f"{path}:{table.line_num + 1}: {error}, expected a CSV file") from error
 
 
 def _spans_of_rows(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]:
@@ -224,7 +225,7 @@ def _splits(rows: Iterable[_Row], spans: Iterable[Span]) -> tuple[tuple[int, str
     for row, span in zip(rows, spans, strict=True):
         known = splits.setdefault(span.chapter, row.split)
         if known != row.split:
-            raise ValueError(
+            raise InputError(
                 f"{row.where}: found split {shown(row.split)} in chapter {span.chapter}, "
                 f"expected {shown(known)} as in the rows before"
             )
@@ -235,10 +236,10 @@ def _tags_on_spans(path: Path, spans: Sequence[Span], repair: bool) -> TagFile:
     """Returns the tags of a file on the spans of another. The rows must have the same texts."""
     rows, source = _read_rows(path)
     if len(rows) != len(spans):
-        raise ValueError(f"{path}: found {len(rows)} rows, expected {len(spans)}, as in the gold")
+        raise InputError(f"{path}: found {len(rows)} rows, expected {len(spans)}, as in the gold")
     for row, span in zip(rows, spans, strict=True):
         if row.text != span.text.strip():
-            raise ValueError(
+            raise InputError(
                 f"{row.where}: found {shown(row.text)}, expected {shown(span.text.strip())}"
             )
     tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
@@ -263,7 +264,7 @@ def read_any_tag_file(
         repair: whether illegal tags are repaired and counted. If False they are an error.
 
     Raises:
-        ValueError: if `path` is a folder, if `split` is given for a tags file, or as
+        InputError: if `path` is a folder, if `split` is given for a tags file, or as
             `read_tag_file` and `read_mcn_tags` do.
         OSError: if the file cannot be read.
     """
@@ -272,7 +273,7 @@ def read_any_tag_file(
     if path.suffix.lower() == ".csv":
         return read_mcn_tags(path, split=split, repair=repair)
     if split is not None:
-        raise ValueError(
+        raise InputError(
             f"{path}: found split {split}, expected none in a tags file, which has no splits"
         )
     return read_tag_file(path, repair)
@@ -282,7 +283,7 @@ def refuse_folder(path: Path, expected: str) -> None:
     """Raises an error if a path is a folder; it names the tags file in the output of `miner mine`.
 
     Raises:
-        ValueError: names the path, what the folder is, and what was expected.
+        InputError: names the path, what the folder is, and what was expected.
     """
     if not path.is_dir():
         return
@@ -293,4 +294,4 @@ def refuse_folder(path: Path, expected: str) -> None:
         found = "the output of `miner mine`"
         if (mined := path / "spans.jsonl").is_file():
             expected += f", such as {mined}"
-    raise ValueError(f"{path}: found {found}, expected {expected}")
+    raise InputError(f"{path}: found {found}, expected {expected}")

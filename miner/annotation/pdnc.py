@@ -17,6 +17,8 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
+from miner.errors import InputError
+
 _COLUMNS = ("quoteID", "subQuotationList", "quoteByteSpans", "speaker", "addressees", "quoteType")
 _GUTENBERG = re.compile(r"//www\.gutenberg\.org/ebooks/([0-9]{1,8})(?![0-9])")
 
@@ -81,7 +83,7 @@ def find_novels(corpus: Path) -> list[PdncNovel]:
     """Returns the novels in the index of the corpus that have a folder in `corpus` or its `data`.
 
     Raises:
-        ValueError: if the index lacks a column; names the file and the column.
+        InputError: if the index lacks a column; names the file and the column.
     """
     novels: list[PdncNovel] = []
     columns = ("Novel Title", "Source", "Folder Name")
@@ -105,7 +107,7 @@ def read_quotations(folder: Path) -> AnnotatedNovel:
         folder: the folder with `novel_text.txt` and `quotation_info.csv`.
 
     Raises:
-        ValueError: if a row cannot be read or a span does not hold its text; names the file, the
+        InputError: if a row cannot be read or a span does not hold its text; names the file, the
             line where the row begins and the quotation.
     """
     path = folder / "quotation_info.csv"
@@ -132,7 +134,7 @@ def read_character_list(folder: Path) -> list[PdncCharacter]:
         folder: the folder with `character_info.csv`.
 
     Raises:
-        ValueError: if a row cannot be read; names the file, the line and the character.
+        InputError: if a row cannot be read; names the file, the line and the character.
     """
     path = folder / "character_info.csv"
     found: list[PdncCharacter] = []
@@ -140,7 +142,7 @@ def read_character_list(folder: Path) -> list[PdncCharacter]:
         name = row["Main Name"]
         aliases = _evaluated(row["Aliases"])
         if not isinstance(aliases, set | list | tuple):
-            raise ValueError(
+            raise InputError(
                 f"{path}:{line}: {name[:60]}: found {row['Aliases'][:60]!r} in Aliases, "
                 "expected a set"
             )
@@ -155,7 +157,7 @@ def _decoded(path: Path, encoding: str) -> str:
     try:
         return path.read_bytes().decode(encoding)
     except UnicodeDecodeError as error:
-        raise ValueError(
+        raise InputError(
             f"{path}: found byte {error.object[error.start]:#x} at {error.start}, expected UTF-8"
         ) from error
 
@@ -166,27 +168,27 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, s
     header = reader.fieldnames or ()
     for column in columns:
         if column not in header:
-            raise ValueError(f"{path}:1: found no column {column}, expected {', '.join(columns)}")
+            raise InputError(f"{path}:1: found no column {column}, expected {', '.join(columns)}")
     line = reader.line_num + 1
     try:
         for row in reader:
             if None in row or None in row.values():
                 fewer_or_more = "more" if None in row else "fewer"
-                raise ValueError(
+                raise InputError(
                     f"{path}:{line}: found {fewer_or_more} than {len(header)} fields, "
                     f"expected {len(header)}"
                 )
             yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(f"{path}:{line}: {error}, expected comma-separated fields") from error
+        raise InputError(f"{path}:{line}: {error}, expected comma-separated fields") from error
 
 
 def _listed(row: dict[str, str], column: str, where: str) -> list[Any]:
     """Returns the list that a cell holds; errors begin with `where`."""
     found = _evaluated(row[column])
     if not isinstance(found, list):
-        raise ValueError(f"{where}: found {row[column][:60]!r} in {column}, expected a list")
+        raise InputError(f"{where}: found {row[column][:60]!r} in {column}, expected a list")
     return found
 
 
@@ -202,7 +204,7 @@ def _checked_spans(row: dict[str, str], text: str, where: str) -> tuple[Offsets,
     """Returns the spans of a row, each checked to hold its text; errors begin with `where`."""
     spans, parts = (_listed(row, name, where) for name in ("quoteByteSpans", "subQuotationList"))
     if len(spans) != len(parts) or not spans:
-        raise ValueError(
+        raise InputError(
             f"{where}: found {len(spans)} spans for {len(parts)} sub-quotations, "
             "expected one for each"
         )
@@ -210,12 +212,12 @@ def _checked_spans(row: dict[str, str], text: str, where: str) -> tuple[Offsets,
         match span:
             case [int(start), int(end)] if 0 <= start < end <= len(text):
                 if text[start:end].split() != str(part).split():
-                    raise ValueError(
+                    raise InputError(
                         f"{where}: found {text[start:end][:60]!r} from {start} to "
                         f"{end}, expected {str(part)[:60]!r}"
                     )
             case _:
-                raise ValueError(
+                raise InputError(
                     f"{where}: found span {shown(span)}, expected [start, end] within the "
                     f"{len(text)} characters of the text"
                 )

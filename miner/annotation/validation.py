@@ -14,6 +14,7 @@ from miner.annotation.annotations import (
 from miner.annotation.editions import BookReader, open_edition
 from miner.annotation.locate import refuse_losses
 from miner.dialogue.dialogues import decode_dialogues
+from miner.errors import InputError
 
 # Two books are editions of one work if they share more than this part of the long spans of the
 # book that has fewer of them.
@@ -89,7 +90,7 @@ def check_annotations(
             )
             refuse_losses(located)
             decode_dialogues(located.tagged())
-        except (ValueError, OSError) as error:
+        except (InputError, OSError) as error:
             problems.append(str(error))
     problems += _copies(annotations.gold)
     first, second = (

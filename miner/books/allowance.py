@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miner.errors import InputError
 from miner.files import parse_json, printable, read_text, whole_file
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _DAY = 24 * 60 * 60.0
 _TOLERANCE = 60.0  # seconds by which the clocks of two machines may differ
 
 
-class AllowanceError(ValueError):
+class AllowanceError(InputError):
     """No more books may be asked for today; one line says what to do."""
 
 
@@ -45,7 +46,7 @@ class Allowance:
         pause: seconds between two requests, also of two processes.
 
     Raises:
-        ValueError: if `books_a_day` or `pause` is negative.
+        InputError: if `books_a_day` or `pause` is negative.
     """
 
     folder: Path
@@ -56,7 +57,7 @@ class Allowance:
     def __post_init__(self) -> None:
         for name in ("books_a_day", "pause"):
             if (found := getattr(self, name)) < 0:
-                raise ValueError(f"{name}: found {found}, expected 0 or more")
+                raise InputError(f"{name}: found {found}, expected 0 or more")
 
     @property
     def path(self) -> Path:
@@ -71,7 +72,7 @@ class Allowance:
 
         Raises:
             AllowanceError: if no request is left; says when there is one, and where else books are.
-            ValueError: if the file of times is damaged; names it.
+            InputError: if the file of times is damaged; names it.
             OSError: if the file cannot be written.
         """
         if host.lower() not in self.hosts:
@@ -110,7 +111,7 @@ class Allowance:
         where, expected = printable(self.path), "a list of times; remove the file"
         found = parse_json(read_text(self.path), where, expected)
         if not isinstance(found, list) or not all(isinstance(past, int | float) for past in found):
-            raise ValueError(f"{where}: found other JSON, expected {expected}")
+            raise InputError(f"{where}: found other JSON, expected {expected}")
         return sorted(past for past in found if now - _DAY < past <= latest)
 
     def _write(self, times: list[float]) -> None:

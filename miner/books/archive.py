@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from io import BytesIO
 
 from miner.books.book_file import LARGEST_FILE
+from miner.errors import InputError
 from miner.files import one_line, printable
 
 _START = (b"PK\3\4", b"PK\5\6")  # of a zip file, and of one without members
@@ -23,7 +24,7 @@ _PIECE = 2**20  # bytes
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 
 
-class MemberError(ValueError):
+class MemberError(InputError):
     """A member of a zip file is missing, damaged or encrypted; one line names it."""
 
 
@@ -50,7 +51,7 @@ class Archive:
 
         Raises:
             MemberError: if it is missing, damaged or encrypted.
-            ValueError: if all that was read has more than `LARGEST_FILE` bytes.
+            InputError: if all that was read has more than `LARGEST_FILE` bytes.
         """
         pieces: list[bytes] = []
         try:
@@ -70,7 +71,7 @@ class Archive:
         except _DAMAGE as error:
             raise MemberError(f"{printable(name)} is damaged: {one_line(str(error))}") from error
         if self.left < 0:
-            raise ValueError(
+            raise InputError(
                 f"the zip file holds more than {LARGEST_FILE:,} bytes of text, expected a book"
             )
         return b"".join(pieces)
@@ -85,16 +86,16 @@ def open_archive(data: bytes) -> Archive:
     """The zip file in bytes.
 
     Raises:
-        ValueError: if it is damaged, or has more than `_MOST_ENTRIES` members.
+        InputError: if it is damaged, or has more than `_MOST_ENTRIES` members.
     """
     if (n_entries := data.count(_ENTRY)) > _MOST_ENTRIES:
-        raise ValueError(
+        raise InputError(
             f"the zip file has {n_entries:,} members, expected at most {_MOST_ENTRIES:,}"
         )
     try:
         return Archive(zipfile.ZipFile(BytesIO(data)))
     except _DAMAGE as error:
-        raise ValueError(f"the zip file is damaged: {one_line(str(error))}") from error
+        raise InputError(f"the zip file is damaged: {one_line(str(error))}") from error
 
 
 def _is_hidden(name: str) -> bool:

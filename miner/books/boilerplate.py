@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from miner.books.page import Page, TextBlock, count_words
+from miner.errors import InputError
 from miner.languages.registry import any_of
 
 _START = re.compile(
@@ -74,7 +75,7 @@ def strip_boilerplate(page: Page) -> Body:
     """The page without licence texts, credits and transcribers' notes.
 
     Raises:
-        ValueError: if more than a fifth of the words between the licence texts would be lost; names
+        InputError: if more than a fifth of the words between the licence texts would be lost; names
             the numbers of words and the reasons.
     """
     drops = Counter({"unclosed markup": page.n_lost})
@@ -183,7 +184,7 @@ def _refuse_large_drop(page: Page, n_kept: int, drops: Counter[str]) -> None:
     n_between = sum(map(_n_words, page.text_blocks)) + page.n_lost - n_licence
     if n_lost > _LARGEST_DROP * n_between:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in (+drops).most_common())
-        raise ValueError(
+        raise InputError(
             f"{n_lost:,} of the {n_between:,} words between the licence texts would be dropped "
             f"({reasons}), expected at most a fifth"
         )

@@ -13,6 +13,7 @@ from miner.books.chapters import Outline, find_chapter_starts, is_contents_title
 from miner.books.forms import read_page
 from miner.books.page import Page, TextBlock, count_words
 from miner.books.rights import find_copyright
+from miner.errors import InputError
 from miner.languages.registry import LANGUAGES, any_of, code_from_name
 
 
@@ -115,7 +116,7 @@ def parse_book(data: bytes, book_id: str) -> Book:
 
     Raises:
         TypeError: if `data` is not bytes.
-        ValueError: if the file is empty, binary, damaged or encrypted, if it holds no text beside a
+        InputError: if the file is empty, binary, damaged or encrypted, if it holds no text beside a
             licence, or if more than a fifth of the book would be dropped. One line, without the
             path.
     """
@@ -125,10 +126,10 @@ def parse_book(data: bytes, book_id: str) -> Book:
     try:
         page = read_page(data)
     except RecursionError as error:
-        raise ValueError("its elements are nested too deeply to parse") from error
+        raise InputError("its elements are nested too deeply to parse") from error
     body = strip_boilerplate(page)
     if not body.text_blocks:
-        raise ValueError("the file holds no text of a book, expected paragraphs below its header")
+        raise InputError("the file holds no text of a book, expected paragraphs below its header")
     title, author = _title_and_author(page, body.fields)
     return Book(
         id=book_id,

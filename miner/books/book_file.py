@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from miner.errors import InputError
 from miner.files import printable
 
 # The largest books of Project Gutenberg are a tenth of this; pictures are files of their own.
@@ -32,13 +33,13 @@ def read_book_file(path: Path) -> bytes:
     """The bytes of a file that is no larger than a book can be.
 
     Raises:
-        ValueError: if it is larger than `LARGEST_FILE`; it is not opened then. Or if it is of
+        InputError: if it is larger than `LARGEST_FILE`; it is not opened then. Or if it is of
             another kind than its name says: a server's notice, saved as an EPUB, is no book.
         OSError: if it cannot be read.
     """
     size = path.stat().st_size
     if size > LARGEST_FILE:
-        raise ValueError(
+        raise InputError(
             f"{printable(path.name)} has {size:,} bytes, expected a book of at most "
             f"{LARGEST_FILE:,} bytes"
         )
@@ -48,7 +49,7 @@ def read_book_file(path: Path) -> bytes:
     is_text = pattern is _ZIP or b"\0" not in data
     if pattern and data.strip() and is_text and not pattern.search(data):
         start = " ".join(data[:_SHOWN].decode("ascii", "replace").split())
-        raise ValueError(f"the file is not {name}: it starts {start!r}, expected {expected}")
+        raise InputError(f"the file is not {name}: it starts {start!r}, expected {expected}")
     return data
 
 

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from miner.books.sources import cache_folder
 from miner.books.web import DownloadError, FileKind, Limits, download_file
+from miner.errors import InputError
 from miner.files import printable
 
 CATALOG_URL = "https://www.gutenberg.org/cache/epub/feeds/pg_catalog.csv"
@@ -82,12 +83,12 @@ def find_catalog(
         limits: what the download may take; None: ten seconds for an answer, and one repetition.
 
     Raises:
-        ValueError: if MINER_CATALOG names no file.
+        InputError: if MINER_CATALOG names no file.
         DownloadError: if it cannot be downloaded.
     """
     if named := os.environ.get("MINER_CATALOG"):
         if not Path(named).is_file():
-            raise ValueError(
+            raise InputError(
                 f"MINER_CATALOG: found no file {printable(named)}, expected a {CATALOG_NAME}"
             )
         return Path(named)
@@ -112,12 +113,12 @@ def refresh_catalog(
         limits: what the download may take; None: ten seconds for an answer, and one repetition.
 
     Raises:
-        ValueError: if the variable MINER_CATALOG names the catalogue, which is then not in the
+        InputError: if the variable MINER_CATALOG names the catalogue, which is then not in the
             cache.
         DownloadError: if it cannot be downloaded; says which older file is kept, if there is one.
     """
     if named := os.environ.get("MINER_CATALOG"):
-        raise ValueError(
+        raise InputError(
             f"MINER_CATALOG: found {printable(named)}, expected it to be unset to refresh the "
             "catalogue in the cache"
         )
@@ -145,13 +146,13 @@ def read_catalog(path: Path) -> Iterator[CatalogEntry]:
 
     Raises:
         OSError: if the file cannot be read.
-        ValueError: if it is no catalogue, or is damaged; names it.
+        InputError: if it is no catalogue, or is damaged; names it.
     """
     try:
         with _open(path) as file:
             rows = csv.DictReader(file)
             if missing := [name for name in _REQUIRED if name not in (rows.fieldnames or ())]:
-                raise ValueError(
+                raise InputError(
                     f"{printable(path)}: found no column {', '.join(missing)}, "
                     f"expected Gutenberg's {CATALOG_NAME}"
                 )
@@ -159,7 +160,7 @@ def read_catalog(path: Path) -> Iterator[CatalogEntry]:
                 if (row[_NUMBER] or "").isdecimal():
                     yield _entry(row)
     except (csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found a damaged file ({error}), expected Gutenberg's "
             f"{CATALOG_NAME}"
         ) from error

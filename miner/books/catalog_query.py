@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from miner.books.words import folded_words
+from miner.errors import InputError
 from miner.languages.registry import code_from_name
 
 _CODE = re.compile("[a-z]{2,3}")
@@ -49,7 +50,7 @@ locc=(), first=1, last=None, limit=50)
         limit: the most texts, those with the lowest numbers; None for all.
 
     Raises:
-        ValueError: if a value has no words, or is no code, class or number; names the field.
+        InputError: if a value has no words, or is no code, class or number; names the field.
         TypeError: if a value is of another type.
     """
 
@@ -75,9 +76,9 @@ locc=(), first=1, last=None, limit=50)
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name}: found {value!r}, expected a whole number")
             if value < 1:
-                raise ValueError(f"{name}: found {value}, expected 1 or more")
+                raise InputError(f"{name}: found {value}, expected 1 or more")
         if self.last is not None and self.last < self.first:
-            raise ValueError(
+            raise InputError(
                 f"numbers: found {self.first}-{self.last}, expected the lower number first"
             )
 
@@ -116,11 +117,11 @@ def numbers_from_text(text: str) -> tuple[int, int | None]:
     (84, 84)
 
     Raises:
-        ValueError: if the text is no range.
+        InputError: if the text is no range.
     """
     match = _RANGE.fullmatch(text)
     if not match or not (match[1] or match[3]):
-        raise ValueError(f"numbers: found {text!r}, expected a range such as 100-200")
+        raise InputError(f"numbers: found {text!r}, expected a range such as 100-200")
     first, dash, last = match.groups()
     if not dash:
         return int(first), int(first)
@@ -140,7 +141,7 @@ def _listed(name: str, given: object) -> Iterator[str]:
 
 def _check_words(name: str, value: str) -> str:
     if not folded_words(value):
-        raise ValueError(f"{name}: found {value!r}, expected words")
+        raise InputError(f"{name}: found {value!r}, expected words")
     return value
 
 
@@ -149,14 +150,14 @@ def _check_language(name: str, value: str) -> str:
     if not _CODE.fullmatch(code):
         known = code_from_name(code)
         example = known if _CODE.fullmatch(known) else "en"
-        raise ValueError(f"{name}: found {value!r}, expected a code such as {example}")
+        raise InputError(f"{name}: found {value!r}, expected a code such as {example}")
     return code
 
 
 def _check_class(name: str, value: str) -> str:
     code = value.strip().upper()
     if not _CLASS.fullmatch(code):
-        raise ValueError(
+        raise InputError(
             f"{name}: found {value!r}, expected a class of the Library of Congress such as PR"
         )
     return code

@@ -11,6 +11,7 @@ from typing import Any
 from miner.books.catalog import TEXT, CatalogEntry, find_catalog, read_catalog
 from miner.books.catalog_query import CatalogQuery
 from miner.books.words import folded_words
+from miner.errors import InputError
 from miner.files import printable
 
 BEYOND_LIMIT = "beyond the limit"  # why a text is left out
@@ -81,7 +82,7 @@ def search_catalog(query: CatalogQuery, path: str | Path | None = None) -> Catal
         path: the file of the catalogue; None: that of `find_catalog`.
 
     Raises:
-        ValueError: if the file is no catalogue, or there is none and it cannot be downloaded.
+        InputError: if the file is no catalogue, or there is none and it cannot be downloaded.
         OSError: if the file cannot be read.
     """
     path = find_catalog() if path is None else Path(path)
@@ -108,14 +109,14 @@ def find_texts(query: CatalogQuery, path: str | Path | None = None) -> CatalogRe
     """The texts that a query fits, as `search_catalog` finds them, if there are any.
 
     Raises:
-        ValueError: if there are none, and as `search_catalog` does; in one line.
+        InputError: if there are none, and as `search_catalog` does; in one line.
         OSError: as `search_catalog` does.
     """
     result = search_catalog(query, path)
     if result.entries:
         return result
     counted = "".join(f"; left out {line}" for line in result.describe_left_out())
-    raise ValueError(
+    raise InputError(
         f"found no text in {printable(result.path.name)} with {query}, expected one or more among "
         f"its {result.n_searched:,} entries{counted}"
     )

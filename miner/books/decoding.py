@@ -9,6 +9,8 @@ from unicodedata import normalize
 
 from bs4.dammit import EncodingDetector
 
+from miner.errors import InputError
+
 REPLACEMENT = "\ufffd"  # stands for what is no text
 # A terminal takes them for commands, even in the title of a book.
 CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
@@ -64,13 +66,13 @@ def decode_book(data: bytes) -> DecodedText:
     U+FFFD stands for bytes that are no text, such as NUL and other control characters.
 
     Raises:
-        ValueError: if the file is empty, or holds control characters as binary files do.
+        InputError: if the file is empty, or holds control characters as binary files do.
     """
     if not data.strip():
-        raise ValueError("the file is empty, expected a book")
+        raise InputError("the file is empty, expected a book")
     wide = _wide_encoding(data)
     if not wide and b"\0" in data and _is_binary(data):
-        raise ValueError("the file is binary, expected a book")
+        raise InputError("the file is binary, expected a book")
     encoding = wide or "utf-8"
     text, n_bad = _decode(data, encoding)
     warnings: tuple[str, ...] = ()

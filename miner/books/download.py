@@ -16,6 +16,7 @@ from miner.books.names import classic_folder
 from miner.books.sources import NUMBER, Source, cache_folder, cached_file, find_sources
 from miner.books.titles import number_from_title
 from miner.books.web import FileKind, Limits, download_file
+from miner.errors import InputError
 from miner.files import printable
 
 DEFAULT_MIRROR = "https://www.gutenberg.org/cache/epub/{id}/pg{id}-images.html"
@@ -32,7 +33,7 @@ def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
         id: Gutenberg number.
 
     Raises:
-        ValueError: if there is no template, or one has no {id}, an unknown {field}, or is not
+        InputError: if there is no template, or one has no {id}, an unknown {field}, or is not
             http or https; names the template.
 
     >>> urls_from_mirror("https://gutenberg.pglaf.org/{path}/{id}-h/{id}-h.htm", "1342")
@@ -44,9 +45,9 @@ def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
         unknown = set(re.findall(r"\{.*?\}", template)) - {"{id}", "{path}"}
         if "{id}" not in template or unknown:
             found = f"found {', '.join(sorted(unknown))}" if unknown else "found no {id}"
-            raise ValueError(f"mirror {template!r}: {found}, expected {{id}} and perhaps {{path}}")
+            raise InputError(f"mirror {template!r}: {found}, expected {{id}} and perhaps {{path}}")
         if urlsplit(template).scheme not in ("http", "https"):
-            raise ValueError(f"mirror {template!r}: expected a URL that starts with https://")
+            raise InputError(f"mirror {template!r}: expected a URL that starts with https://")
     return tuple(template.replace("{id}", id).replace("{path}", path) for template in templates)
 
 
@@ -61,13 +62,13 @@ def find_book(
         mirror: URL templates, as `download` takes them.
 
     Raises:
-        ValueError: if the word names no book or several, or the book cannot be downloaded.
+        InputError: if the word names no book or several, or the book cannot be downloaded.
     """
     sources, missing = find_sources([word], books, number_from_title=number_from_title)
     if missing:
-        raise ValueError(str(missing[0]))
+        raise InputError(str(missing[0]))
     if len(sources) != 1:
-        raise ValueError(f"{printable(word)}: found {len(sources)} books, expected one")
+        raise InputError(f"{printable(word)}: found {len(sources)} books, expected one")
     return sources[0], sources[0].path or download(sources[0].id, mirror=mirror)
 
 
@@ -75,7 +76,7 @@ def read_book_bytes(word: str, books: Path | None = None, mirror: str | None = N
     """The bytes of the one book that a word names, as `find_book` finds it.
 
     Raises:
-        ValueError: as `find_book` does.
+        InputError: as `find_book` does.
         OSError: if the file cannot be read.
     """
     return read_book_file(find_book(word, books, mirror)[1])
@@ -108,10 +109,10 @@ def download(
     Raises:
         DownloadError: if no whole HTML page of this book comes, it cannot be stored, or
             gutenberg.org allows no more books today; names the id and the reason.
-        ValueError: if the id or the mirror is not usable; names it.
+        InputError: if the id or the mirror is not usable; names it.
     """
     if not (match := NUMBER.fullmatch(id)):
-        raise ValueError(f"{id!r}: not a Gutenberg number, expected 1 to 99999999")
+        raise InputError(f"{id!r}: not a Gutenberg number, expected 1 to 99999999")
     id = match[1]
     mirror = mirror or os.environ.get("MINER_MIRROR") or DEFAULT_MIRROR
     folder = cache_folder() if cache is None else cache
@@ -132,7 +133,7 @@ def _find_fault(page: bytes, id: str) -> str:
         return fault
     try:
         parse_book(page, id)
-    except ValueError as error:
+    except InputError as error:
         return f"a page that is no book: {error}"
     return ""
 
@@ -156,7 +157,7 @@ def fetch_books(
         limits: what one URL may take; None: `Limits()`.
 
     Raises:
-        ValueError: if `books` is no folder; names it.
+        InputError: if `books` is no folder; names it.
     """
     sources, _ = find_sources(ids, books)
     paths = {source.id: source.path for source in sources}
@@ -183,5 +184,5 @@ def download_books(
     for id in ids:
         try:
             yield id, find(id)
-        except (ValueError, OSError) as error:
+        except (InputError, OSError) as error:
             yield id, str(error).removeprefix(f"{id}: ")

@@ -21,6 +21,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - it has n
 from miner.books.archive import Archive, MemberError
 from miner.books.decoding import decode_book
 from miner.books.page import Page, count_words, read_html
+from miner.errors import InputError
 from miner.files import printable
 
 CONTAINER = "META-INF/container.xml"
@@ -57,13 +58,13 @@ def read_epub(archive: Archive) -> Page:
     """The page of an EPUB.
 
     Raises:
-        ValueError: if a package, its spine or more than a fifth of the files in it are missing,
+        InputError: if a package, its spine or more than a fifth of the files in it are missing,
             damaged or encrypted; if a path leads out of the EPUB; or if it is too large.
     """
     package = _read_package(archive)
     encrypted = _encrypted_paths(archive)
     if any(path in encrypted for path in package.spine):
-        raise ValueError("the EPUB is encrypted (DRM), expected one that anybody may read")
+        raise InputError("the EPUB is encrypted (DRM), expected one that anybody may read")
     names = frozenset(map(posixpath.basename, package.spine))
     whole = Page(
         [], package.title, package.language, Counter(), (), 0, package.rights, package.author
@@ -77,7 +78,7 @@ def read_epub(archive: Archive) -> Page:
             continue
         try:
             page = read_html(decode_book(data), names)
-        except ValueError as error:
+        except InputError as error:
             lost.append(f"{printable(path)}: {error}")
             continue
         if path in package.navigation:
@@ -91,7 +92,7 @@ def read_epub(archive: Archive) -> Page:
     if lost:
         shown = "; ".join(lost[:_SHOWN]) + "; ..." * (len(lost) > _SHOWN)
         if len(lost) > _LARGEST_LOSS * len(package.spine):
-            raise ValueError(
+            raise InputError(
                 f"the EPUB lacks {len(lost)} of the {len(package.spine)} files of its spine "
                 f"({shown}), expected at most a fifth"
             )
@@ -103,7 +104,7 @@ def _read_package(archive: Archive) -> _Package:
     container = _read_xml(archive, CONTAINER)
     path = next((str(file.get("full-path") or "") for file in _all(container, "rootfile")), "")
     if not path:
-        raise ValueError(f"{CONTAINER} names no package, expected a rootfile with a full-path")
+        raise InputError(f"{CONTAINER} names no package, expected a rootfile with a full-path")
     package = _read_xml(archive, path)
     folder = posixpath.dirname(path)
     items = {str(item.get("id")): item for item in _all(package, "item")}
@@ -113,7 +114,7 @@ def _read_package(archive: Archive) -> _Package:
         item = items.get(str(reference.get("idref")))
         if item is None:
             name = printable(str(reference.get("idref")))
-            raise ValueError(f"{printable(path)}: the spine names {name}, which is in no manifest")
+            raise InputError(f"{printable(path)}: the spine names {name}, which is in no manifest")
         if str(item.get("media-type")).lower() not in _HTML:
             continue  # a picture; what it holds is no text
         found = _resolve(folder, str(item.get("href") or ""), archive)
@@ -122,7 +123,7 @@ def _read_package(archive: Archive) -> _Package:
         if "nav" in str(item.get("properties") or "").split():
             navigation.add(found)
     if not spine:
-        raise ValueError(f"{printable(path)}: the spine names no text, expected files of XHTML")
+        raise InputError(f"{printable(path)}: the spine names no text, expected files of XHTML")
     return _Package(
         title=next(_texts(package, "title"), ""),
         author=", ".join(dict.fromkeys(_texts(package, "creator"))),
@@ -140,7 +141,7 @@ def _resolve(folder: str, href: str, archive: Archive) -> str:
     for name in (unquote(href), href):
         path = posixpath.normpath(posixpath.join(folder, name))
         if path.startswith(("../", "/")) or path == "..":
-            raise ValueError(f"{printable(href)} leads out of the EPUB, expected a file in it")
+            raise InputError(f"{printable(href)} leads out of the EPUB, expected a file in it")
         if path in names:
             return path
     return posixpath.normpath(posixpath.join(folder, unquote(href)))
@@ -164,11 +165,11 @@ def _read_xml(archive: Archive, name: str) -> etree._Element:
     try:
         root = etree.fromstring(archive.read(name), parser)
     except MemberError as error:
-        raise ValueError(f"the EPUB has no package: {error}") from error
+        raise InputError(f"the EPUB has no package: {error}") from error
     except etree.XMLSyntaxError as error:
-        raise ValueError(f"{printable(name)} is not XML: {error}") from error
+        raise InputError(f"{printable(name)} is not XML: {error}") from error
     if root is None:
-        raise ValueError(f"{printable(name)} is not XML, expected a file of an EPUB")
+        raise InputError(f"{printable(name)} is not XML, expected a file of an EPUB")
     return root
 
 

@@ -14,6 +14,7 @@ from miner.books.epub import CONTAINER, read_epub
 from miner.books.names import HTML_SUFFIXES, number_of, without_other_forms
 from miner.books.page import Page, is_html, read_html
 from miner.books.plain_text import read_plain_text
+from miner.errors import InputError
 from miner.files import printable
 
 _SHOWN = 3  # names in a message
@@ -23,7 +24,7 @@ def read_page(data: bytes) -> Page:
     """The page of a book's file: HTML, plain text, EPUB, or a zip file that holds one of these.
 
     Raises:
-        ValueError: if the bytes are empty, binary, damaged or encrypted, hold several books or
+        InputError: if the bytes are empty, binary, damaged or encrypted, hold several books or
             none, or are larger than a book can be. One line.
     """
     if is_archive(data):
@@ -51,7 +52,7 @@ def _find_book(names: list[str]) -> str:
     if len(books) == 1:
         return str(books[0])
     if not books:
-        raise ValueError("the zip file holds no book, expected a file of HTML or plain text")
+        raise InputError("the zip file holds no book, expected a file of HTML or plain text")
     shown = ", ".join(printable(str(path)) for path in books[:_SHOWN])
     more = ", ..." * (len(books) > _SHOWN)
-    raise ValueError(f"the zip file holds {len(books)} books ({shown}{more}), expected one")
+    raise InputError(f"the zip file holds {len(books)} books ({shown}{more}), expected one")

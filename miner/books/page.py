@@ -21,6 +21,7 @@ from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, Tag
 
 from miner.books.decoding import CONTROL, REPLACEMENT, DecodedText
+from miner.errors import InputError
 
 # Stands for a <br> or the end of a line of verse until white space is normalized; private use.
 BREAK = "\ue000"
@@ -162,15 +163,15 @@ def read_html(decoded: DecodedText, files: Container[str] = ()) -> Page:
             the book, as those to "#..." are.
 
     Raises:
-        ValueError: if the text holds no HTML element of a text page; if there are more than
+        InputError: if the text holds no HTML element of a text page; if there are more than
             `_MOST_TAGS` tags, or elements within more than `_DEEPEST` others.
     """
     text = decoded.text
     if not _BLOCK_TAG.search(text):
         start = " ".join(text[:40].split())
-        raise ValueError(f"the file is not HTML: it starts {start!r}, expected tags such as <p>")
+        raise InputError(f"the file is not HTML: it starts {start!r}, expected tags such as <p>")
     if (n_tags := text.count("<")) > _MOST_TAGS:
-        raise ValueError(f"the file has {n_tags:,} tags, expected a book of at most {_MOST_TAGS:,}")
+        raise InputError(f"the file has {n_tags:,} tags, expected a book of at most {_MOST_TAGS:,}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
         # Encoded again: lxml reads bytes faster, and this way it ignores a wrong declaration.
@@ -229,7 +230,7 @@ class _Soup(BeautifulSoup):
     def pushTag(self, tag: Tag) -> None:
         super().pushTag(tag)
         if len(self.tagStack) > _DEEPEST:
-            raise ValueError(f"its elements are nested more than {_DEEPEST} levels deep")
+            raise InputError(f"its elements are nested more than {_DEEPEST} levels deep")
 
 
 def _find_broken(soup: BeautifulSoup) -> set[int]:

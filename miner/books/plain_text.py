@@ -19,6 +19,7 @@ from miner.books.boilerplate import is_boundary
 from miner.books.chapters import is_contents_title, is_numbered, looks_like_heading
 from miner.books.decoding import DecodedText
 from miner.books.page import BREAK, Page, TextBlock, divide_text
+from miner.errors import InputError
 from miner.languages.registry import LANGUAGES, any_of
 
 _MOST_LINES = 1_500_000  # memory grows with the lines
@@ -122,7 +123,7 @@ def read_plain_text(decoded: DecodedText) -> Page:
     """The page of a plain-text file.
 
     Raises:
-        ValueError: if there are more than `_MOST_LINES` lines.
+        InputError: if there are more than `_MOST_LINES` lines.
     """
     lines = _lines(decoded.text)
     layout = _layout(lines, decoded.text)
@@ -154,7 +155,7 @@ def _lines(text: str) -> list[str]:
         text = re.sub(r"\r+\n", "\n", text).replace("\r", "\n")
     n_lines = text.count("\n") + 1
     if n_lines > _MOST_LINES:
-        raise ValueError(
+        raise InputError(
             f"the file has {n_lines:,} lines, expected a book of at most {_MOST_LINES:,}"
         )
     lines = [line.expandtabs().rstrip() for line in text.replace("\f", "\n\n").split("\n")]

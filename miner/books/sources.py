@@ -15,6 +15,7 @@ from pathlib import Path
 
 from miner.books.book_file import find_file_fault
 from miner.books.names import SUFFIXES, UNREAD_SUFFIXES, id_of, local_names, without_other_forms
+from miner.errors import InputError
 from miner.files import printable
 
 SAMPLE = "sample"
@@ -113,11 +114,11 @@ def find_sources(
         The sources, and one `Missing` for each word that names nothing.
 
     Raises:
-        ValueError: if `books` is no folder; names it.
+        InputError: if `books` is no folder; names it.
     """
     books = books_folder() if books is None else books
     if books is not None and not books.is_dir():
-        raise ValueError(
+        raise InputError(
             f"{printable(books)}: no such folder, expected a folder of Gutenberg books"
         )
     cache = cache_folder() if cache is None else cache
@@ -128,7 +129,7 @@ def find_sources(
         if isinstance(named, Missing) and number_from_title and _may_be_title(word):
             try:
                 numbered = _numbered(number_from_title(word), books, cache)
-            except ValueError as error:
+            except InputError as error:
                 named = Missing(word, f"{named.why}; {error}")
             else:
                 named = [replace(source, word=word) for source in numbered]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from miner.books.catalog import TEXT, CatalogEntry, find_catalog, read_catalog
 from miner.books.words import folded_words
+from miner.errors import InputError
 from miner.files import printable
 
 _SHOWN = 5  # books listed in an error
@@ -26,7 +27,7 @@ def find_title(title: str, catalog: Path) -> str:
 
     Raises:
         OSError: if the catalogue cannot be read.
-        ValueError: if the file is no catalogue, if no text has this title (names the closest
+        InputError: if the file is no catalogue, if no text has this title (names the closest
             titles), or if texts by different authors have it (names up to five).
     """
     wanted = _folded(title)
@@ -35,13 +36,13 @@ def find_title(title: str, catalog: Path) -> str:
         entry for entry in entries if wanted and _folded(_main_title(entry.title)) == wanted
     ]
     if not found:
-        raise ValueError(f"found no text with the title {title!r}{_closest(wanted, entries)}")
+        raise InputError(f"found no text with the title {title!r}{_closest(wanted, entries)}")
     by_author: dict[str, CatalogEntry] = {}
     for entry in sorted(found):
         by_author.setdefault(next(iter(entry.authors), ""), entry)
     if len(by_author) > 1:
         shown = "; ".join(map(str, list(by_author.values())[:_SHOWN]))
-        raise ValueError(
+        raise InputError(
             f"found {len(by_author)} authors of texts with the title {title!r}, "
             f"expected one of the numbers: {shown}"
         )
@@ -52,16 +53,16 @@ def number_from_title(title: str) -> str:
     """The Gutenberg number of the text with this title in the file of `find_catalog`.
 
     Raises:
-        ValueError: as `find_title` raises it, or if the catalogue cannot be read.
+        InputError: as `find_title` raises it, or if the catalogue cannot be read.
     """
     try:
         path = find_catalog()
-    except ValueError as error:
-        raise ValueError(f"there is no catalogue of titles: {error}") from error
+    except InputError as error:
+        raise InputError(f"there is no catalogue of titles: {error}") from error
     try:
         return find_title(title, path)
     except OSError as error:
-        raise ValueError(f"{printable(path)}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{printable(path)}: cannot be read: {error.strerror}") from error
 
 
 def _main_title(title: str) -> str:

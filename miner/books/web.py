@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from miner.books.book_file import LARGEST_FILE
+from miner.errors import InputError
 from miner.files import printable, whole_file
 from miner.version import __version__
 
@@ -44,7 +45,7 @@ _not_reached: dict[str, tuple[float, str]] = {}
 _NOT_ASKED_AGAIN = 60  # seconds
 
 
-class DownloadError(ValueError):
+class DownloadError(InputError):
     """A file could not be downloaded; one line names the file, the URL and the reason."""
 
 
@@ -65,7 +66,7 @@ class Limits:
         max_bytes: size of the largest file accepted, unpacked.
 
     Raises:
-        ValueError: if a limit is negative, or 0 where it must not be; names it.
+        InputError: if a limit is negative, or 0 where it must not be; names it.
     """
 
     timeout: float = 30
@@ -79,7 +80,7 @@ class Limits:
             found, may_be_zero = getattr(self, name), name in ("retries", "pause")
             if found < 0 or (found == 0 and not may_be_zero):
                 expected = "0 or more" if may_be_zero else "more than 0"
-                raise ValueError(f"{name}: found {found}, expected {expected}")
+                raise InputError(f"{name}: found {found}, expected {expected}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def download_file(
                 raise DownloadError(f"{name}: {url} {error}, expected {kind.name}{note}") from error
             except OSError as error:
                 raise DownloadError(f"{name}: {printable(path)}: {error.strerror}") from error
-            except ValueError as error:
+            except InputError as error:
                 raise DownloadError(f"{name}: {error}") from error
     raise DownloadError(f"{name}: {' and '.join(urls)} answered 404, expected {kind.name}{note}")
 

@@ -13,6 +13,7 @@ from functools import cache
 from miner.characters.names import Form, Name, parse_form
 from miner.characters.paragraphs import Paragraph
 from miner.characters.words import ARTICLES, NOUNS, gender_of_titles
+from miner.errors import InputError
 
 GENDERS = ("m", "f", "")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
@@ -207,7 +208,7 @@ def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) 
         places: the place of each, "file:line"; none where they are from no file.
 
     Raises:
-        ValueError: if two characters have one id, or share an alias and neither has another one of
+        InputError: if two characters have one id, or share an alias and neither has another one of
             its own; names the place.
     """
     where = [f"{place}: " for place in places] or [""] * len(characters)
@@ -216,14 +217,14 @@ def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) 
     unclear: dict[Form, str] = {}
     for n, character in enumerate(characters):
         if character.id in ids:
-            raise ValueError(f"{where[n]}found the id {character.id!r} again, expected a new one")
+            raise InputError(f"{where[n]}found the id {character.id!r} again, expected a new one")
         ids.add(character.id)
         forms = _forms_of(character)
         if any(len(holders[form]) == 1 for form in forms):
             continue
         for form in forms:
             if form in unclear:
-                raise ValueError(
+                raise InputError(
                     f"{where[n]}found no alias of {character.id!r} that is not of "
                     f"{unclear[form]!r} or others, expected one of its own"
                 )

@@ -16,6 +16,7 @@ from reprlib import repr as shown
 from typing import Any
 
 from miner.characters.cast import GENDERS, Character, Kind, refuse_unclear
+from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, printable, sha256_of
 
 _SHOWN = 5  # books that a message names
@@ -53,7 +54,7 @@ class CharacterFile(Mapping[str, tuple[Character, ...]]):
         """Raises an error if the file has the characters of none of the books.
 
         Raises:
-            ValueError: names the file and the books that it has.
+            InputError: names the file and the books that it has.
         """
         wanted = tuple(dict.fromkeys(books))
         if wanted and not any(book in self for book in wanted):
@@ -61,7 +62,7 @@ class CharacterFile(Mapping[str, tuple[Character, ...]]):
                 ", ".join([*map(printable, names[:_SHOWN]), *["..."] * (len(names) > _SHOWN)])
                 for names in (tuple(self), wanted)
             )
-            raise ValueError(
+            raise InputError(
                 f"{printable(self.path)}: found characters of {held or 'no book'}, "
                 f"expected characters of {expected}"
             )
@@ -81,7 +82,7 @@ def open_characters(path: Path | str) -> CharacterFile:
     """Returns the characters of a file, which is read once, so that a bad one is refused at once.
 
     Raises:
-        ValueError: as `read_characters` does.
+        InputError: as `read_characters` does.
         OSError: if the file cannot be read.
     """
     file = CharacterFile(Path(path))
@@ -130,7 +131,7 @@ def read_characters(path: Path | str) -> CharacterLists:
     are read once.
 
     Raises:
-        ValueError: if a line is not a JSON object, a key is missing, a value has the wrong type,
+        InputError: if a line is not a JSON object, a key is missing, a value has the wrong type,
             two rows of a book have one id, a row has no alias of its own, or a book has two
             narrators; names the file and the line.
         OSError: if the file cannot be read.
@@ -143,7 +144,7 @@ def read_characters(path: Path | str) -> CharacterLists:
         if character.kind is Kind.NARRATOR and any(
             one.kind is Kind.NARRATOR for one in characters[book]
         ):
-            raise ValueError(f"{where}: found another narrator of {book}, expected one")
+            raise InputError(f"{where}: found another narrator of {book}, expected one")
         characters[book].append(character)
         places[book].append(where)
     for book, of_book in characters.items():
@@ -155,29 +156,29 @@ def _character(row: Mapping[str, Any], where: str) -> tuple[str, Character]:
     """Returns the book and the character of a row; errors begin with `where`."""
     missing = [key for key in _KEYS if key not in row]
     if missing:
-        raise ValueError(f"{where}: found no {', '.join(missing)}, expected {', '.join(_KEYS)}")
+        raise InputError(f"{where}: found no {', '.join(missing)}, expected {', '.join(_KEYS)}")
     for key in ("book", "id", "name"):
         if not isinstance(row[key], str) or not row[key].strip():
-            raise ValueError(f"{where}: found {shown(row[key])} as {key}, expected text")
+            raise InputError(f"{where}: found {shown(row[key])} as {key}, expected text")
     aliases = row["aliases"]
     if not isinstance(aliases, list) or not all(
         isinstance(alias, str) and alias.strip() for alias in aliases
     ):
-        raise ValueError(f"{where}: found {shown(aliases)} as aliases, expected a list of names")
+        raise InputError(f"{where}: found {shown(aliases)} as aliases, expected a list of names")
     if row["gender"] not in GENDERS:
-        raise ValueError(
+        raise InputError(
             f"{where}: found gender {shown(row['gender'])}, expected m, f or an empty text"
         )
     try:
         kind = Kind(row["kind"])
     except ValueError as error:
         expected = ", ".join(Kind)
-        raise ValueError(
+        raise InputError(
             f"{where}: found kind {shown(row['kind'])}, expected one of {expected}"
         ) from error
     chapter = row.get("chapter")
     if chapter is not None and (type(chapter) is not int or chapter < 0):
-        raise ValueError(f"{where}: found chapter {shown(chapter)}, expected a number, or null")
+        raise InputError(f"{where}: found chapter {shown(chapter)}, expected a number, or null")
     return row["book"], Character(
         row["id"].strip(),
         row["name"],

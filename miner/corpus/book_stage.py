@@ -177,7 +177,7 @@ def read_facts(mined: ShardFolder, shard: str) -> BookFacts:
     """Returns the facts of a mined book.
 
     Raises:
-        ValueError: if they are not as they were written.
+        InputError: if they are not as they were written.
     """
     return BookFacts.from_bytes(mined.take_facts(shard))
 

@@ -52,6 +52,7 @@ from miner.corpus.word_counts import Hashes, WordCounts, add_counts
 from miner.corpus.works import BookRecord, Copy, Leak, find_copies, find_leaks
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filter_counts import FilterCounts
+from miner.errors import InputError
 from miner.files import CARD, RUN_RECORD, json_line, printable, read_text, sha256_of, writing
 from miner.models.trust import find_trusts
 from miner.version import __version__
@@ -188,14 +189,14 @@ def build_corpus(
         on_stage: called with how far the stages after it are.
 
     Raises:
-        ValueError: if the recipe is wrong, names a book that does not exist, or no book is left; if
+        InputError: if the recipe is wrong, names a book that does not exist, or no book is left; if
             `out` exists, or an interrupted build of it, and neither `force` nor `resume` was given.
         OSError: if the recipe cannot be read, or `out` cannot be written.
     """
     text = read_text(Path(recipe))
     parsed = parse_recipe(text, printable(recipe))
     if parsed.plots and draw is None:
-        raise ValueError(
+        raise InputError(
             f"{printable(recipe)}: plots: found true without a function that draws them, "
             "expected draw=miner.app.plots.corpus.draw_corpus"
         )
@@ -208,7 +209,7 @@ def build_corpus(
         words, Path(books) if books else None, number_from_title=number_from_title
     )
     if missing:
-        raise ValueError(f"{printable(recipe)}: {missing[0]}")
+        raise InputError(f"{printable(recipe)}: {missing[0]}")
     listed = read_split_list(Path(parsed.split_list)) if parsed.split_list else None
     head = record_run(options, tagger)
     head["tagger"] = head.pop("options")["tagger"]  # the recipe says the rest
@@ -398,7 +399,7 @@ class _Build:
             draw: draws the figures; None for none.
 
         Raises:
-            ValueError: if no book is left.
+            InputError: if no book is left.
         """
         by_split = {
             split: of_split
@@ -408,7 +409,7 @@ class _Build:
         if not by_split:
             if all(item.is_lasting for item in self._set_aside):
                 self._folder.discard()  # a resumed build would end as this one
-            raise ValueError(self._why_nothing_is_left())
+            raise InputError(self._why_nothing_is_left())
         planned = plan_output_files(
             self._recipe.formats,
             {

@@ -42,7 +42,7 @@ class DialogueFilter:
         """Returns a mined book, and its dialogues that are left.
 
         Raises:
-            ValueError: if it is not as it was written.
+            InputError: if it is not as it was written.
         """
         shard = self.mined.take(book.shard, "a mined book; --resume mines it again")
         result = shard.result(self.options)
@@ -190,7 +190,7 @@ def read_signatures(path: Path) -> Signatures:
     """Returns the signatures that a `DialogueSigner` wrote.
 
     Raises:
-        ValueError: if the file is not as it was written.
+        InputError: if the file is not as it was written.
     """
     expected = "the signatures of a book; --resume makes them again"
     return Signatures.from_bytes(take_kept(path, expected))

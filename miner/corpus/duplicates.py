@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from miner.corpus.folding import Hashes, hash_shingles, hash_words, mix
+from miner.errors import InputError
 from miner.files import writing
 
 if TYPE_CHECKING:
@@ -67,12 +68,12 @@ class Signatures:
         """The signatures that `to_bytes` wrote.
 
         Raises:
-            ValueError: if the bytes are not those of whole signatures.
+            InputError: if the bytes are not those of whole signatures.
         """
         size = _KEY.itemsize + N_VALUES * _VALUE.itemsize
         n, rest = divmod(len(content), size)
         if rest:
-            raise ValueError(f"found {len(content)} bytes of signatures, expected {size} for each")
+            raise InputError(f"found {len(content)} bytes of signatures, expected {size} for each")
         keys = np.frombuffer(content, dtype=_KEY, count=n)
         values = np.frombuffer(content, dtype=_VALUE, offset=n * _KEY.itemsize)
         return cls(keys, values.reshape(n, N_VALUES))
@@ -168,11 +169,11 @@ def find_duplicates(books: Iterable[Signatures], work: Path, least: float = 0.8)
         least: the least similarity, 0.5 to 1.
 
     Raises:
-        ValueError: if `least` is out of range.
+        InputError: if `least` is out of range.
         OSError: if the folder cannot be written.
     """
     if not 0.5 <= least <= 1:
-        raise ValueError(f"found a least similarity of {least}, expected 0.5 to 1")
+        raise InputError(f"found a least similarity of {least}, expected 0.5 to 1")
     folder = work / "duplicates"
     with writing(work):
         if folder.exists():  # a process was killed

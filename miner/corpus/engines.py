@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from miner.corpus.executors import Executor
+from miner.errors import InputError
 
 ENGINES = {
     "local": "processes of this machine",
@@ -22,11 +23,11 @@ def find_executor(engine: str, workers: int, out: Path) -> Executor | None:
         out: the output, whose folder all machines of a cluster must share.
 
     Raises:
-        ValueError: if there is no such engine.
+        InputError: if there is no such engine.
         ImportError: if its extra is not installed.
     """
     if engine not in ENGINES:
-        raise ValueError(f"found engine {engine!r}, expected {' or '.join(ENGINES)}")
+        raise InputError(f"found engine {engine!r}, expected {' or '.join(ENGINES)}")
     if engine == "local":
         return None
     from miner.corpus.ray_executor import RayExecutor

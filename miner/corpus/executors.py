@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+from miner.errors import InputError
 from miner.files import writing
 
 Item = TypeVar("Item")
@@ -87,7 +88,7 @@ class LocalExecutor:
         """The results in the order of the items.
 
         Raises:
-            ValueError: if the function cannot be sent to a process.
+            InputError: if the function cannot be sent to a process.
         """
         if self.n_processes:
             return self._map_in_processes(function, items)
@@ -253,14 +254,14 @@ def pickle_function(function: Callable[..., Any], instead: str) -> bytes:
         instead: what an error advises.
 
     Raises:
-        ValueError: if the function cannot be pickled.
+        InputError: if the function cannot be pickled.
     """
     from cloudpickle import dumps
 
     try:
         return dumps(function)
     except Exception as error:  # objects may raise anything when they are pickled
-        raise ValueError(
+        raise InputError(
             f"cannot be sent to another process ({error}), expected {instead} "
             "or a tagger and filters that can be pickled"
         ) from error

@@ -15,6 +15,7 @@ from miner.books.book import SPOKEN_KINDS, BlockKind
 from miner.books.language_identification import identify_language
 from miner.corpus.word_counts import Hashes, WordCounts, count_words
 from miner.dialogue.spans import BookSpans
+from miner.errors import InputError
 
 _SET_PIECES = (BlockKind.LETTER, BlockKind.VERSE)
 _DASHES = "-\u2014\u2013\u2015"
@@ -74,7 +75,7 @@ class BookFacts:
         """The facts whose `to_bytes` the bytes are.
 
         Raises:
-            ValueError: if they are of another version, or not whole; in one line.
+            InputError: if they are of another version, or not whole; in one line.
         """
         first, _, rest = data.partition(b"\n")
         try:
@@ -83,9 +84,9 @@ class BookFacts:
                 head[key] for key in ("version", "bytes_of_words", "n_hashes")
             )
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-            raise ValueError(f"found {first[:40]!r}, expected the facts of a book") from error
+            raise InputError(f"found {first[:40]!r}, expected the facts of a book") from error
         if version != _VERSION or len(rest) != n_bytes + 8 * n_hashes:
-            raise ValueError(
+            raise InputError(
                 f"found facts of version {version} with {len(rest):,} bytes of words and sketch, "
                 f"expected version {_VERSION} with {n_bytes + 8 * n_hashes:,}"
             )

@@ -19,6 +19,7 @@ from miner.corpus.facts import BookFacts
 from miner.corpus.word_counts import Hashes, WordCounts, kl_divergence, share_of_rare_words
 from miner.dialogue.dialogues import Dialogue
 from miner.dialogue.filters import MIN_TURNS, DialogueLimits
+from miner.errors import InputError
 
 # Of each number: whether it is a whole one, the least and the greatest, and whether `False` or None
 # may stand for it.
@@ -51,7 +52,7 @@ class FilterSettings:
         n_frequent_words: how many words of a language are not rare, the most frequent ones.
 
     Raises:
-        ValueError: if a value is of another type or out of its range; names the field, in one line.
+        InputError: if a value is of another type or out of its range; names the field, in one line.
     """
 
     own_language: bool = True
@@ -69,7 +70,7 @@ class FilterSettings:
         for name in ("own_language", "set_pieces"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, bool):
-                raise ValueError(f"{name}: found {value!r}, expected true or false")
+                raise InputError(f"{name}: found {value!r}, expected true or false")
             object.__setattr__(self, name, bool(value))
         for name, (is_whole, least, greatest, may_be_off) in _NUMBERS.items():
             value = getattr(self, name)
@@ -83,7 +84,7 @@ class FilterSettings:
                     else f"from {least} to {greatest}"
                 )
                 off = ", or false" if may_be_off else ""
-                raise ValueError(f"{name}: found {value!r}, expected {kind} {size}{off}")
+                raise InputError(f"{name}: found {value!r}, expected {kind} {size}{off}")
 
     @property
     def limits(self) -> DialogueLimits:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from miner.errors import InputError
 from miner.files import writing
 
 _log = logging.getLogger(__name__)
@@ -68,9 +69,9 @@ def take_kept(path: Path, expected: str) -> bytes:
         expected: what it holds, and how it is made again, for the error.
 
     Raises:
-        ValueError: if it is not there or is not as it was written.
+        InputError: if it is not there or is not as it was written.
     """
     content = read_kept(path)
     if content is None:
-        raise ValueError(f"{path}: not there or not as it was written, expected {expected}")
+        raise InputError(f"{path}: not there or not as it was written, expected {expected}")
     return content

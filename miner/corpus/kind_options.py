@@ -16,7 +16,7 @@ class KindOptions:
         tables: some of "spans", "dialogues", "pairs" and "characters".
 
     Raises:
-        ValueError: if there is no such table.
+        InputError: if there is no such table.
     """
 
     tables: tuple[str, ...] = tuple(KINDS)

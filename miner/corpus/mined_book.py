@@ -15,6 +15,7 @@ from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagg
 from miner.dialogue.dialogues import Dialogue, Pair, decode_dialogues, span_pairs, turn_pairs
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import TaggedBook
+from miner.errors import InputError
 from miner.extras import import_extra
 
 if TYPE_CHECKING:
@@ -117,10 +118,10 @@ class MinedBook:
         """The rows of "spans", "dialogues", "pairs" or "characters", as the files have them.
 
         Raises:
-            ValueError: if there is no such kind.
+            InputError: if there is no such kind.
         """
         if kind not in KINDS:
-            raise ValueError(f"found rows of {kind!r}, expected {', '.join(KINDS)}")
+            raise InputError(f"found rows of {kind!r}, expected {', '.join(KINDS)}")
         return rows_from_lines(self.encoded[kind])
 
     def to_pandas(self, kind: str = "pairs") -> pandas.DataFrame:
@@ -128,7 +129,7 @@ class MinedBook:
 
         Raises:
             ImportError: if pandas is not installed.
-            ValueError: if there is no such kind.
+            InputError: if there is no such kind.
         """
         rows = self.rows(kind)
         pandas = import_extra("pandas", "datasets")
@@ -139,7 +140,7 @@ class MinedBook:
 
         Raises:
             ImportError: if datasets is not installed.
-            ValueError: if there is no such kind.
+            InputError: if there is no such kind.
         """
         rows = self.rows(kind)
         library = import_extra("datasets", "datasets")

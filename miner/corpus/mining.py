@@ -21,6 +21,7 @@ from miner.corpus.pipeline import SetAside, UntaggedBook, lost_book, read_source
 from miner.corpus.progress import Progress, ProgressCounter
 from miner.corpus.shards import ShardFolder, shard_name
 from miner.dialogue.tags import Tagger, TwoStepTagger
+from miner.errors import InputError
 from miner.files import printable
 from miner.models.load import uses_checkpoint
 from miner.models.routing import route_in_order
@@ -110,7 +111,7 @@ def _locate(source: Source | Missing, plan: MiningPlan) -> _Located:
 
         try:
             source = replace(source, path=download(source.id, mirror=plan.mirror))
-        except (ValueError, OSError) as error:
+        except (InputError, OSError) as error:
             source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
     shards = plan.shards
     if isinstance(source, Missing) or not shards:

@@ -17,6 +17,7 @@ from miner.dialogue.filters import (
     FilteredDialogues,
     filter_dialogues,
 )
+from miner.errors import InputError
 from miner.models.load import AUTO, FLOAT32
 
 
@@ -40,7 +41,7 @@ class MiningOptions:
             which a build makes later.
 
     Raises:
-        ValueError: if a value is out of its range.
+        InputError: if a value is out of its range.
         TypeError: if a limit is not a number.
     """
 
@@ -68,10 +69,10 @@ class MiningOptions:
                     f"found history_turns {self.history_turns!r}, expected a whole number or None"
                 )
             if self.history_turns < 0:
-                raise ValueError(f"found history_turns {self.history_turns}, expected at least 0")
+                raise InputError(f"found history_turns {self.history_turns}, expected at least 0")
         if self.max_utterance_words is not None and self.max_utterance_words < 1:
             found = self.max_utterance_words
-            raise ValueError(f"found max_utterance_words {found}, expected at least 1")
+            raise InputError(f"found max_utterance_words {found}, expected at least 1")
         self.filter(())
         find_format(self.format)
 

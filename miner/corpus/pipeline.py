@@ -27,6 +27,7 @@ from miner.dialogue.filters import MIN_TURNS, FilteredDialogues
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger, TwoStepTagger
+from miner.errors import InputError
 from miner.files import json_lines, printable
 from miner.models.load import (
     AUTO,
@@ -108,7 +109,7 @@ def mine(
         history_turns: how many turns before its context a row of `pairs` has; None for all.
 
     Raises:
-        ValueError: if there is no such book or tagger, the book has no dialogues, or `characters`
+        InputError: if there is no such book or tagger, the book has no dialogues, or `characters`
             lacks the book; in one line.
         TypeError: if an argument is of another type; says what was expected.
         OSError: if `characters` cannot be read.
@@ -130,7 +131,7 @@ def mine(
         given.refuse_others([found.id])
     result = mine_source(found, loaded, options)
     if isinstance(result, SetAside):
-        raise ValueError(f"{result.name}: {result.why}")
+        raise InputError(f"{result.name}: {result.why}")
     return result
 
 
@@ -143,12 +144,12 @@ def open_tagger(
     """A tagger, and the name that `MiningOptions` has for it.
 
     Raises:
-        ValueError: as `load_tagger` does, and if its tags have no confidence but one is asked for.
+        InputError: as `load_tagger` does, and if its tags have no confidence but one is asked for.
         TypeError: if it is neither a name nor a tagger.
     """
     loaded, name = _load_or_take(tagger, dtype, characters)
     if min_confidence and not getattr(loaded, "gives_confidence", True):
-        raise ValueError(
+        raise InputError(
             f"found a least confidence of {min_confidence} for the tagger {name}, whose tags have "
             "no confidence: expected a checkpoint, or no least confidence"
         )
@@ -211,7 +212,7 @@ def read_source(
             return _decode(source, book_spans, tagger.tag(book_spans), options)
         except MemoryError:
             return lost_book(source)
-        except ValueError as error:
+        except InputError as error:
             return SetAside(name_of(source), str(error))
 
 
@@ -298,7 +299,7 @@ def _tag_together(
         book = waiting[0]
         try:
             result = _decode(book.source, book.book_spans, tags, options)
-        except ValueError as error:
+        except InputError as error:
             result = SetAside(name_of(book.source), str(error))
         waiting.popleft()
         yield result
@@ -310,7 +311,7 @@ def _decode(
     """The mined book of its tags.
 
     Raises:
-        ValueError: if the tagged spans do not make up the book; if a tag may not follow the one
+        InputError: if the tagged spans do not make up the book; if a tag may not follow the one
             before; or if `options` set a least confidence and the tags have none.
         TypeError: if the tagger gave something other than tagged spans.
     """
@@ -365,7 +366,7 @@ def _cut_as_tagged(book_spans: BookSpans, tags: Sequence[TaggedSpan]) -> BookSpa
     """The spans of a book as its tagger cut them: most take those that they are given.
 
     Raises:
-        ValueError: if the tagger's spans do not make up the paragraphs of the book.
+        InputError: if the tagger's spans do not make up the paragraphs of the book.
     """
     spans = tuple(item.span for item in tags)
     if spans == book_spans.spans:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from miner.corpus.executors import KILLED, Lost, pickle_function, sendable
+from miner.errors import InputError
 from miner.extras import import_extra
 from miner.files import printable, writing
 from miner.version import __version__
@@ -78,7 +79,7 @@ class RayExecutor:
         An item whose process or machine dies is tried again, up to `RETRIES` times.
 
         Raises:
-            ValueError: if the function cannot be sent to a process, the machines do not see the
+            InputError: if the function cannot be sent to a process, the machines do not see the
                 shared folders or have another version of this package, or Ray is not installed.
             OSError: if there is no cluster at the address, or a shared folder cannot be written.
         """
@@ -144,7 +145,7 @@ class RayExecutor:
         if address == _LOCAL:
             options |= {"num_cpus": self.n_cpus, "include_dashboard": False}
         elif self.n_cpus is not None:
-            raise ValueError(
+            raise InputError(
                 f"found {self.n_cpus} CPUs for the cluster at {address}, which has its own: "
                 "expected them for this machine alone"
             )
@@ -189,7 +190,7 @@ def _check_machines(ray: ModuleType, shared: Iterable[Path]) -> None:
     """Raises an error if a machine cannot do the work.
 
     Raises:
-        ValueError: as `RayExecutor.map` does.
+        InputError: as `RayExecutor.map` does.
         OSError: if a shared folder cannot be written.
     """
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -221,13 +222,13 @@ def _check_machines(ray: ModuleType, shared: Iterable[Path]) -> None:
                 continue
             name = node["NodeManagerAddress"]
             if version != __version__:
-                raise ValueError(
+                raise InputError(
                     f"found conversation-miner {version or 'missing'} on machine {name}, "
                     f"expected {__version__} as here"
                 )
             for folder, is_seen in zip(folders, seen, strict=True):
                 if not is_seen:
-                    raise ValueError(
+                    raise InputError(
                         f"{printable(folder)}: not the same folder on machine {name}, "
                         "expected a folder on a disk that all machines share"
                     )

@@ -17,6 +17,7 @@ from miner.books.download import find_book
 from miner.books.sources import Source
 from miner.dialogue.read import parse_spans
 from miner.dialogue.spans import BookSpans
+from miner.errors import InputError
 from miner.files import printable
 
 
@@ -36,7 +37,7 @@ def read_book(
         mirror: URL template from which a number is downloaded, if it is in no folder.
 
     Raises:
-        ValueError: if there is no such book, or its file cannot be parsed; in one line.
+        InputError: if there is no such book, or its file cannot be parsed; in one line.
         TypeError: if `source` is of another type.
     """
     found = find_source(source, books, mirror)
@@ -67,7 +68,7 @@ def read_spans(
         mirror: URL template from which a number is downloaded, if it is in no folder.
 
     Raises:
-        ValueError: if there is no such book, or it holds no dialogue; in one line.
+        InputError: if there is no such book, or it holds no dialogue; in one line.
         TypeError: if `source` is of another type.
     """
     found = find_source(source, books, mirror)
@@ -79,7 +80,7 @@ def find_source(source: str | int | Path, books: str | Path | None, mirror: str 
     """The one book that a user names, on disk. It is downloaded if it is in no folder.
 
     Raises:
-        ValueError: if it names no book or several, or the book cannot be downloaded.
+        InputError: if it names no book or several, or the book cannot be downloaded.
     """
     word = word_of(source)
     found, path = find_book(word, Path(books) if books else None, mirror)
@@ -113,7 +114,7 @@ def words_of(
     A query stands for the numbers of the texts that it fits.
 
     Raises:
-        ValueError: if a query fits no text, or there is no catalogue.
+        InputError: if a query fits no text, or there is no catalogue.
         OSError: if the catalogue cannot be read.
         TypeError: as `word_of` does.
     """
@@ -143,5 +144,5 @@ def _naming(source: Source) -> Iterator[None]:
     """Puts the word that named the book before an error about its file."""
     try:
         yield
-    except ValueError as error:
-        raise ValueError(f"{printable(source.word)}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{printable(source.word)}: {error}") from error

@@ -18,6 +18,7 @@ from miner.corpus.filter_settings import FilterSettings
 from miner.corpus.options import MiningOptions
 from miner.corpus.splits import SplitSettings
 from miner.dialogue.typography import typography_from_names
+from miner.errors import InputError
 from miner.files import printable, read_text
 from miner.models.load import AUTO, FLOAT32
 
@@ -49,7 +50,7 @@ class MiningSettings:
         history_turns: how many turns before its context a pair has; -1 for all of them.
 
     Raises:
-        ValueError: if `history_turns` is less than -1, or a mark is unknown.
+        InputError: if `history_turns` is less than -1, or a mark is unknown.
     """
 
     tagger: str = AUTO
@@ -59,11 +60,11 @@ class MiningSettings:
 
     def __post_init__(self) -> None:
         if self.history_turns < _ALL_TURNS:
-            raise ValueError(f"history_turns: found {self.history_turns}, expected -1 or more")
+            raise InputError(f"history_turns: found {self.history_turns}, expected -1 or more")
         try:
             typography_from_names(self.quotes)
-        except ValueError as error:
-            raise ValueError(f"quotes: {error}") from error
+        except InputError as error:
+            raise InputError(f"quotes: {error}") from error
 
     def options(self) -> MiningOptions:
         """The options with which each book is mined: nothing is left out yet."""
@@ -88,7 +89,7 @@ class DuplicateSettings:
             books are one; None keeps both.
 
     Raises:
-        ValueError: if `dialogues` is out of its range.
+        InputError: if `dialogues` is out of its range.
     """
 
     works: bool = True
@@ -96,7 +97,7 @@ class DuplicateSettings:
 
     def __post_init__(self) -> None:
         if self.dialogues is not None and not 0.5 <= self.dialogues <= 1:
-            raise ValueError(f"dialogues: found {self.dialogues}, expected 0.5 to 1, or false")
+            raise InputError(f"dialogues: found {self.dialogues}, expected 0.5 to 1, or false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class Recipe:
         plots: whether figures are drawn.
 
     Raises:
-        ValueError: if there is no name, neither sources nor a query, or no format; or if a
+        InputError: if there is no name, neither sources nor a query, or no format; or if a
             language is no code.
     """
 
@@ -136,14 +137,14 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if not self.name.strip():
-            raise ValueError(f"name: found {self.name!r}, expected what the corpus is called")
+            raise InputError(f"name: found {self.name!r}, expected what the corpus is called")
         for language in self.languages:
             if not _CODE.fullmatch(language):
-                raise ValueError(f"languages: found {language!r}, expected codes such as 'en'")
+                raise InputError(f"languages: found {language!r}, expected codes such as 'en'")
         if not self.sources and self.catalog is None:
-            raise ValueError("found no sources and no [catalog], expected one of them")
+            raise InputError("found no sources and no [catalog], expected one of them")
         if not self.formats:
-            raise ValueError("[formats]: found no format, expected at least one")
+            raise InputError("[formats]: found no format, expected at least one")
 
     def record(self) -> dict[str, Any]:
         """Everything that the recipe says, defaults included, for the record of the build."""
@@ -159,7 +160,7 @@ def read_recipe(path: Path) -> Recipe:
     """Returns the recipe in a TOML file.
 
     Raises:
-        ValueError: if the file is no TOML, has an unknown key or a wrong value; names the place.
+        InputError: if the file is no TOML, has an unknown key or a wrong value; names the place.
         OSError: if it cannot be read.
     """
     return parse_recipe(read_text(path), printable(path))
@@ -173,17 +174,17 @@ def parse_recipe(text: str, where: str) -> Recipe:
         where: the name of its file, which errors begin with.
 
     Raises:
-        ValueError: as `read_recipe` does.
+        InputError: as `read_recipe` does.
     """
     try:
         given = tomllib.loads(text)
         _refuse_large_numbers(given)
     except RecursionError as error:
-        raise ValueError(
+        raise InputError(
             f"{where}: found brackets in too many brackets, expected a recipe"
         ) from error
     except ValueError as error:  # of Python, too: a number of thousands of digits
-        raise ValueError(
+        raise InputError(
             f"{where}: {error}, expected TOML as `miner build --example` prints it"
         ) from error
     try:
@@ -196,8 +197,8 @@ def parse_recipe(text: str, where: str) -> Recipe:
         if "formats" in given:
             tables["formats"] = _formats(given.pop("formats"))
         return _settings(Recipe, given, "", tables | given_list)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
 
 
 def example_recipe() -> str:
@@ -208,7 +209,7 @@ def example_recipe() -> str:
 def _refuse_large_numbers(given: object) -> None:
     """Refuses a whole number that TOML does not have, and that no record could hold."""
     if isinstance(given, int) and abs(given) > _LARGEST:
-        raise ValueError(f"found a number of {len(str(abs(given)))} digits")
+        raise InputError(f"found a number of {len(str(abs(given)))} digits")
     if isinstance(given, dict):
         given = list(given.values())
     if isinstance(given, list):
@@ -225,7 +226,7 @@ def _pop_split_list(given: dict[str, Any]) -> dict[str, str]:
     if path is False:
         return {}
     if not isinstance(path, str) or not path:
-        raise ValueError(f"[splits] list: found {path!r}, expected the name of a file")
+        raise InputError(f"[splits] list: found {path!r}, expected the name of a file")
     return {"split_list": path}
 
 
@@ -248,19 +249,19 @@ _ALSO_EXPECTED = {
 
 def _formats(given: object) -> dict[str, Any]:
     if not isinstance(given, dict):
-        raise ValueError(f"formats: found {given!r}, expected a table such as parquet = {{}}")
+        raise InputError(f"formats: found {given!r}, expected a table such as parquet = {{}}")
     formats: dict[str, Any] = {}
     for name, options in given.items():
         if not isinstance(options, dict):
-            raise ValueError(f"[formats] {name}: found {options!r}, expected {name} = {{}}")
+            raise InputError(f"[formats] {name}: found {options!r}, expected {name} = {{}}")
         values = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in options.items()
         }
         try:
             formats[name] = find_format(name).read_options(values)
-        except ValueError as error:
-            raise ValueError(f"[formats] {error}") from error
+        except InputError as error:
+            raise InputError(f"[formats] {error}") from error
     return formats
 
 
@@ -273,28 +274,28 @@ def _settings(
     """Returns the settings of a table. `false` switches off what has no truth value itself.
 
     Raises:
-        ValueError: if a key is unknown or lacking, or a value is wrong; names the place.
+        InputError: if a key is unknown or lacking, or a value is wrong; names the place.
     """
     if not isinstance(given, dict):
-        raise ValueError(f"{place}found {given!r}, expected a table")
+        raise InputError(f"{place}found {given!r}, expected a table")
     known = {item.name: item for item in fields(made_of)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, value in given.items():
         if key not in known or key in _ELSEWHERE:
             expected = [name for name in known if name not in _ELSEWHERE]
             expected += _ALSO_EXPECTED.get(place, ())
-            raise ValueError(f"{place}found {key}, expected one of {', '.join(expected)}")
+            raise InputError(f"{place}found {key}, expected one of {', '.join(expected)}")
         is_off = value is False and not isinstance(known[key].default, bool)
         values[key] = None if is_off else value
     for name, item in known.items():
         is_needed = item.default is MISSING and item.default_factory is MISSING
         if is_needed and name not in values:
-            raise ValueError(f"{place}found no {name}, expected it")
+            raise InputError(f"{place}found no {name}, expected it")
     try:
         # The tables are settings already, which are taken as they are.
         return convert({**values, **(tables or {})}, made_of)
     except ValidationError as error:
-        raise ValueError(f"{place}{_plain(error, given)}") from error
+        raise InputError(f"{place}{_plain(error, given)}") from error
 
 
 def _plain(error: ValidationError, given: Mapping[str, Any]) -> str:

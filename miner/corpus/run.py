@@ -34,6 +34,7 @@ from miner.corpus.run_record import record_run
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filters import MIN_TURNS
 from miner.dialogue.tags import Tagger
+from miner.errors import InputError
 from miner.models.load import AUTO, FLOAT32
 
 _log = logging.getLogger(__name__)
@@ -118,7 +119,7 @@ def mine_corpus(
         iterated over; `finish` mines all books at once.
 
     Raises:
-        ValueError: if the tagger does not exist, or is a heuristic and `min_confidence` is given;
+        InputError: if the tagger does not exist, or is a heuristic and `min_confidence` is given;
             if `characters` has none of the books; if a query fits no text; if `out` exists, or an
             interrupted run of it, and neither `force` nor `resume` was given; or, at the first
             book, if the interrupted run had other options.
@@ -128,7 +129,7 @@ def mine_corpus(
     if not isinstance(workers, int):
         raise TypeError(f"found workers {workers!r}, expected a whole number")
     if workers < 1:
-        raise ValueError(f"found workers {workers}, expected at least 1")
+        raise InputError(f"found workers {workers}, expected at least 1")
     given = None if characters is None else open_characters(characters)
     loaded, name = open_tagger(tagger, dtype, min_confidence, given)
     options = MiningOptions(

@@ -21,6 +21,7 @@ from miner.corpus.kept_files import keep_file, read_kept, take_kept
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import SetAside
+from miner.errors import InputError
 from miner.files import json_line, printable
 
 _SUFFIX = ".shard"
@@ -81,7 +82,7 @@ class ShardFolder:
             expected: what it holds, and how it is made again, for the error.
 
         Raises:
-            ValueError: if it is not there or is not as it was written.
+            InputError: if it is not there or is not as it was written.
         """
         return _shard_from_bytes(take_kept(self.path / name, expected))
 
@@ -100,7 +101,7 @@ class ShardFolder:
         """The facts of a book that is mined, by the name of its shard.
 
         Raises:
-            ValueError: if they are not there or are not as they were written.
+            InputError: if they are not there or are not as they were written.
         """
         expected = "the facts of a mined book; --resume mines it again"
         return take_kept(self._facts_file(name), expected)
@@ -132,7 +133,7 @@ def shard_name(source: Source) -> str:
     assert source.path is not None
     try:
         content = sha256(read_book_file(source.path)).hexdigest()
-    except (ValueError, OSError):
+    except (InputError, OSError):
         return ""
     identity = [printable(source.word), source.id, printable(source.path), content]
     return sha256(json_line({"source": identity})).hexdigest()[:32] + _SUFFIX

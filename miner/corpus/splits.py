@@ -16,6 +16,7 @@ from pathlib import Path
 
 from miner.corpus.work_keys import author_key, work_key
 from miner.corpus.works import BookRecord
+from miner.errors import InputError
 from miner.files import printable, read_text
 
 SPLITS = ("train", "validation", "test")
@@ -46,16 +47,16 @@ class SplitSettings:
     def __post_init__(self) -> None:
         for name, expected in (("by", _KEYS), ("unlisted", _UNLISTED)):
             if (found := getattr(self, name)) not in expected:
-                raise ValueError(f"{name}: found {found!r}, expected one of {', '.join(expected)}")
+                raise InputError(f"{name}: found {found!r}, expected one of {', '.join(expected)}")
         for name in SPLITS:
             share = getattr(self, name)
             if isinstance(share, bool) or not isinstance(share, int | float):
-                raise ValueError(f"{name}: found {share!r}, expected a number of percent")
+                raise InputError(f"{name}: found {share!r}, expected a number of percent")
             if not 0 <= share <= 100:
-                raise ValueError(f"{name}: found {share} percent, expected 0 to 100")
+                raise InputError(f"{name}: found {share} percent, expected 0 to 100")
         if abs((total := self.train + self.validation + self.test) - 100) > 1e-6:
             shares = ", ".join(f"{name} {getattr(self, name):g}" for name in SPLITS)
-            raise ValueError(f"found splits of {total:g} percent ({shares}), expected 100")
+            raise InputError(f"found splits of {total:g} percent ({shares}), expected 100")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ def divide_books(
         listed: the fixed list (see `read_split_list`), which goes before the hash; or None.
 
     Raises:
-        ValueError: if the list lacks a book and the settings do not allow that; names the first.
+        InputError: if the list lacks a book and the settings do not allow that; names the first.
     """
     splits: dict[str, str] = {}
     lacking: list[str] = []
@@ -102,7 +103,7 @@ def divide_books(
             splits[book.id] = split_of(book, settings)
     if lacking:
         others = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
-        raise ValueError(
+        raise InputError(
             f"the list of splits has no book {lacking[0]}{others}, expected every book "
             "(or unlisted = 'hash')"
         )
@@ -131,7 +132,7 @@ def read_split_list(path: Path) -> dict[str, str]:
     """The split of each book in a fixed list: a CSV file with the columns book and split.
 
     Raises:
-        ValueError: if the file is not UTF-8, has other columns or another split than train,
+        InputError: if the file is not UTF-8, has other columns or another split than train,
             validation and test, or names a book twice; names the line.
         OSError: if the file cannot be read.
     """
@@ -139,19 +140,19 @@ def read_split_list(path: Path) -> dict[str, str]:
     reader = csv.reader(io.StringIO(read_text(path), newline=""))
     header = [name.strip() for name in next(reader, [])]
     if header != _COLUMNS:
-        raise ValueError(f"{place}:1: found {','.join(header)!r}, expected 'book,split'")
+        raise InputError(f"{place}:1: found {','.join(header)!r}, expected 'book,split'")
     listed: dict[str, str] = {}
     for row in reader:
         where = f"{place}:{reader.line_num}"
         if not row:
             continue
         if len(row) != len(_COLUMNS):
-            raise ValueError(f"{where}: found {len(row)} columns, expected book and split")
+            raise InputError(f"{where}: found {len(row)} columns, expected book and split")
         book, split = (cell.strip() for cell in row)
         if split not in SPLITS:
-            raise ValueError(f"{where}: found split {split!r}, expected one of {', '.join(SPLITS)}")
+            raise InputError(f"{where}: found split {split!r}, expected one of {', '.join(SPLITS)}")
         if not book or book in listed:
             found = f"book {book} twice" if book else "no book"
-            raise ValueError(f"{where}: found {found}, expected each book once")
+            raise InputError(f"{where}: found {found}, expected each book once")
         listed[book] = split
     return listed

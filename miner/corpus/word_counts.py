@@ -27,6 +27,8 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
+from miner.errors import InputError
+
 Hashes = npt.NDArray[np.uint64]
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -87,10 +89,10 @@ class WordCounts:
         """The counts whose `to_bytes` the bytes are.
 
         Raises:
-            ValueError: if they are of another version, or not whole; in one line.
+            InputError: if they are of another version, or not whole; in one line.
         """
         if data[:1] != _VERSION:
-            raise ValueError(f"found word counts of version {data[:1]!r}, expected {_VERSION!r}")
+            raise InputError(f"found word counts of version {data[:1]!r}, expected {_VERSION!r}")
         start = 1 + 2 * 8
         if len(data) >= start:
             n_distinct, n_large = np.frombuffer(data, "<u8", 2, 1).tolist()
@@ -102,7 +104,7 @@ class WordCounts:
                 if np.count_nonzero(is_large) == n_large:
                     counts[is_large] = np.frombuffer(data, "<u8", n_large, start + n_distinct)
                     return cls(hashes, counts)
-        raise ValueError(f"found {len(data):,} bytes of word counts that are not whole")
+        raise InputError(f"found {len(data):,} bytes of word counts that are not whole")
 
 
 NO_WORDS = WordCounts(np.empty(0, np.uint64), np.empty(0, np.int64))
@@ -200,7 +202,7 @@ def kl_divergence(book: WordCounts, total: WordCounts) -> float:
         total: those of all books, this book among them.
 
     Raises:
-        ValueError: if a word of the book is not among those of all books.
+        InputError: if a word of the book is not among those of all books.
     """
     places = np.searchsorted(total.hashes, book.hashes)
     is_known = np.zeros(book.n_distinct, bool)
@@ -229,7 +231,7 @@ def frequent_words(total: WordCounts, n: int) -> Hashes:
         n: how many words, at least 1.
     """
     if n < 1:
-        raise ValueError(f"found {n} frequent words, expected at least 1")
+        raise InputError(f"found {n} frequent words, expected at least 1")
     if total.n_distinct <= n:
         return total.hashes
     # Hashes ascend, so a stable order by counts puts the smaller hash first.

@@ -18,6 +18,7 @@ import numpy as np
 from miner.corpus.folding import Hashes
 from miner.corpus.sketches import LIMIT, contain, limit_of
 from miner.corpus.work_keys import work_key
+from miner.errors import InputError
 
 # The share of a book's runs of six words that another book must have. Where every tenth word is
 # spelt otherwise, 0.53 of the runs are left; where every sixth is, 0.33.
@@ -102,7 +103,7 @@ def find_copies(books: Sequence[BookRecord]) -> dict[str, Copy]:
     and of copies.
 
     Raises:
-        ValueError: if two books have one id.
+        InputError: if two books have one id.
     """
     _refuse_twins(books)
     order = sorted(range(len(books)), key=lambda place: _rank(books[place]))
@@ -150,7 +151,7 @@ def _refuse_twins(books: Sequence[BookRecord]) -> None:
     seen: set[str] = set()
     for book in books:
         if book.id in seen:
-            raise ValueError(f"found two books with the id {book.id}, expected one")
+            raise InputError(f"found two books with the id {book.id}, expected one")
         seen.add(book.id)
 
 

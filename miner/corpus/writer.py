@@ -24,6 +24,7 @@ from miner.corpus.export import BookRows, Format, describe_formats, find_format
 from miner.corpus.schema import rows_from_lines
 from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
+from miner.errors import InputError
 from miner.files import (
     CARD,
     RUN_RECORD,
@@ -74,7 +75,7 @@ class OutputFolder:
             head: what decides the output, beside the books. A run with another head is not resumed.
 
         Raises:
-            ValueError: if `path` exists, or an interrupted run of it does, and neither `force` nor
+            InputError: if `path` exists, or an interrupted run of it does, and neither `force` nor
                 `resume` allows for it; in the block: if the interrupted run had another head, or
                 another process is writing there.
         """
@@ -91,20 +92,20 @@ class OutputFolder:
         if has_files and not (self._resumes and is_inside) or not self._exists:
             refuse_existing(path, force)
         if os.path.lexists(path) and not self._exists:
-            raise ValueError(f"{path}: found a file, expected the name of a folder")
+            raise InputError(f"{path}: found a file, expected the name of a folder")
         if has_files and not _is_output(path):
-            raise ValueError(
+            raise InputError(
                 f"{path}: found files but no {RUN_RECORD} of an earlier run, "
                 "expected a new name: --force replaces the output of `mine` and `build` only"
             )
         if other := self._other_file():
-            raise ValueError(
+            raise InputError(
                 f"{other}: found a file of something else, expected to keep finished books there"
             )
         if self._work.exists() and not (resume or force):
             if (self._work / _LOCK).exists():
                 self._locked().release()  # refuses a run that goes on still
-            raise ValueError(
+            raise InputError(
                 f"{self._work}: found an interrupted run, expected --resume to continue it or "
                 "--force to start again"
             )
@@ -126,7 +127,7 @@ class OutputFolder:
         try:
             lock.acquire()
         except Timeout as error:
-            raise ValueError(f"{self._work}: another run is writing to it") from error
+            raise InputError(f"{self._work}: another run is writing to it") from error
         return lock
 
     def __enter__(self) -> Self:

@@ -23,6 +23,7 @@ from miner.dialogue.cut_facts import N_FACTS, Facts, first_facts, second_facts
 from miner.dialogue.dashes import DASH, HAS_DASH, MAY_OPEN, Quoted, is_dashed
 from miner.dialogue.segments import Ints, Segments, edge_of, find_segments, read_glue
 from miner.dialogue.weight_file import read_weights
+from miner.errors import InputError
 from miner.files import printable
 
 Floats = NDArray[np.floating]
@@ -327,7 +328,7 @@ def load_cuts(path: Path) -> CutModel:
     """Returns the model whose weights are in a file.
 
     Raises:
-        ValueError: if the file holds no such weights; names it.
+        InputError: if the file holds no such weights; names it.
         OSError: if it cannot be read.
     """
     found = read_weights(path)
@@ -338,7 +339,7 @@ def load_cuts(path: Path) -> CutModel:
         )
         codes = bytes(found["languages"].astype(np.uint8)).decode().split()
     except (KeyError, IndexError, ValueError) as error:
-        raise ValueError(f"{printable(path)}: found no weights of cuts ({error})") from error
+        raise InputError(f"{printable(path)}: found no weights of cuts ({error})") from error
     return CutModel(first, second, frozenset(codes))
 
 

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from miner.dialogue.dialogues import Dialogue, Turn, turn_pairs
 from miner.dialogue.filter_counts import Amount, FilterCount, FilterCounts
+from miner.errors import InputError
 
 # One turn is no dialogue: nobody answers.
 MIN_TURNS = 2
@@ -43,7 +44,7 @@ class DialogueLimits:
         min_turns: the fewest turns of a dialogue, or of a part of one; 1 keeps all.
 
     Raises:
-        ValueError: if a limit is out of its range.
+        InputError: if a limit is out of its range.
     """
 
     max_turn_words: int | None = None
@@ -52,11 +53,11 @@ class DialogueLimits:
 
     def __post_init__(self) -> None:
         if self.max_turn_words is not None and self.max_turn_words < 1:
-            raise ValueError(f"max_turn_words: found {self.max_turn_words}, expected at least 1")
+            raise InputError(f"max_turn_words: found {self.max_turn_words}, expected at least 1")
         if not 0 <= self.min_confidence <= 1:
-            raise ValueError(f"min_confidence: found {self.min_confidence}, expected 0 to 1")
+            raise InputError(f"min_confidence: found {self.min_confidence}, expected 0 to 1")
         if self.min_turns < 1:
-            raise ValueError(f"min_turns: found {self.min_turns}, expected at least 1")
+            raise InputError(f"min_turns: found {self.min_turns}, expected at least 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def filter_dialogues(
         "set_pieces" and "max_rare_words", too.
 
     Raises:
-        ValueError: if `min_confidence` is above 0 and the tags have no confidence.
+        InputError: if `min_confidence` is above 0 and the tags have no confidence.
     """
     dividing: dict[str, _Filter] = {
         "empty_turns": _remove_empty_turns,
@@ -213,7 +214,7 @@ def _divide_unsure_pairs(dialogue: Dialogue, least: float) -> list[Dialogue]:
     runs = [[dialogue.turns[0]]]
     for pair in turn_pairs(dialogue):
         if pair.confidence is None:
-            raise ValueError("found tags without confidence, expected those of a checkpoint")
+            raise InputError("found tags without confidence, expected those of a checkpoint")
         if pair.confidence < least:
             runs.append([])
         runs[-1].append(pair.response)

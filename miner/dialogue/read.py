@@ -14,6 +14,7 @@ from miner.dialogue.typography import (
     spoken_blocks,
     typography_from_names,
 )
+from miner.errors import InputError
 from miner.languages.registry import LANGUAGES
 
 # In a play the name of its speaker stands before a speech: at the start of its block, with a stop,
@@ -47,12 +48,12 @@ def parse_spans(
             speech.
 
     Raises:
-        ValueError: if the file cannot be parsed, is a play, is in a language without a file, or
+        InputError: if the file cannot be parsed, is a play, is in a language without a file, or
             holds no dialogue.
     """
     book = parse_book(data, book_id)
     if not quotes and (found := find_foreign_language(book)):
-        raise ValueError(
+        raise InputError(
             f"found {found:.40}, expected one of {', '.join(LANGUAGES)}; "
             "name its quotation marks (--quotes) to mine it all the same"
         )
@@ -66,9 +67,9 @@ def parse_spans(
         judge = judge_of(book_spans.language)
         book_spans = judge.judge(book_spans) if judge else book_spans
     if not any(span.is_utterance for span in book_spans.spans):
-        raise ValueError(_why_no_dialogue(book))
+        raise InputError(_why_no_dialogue(book))
     if not quotes and _is_play(book):
-        raise ValueError(_PLAY)
+        raise InputError(_PLAY)
     return book_spans
 
 

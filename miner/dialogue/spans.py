@@ -12,6 +12,7 @@ from miner.dialogue.dashes import Quoted, has_dash, is_dashed, may_hold_speech
 from miner.dialogue.quotation_marks import Scan, scan
 from miner.dialogue.speech import are_speech, begins_letter, fills_block, find_asides
 from miner.dialogue.typography import Typography, infer_language
+from miner.errors import InputError
 from miner.languages.marks import Marks
 
 # Tables of contents, captions and footnotes are not part of the story and have no spans.
@@ -146,12 +147,12 @@ def chapter_in_marks(book_spans: BookSpans, chapter: int) -> tuple[Span, ...]:
     """Returns all spans of a chapter that has at least one span in quotation marks.
 
     Raises:
-        ValueError: if the book lacks the chapter or nothing is quoted in it; names both.
+        InputError: if the book lacks the chapter or nothing is quoted in it; names both.
     """
     found = tuple(span for span in book_spans.spans if span.chapter == chapter)
     if not any(span.in_marks for span in found):
         numbers = [span.chapter for span in book_spans.spans] or [0]
-        raise ValueError(
+        raise InputError(
             f"{book_spans.book.id}: found nothing quoted in chapter {chapter}, "
             f"expected one of the chapters {min(numbers)} to {max(numbers)}"
         )

@@ -21,6 +21,7 @@ from miner.dialogue.passages import N_PASSAGE_FACTS
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.speech_facts import N_FACTS, Array, read_facts
 from miner.dialogue.weight_file import find_weights, read_weights
+from miner.errors import InputError
 from miner.files import printable
 
 # The probability from which on the rules are overruled; fitted on dev.
@@ -84,7 +85,7 @@ def load_judge(path: Path) -> SpeechJudge | PassageJudge:
     """Returns the judge whose weights are in a file; their number tells which judge it is.
 
     Raises:
-        ValueError: if the file holds no such weights; names it.
+        InputError: if the file holds no such weights; names it.
         OSError: if it cannot be read.
     """
     weights = read_weights(path)
@@ -92,7 +93,7 @@ def load_judge(path: Path) -> SpeechJudge | PassageJudge:
     for judge, n_facts in ((SpeechJudge, N_FACTS), (PassageJudge, N_PASSAGE_FACTS)):
         if shapes == {"weights": (n_facts,), "bias": (1,)}:
             return judge(weights["weights"], float(weights["bias"][0]))
-    raise ValueError(
+    raise InputError(
         f"{printable(path)}: found weights of shapes {shapes}, "
         f"expected weights ({N_FACTS},) or ({N_PASSAGE_FACTS},) and bias (1,)"
     )

@@ -14,6 +14,7 @@ from typing import Any
 from miner.dialogue.dialogues import repair_book
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, transition_error
+from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, sha256_of
 
 _KEYS = ("book", "chapter", "paragraph", "span", "start", "end")
@@ -55,7 +56,7 @@ def read_tag_file(path: Path | str, repair: bool = False) -> TagFile:
             are an error.
 
     Raises:
-        ValueError: if a line is not a JSON object, a key is missing, a value has the wrong type,
+        InputError: if a line is not a JSON object, a key is missing, a value has the wrong type,
             the rows are not in reading order, an utterance has the tag O or narration has another
             tag, or a tag may not follow the one before; names the file and the line.
         OSError: if the file cannot be read.
@@ -67,7 +68,7 @@ def read_tag_file(path: Path | str, repair: bool = False) -> TagFile:
         book, tagged = _tagged_row(row, where)
         spans, places = books.setdefault(book, ([], []))
         if spans and not _may_precede(spans[-1].span, tagged.span):
-            raise ValueError(
+            raise InputError(
                 f"{where}: found paragraph {tagged.span.paragraph}, start {tagged.span.start} "
                 f"after paragraph {spans[-1].span.paragraph}, start {spans[-1].span.start}, "
                 "expected reading order"
@@ -117,12 +118,12 @@ def tag_from_name(name: object, where: str) -> Tag:
     """Returns the tag with that name.
 
     Raises:
-        ValueError: if no tag has the name; begins with `where`.
+        InputError: if no tag has the name; begins with `where`.
     """
     try:
         return Tag(name)
     except ValueError as error:
-        raise ValueError(f"{where}: found tag {shown(name)}, expected {', '.join(Tag)}") from error
+        raise InputError(f"{where}: found tag {shown(name)}, expected {', '.join(Tag)}") from error
 
 
 def refuse_illegal_tags(tagged: Sequence[TaggedSpan], places: Sequence[str]) -> None:
@@ -133,14 +134,14 @@ def refuse_illegal_tags(tagged: Sequence[TaggedSpan], places: Sequence[str]) -> 
         places: the place of each span in its file, "file:line".
 
     Raises:
-        ValueError: names the place and the tags that may stand there.
+        InputError: names the place and the tags that may stand there.
     """
     previous: Tag | None = None
     for item, where in zip(tagged, places, strict=True):
         if item.tag is Tag.O:
             continue
         if problem := transition_error(item.tag, previous):
-            raise ValueError(f"{where}: {problem}")
+            raise InputError(f"{where}: {problem}")
         previous = item.tag
 
 
@@ -159,17 +160,17 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
     """Returns the book and the tagged span of a row; errors begin with `where`."""
     missing = [key for key in _KEYS if key not in row]
     if missing:
-        raise ValueError(f"{where}: found no {', '.join(missing)}, expected {', '.join(_KEYS)}")
+        raise InputError(f"{where}: found no {', '.join(missing)}, expected {', '.join(_KEYS)}")
     for key, kind in _TYPES.items():
         if type(row[key]) is not kind or (kind is int and not 0 <= row[key] <= LARGEST):
             expected = f"int from 0 to {LARGEST}" if kind is int else kind.__name__
-            raise ValueError(f"{where}: found {shown(row[key])} as {key}, expected {expected}")
+            raise InputError(f"{where}: found {shown(row[key])} as {key}, expected {expected}")
     if row["kind"] not in _KINDS:
-        raise ValueError(
+        raise InputError(
             f"{where}: found kind {shown(row['kind'])}, expected {' or '.join(_KINDS)}"
         )
     if row["end"] - row["start"] != len(row["text"]):
-        raise ValueError(
+        raise InputError(
             f"{where}: found {len(row['text'])} characters of text, "
             f"expected {row['end'] - row['start']}, from start to end"
         )
@@ -177,13 +178,13 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
         sure = row.get(key)
         if sure is not None and not (type(sure) in (int, float) and 0 <= sure <= 1):
             name = key.replace("_", " ")
-            raise ValueError(f"{where}: found {name} {shown(sure)}, expected 0 to 1, or null")
+            raise InputError(f"{where}: found {name} {shown(sure)}, expected 0 to 1, or null")
     speaker = row.get("speaker")
     if speaker is not None and (not isinstance(speaker, str) or not speaker):
-        raise ValueError(f"{where}: found speaker {shown(speaker)}, expected an id, or null")
+        raise InputError(f"{where}: found speaker {shown(speaker)}, expected an id, or null")
     called = row.get("called", [])
     if not isinstance(called, list) or not all(isinstance(one, str) and one for one in called):
-        raise ValueError(f"{where}: found called {shown(called)}, expected a list of ids")
+        raise InputError(f"{where}: found called {shown(called)}, expected a list of ids")
     chapter, paragraph, index, start, end = (row[key] for key in _NUMBERS)
     is_utterance = row["kind"] == _KINDS[0]
     flags = is_utterance, row["quoted"], row["continues"]
@@ -194,7 +195,7 @@ def _tagged_row(row: Mapping[str, Any], where: str) -> tuple[str, TaggedSpan]:
             span, tag, row["confidence"], speaker, row.get("speaker_confidence"), tuple(called)
         )
     except ValueError as error:  # it knows the span, but not the file
-        raise ValueError(f"{where}: {error}") from error
+        raise InputError(f"{where}: {error}") from error
 
 
 def _may_precede(first: Span, second: Span) -> bool:

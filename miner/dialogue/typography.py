@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.books.language_identification import identify_language
+from miner.errors import InputError
 from miner.languages.language import Conventions
 from miner.languages.marks import DASH, MARKS, Marks
 from miner.languages.registry import ANY_CONVENTIONS, LANGUAGES, conventions_of, name_from_code
@@ -148,13 +149,13 @@ def typography_from_names(names: Iterable[str], language: str = "en") -> Typogra
     """The typography with the marks that the user names, for example ("double-curly", "dash").
 
     Raises:
-        ValueError: if a name is neither one of `MARKS` nor "dash"; lists the known names.
+        InputError: if a name is neither one of `MARKS` nor "dash"; lists the known names.
     """
     names = tuple(names)
     for name in names:
         if name != DASH and name not in MARKS:
             known = ", ".join((*MARKS, DASH))
-            raise ValueError(f"unknown quotation marks {name!r}, expected some of: {known}")
+            raise InputError(f"unknown quotation marks {name!r}, expected some of: {known}")
     marks = tuple(MARKS[name] for name in names if name != DASH)
     return Typography(language, marks, DASH in names, 1.0, ())
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
+from miner.errors import InputError
 from miner.files import printable, reason_of
 
 
@@ -25,14 +26,14 @@ def read_weights(path: Path) -> dict[str, NDArray[np.float32]]:
     """Returns the weights in a file by name.
 
     Raises:
-        ValueError: if the file holds no weights, or one that is no finite number; names it.
+        InputError: if the file holds no weights, or one that is no finite number; names it.
         OSError: if it cannot be read.
     """
     try:
         found = {name: item.astype(np.float32) for name, item in load_file(path).items()}
     except (SafetensorError, TypeError, ValueError) as error:  # TypeError: numbers unknown to NumPy
-        raise ValueError(f"{printable(path)}: cannot be loaded: {reason_of(error)}") from error
+        raise InputError(f"{printable(path)}: cannot be loaded: {reason_of(error)}") from error
     for name, weight in found.items():
         if not np.isfinite(weight).all():
-            raise ValueError(f"{printable(path)}: found {name} with no number, expected weights")
+            raise InputError(f"{printable(path)}: found {name} with no number, expected weights")
     return found

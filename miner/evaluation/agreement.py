@@ -15,6 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations
 from miner.annotation.derivation import derive_tags, tag_annotations
 from miner.dialogue.tags import Tag, TaggedBook
+from miner.errors import InputError
 from miner.evaluation.scores import Scores, score
 
 
@@ -72,7 +73,7 @@ def measure_agreement(
     """Measures how far two readings agree, on the chapters that both read.
 
     Raises:
-        ValueError: if there is no such chapter, or no span that both cut alike.
+        InputError: if there is no such chapter, or no span that both cut alike.
     """
     golds: list[TaggedBook] = []
     guesses: list[TaggedBook] = []
@@ -100,9 +101,9 @@ def measure_agreement(
                     b[0].conversation == d[0].conversation
                 )
     if not golds:
-        raise ValueError("found no chapter in two readings, expected at least one")
+        raise InputError("found no chapter in two readings, expected at least one")
     if not tags:
-        raise ValueError("found no span that two readings cut alike, expected the same edition")
+        raise InputError("found no span that two readings cut alike, expected the same edition")
     ours, theirs = ([str(pair[side]) for pair in tags] for side in (0, 1))
     return Agreement(
         n_chapters=n_chapters,
@@ -125,7 +126,7 @@ def compare_readings(annotations: Annotations) -> dict[str, Agreement]:
     The gold was made from the two readings.
 
     Raises:
-        ValueError: if no chapter was read twice.
+        InputError: if no chapter was read twice.
     """
     return {
         "first, second": measure_agreement(annotations.first, annotations.second),
@@ -138,7 +139,7 @@ def compare_readings_by_language(annotations: Annotations) -> dict[str, Agreemen
     """Measures the agreement of the two readings in each language, by its code.
 
     Raises:
-        ValueError: if there is a language of which no chapter was read twice.
+        InputError: if there is a language of which no chapter was read twice.
     """
     parts = {code: annotations.of_language(code) for code in annotations.languages}
     return {code: measure_agreement(part.first, part.second) for code, part in parts.items()}

@@ -24,6 +24,7 @@ from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.statistics import Lengths, measure_dialogues
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan, Tagger
+from miner.errors import InputError
 from miner.evaluation.counts import Confusion, count_confusion
 from miner.evaluation.gold_files import refuse_gold
 from miner.evaluation.matching import match_tags
@@ -126,7 +127,7 @@ def compare(
     A book of the annotations that is not at hand is left out, counted, and named in the notes.
 
     Raises:
-        ValueError: if the gold cannot be read, has no such split, or does not fit a book, or if no
+        InputError: if the gold cannot be read, has no such split, or does not fit a book, or if no
             book is at hand.
         OSError: if a file is missing.
     """
@@ -134,7 +135,7 @@ def compare(
     split = split or ("test" if gold.is_dir() else "all")
     if is_annotations(gold):
         if read is None:
-            raise ValueError(f"{gold}: found annotations without books, expected `read`")
+            raise InputError(f"{gold}: found annotations without books, expected `read`")
         books = read_split(gold, split, language=language)
         name = name_of_split(split, language)
         return _compare_on_annotations(books, gold.name, taggers, name, read, resamples, seed)
@@ -142,7 +143,7 @@ def compare(
     if gold.is_dir():
         return _compare_on_mcn(read_mcn(gold), gold.name, taggers, split, resamples, seed)
     if split != "all":
-        raise ValueError(f"{gold}: found a tags file, which has no split {split!r}, expected all")
+        raise InputError(f"{gold}: found a tags file, which has no split {split!r}, expected all")
     books = read_tag_file(gold).books
     rows = []
     for name, tagger in taggers:
@@ -240,7 +241,7 @@ def _compare_on_mcn(
 ) -> Comparison:
     splits = {name for _, name in mcn.splits}
     if split not in (*splits, "all"):
-        raise ValueError(f"{folder}: found no split {split!r}, expected one of {sorted(splits)}")
+        raise InputError(f"{folder}: found no split {split!r}, expected one of {sorted(splits)}")
 
     def part(tagged: TaggedBook) -> TaggedBook:
         return tagged if split == "all" else mcn.of_split(tagged, split)

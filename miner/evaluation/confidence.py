@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.evaluation.pair_errors import JudgedPairs
 from miner.evaluation.scores import Score, resample_chapters, score_from_draws
 
@@ -61,12 +62,12 @@ def measure_tradeoff(
         seed: of the bootstrap.
 
     Raises:
-        ValueError: if there is no mined pair, or if a pair has no confidence and some is asked for.
+        InputError: if there is no mined pair, or if a pair has no confidence and some is asked for.
     """
     if not judged.mined:
-        raise ValueError("found no mined pair in the annotated chapters, expected some")
+        raise InputError("found no mined pair in the annotated chapters, expected some")
     if any(min_confidences) and any(pair.confidence is None for pair in judged.mined):
-        raise ValueError("found tags without confidence, expected those of a checkpoint")
+        raise InputError("found tags without confidence, expected those of a checkpoint")
     chapters = list(judged.n_gold)
     number = {chapter: n for n, chapter in enumerate(chapters)}
     rows: list[KeptPairs] = []

@@ -10,6 +10,7 @@ from miner.annotation.annotations import AnnotatedBook
 from miner.annotation.coverage import Coverage
 from miner.annotation.editions import BookReader, read_editions_at_hand
 from miner.dialogue.tags import Tagger
+from miner.errors import InputError
 from miner.evaluation.scores import Scores, score
 from miner.evaluation.tagging import tag_gold_spans
 
@@ -65,12 +66,12 @@ def sweep_gaps(
         on_test: whether books of the split "test" are swept, too.
 
     Raises:
-        ValueError: if a book is of the split "test" and `on_test` is False, or as
+        InputError: if a book is of the split "test" and `on_test` is False, or as
             `editions.read_editions_at_hand` does.
     """
     test = [book.card.book for book in books if book.card.split == "test"]
     if test and not on_test:
-        raise ValueError(
+        raise InputError(
             f"found {len(test)} books of test, expected books to choose on: a gap that is chosen "
             "on test makes its scores there worthless (--on-test allows it)"
         )

@@ -18,6 +18,7 @@ from miner.annotation.annotations import (
 from miner.annotation.locate import locate, refuse_losses
 from miner.annotation.mcn import GOLD_CSV, read_any_tag_file, refuse_folder
 from miner.dialogue.tags import TaggedBook
+from miner.errors import InputError
 from miner.evaluation.tagging import strip_tags
 
 _FOLDERS = f"a folder of annotations ({BOOKS}) or of MCN ({GOLD_CSV}), or a tags file"
@@ -37,7 +38,7 @@ def read_gold_tags(
         split: for an MCN file, the split to keep.
 
     Raises:
-        ValueError: if the file is no gold, its tags are illegal, `split` is given for another file,
+        InputError: if the file is no gold, its tags are illegal, `split` is given for another file,
             or the annotations are not found in the predicted books; names the file.
         OSError: if the file cannot be read.
     """
@@ -46,12 +47,12 @@ def read_gold_tags(
     if not is_annotated:
         return read_any_tag_file(path, split=split).books
     if split is not None:
-        raise ValueError(f"{path}: found split {split}, expected none in a file of annotations")
+        raise InputError(f"{path}: found split {split}, expected none in a file of annotations")
     book, facts, source = read_annotation_file(path)
     of_book = {tagged.book: tagged for tagged in predicted}
     if book not in of_book:
         held = ", ".join(of_book) or "no book"
-        raise ValueError(f"{path}: found annotations of {book}, expected those of {held}")
+        raise InputError(f"{path}: found annotations of {book}, expected those of {held}")
     _refuse_gaps(of_book[book])
     card = BookCard(book, "", "", "", 0, "", "", 3, "", "", "unknown")
     located = locate(AnnotatedBook(card, facts, source), strip_tags(of_book[book]))
@@ -65,7 +66,7 @@ def _refuse_gaps(tagged: TaggedBook) -> None:
         end = 0
         for item in group:
             if item.span.start != end:
-                raise ValueError(
+                raise InputError(
                     f"{tagged.source}: {tagged.book}, paragraph {paragraph}: found a span from "
                     f"{item.span.start}, expected {end}: annotations are sought in the whole text"
                 )
@@ -76,7 +77,7 @@ def refuse_gold(path: Path) -> None:
     """Raises an error if a path is neither a folder of gold nor a file that may be a tags file.
 
     Raises:
-        ValueError: names what was found and what was expected.
+        InputError: names what was found and what was expected.
         OSError: if a file cannot be read.
     """
     if path.name == FOLDER and not path.exists():
@@ -84,6 +85,6 @@ def refuse_gold(path: Path) -> None:
     if not (path / GOLD_CSV).is_file():
         refuse_folder(path, _FOLDERS)
     if path.is_file() and is_annotation_file(path):
-        raise ValueError(
+        raise InputError(
             f"{path}: found a file of annotations, expected {_FOLDERS}; `miner score` takes it"
         )

@@ -123,7 +123,7 @@ def compare_by_language(
         seed: of the bootstrap.
 
     Raises:
-        ValueError: as `editions.read_editions_at_hand` does.
+        InputError: as `editions.read_editions_at_hand` does.
     """
     opened, coverage = read_editions_at_hand(books, read)
     opened.sort(key=_language_of)  # stable: the order of the books within a language

@@ -130,7 +130,7 @@ def judge_mined_pairs(
     A book that is not at hand is left out and counted.
 
     Raises:
-        ValueError: as `editions.read_editions_at_hand` does.
+        InputError: as `editions.read_editions_at_hand` does.
     """
     opened, coverage = read_editions_at_hand(books, read)
     judged = judge_pairs(

@@ -96,7 +96,7 @@ def score_corpus(corpus: Path, read: Callable[[str], bytes]) -> CorpusScores:
         read: returns the bytes of a Gutenberg book by its number.
 
     Raises:
-        ValueError: if the corpus or a book cannot be read, or `read` can give no book.
+        InputError: if the corpus or a book cannot be read, or `read` can give no book.
         OSError: if a file of the corpus is missing.
     """
     novels = [novel for novel in find_novels(corpus) if novel.gutenberg_id]

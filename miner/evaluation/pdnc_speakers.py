@@ -171,7 +171,7 @@ def score_corpus_speakers(
         on_novel: is called with the title of each novel before it is scored.
 
     Raises:
-        ValueError: if the corpus or a book cannot be read, or `read` can give no book.
+        InputError: if the corpus or a book cannot be read, or `read` can give no book.
         OSError: if a file of the corpus is missing.
     """
     novels = [novel for novel in find_novels(corpus) if novel.gutenberg_id]

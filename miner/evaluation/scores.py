@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.dialogue.tags import TAGS, TaggedBook
+from miner.errors import InputError
 from miner.evaluation.counts import (
     PK,
     REPAIRED,
@@ -190,12 +191,12 @@ def score(
         n_left_out: chapters of the split that are not scored, for the signature only.
 
     Raises:
-        ValueError: if there is no gold book, a book is given twice, or gold tags are illegal (names
+        InputError: if there is no gold book, a book is given twice, or gold tags are illegal (names
             book, paragraph and span).
     """
     golds, predictions = _by_book(gold, "gold"), _by_book(predicted, "predicted")
     if not golds:
-        raise ValueError("found no gold book, expected at least one")
+        raise InputError("found no gold book, expected at least one")
     k = window_size(gold)
     tables: dict[str, tuple[CountTable, CountTable]] = {}
     for name, book in golds.items():
@@ -220,7 +221,7 @@ def _by_book(books: Sequence[TaggedBook], side: str) -> dict[str, TaggedBook]:
     """The books by id; raises ValueError if an id occurs twice."""
     twice = [book for book, n in Counter(tagged.book for tagged in books).items() if n > 1]
     if twice:
-        raise ValueError(f"{side}: found book {twice[0]} more than once, expected each book once")
+        raise InputError(f"{side}: found book {twice[0]} more than once, expected each book once")
     return {tagged.book: tagged for tagged in books}
 
 

@@ -61,7 +61,7 @@ class SpeakerMeasures:
         """The score of one of `MEASURES`.
 
         Raises:
-            ValueError: if there is none of that name.
+            InputError: if there is none of that name.
         """
         return self.scores[MEASURES.index(name)]
 
@@ -156,7 +156,7 @@ def score_annotated_speakers(
         on_book: is called with the id of each book before it is scored.
 
     Raises:
-        ValueError: as `editions.read_editions_at_hand` does.
+        InputError: as `editions.read_editions_at_hand` does.
     """
     opened, coverage = read_editions_at_hand(books, read)
     judged: list[tuple[list[JudgedSpeaker], list[JudgedSpeaker]]] = [([], []) for _ in ways]

@@ -50,7 +50,7 @@ def compare_speakers(
     not at hand is left out and counted.
 
     Raises:
-        ValueError: as `editions.read_editions_at_hand` does.
+        InputError: as `editions.read_editions_at_hand` does.
     """
     of_id = {novel.gutenberg_id: novel for novel in novels}
     of_both = [book for book in books if book.card.book in of_id]

@@ -15,6 +15,7 @@ from typing import Any, Self
 from miner.annotation.annotations import AnnotatedBook
 from miner.annotation.editions import BookReader, read_editions_at_hand
 from miner.dialogue.tags import Tagger
+from miner.errors import InputError
 from miner.evaluation.confidence import KeptPairs, measure_tradeoff
 from miner.evaluation.judged_speakers import Speak
 from miner.evaluation.pair_errors import judge_pairs
@@ -154,12 +155,12 @@ def measure_trust(
         seed: of the bootstrap.
 
     Raises:
-        ValueError: as `editions.read_editions_at_hand` does; if a book is not at hand; if nothing
+        InputError: as `editions.read_editions_at_hand` does; if a book is not at hand; if nothing
             was mined.
     """
     opened, coverage = read_editions_at_hand(books, read)
     if coverage.left_out:
-        raise ValueError(f"found {coverage.summary}, expected all books")
+        raise InputError(f"found {coverage.summary}, expected all books")
     gold = [edition.located.tagged() for edition in opened]
     mined = [tag_found_spans(edition, tagger, name) for edition in opened]
     scores = score(gold, mined, split=split, resamples=resamples, seed=seed)
@@ -192,11 +193,11 @@ def read_trust(path: Path) -> Trust:
     """Returns the measurement in a file.
 
     Raises:
-        ValueError: if the file holds no measurement; names the file.
+        InputError: if the file holds no measurement; names the file.
         OSError: if it cannot be read.
     """
     record = parse_json(read_text(path), str(path), "the measurement of a tagger")
     try:
         return Trust.from_json(record)
     except (KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"{path}: found no measurement of a tagger ({error!r})") from error
+        raise InputError(f"{path}: found no measurement of a tagger ({error!r})") from error

@@ -6,6 +6,7 @@ from reprlib import repr as shown
 
 import orjson
 
+from miner.errors import InputError
 from miner.examples.example import Context
 from miner.examples.rows import Row
 
@@ -16,13 +17,13 @@ def text_of(row: Row, name: str, where: str) -> str:
     """Returns the text in a cell, "" if there is none.
 
     Raises:
-        ValueError: if the cell holds something else; names the place.
+        InputError: if the cell holds something else; names the place.
     """
     value = row.get(name)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise ValueError(f"{where}: found {shown(value)} as {name}, expected text")
+        raise InputError(f"{where}: found {shown(value)} as {name}, expected text")
     return value
 
 
@@ -30,27 +31,27 @@ def book_of(row: Row, where: str) -> str:
     """Returns the id of the book of a row, "" if there is none.
 
     Raises:
-        ValueError: if the cell holds something else; names the place.
+        InputError: if the cell holds something else; names the place.
     """
     value = row.get("book")
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, int):
         return str(value)
-    raise ValueError(f"{where}: found {shown(value)} as book, expected its id")
+    raise InputError(f"{where}: found {shown(value)} as book, expected its id")
 
 
 def chapter_of(row: Row, where: str) -> int:
     """Returns the number of the chapter of a row, 0 if there is none.
 
     Raises:
-        ValueError: if the cell holds something else; names the place.
+        InputError: if the cell holds something else; names the place.
     """
     value = row.get("chapter")
     if value in (None, ""):
         return 0
     if not str(value).isdecimal():
-        raise ValueError(f"{where}: found {shown(value)} as chapter, expected its number")
+        raise InputError(f"{where}: found {shown(value)} as chapter, expected its number")
     return int(str(value))
 
 
@@ -61,7 +62,7 @@ def history_of(row: Row, where: str) -> Context:
     before the context, `context/1`, and so on.
 
     Raises:
-        ValueError: if the history is something else; names the place.
+        InputError: if the history is something else; names the place.
     """
     history = row.get("history")
     if isinstance(history, str):
@@ -72,7 +73,7 @@ def history_of(row: Row, where: str) -> Context:
             backwards.append(text)
         return tuple(reversed(backwards))
     if not isinstance(history, list) or not all(isinstance(turn, str) for turn in history):
-        raise ValueError(f"{where}: found {shown(history)} as history, expected a list of texts")
+        raise InputError(f"{where}: found {shown(history)} as history, expected a list of texts")
     return tuple(turn for turn in history if turn.strip())
 
 

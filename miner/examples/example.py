@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from miner.errors import InputError
+
 Context = tuple[str, ...]  # turns, the oldest first; the last is what the response answers
 
 
@@ -30,10 +32,10 @@ class Example:
         """Refuses an example without a context.
 
         Raises:
-            ValueError: if there is no turn before the response.
+            InputError: if there is no turn before the response.
         """
         if not self.context:
-            raise ValueError(f"found response {self.response!r:.60} without a context")
+            raise InputError(f"found response {self.response!r:.60} without a context")
 
 
 def keep_turns(examples: Iterable[Example], history_turns: int | None) -> list[Example]:
@@ -81,11 +83,11 @@ def refuse_shared_books(train: Iterable[str], judged: Iterable[str], where: str)
         where: how the message begins.
 
     Raises:
-        ValueError: names the first shared books.
+        InputError: names the first shared books.
     """
     if shared := sorted(set(train) & set(judged) - {""}):
         named = ", ".join(shared[:5]) + (", …" if len(shared) > 5 else "")
-        raise ValueError(
+        raise InputError(
             f"{where}: found {len(shared)} book{'s' * (len(shared) > 1)} of the training "
             f"({named}), expected others"
         )
@@ -100,10 +102,10 @@ def refuse_too_few(examples: Sequence[Example], least: int, where: str) -> None:
         where: how the message begins.
 
     Raises:
-        ValueError: if there are fewer.
+        InputError: if there are fewer.
     """
     if len(examples) < least:
-        raise ValueError(
+        raise InputError(
             f"{where}: found {len(examples):,} examples, expected at least {least}, as a batch has"
         )
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from miner.errors import InputError
 from miner.files import printable
 
 SPLITS = ("train", "validation", "test")
@@ -66,7 +67,7 @@ def find_pair_files(path: Path) -> PairFiles:
     """Returns the files of pairs of a folder, or the file that the path names.
 
     Raises:
-        ValueError: if the folder has none; names it.
+        InputError: if the folder has none; names it.
         OSError: if there is nothing at the path.
     """
     if not path.is_dir():
@@ -82,7 +83,7 @@ def find_pair_files(path: Path) -> PairFiles:
     for ending in _ENDINGS:  # a folder of one table, or train.csv and test.csv of a user
         if files := _files_by_split(path, ending):
             return PairFiles(f"*{ending}", files)
-    raise ValueError(
+    raise InputError(
         f"{printable(path)}: found no pairs, expected a folder of `miner mine` or `miner build`, "
         "of annotations, or files such as train.csv and test.csv"
     )

@@ -15,6 +15,7 @@ from miner.annotation.editions import BookReader, read_editions_at_hand
 from miner.annotation.mcn import read_mcn
 from miner.dialogue.dialogues import decode_dialogues, repair_book
 from miner.dialogue.tags import TaggedBook
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.files import printable
 
@@ -31,7 +32,7 @@ def read_annotated_examples(
         read: returns the bytes of a book by its id. Books that are not at hand are left out.
 
     Raises:
-        ValueError: if there is no such split or language, no book is at hand, or a book does not
+        InputError: if there is no such split or language, no book is at hand, or a book does not
             fit its annotations; names it.
     """
     annotated = read_split(folder, split, language=language)
@@ -52,14 +53,14 @@ def read_mcn_examples(folder: Path, split: str) -> list[Example]:
         split: "train", "validation", "test" or "all".
 
     Raises:
-        ValueError: if there is no such split, or a file is malformed; names it.
+        InputError: if there is no such split, or a file is malformed; names it.
     """
     data = read_mcn(folder)
     if split == "all":
         return list(_examples(data.gold_v2))
     known = sorted({name for _, name in data.splits})
     if split not in known:
-        raise ValueError(
+        raise InputError(
             f"{printable(folder)}: found no split {split!r}, expected one of {', '.join(known)}, "
             "all"
         )

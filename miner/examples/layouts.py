@@ -9,6 +9,7 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
+from miner.errors import InputError
 from miner.examples.cells import CONTEXTS, book_of, chapter_of, history_of, text_of
 from miner.examples.example import Context, Example
 from miner.examples.rows import Row, read_columns, read_lines, read_rows
@@ -49,7 +50,7 @@ def read_file(path: Path, left_out: Counter[str]) -> Iterator[Example]:
         left_out: is added to: how many pairs have no text on one side, and so are no examples.
 
     Raises:
-        ValueError: if the file has other columns or another ending, or is malformed; names the
+        InputError: if the file has other columns or another ending, or is malformed; names the
             place.
         OSError: if the file cannot be read.
     """
@@ -70,7 +71,7 @@ def _layout_of(columns: Sequence[str], path: Path) -> Layout:
             return layout
     named = ", ".join(columns[:_MOST_NAMED]) + (", …" if len(columns) > _MOST_NAMED else "")
     absent = [name for name in ("context", "response") if name not in columns]
-    raise ValueError(
+    raise InputError(
         f"{printable(path)}: found no column {' and no column '.join(absent)} ({named}), "
         "expected context and response, and perhaps history, book and chapter"
     )
@@ -194,7 +195,7 @@ def _chain(
         way[at] = None
         at = found[at][2]
         if at in way:
-            raise ValueError(
+            raise InputError(
                 f"{printable(path)}: found utterance {shown(at)} in reply to itself, expected a "
                 "beginning of the conversation"
             )
@@ -212,7 +213,7 @@ def _read_conversations(path: Path) -> dict[str, Row]:
         return {}
     content = parse_json(read_text(path), printable(path), "the conversations of ConvoKit")
     if not isinstance(content, dict):
-        raise ValueError(f"{printable(path)}: found no object, expected conversations by id")
+        raise InputError(f"{printable(path)}: found no object, expected conversations by id")
     # Older corpora have the metadata without "meta" around them.
     return {id: of.get("meta", of) for id, of in content.items() if isinstance(of, dict)}
 
@@ -223,7 +224,7 @@ def _read_triples(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Ex
         if label in ("1", "1.0"):
             yield from _make("", *_of_ubuntu(row, _TRIPLE[1], where), 0, left_out)
         elif label not in ("0", "0.0"):
-            raise ValueError(f"{where}: found {shown(row['Label'])} as Label, expected 0 or 1")
+            raise InputError(f"{where}: found {shown(row['Label'])} as Label, expected 0 or 1")
 
 
 def _read_rankings(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
@@ -284,7 +285,7 @@ def _parlai_dialogues(path: Path) -> Iterator[tuple[str, list[list[tuple[str, st
         fields = dict(_field(part) for part in line.rstrip("\r\n").split("\t"))
         if absent := [name for name in ("text", "labels") if name not in fields]:
             where = f"{printable(path)}:{number}"
-            raise ValueError(f"{where}: found no {absent[0]}, expected text and labels")
+            raise InputError(f"{where}: found no {absent[0]}, expected text and labels")
         if is_done:
             of_line = tuple(fields.get(name) for name in ("book", "dialogue", "part"))
             if episodes and (of_line != place or "dialogue" not in fields):
@@ -311,7 +312,7 @@ def _plain(text: str) -> str:
 def _objects(row: Row, name: str, where: str) -> list[Row]:
     value: Any = row[name]
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise ValueError(f"{where}: found {shown(value)} as {name}, expected a list of objects")
+        raise InputError(f"{where}: found {shown(value)} as {name}, expected a list of objects")
     return value
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from miner.errors import InputError
 from miner.examples.example import (
     Example,
     books_of,
@@ -47,13 +48,13 @@ def check_parts(train: Part, validation: Part | None, what: str) -> None:
         what: is trained ("a method"), for the message.
 
     Raises:
-        ValueError: if several processes were launched, if there is nothing to learn from, or if a
+        InputError: if several processes were launched, if there is nothing to learn from, or if a
             book is in both parts.
     """
     if (n_processes := int(os.environ.get("WORLD_SIZE", "1"))) > 1:
-        raise ValueError(f"found {n_processes} processes, expected one: it trains {what}")
+        raise InputError(f"found {n_processes} processes, expected one: it trains {what}")
     if not train.examples:
-        raise ValueError(f"{train.source}: found no pairs, expected some to learn from")
+        raise InputError(f"{train.source}: found no pairs, expected some to learn from")
     if validation:
         refuse_shared_books(
             books_of(train.examples), books_of(validation.examples), validation.source

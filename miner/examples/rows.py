@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from miner.errors import InputError
 from miner.files import printable, reason_of
 
 Row = dict[str, Any]
@@ -26,7 +27,7 @@ def read_rows(path: Path, columns: Collection[str] | None = None) -> Iterator[tu
             all.
 
     Raises:
-        ValueError: if the ending is another one, or the file is malformed; names the place.
+        InputError: if the ending is another one, or the file is malformed; names the place.
         OSError: if the file cannot be read.
     """
     return _reader_of(path)(path, columns)
@@ -36,7 +37,7 @@ def read_columns(path: Path) -> tuple[str, ...]:
     """Returns the names of the columns of a file: the keys of its first row. () if it has no rows.
 
     Raises:
-        ValueError: as `read_rows` does.
+        InputError: as `read_rows` does.
         OSError: if the file cannot be read.
     """
     if path.suffix.lower() == ".parquet":
@@ -52,7 +53,7 @@ def read_lines(path: Path) -> Iterator[str]:
     """Yields the lines of a UTF-8 file with their ends.
 
     Raises:
-        ValueError: if the bytes are not UTF-8; names the file and the line.
+        InputError: if the bytes are not UTF-8; names the file and the line.
         OSError: if the file cannot be read.
     """
     with path.open("rb") as file:  # so that an error names the line, and no other sign ends one
@@ -61,7 +62,7 @@ def read_lines(path: Path) -> Iterator[str]:
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
                 where = f"{printable(path)}:{number}"
-                raise ValueError(
+                raise InputError(
                     f"{where}: found bytes that are not UTF-8, expected UTF-8"
                 ) from error
 
@@ -69,7 +70,7 @@ def read_lines(path: Path) -> Iterator[str]:
 def _reader_of(path: Path) -> Callable[[Path, Collection[str] | None], Iterator[tuple[str, Row]]]:
     if reader := ENDINGS.get(path.suffix.lower()):
         return reader
-    raise ValueError(
+    raise InputError(
         f"{printable(path)}: found a file that ends in {path.suffix or 'nothing'}, "
         f"expected {', '.join(ENDINGS)} or .txt"
     )
@@ -86,12 +87,12 @@ def _read_json_lines(path: Path, columns: Collection[str] | None) -> Iterator[tu
                 row = orjson.loads(content)
             except orjson.JSONDecodeError as error:
                 # orjson also refuses bytes that are not UTF-8.
-                raise ValueError(
+                raise InputError(
                     f"{where}: found bad JSON ({reason_of(error)}), expected an object on each line"
                 ) from error
             if not isinstance(row, dict):
                 found = type(row).__name__
-                raise ValueError(f"{where}: found {found}, expected an object on each line")
+                raise InputError(f"{where}: found {found}, expected an object on each line")
             yield where, row
 
 
@@ -105,13 +106,13 @@ def _read_csv(path: Path, columns: Collection[str] | None) -> Iterator[tuple[str
                 # What is too much stands under None, and what is missing is None.
                 if None in row or None in row.values():
                     amount = "more" if None in row else "fewer"
-                    raise ValueError(
+                    raise InputError(
                         f"{where}: found {amount} cells than columns, expected as many"
                     )
                 yield where, row
         except csv.Error as error:
             where = f"{printable(path)}:{table.line_num + 1}"
-            raise ValueError(f"{where}: {error}, expected a CSV file") from error
+            raise InputError(f"{where}: {error}, expected a CSV file") from error
 
 
 @contextmanager
@@ -132,7 +133,7 @@ def _fields(table: csv.DictReader[str], path: Path) -> list[str]:
     try:
         return list(table.fieldnames or [])
     except csv.Error as error:
-        raise ValueError(f"{printable(path)}:1: {error}, expected a CSV file") from error
+        raise InputError(f"{printable(path)}:1: {error}, expected a CSV file") from error
 
 
 def _read_parquet(path: Path, columns: Collection[str] | None) -> Iterator[tuple[str, Row]]:
@@ -153,7 +154,7 @@ def _open_parquet(path: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: {reason_of(error).rstrip('.')}, expected a Parquet file"
         ) from error
 

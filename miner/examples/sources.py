@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Literal
 from miner.annotation.annotations import ENGLISH, is_annotations, name_of_split
 from miner.annotation.annotations import SPLITS as ANNOTATED_SPLITS
 from miner.annotation.mcn import GOLD_CSV, MCN_BOOK
+from miner.errors import InputError
 from miner.examples.example import Example, books_of
 from miner.examples.folders import SPLITS, PairFiles, find_pair_files
 from miner.examples.gold import (
@@ -123,14 +124,14 @@ def read_source(
         read: returns the bytes of a book by its id; needed for annotations, which hold no text.
 
     Raises:
-        ValueError: if the source has no such split, no pairs, or other columns, or is malformed;
+        InputError: if the source has no such split, no pairs, or other columns, or is malformed;
             if it is annotations and `read` is None, or none of their books is at hand.
         OSError: if a file cannot be read.
     """
     path, split = _path_and_split(source, split)
     if is_annotations(path):
         if read is None:
-            raise ValueError(f"{printable(path)}: found annotations without books, expected `read`")
+            raise InputError(f"{printable(path)}: found annotations without books, expected `read`")
         chosen = split or _annotated_split(role)
         examples, coverage = read_annotated_examples(path, chosen, language, read)
         name = f"{_name(path)}, {name_of_split(chosen, language)}"
@@ -144,7 +145,7 @@ def read_source(
     if not found.examples:
         n_left_out = sum(found.left_out.values())
         none = f"none of {n_left_out:,} with a text on each side" if n_left_out else "none"
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found {none}, expected pairs of a context and a response"
         )
     return replace(found, path=printable(path.resolve()))
@@ -161,7 +162,7 @@ def books_of_source(
         language: as `read_source` takes it.
 
     Raises:
-        ValueError: as `read_source` does, or if the source does not name its books.
+        InputError: as `read_source` does, or if the source does not name its books.
         OSError: if a file cannot be read.
     """
     path, split = _path_and_split(source, split)
@@ -171,7 +172,7 @@ def books_of_source(
         return (MCN_BOOK,)
     books = read_source(path, split or EVERY).books
     if not books:
-        raise ValueError(f"{printable(path)}: found no ids of books, expected a column book")
+        raise InputError(f"{printable(path)}: found no ids of books, expected a column book")
     return books
 
 
@@ -184,17 +185,17 @@ def leave_out_books(found: SourceExamples, books: Sequence[str], of: str) -> Sou
         of: what they are the books of, for the notes.
 
     Raises:
-        ValueError: if an example names no book, or none is left.
+        InputError: if an example names no book, or none is left.
     """
     if found.n_without_book:
-        raise ValueError(
+        raise InputError(
             f"{found.name}: found {found.n_without_book:,} pairs that name no book, expected a "
             f"book of each, so that those of {of} can be left out"
         )
     without = set(books)
     kept = [one for one in found.examples if one.book not in without]
     if not kept:
-        raise ValueError(f"{found.name}: found no pairs of other books than {of}, expected some")
+        raise InputError(f"{found.name}: found no pairs of other books than {of}, expected some")
     n_books = len(set(found.books) & without)
     note = f"without {n_books:,} book{'s' * (n_books != 1)} of {of}"
     return replace(found, examples=kept, notes=(*found.notes, note))
@@ -238,7 +239,7 @@ def _splits_of_files(
     known = files.splits
     if not known:
         if split not in (None, EVERY):
-            raise ValueError(
+            raise InputError(
                 f"{printable(path)}: found split {split!r}, expected none, because its files are "
                 "not divided"
             )
@@ -247,7 +248,7 @@ def _splits_of_files(
         return known
     wanted = tuple(dict.fromkeys((split or role).split("+")))
     if unknown := [name for name in wanted if name not in known]:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found no split {unknown[0]!r}, expected {', '.join(known)}, "
             "several with + between, or all"
         )
@@ -261,7 +262,7 @@ def _path_and_split(source: Path | str, split: str | None) -> tuple[Path, str | 
     if path.exists() or not colon or not Path(before).exists():
         return path, split
     if split is not None and split != after:
-        raise ValueError(f"{printable(path)}: found split {split!r}, too, expected one of both")
+        raise InputError(f"{printable(path)}: found split {split!r}, too, expected one of both")
     return Path(before), after
 
 

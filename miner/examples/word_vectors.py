@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.files import printable
 
 
@@ -20,7 +21,7 @@ def read_word_vectors(path: Path, words: Collection[str]) -> dict[str, NDArray[n
         words: those that are looked for.
 
     Raises:
-        ValueError: if a line has not as many numbers as the first one, or no word is found.
+        InputError: if a line has not as many numbers as the first one, or no word is found.
         OSError: if the file cannot be read.
     """
     wanted = set(words)
@@ -33,7 +34,7 @@ def read_word_vectors(path: Path, words: Collection[str]) -> dict[str, NDArray[n
                 continue
             size = size or len(numbers)
             if len(numbers) != size:
-                raise ValueError(
+                raise InputError(
                     f"{printable(path)}:{n}: found {len(numbers)} numbers after the word, "
                     f"expected {size} as in the lines before"
                 )
@@ -41,11 +42,11 @@ def read_word_vectors(path: Path, words: Collection[str]) -> dict[str, NDArray[n
                 try:
                     found[word] = np.array(numbers, np.float32)
                 except ValueError as error:
-                    raise ValueError(
+                    raise InputError(
                         f"{printable(path)}:{n}: found a word without numbers, expected its vector"
                     ) from error
     if not found:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found none of the {len(wanted):,} words of the pairs, expected "
             "word vectors as text"
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from miner.errors import InputError
 from miner.examples.example import (
     Context,
     Example,
@@ -84,7 +85,7 @@ def answer_examples(
         progress: called with how many are answered and of all; half of them for their loss.
 
     Raises:
-        ValueError: if there are no examples, if one is of a book that the model was trained or
+        InputError: if there are no examples, if one is of a book that the model was trained or
             validated on, or if they are the very pairs that it was.
     """
     refuse_trained_on(trained, examples)
@@ -164,17 +165,17 @@ def refuse_trained_on(trained: TrainedModel, examples: Sequence[Example]) -> Non
     """Refuses examples that a model has learned from.
 
     Raises:
-        ValueError: if there are none, or a book of them is one that the model was trained or
+        InputError: if there are none, or a book of them is one that the model was trained or
             validated on, or they are the very pairs that it was.
     """
     where = printable(trained.folder.name)
     if not examples:
-        raise ValueError(f"{where}: found no pairs, expected some to answer")
+        raise InputError(f"{where}: found no pairs, expected some to answer")
     refuse_shared_books(trained.books, books_of(examples), where)
     digest = describe_examples(examples)["sha256"]
     parts = (trained.record["train"], trained.record["validation"])
     if any(part and part["sha256"] == digest for part in parts):
-        raise ValueError(f"{where}: found the pairs that it was trained on, expected others")
+        raise InputError(f"{where}: found the pairs that it was trained on, expected others")
 
 
 class Conversation:

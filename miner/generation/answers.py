@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from miner.errors import InputError
 from miner.examples.cells import book_of, chapter_of, history_of, text_of
 from miner.examples.example import Context
 from miner.examples.rows import Row, read_columns, read_lines, read_rows
@@ -47,10 +48,10 @@ class Answer:
         """Refuses an answer to nothing.
 
         Raises:
-            ValueError: if there is no turn before the response.
+            InputError: if there is no turn before the response.
         """
         if not self.context:
-            raise ValueError(f"found answer {self.predicted!r:.60} without a context")
+            raise InputError(f"found answer {self.predicted!r:.60} without a context")
 
 
 def read_answers(path: Path | str) -> list[Answer]:
@@ -60,14 +61,14 @@ def read_answers(path: Path | str) -> list[Answer]:
         path: see the description of the module.
 
     Raises:
-        ValueError: if a column or a text is missing, the texts have different numbers of lines,
+        InputError: if a column or a text is missing, the texts have different numbers of lines,
             there are no answers, or a file is malformed; names the place.
         OSError: if a file cannot be read.
     """
     path = Path(path)
     found = list(_read_folder(path) if path.is_dir() else _read_table(path))
     if not found:
-        raise ValueError(f"{printable(path)}: found no rows, expected answers")
+        raise InputError(f"{printable(path)}: found no rows, expected answers")
     return found
 
 
@@ -75,7 +76,7 @@ def write_answers(path: Path, answers: Sequence[Answer], force: bool = False) ->
     """Writes answers as JSON Lines, which `read_answers` reads.
 
     Raises:
-        ValueError: if the file exists and `force` is False.
+        InputError: if the file exists and `force` is False.
         OSError: if it cannot be written.
     """
     with whole_file(path, force) as file:
@@ -109,7 +110,7 @@ def _read_table(path: Path) -> Iterator[Answer]:
 
 def _refuse_missing(columns: Sequence[str], where: str) -> None:
     if absent := [name for name in COLUMNS if name not in columns]:
-        raise ValueError(
+        raise InputError(
             f"{where}: found no column {' and no column '.join(absent)} ({', '.join(columns)}), "
             f"expected {', '.join(COLUMNS)}, and perhaps history, book and chapter"
         )
@@ -117,20 +118,20 @@ def _refuse_missing(columns: Sequence[str], where: str) -> None:
 
 def _refuse_empty(text: str, name: str, where: str) -> None:
     if not text.strip():
-        raise ValueError(f"{where}: found an empty {name}, expected text")
+        raise InputError(f"{where}: found an empty {name}, expected text")
 
 
 def _read_folder(folder: Path) -> Iterator[Answer]:
     paths = [folder / name for name in TEXTS]
     if absent := [path.name for path in paths if not path.is_file()]:
-        raise ValueError(
+        raise InputError(
             f"{printable(folder)}: found no {' and no '.join(absent)}, expected a file of answers "
             f"or a folder of {', '.join(TEXTS)}"
         )
     contexts, *others = ([line.strip() for line in read_lines(path)] for path in paths)
     for path, lines in zip(paths[1:], others, strict=True):
         if len(lines) != len(contexts):
-            raise ValueError(
+            raise InputError(
                 f"{printable(path)}: found {len(lines):,} lines, expected {len(contexts):,} as in "
                 f"{TEXTS[0]}"
             )

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from miner.errors import InputError
 from miner.generation.answers import Answer
 from miner.generation.metrics import METRICS, AnswerWords, Metric, split_answers
 from miner.generation.reference import Reference
@@ -135,7 +136,7 @@ def compare_answers(
         progress: called with how much of a row is done and of all.
 
     Raises:
-        ValueError: if there is no model, its name is that of another row, a group is that of no
+        InputError: if there is no model, its name is that of another row, a group is that of no
             model, the answers are to other contexts or responses (names the first), there are fewer
             contexts than are to be shown, or the vectors cannot be read.
         OSError: if the file of vectors cannot be read.
@@ -187,17 +188,17 @@ def compare_answers(
 
 def _check_names(answers: Mapping[str, Sequence[Answer]], groups: Mapping[str, str]) -> None:
     if not answers:
-        raise ValueError("found no models, expected at least one")
+        raise InputError("found no models, expected at least one")
     for name, of_model in answers.items():
         if name in (RANDOM, TRUTH):
-            raise ValueError(
+            raise InputError(
                 f"found a model that is named {name}, expected another name than that of a row "
                 "that every table has"
             )
         if not of_model:
-            raise ValueError(f"{name}: found no answers, expected at least one")
+            raise InputError(f"{name}: found no answers, expected at least one")
     if unknown := [name for name in groups if name not in answers]:
-        raise ValueError(f"found a group of {unknown[0]!r}, expected one of {', '.join(answers)}")
+        raise InputError(f"found a group of {unknown[0]!r}, expected one of {', '.join(answers)}")
 
 
 def _common_answers(answers: Mapping[str, Sequence[Answer]]) -> list[Answer]:
@@ -206,7 +207,7 @@ def _common_answers(answers: Mapping[str, Sequence[Answer]]) -> list[Answer]:
     common = list(common)
     for name, of_model in others:
         if len(of_model) != len(common):
-            raise ValueError(
+            raise InputError(
                 f"{name}: found {len(of_model):,} answers, expected {len(common):,} as in {first}"
             )
         for number, (one, other) in enumerate(zip(common, of_model, strict=True)):
@@ -215,7 +216,7 @@ def _common_answers(answers: Mapping[str, Sequence[Answer]]) -> list[Answer]:
                 ("response", one.response, other.response),
             ):
                 if mine.split() != theirs.split():
-                    raise ValueError(
+                    raise InputError(
                         f"{name}: found {_cut(theirs)} as {part} {number + 1}, expected "
                         f"{_cut(mine)} as in {first}"
                     )
@@ -233,7 +234,7 @@ def _draw_shown(
     answers: Mapping[str, Sequence[Answer]], common: Sequence[Answer], n_shown: int, seed: int
 ) -> list[ShownAnswers]:
     if n_shown > len(common):
-        raise ValueError(
+        raise InputError(
             f"found {n_shown} contexts to show, expected at most {len(common)}, as there are"
         )
     drawn = np.random.default_rng(seed).choice(len(common), n_shown, replace=False)

@@ -19,6 +19,7 @@ from transformers import Trainer, TrainerCallback, TrainerState, TrainingArgumen
 from transformers.trainer import TRAINER_STATE_NAME
 from transformers.trainer_callback import PrinterCallback
 
+from miner.errors import InputError
 from miner.files import json_line, json_lines, json_rows, printable, read_text, reason_of
 from miner.generation.batches import Collator, LengthSampler
 from miner.generation.loading import quiet
@@ -59,7 +60,7 @@ def learn(beginning: Beginning, learning: Learning) -> list[Step]:
     """Trains a model, leaves it with its best weights, and returns the curve.
 
     Raises:
-        ValueError: if a loss is not a number, or the state of the training cannot be read.
+        InputError: if a loss is not a number, or the state of the training cannot be read.
     """
     options, model = learning.options, beginning.model
     seed = learning.seed % 2**31
@@ -115,8 +116,8 @@ def learn(beginning: Beginning, learning: Learning) -> list[Step]:
     return curve.steps
 
 
-def _damaged(state: Path, error: Exception) -> ValueError:
-    return ValueError(
+def _damaged(state: Path, error: Exception) -> InputError:
+    return InputError(
         f"{printable(state)}: cannot be read ({reason_of(error)}), expected the state of a "
         "training; --force begins anew"
     )
@@ -210,7 +211,7 @@ class _Curve(TrainerCallback):
         step = Step(n, n_tokens, self._loss.take_mean(), validation, seconds)
         for found in (step.loss, validation):
             if found is not None and not isfinite(found):
-                raise ValueError(
+                raise InputError(
                     f"--rate {learning.options.rate}: found a loss of {found} after {n:,} pairs, "
                     "expected a smaller rate"
                 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from miner.errors import InputError
 from miner.files import printable, reason_of
 from miner.hub import find_folder, load_from_hub
 
@@ -26,7 +27,7 @@ def load_pretrained(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase
             without a network.
 
     Raises:
-        ValueError: if it cannot be found or loaded; names it, and says why in one line.
+        InputError: if it cannot be found or loaded; names it, and says why in one line.
     """
     try:
         with quiet():
@@ -34,7 +35,7 @@ def load_pretrained(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase
                 return _load(str(folder), True)
             return load_from_hub(name, _load)
     except Exception as error:  # the library raises errors of many kinds
-        raise ValueError(
+        raise InputError(
             f"{printable(name)}: found no model ({reason_of(error)}), expected a folder of a "
             "decoder and its tokenizer, or a name on the Hugging Face Hub"
         ) from error

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miner import trained_folder
+from miner.errors import InputError
 from miner.examples.part import describe_part, describe_size
 from miner.files import CARD, printable
 from miner.generation.loading import choose_markers, load_pretrained, quiet
@@ -105,7 +106,7 @@ def load_model(folder: Path) -> TrainedModel:
     """Returns the model of a folder, on the GPU if there is one.
 
     Raises:
-        ValueError: if the folder holds no trained model, or a damaged one; names it.
+        InputError: if the folder holds no trained model, or a damaged one; names it.
         OSError: if a file cannot be read.
     """
     import torch
@@ -113,7 +114,7 @@ def load_model(folder: Path) -> TrainedModel:
     record = read_record(folder)
     model, tokenizer = load_pretrained(str(folder))
     if lacking := [marker for marker in MARKERS if marker not in tokenizer.get_vocab()]:
-        raise ValueError(
+        raise InputError(
             f"{printable(folder)}: found a tokenizer without {lacking[0]}, expected that of a "
             "training"
         )
@@ -127,7 +128,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     """Returns what `training.json` of a folder says.
 
     Raises:
-        ValueError: if the folder has none, or a damaged one; names it.
+        InputError: if the folder has none, or a damaged one; names it.
     """
     return trained_folder.read_record(folder, RECORD, _KEYS, "a training", "miner generation train")
 
@@ -147,7 +148,7 @@ def read_curve(folder: Path) -> list[Step]:
     """Returns the curve of a training.
 
     Raises:
-        ValueError: if a row is no step; names the file and the line.
+        InputError: if a row is no step; names the file and the line.
     """
     return trained_folder.read_curve(folder, Step)
 

@@ -15,6 +15,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from miner.errors import InputError
 from miner.examples.example import Example, books_of
 from miner.generation.n_grams import NGram, count_n_grams, share_counts
 from miner.generation.words import split_words
@@ -86,7 +87,7 @@ def make_reference(
         progress: called with the number of examples whose words are counted and of all.
 
     Raises:
-        ValueError: if there is no word; names the source.
+        InputError: if there is no word; names the source.
         MissingExtraError: if NLTK is not installed.
     """
     turns: list[list[str]] = []
@@ -97,7 +98,7 @@ def make_reference(
         progress(done, len(examples))
     counts = Counter(word for turn in turns for word in turn)
     if not counts:
-        raise ValueError(f"{source}: found no words, expected training texts")
+        raise InputError(f"{source}: found no words, expected training texts")
     frequent = sorted(counts, key=lambda word: (-counts[word], word))
     vocabulary = frozenset(frequent[:most_words])
     known = [[word if word in vocabulary else UNKNOWN for word in turn] for turn in turns]

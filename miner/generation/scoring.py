@@ -9,6 +9,7 @@ from math import isnan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.evaluation.scores import resample_chapters, score_from_draws
 from miner.generation.answers import Answer
 from miner.generation.metrics import METRICS, AnswerWords, Values, split_answers
@@ -90,11 +91,11 @@ def score_answers(
         progress: called with the number of answers whose words are found and of all.
 
     Raises:
-        ValueError: if there is no answer.
+        InputError: if there is no answer.
         MissingExtraError: if NLTK is not installed.
     """
     if not answers:
-        raise ValueError("found no answers, expected at least one")
+        raise InputError("found no answers, expected at least one")
     rows = split_answers(answers, progress)
     books = [one.book for one in answers]
     return score_words(rows, books, reference, vectors, scoring or Scoring())

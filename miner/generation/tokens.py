@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from miner.errors import InputError
 from miner.examples.example import Context, Example
 
 if TYPE_CHECKING:
@@ -141,14 +142,14 @@ def train_tokenizer(texts: Sequence[str], n_tokens: int, lowercase: bool) -> Any
         lowercase: whether it reads all letters as small ones, as GD does (section 5.2).
 
     Raises:
-        ValueError: if the vocabulary has no room for the bytes and the markers.
+        InputError: if the vocabulary has no room for the bytes and the markers.
     """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
     least = 256 + len(MARKERS)
     if n_tokens < least:
-        raise ValueError(f"found --vocabulary {n_tokens}, expected at least {least}")
+        raise InputError(f"found --vocabulary {n_tokens}, expected at least {least}")
     plain = Tokenizer(models.BPE())
     if lowercase:
         plain.normalizer = normalizers.Lowercase()  # pyright: ignore
@@ -173,13 +174,13 @@ def read_lowercase(tokenizer: PreTrainedTokenizerBase) -> None:
     """Makes a tokenizer read all letters as small ones.
 
     Raises:
-        ValueError: if it is one without a backend in `tokenizers`.
+        InputError: if it is one without a backend in `tokenizers`.
     """
     from tokenizers import normalizers
 
     backend: Any = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
-        raise ValueError(
+        raise InputError(
             "--lowercase: found a tokenizer that cannot be changed, expected a training without it"
         )
     own = [backend.normalizer] if backend.normalizer else []

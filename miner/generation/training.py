@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from miner.errors import InputError
 from miner.examples.example import books_of, keep_turns, refuse_shared_books
 from miner.examples.part import Part, check_parts
 from miner.files import json_line, printable, refuse_existing
@@ -59,7 +60,7 @@ def train_model(
         progress: called with the number of pairs that are done and of all.
 
     Raises:
-        ValueError: if several processes were launched; if there is nothing to learn from; if a book
+        InputError: if several processes were launched; if there is nothing to learn from; if a book
             is in both parts; if the model cannot be begun; if `out` exists; if an interrupted
             training is there and `resume` is False, or had other choices; if the loss is not a
             number.
@@ -67,7 +68,7 @@ def train_model(
     """
     check_parts(train, validation, "a model")
     if validation and not validation.examples:
-        raise ValueError(f"{validation.source}: found no pairs, expected some to judge on")
+        raise InputError(f"{validation.source}: found no pairs, expected some to judge on")
     refuse_existing(out, force)
     from transformers import set_seed
 
@@ -102,7 +103,7 @@ def train_model(
     except BaseException as error:
         if not any(learning.state.glob("checkpoints/*")):
             shutil.rmtree(state)  # nothing is lost by a new beginning
-        elif not isinstance(error, ValueError):  # which --resume would find again
+        elif not isinstance(error, InputError):  # which --resume would find again
             error.add_note(f"what is done is kept in {printable(state)}, --resume continues")
         raise
     speed = steps[-1].n_tokens / steps[-1].seconds

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.examples.word_vectors import read_word_vectors
 from miner.extras import import_extra
 from miner.files import file_signature, printable
@@ -59,7 +60,7 @@ def find_word_vectors(
         progress: called with the number of words that are encoded and of all.
 
     Raises:
-        ValueError: if the file is malformed or has none of the words, or the encoder cannot be
+        InputError: if the file is malformed or has none of the words, or the encoder cannot be
             found; names it.
         OSError: if the file cannot be read.
         MissingExtraError: if it is an encoder, and `sentence-transformers` is not installed.
@@ -75,7 +76,7 @@ def _read_file(path: Path, words: list[str]) -> WordVectors:
     found = read_word_vectors(path, words)
     for word, vector in found.items():
         if not np.isfinite(vector).all():
-            raise ValueError(
+            raise InputError(
                 f"{printable(path)}: found a vector of {word!r} that is not of numbers, expected "
                 "numbers only"
             )
@@ -84,7 +85,7 @@ def _read_file(path: Path, words: list[str]) -> WordVectors:
     # A vector of zeros says nothing of its word, as in dialog-eval.
     kept = {word: vector for word, vector in found.items() if vector.any()}
     if not kept:
-        raise ValueError(f"{printable(path)}: found vectors of zeros only, expected others")
+        raise InputError(f"{printable(path)}: found vectors of zeros only, expected others")
     return WordVectors(file_signature(path, digest), kept, len(words))
 
 

@@ -48,6 +48,7 @@ from miner.dialogue.cuts import (
 )
 from miner.dialogue.dashes import is_dashed, may_hold_speech
 from miner.dialogue.segments import Ints
+from miner.errors import InputError
 from miner.fields import Option
 from miner.models.cut_printing import (
     PrintedParagraph,
@@ -141,7 +142,7 @@ def train_cuts(
         report: called with a line for all that is left out, and for each step that is done.
 
     Raises:
-        ValueError: if a file exists and `force` is False, or the examples cannot be read or
+        InputError: if a file exists and `force` is False, or the examples cannot be read or
             learned from.
         OSError: if a file cannot be read or written.
     """
@@ -190,7 +191,7 @@ def read_cut_examples(
             `editions.read_editions`.
 
     Raises:
-        ValueError: as `read_split` and `read_editions` raise it.
+        InputError: as `read_split` and `read_editions` raise it.
         OSError: if a file cannot be read.
     """
     books = read_split(gold, split, without, EVERY)
@@ -352,10 +353,10 @@ def fit_cuts(
     """Returns a model that learns from paragraphs whose speech is known.
 
     Raises:
-        ValueError: if there are none.
+        InputError: if there are none.
     """
     if not any(example.speech for example in examples):
-        raise ValueError("found no paragraph with dashes, expected some to learn from")
+        raise InputError("found no paragraph with dashes, expected some to learn from")
     lessons = _Lessons()
     for example in examples:
         lessons.add(example, first_facts(example.page.reader, example.page.rows))

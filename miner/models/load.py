@@ -20,6 +20,7 @@ from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
+from miner.errors import InputError
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint
 from miner.models.routing import route_in_order
 
@@ -70,22 +71,22 @@ class StoredTags:
             book_spans: a book, or some of its chapters in full.
 
         Raises:
-            ValueError: if the file lacks the book, or has other spans than the book.
+            InputError: if the file lacks the book, or has other spans than the book.
         """
         book, books = book_spans.book.id, self.books
         if book not in books:
             held = ", ".join(books) or "no book"
-            raise ValueError(f"{self.path}: found tags of {held}, expected tags of {book}")
+            raise InputError(f"{self.path}: found tags of {held}, expected tags of {book}")
         chapters = {span.chapter for span in book_spans.spans}
         stored = [item for item in books[book].spans if item.span.chapter in chapters]
         if len(stored) != len(book_spans.spans):
-            raise ValueError(
+            raise InputError(
                 f"{self.path}: found {len(stored)} spans of {book}, "
                 f"expected the {len(book_spans.spans)} that the book has now"
             )
         for span, item in zip(book_spans.spans, stored, strict=True):
             if (item.span.paragraph, item.span.text) != (span.paragraph, span.text):
-                raise ValueError(
+                raise InputError(
                     f"{self.path}: {book}, paragraph {span.paragraph}, span {span.index}: "
                     f"found {item.span.text[:40]!r}, expected {span.text[:40]!r}"
                 )
@@ -114,7 +115,7 @@ class CheckpointTagger:
         """The tagger with its weights. It is loaded once, and again after its files have changed.
 
         Raises:
-            ValueError: if it cannot be loaded.
+            InputError: if it cannot be loaded.
         """
         return _load_model(self.path, self.dtype, _file_states(self.path))
 
@@ -220,12 +221,12 @@ def choose_one_tagger(name: str, languages: Iterable[str]) -> str:
     """Returns the name of the tagger that "auto" stands for in all of some languages.
 
     Raises:
-        ValueError: if it stands for several.
+        InputError: if it stands for several.
     """
     names = sorted({choose_tagger(name, language) for language in languages})
     if len(names) != 1:
         found = ", ".join(Path(one).name for one in names)
-        raise ValueError(f"found the taggers {found} for these languages, expected one")
+        raise InputError(f"found the taggers {found} for these languages, expected one")
     return names[0]
 
 
@@ -242,7 +243,7 @@ def load_checkpoint_tagger(name: str, dtype: str = FLOAT32) -> NeuralTagger:
         dtype: one of `DTYPES`, in which the encoder computes.
 
     Raises:
-        ValueError: if it cannot be loaded, or if it came with the package and has been changed.
+        InputError: if it cannot be loaded, or if it came with the package and has been changed.
     """
     path = CHECKPOINTS / "en" if name == AUTO else Path(name)
     _refuse_damaged(path)
@@ -254,7 +255,7 @@ def _refuse_damaged(path: Path) -> None:
     folder = path.resolve()
     expected = SHIPPED.get(folder.name) if folder.parent == CHECKPOINTS.resolve() else None
     if expected and (found := _digest(path)) != expected:
-        raise ValueError(
+        raise InputError(
             f"{path}: found a checkpoint of SHA-256 {found[:8]}, expected {expected[:8]} as it "
             "came with the package: install it again"
         )
@@ -289,11 +290,11 @@ def load_tagger(
             Other taggers ignore them.
 
     Raises:
-        ValueError: if the name is neither known nor a path, if the tagger does not take the text
+        InputError: if the name is neither known nor a path, if the tagger does not take the text
             after the colon, or if the file or the checkpoint cannot be used.
     """
     if dtype not in DTYPES:
-        raise ValueError(f"found dtype {dtype!r}, expected {' or '.join(DTYPES)}")
+        raise InputError(f"found dtype {dtype!r}, expected {' or '.join(DTYPES)}")
     name = str(name)
     if name == AUTO:
         for shipped in SHIPPED:  # a damaged one is found before any book is read
@@ -306,14 +307,14 @@ def load_tagger(
         try:
             return factory(argument) if colon else factory()
         except TypeError as error:
-            raise ValueError(f"{name}: found {argument!r}, expected {plain} alone") from error
+            raise InputError(f"{name}: found {argument!r}, expected {plain} alone") from error
     path = Path(name)
     if is_checkpoint(path):
         load_checkpoint_tagger(name, dtype)
         return CheckpointTagger(path, dtype, characters)
     if not os.path.isfile(path):  # False, too, where no path can be so long
         known = ", ".join((AUTO, *find_registered_taggers()))
-        raise ValueError(
+        raise InputError(
             f"no tagger {name!r}: expected one of {known}, a file of tags, or a checkpoint"
         )
     stored = StoredTags(path)
@@ -329,7 +330,7 @@ def raw_tagger(name: str, dtype: str = FLOAT32) -> Tagger:
         dtype: as `load_tagger` takes it.
 
     Raises:
-        ValueError: as `load_tagger` does.
+        InputError: as `load_tagger` does.
     """
     if uses_checkpoint(name):
         return load_checkpoint_tagger(name, dtype)

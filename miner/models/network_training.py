@@ -15,6 +15,7 @@ from typing import Annotated, Protocol, TypeVar
 
 from miner.annotation.editions import BookReader
 from miner.books.download import read_book_bytes
+from miner.errors import InputError
 from miner.fields import Option
 from miner.files import refuse_existing
 from miner.models.prepared_files import Arrays, Record
@@ -64,7 +65,7 @@ class NetworkRun:
     """Where the examples of a run come from, and what is written.
 
     Raises:
-        ValueError: if nothing is to be written, or examples come from a file and go to one.
+        InputError: if nothing is to be written, or examples come from a file and go to one.
     """
 
     out: Annotated[
@@ -81,9 +82,9 @@ class NetworkRun:
 
     def __post_init__(self) -> None:
         if not self.out and not self.prepare:
-            raise ValueError("found neither --out nor --prepare, expected a file to write")
+            raise InputError("found neither --out nor --prepare, expected a file to write")
         if self.examples and self.prepare:
-            raise ValueError("found --examples with --prepare, expected one of them")
+            raise InputError("found --examples with --prepare, expected one of them")
 
 
 def train_network(
@@ -103,7 +104,7 @@ def train_network(
         report: called with a line for all that is left out, and for each step that is done.
 
     Raises:
-        ValueError: if a file exists and `force` is False, or the examples cannot be read or
+        InputError: if a file exists and `force` is False, or the examples cannot be read or
             learned from.
         OSError: if a file cannot be read or written.
     """

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.files import printable, reason_of, whole_file
 
 _FORMAT = 1  # raised when this version would read an older file wrongly
@@ -40,7 +41,7 @@ def write_prepared(
         force: whether an existing file is replaced.
 
     Raises:
-        ValueError: if the file exists and `force` is False.
+        InputError: if the file exists and `force` is False.
         OSError: if it cannot be written.
     """
     text = json.dumps({"format": _FORMAT, "kind": kind, **record})
@@ -52,7 +53,7 @@ def read_prepared(path: Path, kind: str) -> tuple[Record, Arrays]:
     """Returns the record and the arrays of prepared examples.
 
     Raises:
-        ValueError: if the file holds no such examples; names it.
+        InputError: if the file holds no such examples; names it.
         OSError: if it cannot be read.
     """
     expected = f"expected prepared examples of the {kind}"
@@ -62,10 +63,10 @@ def read_prepared(path: Path, kind: str) -> tuple[Record, Arrays]:
         record = json.loads(str(arrays.pop(_RECORD)))
         found = record.pop("format"), record.pop("kind")
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{printable(path)}: found {reason_of(error)}, {expected}") from error
+        raise InputError(f"{printable(path)}: found {reason_of(error)}, {expected}") from error
     if found != (_FORMAT, kind):
         version, other = found
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found examples of the {other!s:.40} in format {version!s:.40}, "
             f"{expected} in format {_FORMAT}"
         )

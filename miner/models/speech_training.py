@@ -31,6 +31,7 @@ from miner.dialogue.passages import (
 from miner.dialogue.spans import Span
 from miner.dialogue.speech_facts import N_FACTS, Array, read_facts
 from miner.dialogue.speech_judge import SpeechJudge, is_judged
+from miner.errors import InputError
 from miner.fields import Option
 from miner.files import printable
 from miner.models.prepared_files import Arrays, Record, digest_arrays, read_prepared, write_prepared
@@ -82,7 +83,7 @@ class SpeechExamples:
         """Writes the examples to a file, from which `load_speech_examples` reads them.
 
         Raises:
-            ValueError: if the file exists and `force` is False.
+            InputError: if the file exists and `force` is False.
             OSError: if it cannot be written.
         """
         write_prepared(path, KIND, record, self._arrays(), force)
@@ -120,7 +121,7 @@ def read_speech_examples(
         language: as `SpeechTraining` has it.
 
     Raises:
-        ValueError: as `read_split` and `read_editions` raise it.
+        InputError: as `read_split` and `read_editions` raise it.
         OSError: if a file cannot be read.
     """
     is_english = language == ENGLISH
@@ -206,7 +207,7 @@ def load_speech_examples(path: Path) -> tuple[SpeechExamples, Record]:
     """Returns the examples of a file, and what they were made from.
 
     Raises:
-        ValueError: if the file holds no such examples; names it.
+        InputError: if the file holds no such examples; names it.
         OSError: if it cannot be read.
     """
     record, arrays = read_prepared(path, KIND)
@@ -219,11 +220,11 @@ def load_speech_examples(path: Path) -> tuple[SpeechExamples, Record]:
             arrays["weights"],
         )
     except KeyError as error:
-        raise ValueError(f"{printable(path)}: found no {error}, expected facts of spans") from error
+        raise InputError(f"{printable(path)}: found no {error}, expected facts of spans") from error
     n_facts = found.n_facts.sum()
     sizes = len(found.unsaid), len(found.n_facts), len(found.numbers), len(found.weights)
     if sizes != (len(found.books), len(found.books), n_facts, n_facts):
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found arrays of {sizes}, expected those of {len(found.books)} "
             f"spans with {n_facts} facts"
         )
@@ -234,13 +235,13 @@ def fit_judge(examples: SpeechExamples, options: SpeechTraining) -> SpeechJudge 
     """Returns a judge that learns from annotated spans or passages by logistic regression.
 
     Raises:
-        ValueError: if the spans do not have both, speech and other quotations.
+        InputError: if the spans do not have both, speech and other quotations.
     """
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 
     if len(set(examples.unsaid.tolist())) < 2:
-        raise ValueError("found no speech or no other quotations, expected both to learn from")
+        raise InputError("found no speech or no other quotations, expected both to learn from")
     ends = np.concatenate([[0], np.cumsum(examples.n_facts)])
     is_english = options.language == ENGLISH
     shape = len(examples.unsaid), N_FACTS if is_english else N_PASSAGE_FACTS

@@ -30,7 +30,7 @@ def find_trusts(name: str, dtype: str = FLOAT32) -> tuple[Trust, ...]:
         dtype: in which the encoder of a checkpoint computes; heuristics have none.
 
     Raises:
-        ValueError: if a file holds no measurement; names it.
+        InputError: if a file holds no measurement; names it.
     """
     names = [str(CHECKPOINTS / language) for language in SHIPPED] + ["gap"]
     found = (_find_trust(one, dtype) for one in (names if name == AUTO else [name]))

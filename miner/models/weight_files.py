@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save
 
+from miner.errors import InputError
 from miner.files import refuse_existing, sha256_of, whole_file
 from miner.models.prepared_files import Arrays, Record
 from miner.version import __version__
@@ -23,11 +24,11 @@ def refuse_existing_weights(path: Path, force: bool) -> None:
     """Raises an error if the weights or their record exist. Called before any training.
 
     Raises:
-        ValueError: as `files.refuse_existing` raises it, or if the weights and their record would
+        InputError: as `files.refuse_existing` raises it, or if the weights and their record would
             be one file.
     """
     if record_path(path) == path:
-        raise ValueError(f"{path}: found a name of a record, expected one like en.safetensors")
+        raise InputError(f"{path}: found a name of a record, expected one like en.safetensors")
     for file in (path, record_path(path)):
         refuse_existing(file, force)
 
@@ -42,7 +43,7 @@ def write_weights(path: Path, weights: Arrays, record: Mapping[str, object], for
         force: whether existing files are replaced.
 
     Raises:
-        ValueError: as `refuse_existing_weights` raises it.
+        InputError: as `refuse_existing_weights` raises it.
         OSError: if a file cannot be written.
     """
     refuse_existing_weights(path, force)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.examples.example import Example, keep_turns
 from miner.selection.method_folder import TrainedMethod
 from miner.selection.tasks import (
@@ -93,11 +94,11 @@ class DrawnBatch:
         """Returns a batch that is drawn by chance.
 
         Raises:
-            ValueError: if there are fewer examples than a batch has, or more contexts are to be
+            InputError: if there are fewer examples than a batch has, or more contexts are to be
                 shown.
         """
         if n_shown > BATCH:
-            raise ValueError(f"found {n_shown} contexts to show, expected at most {BATCH}")
+            raise InputError(f"found {n_shown} contexts to show, expected at most {BATCH}")
         batch = draw_batches(len(examples), BATCH, np.random.default_rng(seed))[0]
         return cls(tuple(examples[number] for number in batch), n_shown)
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from miner.errors import InputError
 from miner.examples.example import (
     Example,
     describe_examples,
@@ -101,7 +102,7 @@ def compare_methods(
         progress: called with how much of a method is done and of all.
 
     Raises:
-        ValueError: if a folder holds no method or one that cannot be loaded, if a method was
+        InputError: if a folder holds no method or one that cannot be loaded, if a method was
             trained on a book of the examples or on the examples, or if there are too few.
         OSError: if a file cannot be read.
     """
@@ -136,7 +137,7 @@ def read_records(folders: Sequence[Path]) -> list[dict[str, Any]]:
     """Returns what `method.json` says in each folder.
 
     Raises:
-        ValueError: if a folder holds no method; names it.
+        InputError: if a folder holds no method; names it.
     """
     return [read_record(folder) for folder in folders]
 
@@ -187,7 +188,7 @@ def _refuse_same_pairs(record: Mapping[str, Any], examples: Sequence[Example], w
     """Refuses to judge on what was trained on, where no book tells it."""
     digest = describe_examples(examples)["sha256"]
     if any(part and part["sha256"] == digest for part in (record["train"], record["validation"])):
-        raise ValueError(
+        raise InputError(
             f"{where}: found the pairs that the method was trained on, expected others"
         )
 

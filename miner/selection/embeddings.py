@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner import hub
+from miner.errors import InputError
 from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.files import json_line, parse_json, printable, read_text, reason_of
@@ -64,7 +65,7 @@ def load_encoder(name: str) -> SentenceTransformer:
         name: see the description of the module.
 
     Raises:
-        ValueError: if it cannot be found or loaded; names it, and says why in one line.
+        InputError: if it cannot be found or loaded; names it, and says why in one line.
         MissingExtraError: if `sentence-transformers` is not installed.
     """
     library = import_extra("sentence_transformers", "selection")
@@ -74,7 +75,7 @@ def load_encoder(name: str) -> SentenceTransformer:
                 return library.SentenceTransformer(str(folder), local_files_only=True)
             return _load_from_hub(name, library.SentenceTransformer)
     except Exception as error:  # the libraries raise errors of many kinds
-        raise ValueError(
+        raise InputError(
             f"{printable(name)}: found no sentence encoder ({reason_of(error)}), expected a "
             "folder, an installed package that holds one, or a name on the Hugging Face Hub"
         ) from error
@@ -84,7 +85,7 @@ def find_folder(name: str) -> Path | None:
     """Returns the folder of an encoder that is on this computer; None if the name has none.
 
     Raises:
-        ValueError: if the name is that of a file or a package with several encoders, or can be none
+        InputError: if the name is that of a file or a package with several encoders, or can be none
             but that of a folder, and there is no such folder.
     """
     if folder := hub.find_folder(name):
@@ -96,7 +97,7 @@ def find_folder(name: str) -> Path | None:
     places = [Path(place) for place in spec.submodule_search_locations]
     folders = sorted(item.parent for place in places for item in place.rglob(_MODULES))
     if len(folders) > 1:
-        raise ValueError(f"the package holds {len(folders)}")
+        raise InputError(f"the package holds {len(folders)}")
     return folders[0] if folders else None
 
 
@@ -311,11 +312,11 @@ def dimension_of(model: SentenceTransformer) -> int:
     """Returns how many numbers an embedding of an encoder has.
 
     Raises:
-        ValueError: if the encoder does not say it.
+        InputError: if the encoder does not say it.
     """
     dimension = model.get_embedding_dimension()
     if dimension is None:
-        raise ValueError("found an encoder without a dimension, expected one of sentences")
+        raise InputError("found an encoder without a dimension, expected one of sentences")
     return dimension
 
 
@@ -369,22 +370,22 @@ def read_encoder(folder: Path) -> Embedder:
     """Returns the encoder that `write_encoder` wrote down.
 
     Raises:
-        ValueError: if the file is missing or damaged, if the encoder cannot be loaded, or if it is
+        InputError: if the file is missing or damaged, if the encoder cannot be loaded, or if it is
             another one by now; names the file.
     """
     path = folder / _RECORD
     if not path.is_file():
-        raise ValueError(f"{printable(folder)}: found no {_RECORD}, expected the encoder's name")
+        raise InputError(f"{printable(folder)}: found no {_RECORD}, expected the encoder's name")
     row = parse_json(read_text(path), printable(path), "the name of an encoder")
     try:
         wanted = _Encoder(**row)
     except TypeError as error:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found another record, expected the name of an encoder"
         ) from error
     model = load_encoder(wanted.encoder)
     if (found := digest_weights(model)) != wanted.sha256:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found {printable(wanted.encoder)} with other weights (SHA-256 "
             f"{found[:8]}…), expected those that the method was trained with "
             f"({wanted.sha256[:8]}…)"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from miner import trained_folder
+from miner.errors import InputError
 from miner.files import CARD, printable
 from miner.selection.methods import Method, Step, find_method
 from miner.trained_folder import CURVE
@@ -51,7 +52,7 @@ def load_method(folder: Path) -> TrainedMethod:
     """Returns the method of a folder.
 
     Raises:
-        ValueError: if the folder holds no trained method, or a damaged one; names it.
+        InputError: if the folder holds no trained method, or a damaged one; names it.
         OSError: if a file cannot be read.
     """
     record = read_record(folder)
@@ -64,12 +65,12 @@ def read_record(folder: Path) -> dict[str, Any]:
     """Returns what `method.json` of a folder says.
 
     Raises:
-        ValueError: if the folder has none, or a damaged one; names it.
+        InputError: if the folder has none, or a damaged one; names it.
     """
     record = trained_folder.read_record(folder, RECORD, _KEYS, "a method", "miner selection train")
     if not isinstance(record["train"], dict) or not set(record["train"]) >= _OF_PART:
         path = printable(folder / RECORD)
-        raise ValueError(f"{path}: found another record, expected that of a method")
+        raise InputError(f"{path}: found another record, expected that of a method")
     return record
 
 
@@ -77,7 +78,7 @@ def read_curve(folder: Path) -> list[Step]:
     """Returns the curve of a training; one point if the method was trained in one step.
 
     Raises:
-        ValueError: if a row is no step; names the file and the line.
+        InputError: if a row is no step; names the file and the line.
     """
     return trained_folder.read_curve(folder, Step)
 

@@ -150,7 +150,7 @@ def score_method(
         progress: called with the number of texts that are encoded and of all.
 
     Raises:
-        ValueError: if there are fewer examples than a batch has, or a score is not a number.
+        InputError: if there are fewer examples than a batch has, or a score is not a number.
     """
     drawn = scoring.sample(examples)
     outcomes = try_method(method, drawn, scoring, history_turns, progress)
@@ -178,7 +178,7 @@ def try_method(
         progress: called with the number of texts that are encoded and of all.
 
     Raises:
-        ValueError: if there are fewer examples than a batch has, or a score is not a number.
+        InputError: if there are fewer examples than a batch has, or a score is not a number.
     """
     refuse_too_few(examples, BATCH, ONE_OF_MANY)
     barred = Barred.of(examples)
@@ -301,7 +301,7 @@ def subtract(one: Outcome, other: Outcome) -> Outcome:
     """Returns by how much one outcome is better than another on the same draws.
 
     Raises:
-        ValueError: if they are of other tasks, measures or draws.
+        InputError: if they are of other tasks, measures or draws.
     """
     same = (one.task, one.measure) == (other.task, other.measure)
     if not same or not np.array_equal(one.n, other.n):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.examples.example import Context, Example, normal_form
 from miner.selection.words import split_words
 
@@ -41,7 +42,7 @@ def one_of_many_accuracy(
         seed: of the shuffle.
 
     Raises:
-        ValueError: if there are fewer examples than a batch has, or a score is not a number.
+        InputError: if there are fewer examples than a batch has, or a score is not a number.
     """
     batches = draw_batches(len(examples), size, np.random.default_rng(seed))
     contexts, responses = encode(method, examples)
@@ -53,10 +54,10 @@ def draw_batches(n: int, size: int, random: np.random.Generator) -> NDArray[np.i
     """Returns the full batches of a shuffle of `n` examples, [batches, size].
 
     Raises:
-        ValueError: if there are fewer examples than a batch has.
+        InputError: if there are fewer examples than a batch has.
     """
     if n < size:
-        raise ValueError(f"found {n:,} examples, expected at least {size}, as a batch has")
+        raise InputError(f"found {n:,} examples, expected at least {size}, as a batch has")
     return random.permutation(n)[: n - n % size].reshape(-1, size)
 
 
@@ -185,7 +186,7 @@ def rank_in_batches(
         Those that score higher and those that score the same, two times [batches, size].
 
     Raises:
-        ValueError: if a score is not a number.
+        InputError: if a score is not a number.
     """
     better, tied = np.zeros(batches.shape, np.int64), np.zeros(batches.shape, np.int64)
     for row, batch in enumerate(batches):
@@ -212,10 +213,10 @@ def count_above(
         Two times [contexts].
 
     Raises:
-        ValueError: if a score is not a number.
+        InputError: if a score is not a number.
     """
     if not np.isfinite(scores).all():
-        raise ValueError("found a score that is not a number, expected numbers only")
+        raise InputError("found a score that is not a number, expected numbers only")
     nearest = _ROUNDING * np.finfo(scores.dtype).eps * np.abs(scores).max(axis=1, keepdims=True)
     above = scores - true[:, None]
     better = (above > nearest) & false
@@ -396,7 +397,7 @@ def rank_among(
         Two times [ranked].
 
     Raises:
-        ValueError: if a score is not a number.
+        InputError: if a score is not a number.
     """
     n, n_false = candidates.shape
     columns = np.concatenate([numbers[:, None], candidates], axis=1)

@@ -58,7 +58,7 @@ def train_method(
     The curve of a method that is trained in one step is one point, which is made here.
 
     Raises:
-        ValueError: if several processes were launched; if there is nothing to learn from; if a book
+        InputError: if several processes were launched; if there is nothing to learn from; if a book
             is in both parts; if there are too few examples for validation; if `out` exists; if an
             interrupted training is there and `resume` is False, or had other choices.
         OSError: if a file cannot be written.

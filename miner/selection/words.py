@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miner.errors import InputError
 from miner.examples.example import Context
 from miner.files import printable, read_text, reason_of
 
@@ -45,7 +46,7 @@ def read_vocabulary(
     """Returns the words of a folder and the arrays of numbers with the given names.
 
     Raises:
-        ValueError: if a file is missing or damaged; names it.
+        InputError: if a file is missing or damaged; names it.
     """
     import numpy as np
 
@@ -55,7 +56,7 @@ def read_vocabulary(
             numbers = {name: file[name] for name in names}
         for name, array in numbers.items():
             if array.ndim and len(array) != len(words):
-                raise ValueError(f"found {len(array):,} {name} of {len(words):,} words")
+                raise InputError(f"found {len(array):,} {name} of {len(words):,} words")
         return words, numbers
     except Exception as error:  # the library raises errors of many kinds at a damaged file
-        raise ValueError(f"{printable(folder)}: cannot be loaded: {reason_of(error)}") from error
+        raise InputError(f"{printable(folder)}: cannot be loaded: {reason_of(error)}") from error

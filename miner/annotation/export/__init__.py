@@ -30,7 +30,7 @@ class WriteEditions(Protocol):
             force: whether existing files are replaced.
 
         Raises:
-            ValueError: if `out` exists and `force` is False. No edition is read before this check.
+            InputError: if `out` exists and `force` is False. No edition is read before this check.
         """
         ...
 
@@ -44,6 +44,6 @@ def find_writer(name: str) -> WriteEditions:
     """Returns the function that writes a format.
 
     Raises:
-        ValueError: if there is no format with that name.
+        InputError: if there is no format with that name.
     """
     return find_module(sys.modules[__name__], name).write_editions

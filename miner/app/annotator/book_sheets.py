@@ -19,6 +19,7 @@ from miner.app.annotator.sheet_file import (
 )
 from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans, Span
+from miner.errors import InputError
 from miner.files import decode_text
 
 _Item = TypeVar("_Item", Span, Annotation)
@@ -105,13 +106,13 @@ class BookSheets:
         """Returns how far each chapter is annotated in the file, as it is now.
 
         Raises:
-            ValueError: if nothing is quoted in the book, or if the file does not hold annotations
+            InputError: if nothing is quoted in the book, or if the file does not hold annotations
                 of this book.
             OSError: if the file cannot be read.
         """
         book = self.book_spans.book
         if not self.numbers:
-            raise ValueError(f"{book.id}: found nothing quoted in the book, expected speech")
+            raise InputError(f"{book.id}: found nothing quoted in the book, expected speech")
         refuse_no_file(self.path)
         content = self.path.read_bytes() if self.path.exists() else b""
         text = decode_text(content, self.path)

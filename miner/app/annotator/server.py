@@ -34,6 +34,7 @@ from miner.app.viewer.page import (
     build_policy,
     render_no_token_page,
 )
+from miner.errors import InputError
 
 LOOPBACK = "127.0.0.1"
 _MAX_BYTES = 64 * 1024  # of a request; an edit has a few hundred
@@ -67,7 +68,7 @@ class AnnotationServer:
         chapter: the chapter at the address to open; None for the list.
 
     Raises:
-        ValueError: if the chapter or the list cannot be opened, or the port is not available.
+        InputError: if the chapter or the list cannot be opened, or the port is not available.
         OSError: if the file cannot be read or written.
     """
 
@@ -234,8 +235,8 @@ def _build_app(server: AnnotationServer) -> Flask:
         expected = f"expected all of it within {_MAX_SECONDS:g} s"
         return _json_response({"error": f"found a part of a request, {expected}"}, 408)
 
-    @app.errorhandler(ValueError)
-    def answer_invalid(error: ValueError) -> Response:
+    @app.errorhandler(InputError)
+    def answer_invalid(error: InputError) -> Response:
         return _json_response({"error": str(error)}, 400)
 
     @app.errorhandler(OSError)
@@ -278,20 +279,20 @@ def _parse_edit(content: bytes) -> dict[str, Any]:
     try:
         wanted = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"found bad JSON ({error}), expected one object") from error
+        raise InputError(f"found bad JSON ({error}), expected one object") from error
     if not isinstance(wanted, dict):
-        raise ValueError(f"found {type(wanted).__name__}, expected an object")
+        raise InputError(f"found {type(wanted).__name__}, expected an object")
     given = {key: value for key, value in wanted.items() if value is not None}
     for key, value in given.items():
         if key not in _TYPES:
-            raise ValueError(f"found key {key[:50]!r}, expected {', '.join(_TYPES)}")
+            raise InputError(f"found key {key[:50]!r}, expected {', '.join(_TYPES)}")
         if type(value) is not _TYPES[key]:
-            raise ValueError(
+            raise InputError(
                 f"found {type(value).__name__} as {key}, expected {_TYPES[key].__name__}"
             )
     for key in ("revision", "action"):
         if key not in given:
-            raise ValueError(f"found no {key}, expected one")
+            raise InputError(f"found no {key}, expected one")
     return given
 
 
@@ -300,7 +301,7 @@ def _listen(port: int) -> socket.socket:
         return socket.create_server((LOOPBACK, port))
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
-        raise ValueError(f"port {port}: cannot listen on it: {reason}") from error
+        raise InputError(f"port {port}: cannot listen on it: {reason}") from error
 
 
 def _html_response(content: bytes, mode: Mode, status: int = 200) -> Response:

@@ -19,11 +19,12 @@ from miner.app.annotator.guesses import (
     resolve_guesses,
 )
 from miner.dialogue.tags import Tag
+from miner.errors import InputError
 
 Entries = tuple[Entry, ...]
 
 
-class NameNeeded(ValueError):
+class NameNeeded(InputError):
     """An answer whose speaker nobody has named yet; the same answer with a name is possible.
 
     Attributes:
@@ -112,7 +113,7 @@ class Sheet:
         if speaker is None:
             name = self._known_name(place, before.speaker)
         elif (name := _clean_name(speaker)) != before.speaker and self._is_known(before.speaker):
-            raise ValueError(
+            raise InputError(
                 f"place {place}: found {name} as the same speaker, expected {before.speaker}"
             )
         return self._decide(place, name, before.conversation)
@@ -126,7 +127,7 @@ class Sheet:
         """
         before = self._previous_utterance(place, "other")
         if speaker is not None and (name := _clean_name(speaker)) == before.speaker != UNKNOWN:
-            raise ValueError(
+            raise InputError(
                 f"place {place}: found {name} as the other speaker, who also spoke before, "
                 "expected another name"
             )
@@ -147,7 +148,7 @@ class Sheet:
         numbers = {fact.conversation for fact in self._facts() if fact.is_utterance}
         if conversation not in numbers:
             known = f"1 to {max(numbers)}" if numbers else "one that has begun"
-            raise ValueError(
+            raise InputError(
                 f"place {place}: found no conversation {conversation} to resume, expected {known}"
             )
         return self._answer(place, conversation, speaker)
@@ -178,7 +179,7 @@ class Sheet:
         old, name = self._utterance(place).speaker, _clean_name(speaker)
         if not self._entry(place).is_decided or old == UNKNOWN:
             found = "an unknown speaker" if old == UNKNOWN else "a guess"
-            raise ValueError(f"place {place}: found {found}, expected a decided speaker to rename")
+            raise InputError(f"place {place}: found {found}, expected a decided speaker to rename")
         return self._with_entries(
             replace(entry, row=replace(entry.row, speaker=name))
             if entry.is_decided and entry.row.speaker == old
@@ -195,7 +196,7 @@ class Sheet:
         entry = self._entry(place)
         if entry.guessed is None:
             found = "a decided span" if entry.is_decided else "no guess"
-            raise ValueError(f"place {place}: found {found}, expected a guess to accept")
+            raise InputError(f"place {place}: found {found}, expected a guess to accept")
         guessed = entry.guessed
         if not guessed.is_utterance:
             return self.mark_not_speech(place)
@@ -209,7 +210,7 @@ class Sheet:
         """Removes the decision; the span is undecided again, or guessed."""
         entry = self._entry(place)
         if not entry.is_decided:
-            raise ValueError(f"place {place}: found it undecided, expected a decision to clear")
+            raise InputError(f"place {place}: found it undecided, expected a decision to clear")
         row = replace(entry.row, speaker="", conversation=0)
         undecided = replace(entry, row=row, is_decided=False, starts_conversation=False)
         return self._with_entry(place, undecided)
@@ -217,20 +218,20 @@ class Sheet:
     def undo(self, place: int | None = None) -> Sheet:
         """The sheet before the last action, wherever that was; an undo cannot be undone."""
         if not self.history:
-            raise ValueError("found no action, expected one to undo")
+            raise InputError("found no action, expected one to undo")
         return Sheet(self.history[-1], self.history[:-1])
 
     def _entry(self, place: int) -> Entry:
         spans = self.spans
         if not 0 <= place < len(spans):
-            raise ValueError(f"found no place {place}, expected 0 to {len(spans) - 1}")
+            raise InputError(f"found no place {place}, expected 0 to {len(spans) - 1}")
         return spans[place]
 
     def _utterance(self, place: int) -> Annotation:
         fact = self._entry(place).fact
         if fact is None or not fact.is_utterance:
             found = "it undecided" if fact is None else "it marked as not speech"
-            raise ValueError(
+            raise InputError(
                 f"place {place}: found {found}, expected same, other, new or resume first"
             )
         return fact
@@ -244,7 +245,7 @@ class Sheet:
         self._entry(place)
         spoken = [fact for fact in self._facts(place) if fact.is_utterance]
         if not spoken:
-            raise ValueError(
+            raise InputError(
                 f"place {place}: found no utterance before it, expected new instead of {action}"
             )
         return spoken[-1]
@@ -348,20 +349,20 @@ def apply_action(
 
     Raises:
         NameNeeded: if the action needs the name of a speaker whom nobody has named yet.
-        ValueError: if there is no such action; if an argument is missing or not expected; or if the
+        InputError: if there is no such action; if an argument is missing or not expected; or if the
             action is impossible at this place.
     """
     if action not in ACTIONS:
-        raise ValueError(f"found action {action!r}, expected one of {', '.join(ACTIONS)}")
+        raise InputError(f"found action {action!r}, expected one of {', '.join(ACTIONS)}")
     chosen = ACTIONS[action]
     arguments = {"place": place, "speaker": speaker, "conversation": conversation}
     given = {name: value for name, value in arguments.items() if value is not None}
     for name in chosen.required:
         if name not in given:
-            raise ValueError(f"{action}: found no {name}, expected one")
+            raise InputError(f"{action}: found no {name}, expected one")
     for name in given:
         if name not in (*chosen.required, *chosen.optional):
-            raise ValueError(f"{action}: found a {name}, expected none")
+            raise InputError(f"{action}: found a {name}, expected none")
     return chosen.method(sheet, **given)
 
 
@@ -369,15 +370,15 @@ def _clean_name(text: str) -> str:
     """The name of a speaker as it is saved, with single blanks.
 
     Raises:
-        ValueError: if it is empty, too long or not printable.
+        InputError: if it is empty, too long or not printable.
     """
     name = " ".join(text.split())
     if not name:
-        raise ValueError(
+        raise InputError(
             f"found no name, expected one, or {UNKNOWN} if the text does not tell who speaks"
         )
     if len(name) > MAX_NAME or not name.isprintable():
-        raise ValueError(
+        raise InputError(
             f"found {name[:MAX_NAME]!r} as a name, expected at most {MAX_NAME} printable characters"
         )
     return name

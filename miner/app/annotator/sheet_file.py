@@ -23,6 +23,7 @@ from miner.app.annotator.placement import Placement, place_rows
 from miner.app.annotator.sheet import Sheet, apply_action
 from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
+from miner.errors import InputError
 from miner.files import decode_text, json_line, remove_unfinished, whole_file
 
 NOTHING_TAGGED = SpokenBook(())
@@ -41,7 +42,7 @@ def refuse_no_file(path: Path) -> None:
     """Raises an error if annotations cannot be saved at `path` because it is no ordinary file.
 
     Raises:
-        ValueError: if it is a folder, a device, a pipe or a socket; says which.
+        InputError: if it is a folder, a device, a pipe or a socket; says which.
         OSError: if it cannot be looked at.
     """
     if not path.exists():
@@ -49,14 +50,14 @@ def refuse_no_file(path: Path) -> None:
     mode = path.stat().st_mode
     for is_kind, kind in _OTHER_KINDS:
         if is_kind(mode):
-            raise ValueError(f"{path}: found {kind}, expected an ordinary file or a new name")
+            raise InputError(f"{path}: found {kind}, expected an ordinary file or a new name")
 
 
 def prepare_file(path: Path) -> None:
     """Makes the file if there is none, and removes what a killed process left beside it.
 
     Raises:
-        ValueError: if `path` is no ordinary file.
+        InputError: if `path` is no ordinary file.
         OSError: if the file cannot be written.
     """
     refuse_no_file(path)
@@ -118,7 +119,7 @@ class SheetFile:
         spoken: the spans of the book with a tagger's tags, for guesses; empty without a tagger.
 
     Raises:
-        ValueError: if the chapter has no quoted span; if the file does not hold annotations, or is
+        InputError: if the chapter has no quoted span; if the file does not hold annotations, or is
             of another book; or if its chapters are in other paragraphs in this edition.
         OSError: if the file cannot be read or written.
     """
@@ -172,7 +173,7 @@ class SheetFile:
         Raises:
             StaleEdit: if the chapter changed after that version; nothing is written, and `current`
                 returns the new content.
-            ValueError: if the action is invalid, or the file no longer holds annotations.
+            InputError: if the action is invalid, or the file no longer holds annotations.
             OSError: if the file cannot be written; the version stays the same.
         """
         with self._threads, locked(self.path):
@@ -268,7 +269,7 @@ class SheetFile:
             is_before = fact.chapter < self.chapter and fact.paragraph > min(own)
             is_after = fact.chapter > self.chapter and fact.paragraph < max(own)
             if is_before or is_after:
-                raise ValueError(
+                raise InputError(
                     f"{self._shown_path}: found chapter {fact.chapter} in paragraph "
                     f"{fact.paragraph}, expected it "
                     f"{'before' if is_before else 'after'} chapter {self.chapter}, "

@@ -24,7 +24,7 @@ def book_finder(books: Path | None, mirror: str | None) -> Callable[[str], Path]
     """Returns a function that finds the file of a number, and downloads it if necessary.
 
     Raises:
-        ValueError: if `books` is no folder or `mirror` is not usable, before any book is sought.
+        InputError: if `books` is no folder or `mirror` is not usable, before any book is sought.
     """
     from miner.books.download import find_book, urls_from_mirror
     from miner.books.sources import find_sources

@@ -19,6 +19,7 @@ from miner.app.cli.options import (
 )
 from miner.app.cli.terminal import BuildBar, logging_to, open_console, show, show_json
 from miner.corpus.engines import ENGINES
+from miner.errors import InputError
 from miner.files import RUN_RECORD, one_line
 
 _MOST_SHOWN = 10  # sources that are set aside
@@ -111,7 +112,7 @@ def command(
     from miner.extras import import_extra
 
     if out == STDOUT:
-        raise ValueError("-o -: found standard output, expected a folder")
+        raise InputError("-o -: found standard output, expected a folder")
     draw = None
     if read_recipe(recipe).plots:
         import_extra("matplotlib", "plots")

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import click
 
+from miner.errors import InputError
 from miner.files import one_line
 
 
@@ -41,7 +42,7 @@ class CommandGroup(click.Group):
             if error.errno == errno.EPIPE:
                 raise  # the reader of the output stopped reading: click ends quietly
             raise Failure(line_of(error)) from error
-        except ValueError as error:
+        except InputError as error:
             raise Failure(line_of(error)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -33,6 +33,7 @@ from miner.app.cli.terminal import (
     show_warnings,
 )
 from miner.corpus.export import describe_formats
+from miner.errors import InputError
 from miner.files import one_line
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def command(
             "such as --author."
         )
     if out == STDOUT:
-        raise ValueError(
+        raise InputError(
             "-o -: found standard output, expected a folder, since the output is several files; "
             "`miner tag` prints the tags of a book"
         )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miner.errors import InputError
+
 if TYPE_CHECKING:
     from miner.books.catalog_query import CatalogQuery
     from miner.books.catalog_search import CatalogResult
@@ -26,7 +28,7 @@ class NumberRange(click.ParamType):
 
         try:
             return numbers_from_text(value)
-        except ValueError as error:
+        except InputError as error:
             self.fail(str(error).removeprefix("numbers: "), param, ctx)
 
 

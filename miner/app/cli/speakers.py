@@ -25,6 +25,7 @@ from miner.app.cli.options import (
     tagger_option,
 )
 from miner.app.cli.terminal import open_console, show, show_json
+from miner.errors import InputError
 from miner.models.speakers import ABLATIONS
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def command(
 
     shipped = load_attributor(attributor) if attributor else attributor_of("en")
     if shipped is None:
-        raise ValueError("found no weights of the speakers in the package, expected --attributor")
+        raise InputError("found no weights of the speakers in the package, expected --attributor")
     read = book_reader(books, mirror)
     if pdnc is None:
         from miner.annotation.annotations import name_of_split, read_split

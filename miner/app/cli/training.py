@@ -22,6 +22,7 @@ from miner.app.cli.options import (
 )
 from miner.app.cli.sources import SourceName, open_source
 from miner.app.cli.terminal import CountBar, show_json
+from miner.errors import InputError
 
 if TYPE_CHECKING:
     from miner.kinds import Kind
@@ -243,11 +244,11 @@ class KindGroup(CommandGroup):
         """The command of a kind.
 
         Raises:
-            ValueError: if there is no such kind; names all.
+            InputError: if there is no such kind; names all.
         """
         if cmd_name not in self.commands and not ctx.resilient_parsing:
             kinds = ", ".join(self.commands)
-            raise ValueError(f"found {self._noun} {cmd_name!r}, expected {kinds}")
+            raise InputError(f"found {self._noun} {cmd_name!r}, expected {kinds}")
         return self.commands.get(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from miner.app.plots.style import COLOURS, GREY, INK, SMALL, choose_looks, new_figure, tidy
 from miner.dialogue.tags import TAGS
+from miner.errors import InputError
 from miner.evaluation.confidence import KeptPairs
 from miner.evaluation.counts import Confusion
 from miner.evaluation.reliability import Bin
@@ -221,12 +222,12 @@ def save_figure(figure: Figure, path: Path, force: bool) -> None:
     The file is written as a whole or not at all.
 
     Raises:
-        ValueError: if the ending names no known format, or the file exists and `force` is False.
+        InputError: if the ending names no known format, or the file exists and `force` is False.
         OSError: if the file cannot be written.
     """
     kind = path.suffix.removeprefix(".").lower()
     if kind not in figure.canvas.get_supported_filetypes():
-        raise ValueError(f"{path}: found ending {path.suffix!r}, expected one such as .png or .svg")
+        raise InputError(f"{path}: found ending {path.suffix!r}, expected one such as .png or .svg")
     with whole_file(path, force) as file:
         figure.savefig(file, format=kind, dpi=_DPI)
 
@@ -241,7 +242,7 @@ def save_figures(figures: Mapping[str, Figure], folder: Path, force: bool) -> li
             stay.
 
     Raises:
-        ValueError: if `folder` is a file, or holds files and `force` is False.
+        InputError: if `folder` is a file, or holds files and `force` is False.
         OSError: if a file cannot be written.
     """
     with whole_folder(folder, force) as work:

@@ -20,6 +20,7 @@ from miner.corpus.schema import Row, rows_of_book
 from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, Tagger
+from miner.errors import InputError
 from miner.evaluation.matching import Place, place_of
 from miner.models.load import StoredTags
 
@@ -132,14 +133,14 @@ def build_layers(
         characters: those of books whose lists are given; those of other books are found.
 
     Raises:
-        ValueError: if there are too many layers or two with the same name; if the book is not
+        InputError: if there are too many layers or two with the same name; if the book is not
             annotated or too few annotated spans are found in it; if a tagger refuses the book.
     """
     names = [*([GOLD] if annotations else []), *(name for name, _ in taggers)]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"found two layers called {twice[0]}, expected each name once")
+        raise InputError(f"found two layers called {twice[0]}, expected each name once")
     if not 1 <= len(names) <= MAX_LAYERS:
-        raise ValueError(f"found {len(names)} layers, expected 1 to {MAX_LAYERS}")
+        raise InputError(f"found {len(names)} layers, expected 1 to {MAX_LAYERS}")
     from miner.models.speakers.attributor import attribute_speakers
 
     speak = partial(attribute_speakers, revise=False)
@@ -195,12 +196,12 @@ def score_chapter(book: LayeredBook, layer: Layer, chapter: int) -> ChapterScore
     """Scores a layer against the gold in one annotated chapter, end to end.
 
     Raises:
-        ValueError: if the chapter is not annotated.
+        InputError: if the chapter is not annotated.
     """
     from miner.evaluation.scores import score  # slow to import, and only the gold needs it
 
     if chapter not in book.annotated:
-        raise ValueError(f"found no gold for chapter {chapter}, expected one of {book.annotated}")
+        raise InputError(f"found no gold for chapter {chapter}, expected one of {book.annotated}")
     gold, predicted = (
         TaggedBook(book.book.id, side.chapters[chapter].spans, side.name)
         for side in (book.layers[0], layer)
@@ -270,7 +271,7 @@ def _find_annotated_book(annotations: Annotations, book: str) -> AnnotatedBook:
     for item in annotations.gold:
         if item.card.book == book:
             return item
-    raise ValueError(
+    raise InputError(
         f"{annotations.folder}: found no annotations of {book}, "
         f"expected one of its {len(annotations.gold)} books"
     )

@@ -120,7 +120,7 @@ def number_chapters(
         The chapters by number, in order.
 
     Raises:
-        ValueError: if a tag may not follow the one before it.
+        InputError: if a tag may not follow the one before it.
     """
     found = decode_dialogues(tagged)
     places = {

@@ -19,6 +19,7 @@ import orjson
 
 from miner.app.viewer.layers import LayeredBook
 from miner.app.viewer.payload import build_book_payload, build_chapter_payload
+from miner.errors import InputError
 
 _SLOT = re.compile(r"<!--slot:(\w+)-->")
 
@@ -87,10 +88,10 @@ def render_page(
         the chapter.
 
     Raises:
-        ValueError: if there is no such mode.
+        InputError: if there is no such mode.
     """
     if mode not in MODES:
-        raise ValueError(f"found mode {mode!r}, expected one of {', '.join(MODES)}")
+        raise InputError(f"found mode {mode!r}, expected one of {', '.join(MODES)}")
     chosen = MODES[mode]
     data = [_json_block("book", book)]
     data += [_json_block(f"chapter-{item['number']}", item) for item in chapters]

@@ -23,6 +23,7 @@ from miner.app.viewer.numbering import NumberedChapter, NumberedConversation, Nu
 from miner.books.book import Block, BlockKind
 from miner.books.page import count_words
 from miner.corpus.schema import SPEAKER, Row
+from miner.errors import InputError
 from miner.evaluation.matching import place_of
 from miner.evaluation.pair_errors import CAUSES
 from miner.version import __version__
@@ -94,11 +95,11 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
       role that each layer gives.
 
     Raises:
-        ValueError: if the book has no such chapter.
+        InputError: if the book has no such chapter.
     """
     blocks = _blocks(book, number)
     if not blocks:
-        raise ValueError(
+        raise InputError(
             f"{book.book.id}: found no chapter {number}, expected 0 to {book.book.n_chapters}"
         )
     layers = []

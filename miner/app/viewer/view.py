@@ -46,7 +46,7 @@ def view_html(
         One HTML file in UTF-8 that needs no network.
 
     Raises:
-        ValueError: if there is no such book, tagger, annotation or list; in one line.
+        InputError: if there is no such book, tagger, annotation or list; in one line.
         TypeError: if `source` is of another type.
     """
     names = [taggers] if isinstance(taggers, str) else [str(name) for name in taggers]

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from miner.corpus.features import Feature, features_from_schema
+from miner.errors import InputError
 from miner.formats import describe_modules, find_module
 
 BookRows = Mapping[str, bytes]  # all rows of a book, by kind (`schema.KINDS`), as JSON Lines
@@ -52,19 +53,19 @@ class Format:
         """Returns the options of this format with the given values, else with their defaults.
 
         Raises:
-            ValueError: if the format has no option of a name, or refuses a value; names both.
+            InputError: if the format has no option of a name, or refuses a value; names both.
         """
         known = [field.name for field in fields(self.options)] if self.options else []
         for name in values:
             if name not in known:
                 expected = f"one of {', '.join(known)}" if known else "none"
-                raise ValueError(f"{self.name}: found option {name!r}, expected {expected}")
+                raise InputError(f"{self.name}: found option {name!r}, expected {expected}")
         if not self.options:
             return None
         try:
             return self.options(**values)
         except ValueError as error:
-            raise ValueError(f"{self.name}: {error}") from error
+            raise InputError(f"{self.name}: {error}") from error
 
     def write_books(
         self,
@@ -83,7 +84,7 @@ class Format:
             options: an object of the class `options`; None for the defaults.
         """
         if split not in SPLITS:
-            raise ValueError(f"found split {split!r}, expected one of {', '.join(SPLITS)}")
+            raise InputError(f"found split {split!r}, expected one of {', '.join(SPLITS)}")
         left_out = self.module.write_books(folder, books, split, *self._given(options))
         return {reason: n for reason, n in (left_out or {}).items() if n}
 
@@ -125,7 +126,7 @@ def find_format(name: str) -> Format:
     """Returns a format.
 
     Raises:
-        ValueError: if there is no format with that name.
+        InputError: if there is no format with that name.
     """
     module = find_module(sys.modules[__name__], name)
     return Format(
@@ -141,28 +142,28 @@ def refuse_other_than_count(name: str, value: object, least: int) -> None:
     """Refuses a value of an option that is not a whole number, or is too small.
 
     Raises:
-        ValueError: names the option, the value and what was expected.
+        InputError: names the option, the value and what was expected.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name}: found {value!r}, expected a whole number from {least}")
+        raise InputError(f"{name}: found {value!r}, expected a whole number from {least}")
 
 
 def refuse_other_than_flag(name: str, value: object) -> None:
     """Refuses a value of an option that is neither true nor false.
 
     Raises:
-        ValueError: names the option, the value and what was expected.
+        InputError: names the option, the value and what was expected.
     """
     if not isinstance(value, bool):
-        raise ValueError(f"{name}: found {value!r}, expected true or false")
+        raise InputError(f"{name}: found {value!r}, expected true or false")
 
 
 def refuse_other_than_tables(tables: object, known: Iterable[str]) -> None:
     """Refuses a choice of tables with an unknown one, or without any.
 
     Raises:
-        ValueError: names what was found and the known tables.
+        InputError: names what was found and the known tables.
     """
     names = tuple(known)
     if not isinstance(tables, tuple) or not tables or not set(tables) <= set(names):
-        raise ValueError(f"found tables {tables!r}, expected some of {', '.join(names)}")
+        raise InputError(f"found tables {tables!r}, expected some of {', '.join(names)}")

@@ -44,7 +44,7 @@ class Options:
         tables: some of "spans", "turns", "pairs" and "characters".
 
     Raises:
-        ValueError: if there is no such table.
+        InputError: if there is no such table.
     """
 
     tables: tuple[str, ...] = tuple(_TABLES)

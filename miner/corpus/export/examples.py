@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows, refuse_other_than_count
 from miner.corpus.schema import TITLE, Row, rows_from_lines
+from miner.errors import InputError
 from miner.files import json_line
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Options:
         for field in fields(self):
             refuse_other_than_count(field.name, getattr(self, field.name), 0)
         if self.max_length < max(1, self.min_length):
-            raise ValueError(
+            raise InputError(
                 f"max_length: found {self.max_length}, "
                 f"expected at least min_length, {self.min_length}, and 1"
             )

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.fields import Option
 from miner.formats import describe_modules
@@ -65,15 +66,15 @@ class LearningOptions:
         """Refuses numbers with which nothing is learned.
 
         Raises:
-            ValueError: if one is out of its range; names it.
+            InputError: if one is out of its range; names it.
         """
         above = {"rate": self.rate, "clip": self.clip}
         for name, value in above.items():
             if not 0 < value < inf:
-                raise ValueError(f"found --{name} {value}, expected more than 0")
+                raise InputError(f"found --{name} {value}, expected more than 0")
         for name, value in self.shares().items():
             if not 0 <= value < 1:
-                raise ValueError(f"found --{name} {value}, expected 0 or more and less than 1")
+                raise InputError(f"found --{name} {value}, expected 0 or more and less than 1")
 
     def shares(self) -> dict[str, float]:
         """The options that are shares, by their names."""
@@ -114,7 +115,7 @@ class ModelKind(Kind):
             options: an object of the class `options`.
 
         Raises:
-            ValueError: if it cannot be made or loaded; says why in one line.
+            InputError: if it cannot be made or loaded; says why in one line.
         """
         return self.module.begin(examples, options)
 
@@ -128,10 +129,10 @@ def find_kind(name: str) -> ModelKind:
     """Returns a kind of model.
 
     Raises:
-        ValueError: if there is no kind with that name.
+        InputError: if there is no kind with that name.
         MissingExtraError: if a package that it needs is not installed.
     """
     if name not in describe_kinds():
-        raise ValueError(f"found kind {name!r}, expected {', '.join(describe_kinds())}")
+        raise InputError(f"found kind {name!r}, expected {', '.join(describe_kinds())}")
     module = import_kind(sys.modules[__name__], name, "generation")
     return ModelKind(name, module.Options, module)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.fields import Option
 from miner.files import printable
@@ -47,12 +48,12 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
     """Returns the model with its weights. One without the markers of turns learns them anew.
 
     Raises:
-        ValueError: if no model is named, if it cannot be loaded, or if it has no room for a context
+        InputError: if no model is named, if it cannot be loaded, or if it has no room for a context
             and a response.
         MissingExtraError: if a package is not installed.
     """
     if not options.model:
-        raise ValueError(
+        raise InputError(
             "pretrained: found no --model, expected a folder or a name on the Hugging Face Hub"
         )
     folder = Path(options.model).expanduser()
@@ -60,7 +61,7 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
     judged_on: tuple[str, ...] = ()
     if (folder / RECORD).is_file():
         if options.lowercase:
-            raise ValueError(
+            raise InputError(
                 f"--lowercase: found {printable(folder)}, whose tokens stay as they are, expected "
                 "a model that was not trained here"
             )
@@ -76,7 +77,7 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
                 model.resize_token_embeddings(len(tokenizer))
     room = context_room(model.config, options.longest_response)
     if room < 1:
-        raise ValueError(
+        raise InputError(
             f"{printable(options.model)}: found a model without room for a context and a response "
             f"of {options.longest_response} tokens, expected a smaller --longest-response"
         )

@@ -14,6 +14,7 @@ from typing import Annotated
 
 from transformers import PegasusConfig, PegasusForConditionalGeneration
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.fields import Option
 from miner.generation.kinds import Beginning, LearningOptions
@@ -47,11 +48,11 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
     """Returns a model with random weights, and its tokenizer.
 
     Raises:
-        ValueError: if the vector of a token cannot be divided among the heads, or is odd, or the
+        InputError: if the vector of a token cannot be divided among the heads, or is odd, or the
             vocabulary is too small.
     """
     if options.hidden % (2 * options.heads):
-        raise ValueError(
+        raise InputError(
             f"found --hidden {options.hidden} and --heads {options.heads}, expected an even number "
             "for each head"
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
+from miner.errors import InputError
 from miner.files import CARD, reason_of, whole_folder
 
 
@@ -32,13 +33,13 @@ def load_encoder(name: str) -> Encoder:
     """Returns the encoder of a name on the Hugging Face Hub or of a folder.
 
     Raises:
-        ValueError: if it cannot be loaded.
+        InputError: if it cannot be loaded.
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, use_fast=True)
         model = AutoModel.from_pretrained(name, dtype=torch.float32)
     except Exception as error:  # transformers raises errors of many kinds
-        raise ValueError(f"{name}: found no encoder ({reason_of(error)})") from error
+        raise InputError(f"{name}: found no encoder ({reason_of(error)})") from error
     return Encoder(model.eval(), tokenizer, name)
 
 
@@ -52,7 +53,7 @@ def write_encoder(encoder: Encoder, folder: Path, lines: list[str], force: bool 
         force: whether an existing folder is replaced.
 
     Raises:
-        ValueError: if the folder exists and `force` is False.
+        InputError: if the folder exists and `force` is False.
         OSError: if it cannot be written.
     """
     head = ["---", "library_name: transformers"]

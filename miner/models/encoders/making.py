@@ -13,6 +13,7 @@ from miner.books.download import download
 from miner.books.names import id_of
 from miner.books.sources import find_sources
 from miner.dialogue.typography import infer_language, spoken_blocks
+from miner.errors import InputError
 from miner.fields import Option
 from miner.files import refuse_existing
 from miner.models.encoders.encoder import load_encoder, write_encoder
@@ -26,7 +27,7 @@ class EncoderConfig:
     """The choices of an encoder.
 
     Raises:
-        ValueError: if two choices contradict each other.
+        InputError: if two choices contradict each other.
     """
 
     source: Annotated[
@@ -49,7 +50,7 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         if self.out is None:
-            raise ValueError("found no --out, expected a folder to write")
+            raise InputError("found no --out, expected a folder to write")
 
 
 def make_encoder(config: EncoderConfig, report: Callable[[str], object], force: bool) -> None:
@@ -61,7 +62,7 @@ def make_encoder(config: EncoderConfig, report: Callable[[str], object], force: 
         force: whether an existing folder is replaced.
 
     Raises:
-        ValueError: if the folder exists and `force` is False, if the encoder cannot be loaded, or
+        InputError: if the folder exists and `force` is False, if the encoder cannot be loaded, or
             if part of its vocabulary is to be kept and its tokenizer is not of the kind Unigram.
         OSError: if a file cannot be read or written.
     """
@@ -77,7 +78,7 @@ def make_encoder(config: EncoderConfig, report: Callable[[str], object], force: 
         n_all = len(encoder.tokenizer)
         counts = count_pieces(encoder.tokenizer, _read_texts(config, report))
         if not counts:
-            raise ValueError("found no book whose tokens are to be kept but those left out")
+            raise InputError("found no book whose tokens are to be kept but those left out")
         kept = choose_pieces(encoder.tokenizer, counts, config.pieces)
         encoder = keep_pieces(encoder, kept)
         lines.append(f"Of its {n_all} tokens, {len(kept)} are kept. Share of the running tokens:")
@@ -95,7 +96,7 @@ def _read_texts(
     """Yields the language and the paragraphs of each book."""
     sources, missing = find_sources(config.texts, config.books)
     if missing:
-        raise ValueError(str(missing[0]))
+        raise InputError(str(missing[0]))
     held_out = find_held_out_books(config.gold, config.without)
     for source in sources:
         reason = held_out.get(id_of(source.path) if source.path else source.id)
@@ -104,7 +105,7 @@ def _read_texts(
                 data = read_book_file(source.path or download(source.id))
                 book = parse_book(data, source.id)
                 yield infer_language(book), [block.text for block in spoken_blocks(book.blocks)]
-        except (ValueError, OSError) as error:
+        except (InputError, OSError) as error:
             reason = str(error)
         if reason:
             report(f"{source.id}: left out, {reason}")

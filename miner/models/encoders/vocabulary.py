@@ -18,6 +18,7 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import PreTrainedTokenizerFast
 
+from miner.errors import InputError
 from miner.models.encoders.encoder import Encoder
 
 _SCRIPTS = ("LATIN", "GREEK", "CYRILLIC")  # whose letters are kept, as Unicode names begin
@@ -62,14 +63,14 @@ def choose_pieces(
         n: how many tokens are kept.
 
     Raises:
-        ValueError: if the tokenizer is not of the kind Unigram, or `n` is too small for the special
+        InputError: if the tokenizer is not of the kind Unigram, or `n` is too small for the special
             tokens and characters.
     """
     pieces = [piece for piece, _ in _read_model(tokenizer)["vocab"]]
     kept = {*tokenizer.all_special_ids}
     kept |= {number for number, piece in enumerate(pieces) if _is_character(piece)}
     if len(kept) > n:
-        raise ValueError(
+        raise InputError(
             f"found {n} tokens to keep, expected at least the {len(kept)} of characters"
         )
     shares: dict[int, float] = {}
@@ -89,7 +90,7 @@ def keep_pieces(encoder: Encoder, kept: list[int]) -> Encoder:
         kept: the tokens, special ones included, in rising order.
 
     Raises:
-        ValueError: if the tokenizer is of another kind.
+        InputError: if the tokenizer is of another kind.
     """
     record = json.loads(encoder.tokenizer.backend_tokenizer.to_str())
     model = _read_model(encoder.tokenizer)
@@ -123,7 +124,7 @@ def keep_pieces(encoder: Encoder, kept: list[int]) -> Encoder:
 def _read_model(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
     model = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     if model["type"] != "Unigram":
-        raise ValueError(f"found a tokenizer of kind {model['type']}, expected Unigram")
+        raise InputError(f"found a tokenizer of kind {model['type']}, expected Unigram")
     return model
 
 

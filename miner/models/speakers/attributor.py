@@ -22,6 +22,7 @@ from miner.characters.spoken_book import SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import CONTINUATION, Tag, TaggedSpan
 from miner.dialogue.weight_file import find_weights, read_weights
+from miner.errors import InputError
 from miner.files import printable
 from miner.models.speakers.decoding import BEAM, Scorer, decode_speakers
 from miner.models.speakers.features import read_candidates
@@ -148,14 +149,14 @@ def load_attributor(path: Path) -> SpeakerAttributor:
     """Returns the attributor whose weights are in a file.
 
     Raises:
-        ValueError: if the file holds no such weights; names it.
+        InputError: if the file holds no such weights; names it.
         OSError: if it cannot be read.
     """
     weights = read_weights(path)
     try:
         return SpeakerAttributor(NetworkScorer(weights))
     except ValueError as error:
-        raise ValueError(f"{printable(path)}: cannot be loaded: {error}") from error
+        raise InputError(f"{printable(path)}: cannot be loaded: {error}") from error
 
 
 class _Characters:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from miner.annotation.pdnc import PdncNovel
+from miner.errors import InputError
 from miner.models.speakers.attributor import SpeakerAttributor
 from miner.models.speakers.examples import SpeakerExample
 from miner.models.speakers.scorer import NetworkScorer
@@ -39,7 +40,7 @@ class LeaveOneAuthorOut:
         """Returns the attributor that has read no book by the author of a novel.
 
         Raises:
-            ValueError: if the corpus does not say who the author is, or no example is left.
+            InputError: if the corpus does not say who the author is, or no example is left.
         """
         without = self.left_out(novel)
         if without not in self._known:
@@ -57,10 +58,10 @@ class LeaveOneAuthorOut:
         whose name fits the code of the corpus.
 
         Raises:
-            ValueError: if the corpus does not say who the author is.
+            InputError: if the corpus does not say who the author is.
         """
         if not novel.author:
-            raise ValueError(f"{novel.title}: found no Author Code, expected one in the index")
+            raise InputError(f"{novel.title}: found no Author Code, expected one in the index")
         ids = {other.gutenberg_id for other in self.novels if other.author == novel.author}
         return frozenset(
             example.book

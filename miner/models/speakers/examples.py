@@ -22,6 +22,7 @@ from miner.characters.clues import find_clues
 from miner.characters.matching import match_speakers
 from miner.characters.mentions import read_people
 from miner.dialogue.spans import BookSpans, Span
+from miner.errors import InputError
 from miner.files import printable
 from miner.models.prepared_files import Arrays, Record, digest_arrays, read_prepared, write_prepared
 from miner.models.speakers.features import FEATURES, CandidateChapter, Place, read_candidates
@@ -67,7 +68,7 @@ def read_speaker_examples(
             `editions.read_editions`.
 
     Raises:
-        ValueError: as `read_split` and `read_editions` raise it.
+        InputError: as `read_split` and `read_editions` raise it.
         OSError: if a file cannot be read.
     """
     for edition in read_editions(read_split(gold, split, without), read, leave_out):
@@ -161,7 +162,7 @@ def write_examples(
         force: whether an existing file is replaced.
 
     Raises:
-        ValueError: if the file exists and `force` is False.
+        InputError: if the file exists and `force` is False.
         OSError: if it cannot be written.
     """
     arrays = arrays_of(examples)
@@ -173,7 +174,7 @@ def load_examples(path: Path) -> tuple[list[SpeakerExample], Record]:
     """Returns the examples of a file, and what they were made from.
 
     Raises:
-        ValueError: if the file holds no such examples, or those of other features; names it.
+        InputError: if the file holds no such examples, or those of other features; names it.
         OSError: if it cannot be read.
     """
     record, arrays = read_prepared(path, KIND)
@@ -182,7 +183,7 @@ def load_examples(path: Path) -> tuple[list[SpeakerExample], Record]:
             raise ValueError("examples of other features")
         return list(_examples_from(arrays)), record
     except (KeyError, IndexError, ValueError) as error:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found {error}, expected examples of our {len(FEATURES)} features: "
             "prepare them again with this version"
         ) from error

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from miner.errors import InputError
 from miner.models.speakers.decoding import Scores
 from miner.models.speakers.features import FEATURES, Array, CandidateChapter
 from miner.models.speakers.history import HISTORY
@@ -20,15 +21,15 @@ class NetworkScorer:
         """Takes the weights by name; see `weight_shapes`.
 
         Raises:
-            ValueError: if a weight is missing, is too many or has another shape.
+            InputError: if a weight is missing, is too many or has another shape.
         """
         for name in sorted(weights.keys() ^ weight_shapes(0, 0).keys()):
             kind = "a weight" if name in weights else "no"
-            raise ValueError(f"found {kind} {name}, expected those of a network of speakers")
+            raise InputError(f"found {kind} {name}, expected those of a network of speakers")
         expected = weight_shapes(weights["first.bias"].size, weights["second.bias"].size)
         for name, shape in expected.items():
             if weights[name].shape != shape:
-                raise ValueError(f"found {name} of shape {weights[name].shape}, expected {shape}")
+                raise InputError(f"found {name} of shape {weights[name].shape}, expected {shape}")
         first = weights["first.weight"].astype(np.float32).T
         self._of_page = np.ascontiguousarray(first[: len(FEATURES)])
         self._of_history = np.ascontiguousarray(first[len(FEATURES) :])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from miner.annotation.editions import BookReader
+from miner.errors import InputError
 from miner.fields import Option
 from miner.models.prepared_files import Arrays, Record
 from miner.models.speakers.examples import (
@@ -166,12 +167,12 @@ def fit_network(
         on_epoch: called after each epoch with its number and mean loss.
 
     Raises:
-        ValueError: if no utterance of the examples has a known speaker.
+        InputError: if no utterance of the examples has a known speaker.
     """
     batches = _Batches(examples)
     n = len(batches.targets)
     if not n:
-        raise ValueError("found no utterance with a known speaker, expected some to learn from")
+        raise InputError("found no utterance with a known speaker, expected some to learn from")
     torch.manual_seed(options.seed)
     order = np.random.default_rng(options.seed)
     network = SpeakerNetwork(options)

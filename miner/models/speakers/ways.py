@@ -9,6 +9,7 @@ from miner.characters.cast import Character
 from miner.characters.spoken_book import Attributor, SpokenBook
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TaggedSpan, Tagger
+from miner.errors import InputError
 from miner.models.speakers import ABLATIONS
 from miner.models.speakers.attributor import SpeakerAttributor
 from miner.models.speakers.masking import MaskedBook, mask_names
@@ -77,7 +78,7 @@ def find_ways(
         ablations: names of `ABLATIONS`.
 
     Raises:
-        ValueError: if there is no ablation of a name.
+        InputError: if there is no ablation of a name.
     """
     remembered = LastTags(tagger)
     ours = Speaking(remembered, attributor)
@@ -89,7 +90,7 @@ def find_ways(
     }
     for name in ablations:
         if name not in of_ablation:
-            raise ValueError(f"found ablation {name!r}, expected one of {', '.join(ABLATIONS)}")
+            raise InputError(f"found ablation {name!r}, expected one of {', '.join(ABLATIONS)}")
     return [
         (OURS, ours),
         (RULES, Speaking(remembered, rule_attributor())),

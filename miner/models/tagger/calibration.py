@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from miner.dialogue.tags import TAGS
+from miner.errors import InputError
 from miner.evaluation.reliability import Bin, bin_tags
 from miner.models.tagger.decoding import marginals, viterbi
 
@@ -48,10 +49,10 @@ def fit_temperature(
         start_offset: added to the scores of B-START before decoding.
 
     Raises:
-        ValueError: if there is no utterance.
+        InputError: if there is no utterance.
     """
     if not sum(map(len, tags)):
-        raise ValueError("found no utterance, expected some to calibrate on")
+        raise InputError("found no utterance, expected some to calibrate on")
 
     def loss(temperature: float) -> float:
         """Returns the mean of minus the log-probability of the gold tags."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from miner.errors import InputError
 from miner.extras import import_extra
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, reason_of
 from miner.models.tagger.config import encoder_size, read_config
@@ -33,15 +34,15 @@ def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32
             faster on some processors and changes some tags.
 
     Raises:
-        ValueError: if `dtype` is another word, if the folder holds no checkpoint, a checkpoint of
+        InputError: if `dtype` is another word, if the folder holds no checkpoint, a checkpoint of
             another format, or damaged files, or if PyTorch is needed and is not installed. The
             message names the file.
     """
     if dtype not in (_FLOAT32, _BFLOAT16):
-        raise ValueError(f"found dtype {dtype!r}, expected {_FLOAT32} or {_BFLOAT16}")
+        raise InputError(f"found dtype {dtype!r}, expected {_FLOAT32} or {_BFLOAT16}")
     for name in CHECKPOINT:
         if not (path / name).is_file():
-            raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
+            raise InputError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     config, record = read_config(path)
     tokenizer = read_tokenizer(path / _TOKENIZER, encoder_size(record, "vocab_size"))
     device = device or ("cuda" if has_gpu() else "cpu")
@@ -85,7 +86,7 @@ def read_tokenizer(path: Path, n_tokens: int | None = None) -> Tokenizer:
         n_tokens: how many tokens the encoder knows, if that is known.
 
     Raises:
-        ValueError: if the file holds no tokenizer of an encoder, or one that makes tokens that the
+        InputError: if the file holds no tokenizer of an encoder, or one that makes tokens that the
             encoder does not know.
     """
     try:
@@ -96,9 +97,9 @@ def read_tokenizer(path: Path, n_tokens: int | None = None) -> Tokenizer:
             last = max(last, *find_special_tokens(tokenizer))
             tokenizer.encode(_UNUSUAL)
     except Exception as error:  # the library raises no narrower error
-        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
     if n_tokens is not None and last >= n_tokens:
-        raise ValueError(
+        raise InputError(
             f"{path}: found a token of number {last}, "
             f"expected fewer than {n_tokens}, as the encoder knows"
         )

@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from miner.errors import InputError
 from miner.files import CHECKPOINT_CONFIG
 from miner.models.tagger.features import FEATURES
 
@@ -80,7 +81,7 @@ def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
     """Returns the config of a checkpoint, and the record that its file holds.
 
     Raises:
-        ValueError: if the file is no config of a checkpoint that this version can read, or holds a
+        InputError: if the file is no config of a checkpoint that this version can read, or holds a
             value that no tagger can work with. The message names the file and the value.
         OSError: if the file cannot be read.
     """
@@ -88,9 +89,9 @@ def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
-        raise ValueError(f"{path}: found bad JSON ({error}), expected a config") from error
+        raise InputError(f"{path}: found bad JSON ({error}), expected a config") from error
     except RecursionError as error:
-        raise ValueError(
+        raise InputError(
             f"{path}: found JSON that is nested too deeply, expected a config"
         ) from error
     record = record if isinstance(record, dict) else {}
@@ -100,11 +101,11 @@ def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
     }
     try:
         config = tagging_config(values)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
     longest = encoder_size(record, "max_position_embeddings")
     if longest is not None and config.window > longest:
-        raise ValueError(
+        raise InputError(
             f"{path}: found window {config.window}, expected at most {longest}, the encoder's"
         )
     return config, record
@@ -126,14 +127,14 @@ def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
     """Returns the config with these values; others have their defaults.
 
     Raises:
-        ValueError: if a value has another type than expected, or is out of range.
+        InputError: if a value has another type than expected, or is out of range.
     """
     config = TaggingConfig(**values)
     for field in fields(TaggingConfig):
         found, kind = getattr(config, field.name), type(field.default)
         is_number = kind is float and isinstance(found, int) and not isinstance(found, bool)
         if type(found) is not kind and not is_number:
-            raise ValueError(f"found {field.name} {found!r:.40}, expected {kind.__name__}")
+            raise InputError(f"found {field.name} {found!r:.40}, expected {kind.__name__}")
     ranges = {
         "margin": (0, _LONGEST_WINDOW),
         "window": (3, _LONGEST_WINDOW),
@@ -151,11 +152,11 @@ def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
     for name, (low, high) in ranges.items():
         found = getattr(config, name)
         if not low <= found <= high:  # NaN is in no range
-            raise ValueError(f"found {name} {found!r:.40}, expected {low:g} to {high:g}")
+            raise InputError(f"found {name} {found!r:.40}, expected {low:g} to {high:g}")
     if config.context not in CONTEXTS:
-        raise ValueError(f"found context {config.context!r:.40}, expected {' or '.join(CONTEXTS)}")
+        raise InputError(f"found context {config.context!r:.40}, expected {' or '.join(CONTEXTS)}")
     if config.context == "text" and config.window < (least := 2 * config.margin + 3):
-        raise ValueError(
+        raise InputError(
             f"found window {config.window} with margin {config.margin}, expected {least} or more"
         )
     return config
@@ -169,13 +170,13 @@ def refuse_another_format(record: Mapping[str, Any], path: str | os.PathLike[str
         path: the file, for the message.
 
     Raises:
-        ValueError: if the config is of another kind of model, of another format, or of a model
+        InputError: if the config is of another kind of model, of another format, or of a model
             that reads other features.
     """
     if (kind := record.get("model_type")) != MODEL_TYPE:
-        raise ValueError(f"{path}: found model type {kind!r:.40}, expected {MODEL_TYPE}")
+        raise InputError(f"{path}: found model type {kind!r:.40}, expected {MODEL_TYPE}")
     if record.get("format") != FORMAT or record.get("feature_names") != list(FEATURES):
-        raise ValueError(
+        raise InputError(
             f"{path}: found a checkpoint of format {record.get('format')!r:.40}, or of other "
             f"features, expected format {FORMAT} with our {len(FEATURES)} features: "
             "train it again with this version"

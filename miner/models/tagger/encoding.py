@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from tokenizers import Tokenizer
 
+from miner.errors import InputError
 from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.features import Chapter, Paragraph
 
@@ -107,7 +108,7 @@ def encode_text(
             keeps all.
 
     Raises:
-        ValueError: if the margins leave no room in a window.
+        InputError: if the margins leave no room in a window.
     """
     tokens: list[int] = []
     utterances: list[Range] = []
@@ -203,7 +204,7 @@ def _windows(
     """Returns windows of the same length over all tokens, so that none needs padding."""
     room = window - _N_SPECIAL
     if room <= 2 * margin:
-        raise ValueError(
+        raise InputError(
             f"found a window of {window} tokens and margins of {margin}, expected room between them"
         )
     n = len(tokens)
@@ -259,11 +260,11 @@ def find_special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:
     """Returns the token before a window and the one after it, which also separates paragraphs.
 
     Raises:
-        ValueError: if the tokenizer does not put one token at each end of a text.
+        InputError: if the tokenizer does not put one token at each end of a text.
     """
     ids = tokenizer.encode("").ids
     if len(ids) != _N_SPECIAL:
-        raise ValueError(
+        raise InputError(
             f"found a tokenizer that adds {len(ids)} tokens to a text, "
             "expected that of an encoder, which adds one at each end"
         )
@@ -275,7 +276,7 @@ def plain_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
     """Returns a copy of a tokenizer that neither cuts nor pads texts.
 
     Raises:
-        ValueError: as `find_special_tokens` raises it.
+        InputError: as `find_special_tokens` raises it.
     """
     plain = Tokenizer.from_str(tokenizer.to_str())
     make_plain(plain)
@@ -286,7 +287,7 @@ def make_plain(tokenizer: Tokenizer) -> None:
     """Changes a tokenizer so that it neither cuts nor pads texts.
 
     Raises:
-        ValueError: as `find_special_tokens` raises it.
+        InputError: as `find_special_tokens` raises it.
     """
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -22,6 +22,7 @@ from miner.annotation.editions import BookReader, read_editions
 from miner.annotation.mcn import McnData, read_mcn
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, Tagger
+from miner.errors import InputError
 from miner.models.tagger.encoding import Encoding
 from miner.models.tagger.features import Chapter, split_chapters
 
@@ -97,18 +98,18 @@ def read_examples(
         only: ids of the books of the split to read; without any, all are read.
 
     Raises:
-        ValueError: if the gold cannot be read, has no such split, or no chapter is left.
+        InputError: if the gold cannot be read, has no such split, or no chapter is left.
     """
     if not is_annotations(gold):
         if without:
-            raise ValueError(f"{gold}: found one book, expected none to leave out")
+            raise InputError(f"{gold}: found one book, expected none to leave out")
         return examples_from_mcn(read_mcn(gold), split)
     books = read_split(gold, split, without, language)
     if only:
         books = tuple(book for book in books if book.card.book in only)
     found = examples_from_annotations(books, read, leave_out)
     if not found.gold:
-        raise ValueError(f"{gold}: found no chapter of split {split} in the editions at hand")
+        raise InputError(f"{gold}: found no chapter of split {split} in the editions at hand")
     return found
 
 
@@ -126,7 +127,7 @@ def examples_from_annotations(
             `editions.read_editions`.
 
     Raises:
-        ValueError: as `editions.read_editions` raises it.
+        InputError: as `editions.read_editions` raises it.
     """
     found: list[Example] = []
     spans: list[BookSpans] = []
@@ -147,12 +148,12 @@ def examples_from_mcn(mcn: McnData, split: str) -> AnnotatedExamples:
     in the annotations; in `gold` it continues.
 
     Raises:
-        ValueError: if there is no such split.
+        InputError: if there is no such split.
     """
     gold = mcn.of_split(mcn.gold_v2, split)
     if not gold.spans:
         known = sorted({name for _, name in mcn.splits})
-        raise ValueError(f"{gold.source}: found no split {split!r}, expected one of {known}")
+        raise InputError(f"{gold.source}: found no split {split!r}, expected one of {known}")
     spans = BookSpans(mcn.book_spans.book, tuple(item.span for item in gold.spans))
     examples = _examples(spans, [item.tag for item in gold.spans])
     return AnnotatedExamples(tuple(examples), (spans,), (gold,))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
 from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.decoding import TagScores
 from miner.models.tagger.features import FEATURES, N_PLAIN
@@ -39,7 +40,7 @@ class Head:
             size: the size of the encoder's vectors.
 
         Raises:
-            ValueError: if these are not the weights of such a model. The message names one.
+            InputError: if these are not the weights of such a model. The message names one.
         """
         refuse_other_weights(weights, head_shapes(config, size))
         self._weights = weights
@@ -174,19 +175,19 @@ def refuse_other_weights(weights: Weights, expected: Mapping[str, tuple[int, ...
         expected: the shape of each weight of the model, by name.
 
     Raises:
-        ValueError: if a weight is missing, is too many, has another shape, or is not finite. The
+        InputError: if a weight is missing, is too many, has another shape, or is not finite. The
             message names it.
     """
     for name in sorted(weights.keys() ^ expected.keys()):
         kind = "no" if name in expected else "a weight"
-        raise ValueError(f"found {kind} {name}, expected the {len(expected)} weights of its config")
+        raise InputError(f"found {kind} {name}, expected the {len(expected)} weights of its config")
     for name, shape in expected.items():
         if weights[name].shape != shape:
-            raise ValueError(
+            raise InputError(
                 f"found {name} of shape {weights[name].shape}, expected {shape} as its config says"
             )
         if not np.isfinite(weights[name]).all():
-            raise ValueError(f"found {name} with NaN or infinity, expected finite numbers")
+            raise InputError(f"found {name} with NaN or infinity, expected finite numbers")
 
 
 def _log_odds(scores: TagScores) -> tuple[TagScores, TagScores]:

@@ -12,6 +12,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
 from transformers.utils import logging
 
+from miner.errors import InputError
 from miner.files import reason_of
 from miner.models.tagger.encoding import Window, find_special_tokens, plain_tokenizer
 from miner.models.tagger.model import ConversationTagger
@@ -30,14 +31,14 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
     """Returns a model with the weights of its encoder and a new head, and the tokenizer.
 
     Raises:
-        ValueError: if the encoder does not fit the config. The message says in what.
+        InputError: if the encoder does not fit the config. The message says in what.
     """
     set_seed(config.seed)
     logging.disable_progress_bar()
     tokenizer = AutoTokenizer.from_pretrained(config.encoder, use_fast=True)
     encoder = _encoder_config(config)
     if config.masked and tokenizer.mask_token_id is None:
-        raise ValueError(f"{config.encoder}: found no mask token, expected one for --masked")
+        raise InputError(f"{config.encoder}: found no mask token, expected one for --masked")
     model = ConversationTagger(
         TaggerConfig(
             encoder={k: v for k, v in encoder.to_dict().items() if k not in _OF_THE_FILE},
@@ -59,7 +60,7 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
     positions = getattr(encoder, "max_position_embeddings", None)
     longest = min(positions or config.window, tokenizer.model_max_length)
     if config.window > longest:
-        raise ValueError(
+        raise InputError(
             f"found a window of {config.window} tokens, expected at most {longest}, the encoder's"
         )
     _check_layers("freeze", config.frozen_layers, encoder)
@@ -78,7 +79,7 @@ def _encoder_config(config: TrainingConfig) -> PretrainedConfig:
     """Returns the config of the pre-trained encoder, with as many layers as are kept."""
     encoder: Any = AutoConfig.from_pretrained(config.encoder)
     if not hasattr(encoder, "num_hidden_layers"):
-        raise ValueError(
+        raise InputError(
             f"{config.encoder}: found an encoder of type {encoder.model_type}, "
             "expected one for text"
         )
@@ -92,7 +93,7 @@ def _encoder_config(config: TrainingConfig) -> PretrainedConfig:
 
 def _check_layers(verb: str, n_layers: int, encoder: Any) -> None:  # noqa: ANN401 - any config
     if n_layers > encoder.num_hidden_layers:
-        raise ValueError(
+        raise InputError(
             f"found {n_layers} layers to {verb}, "
             f"expected at most {encoder.num_hidden_layers}, the encoder's"
         )
@@ -102,14 +103,14 @@ def find_encoder_layers(model: ConversationTagger) -> nn.ModuleList:
     """Returns the layers of the encoder, lowest first.
 
     Raises:
-        ValueError: if the encoder does not have its layers in a list.
+        InputError: if the encoder does not have its layers in a list.
     """
     n_layers: int = model.encoder.config.num_hidden_layers
     for module in model.encoder.modules():
         if isinstance(module, nn.ModuleList) and len(module) == n_layers:
             return module
     kind = model.encoder.config.model_type
-    raise ValueError(
+    raise InputError(
         f"found an encoder of type {kind}, expected one with {n_layers} separate layers"
     )
 
@@ -123,7 +124,7 @@ def _check_reading(model: ConversationTagger, encoder: str) -> None:
         with torch.no_grad():
             model.read_windows([window], n)
     except Exception as error:  # encoders for other inputs raise errors of many kinds
-        raise ValueError(
+        raise InputError(
             f"{encoder}: found no encoder that reads windows of {n} tokens ({reason_of(error)}), "
             "expected one for text, or a smaller --window"
         ) from error
@@ -140,14 +141,14 @@ def initialize_from(model: ConversationTagger, runs: Sequence[Path]) -> None:
         runs: one or more.
 
     Raises:
-        ValueError: if a run cannot be loaded, or its model has another shape.
+        InputError: if a run cannot be loaded, or its model has another shape.
     """
     shapes = {name: value.shape for name, value in model.state_dict().items()}
     mean: dict[str, torch.Tensor] = {}
     for run in runs:
         weights = read_checkpoint(run)[0].state_dict()
         if shapes != {name: value.shape for name, value in weights.items()}:
-            raise ValueError(f"{run}: found a model of another shape, expected that of the options")
+            raise InputError(f"{run}: found a model of another shape, expected that of the options")
         for name, value in weights.items():
             share = value / len(runs) if value.is_floating_point() else value
             mean[name] = mean[name] + share if name in mean and share is not value else share

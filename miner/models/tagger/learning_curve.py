@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from miner.errors import InputError
 from miner.evaluation.scores import Score
 from miner.files import RUN_RECORD, read_text
 
@@ -50,7 +51,7 @@ def read_learning_curve(
         measure: the name of a score in `scores.Measures`, on the spans of the gold.
 
     Raises:
-        ValueError: if there is no folder, if a folder holds no finished run, or if a run has no
+        InputError: if there is no folder, if a folder holds no finished run, or if a run has no
             scores of the split or no such score.
         OSError: if a file cannot be read.
     """
@@ -59,7 +60,7 @@ def read_learning_curve(
         n_chapters, score = _read_score(run / RUN_RECORD, split, measure)
         found.setdefault(n_chapters, []).append(score)
     if not found:
-        raise ValueError("found no run, expected folders that train.py wrote")
+        raise InputError("found no run, expected folders that train.py wrote")
     return [Learned(n, tuple(scores)) for n, scores in sorted(found.items())]
 
 
@@ -68,18 +69,18 @@ def _read_score(path: Path, split: str, measure: str) -> tuple[int, Score]:
     try:
         record = json.loads(read_text(path))
     except json.JSONDecodeError as error:
-        raise ValueError(
+        raise InputError(
             f"{path}: found bad JSON ({error}), expected the record of a run"
         ) from error
     try:
         n_chapters, splits = record["training"]["chapters"], record["scores"]
     except (KeyError, TypeError) as error:
-        raise ValueError(
+        raise InputError(
             f"{path}: found no scores, expected the record of a training run"
         ) from error
     if split not in splits:
-        raise ValueError(f"{path}: found scores of {', '.join(splits)}, expected {split}")
+        raise InputError(f"{path}: found scores of {', '.join(splits)}, expected {split}")
     scores = splits[split]["total"]["end_to_end"]["scores"]
     if measure not in scores:
-        raise ValueError(f"{path}: found no measure {measure}, expected one such as turn-pair.f1")
+        raise InputError(f"{path}: found no measure {measure}, expected one such as turn-pair.f1")
     return n_chapters, Score(measure, **scores[measure])

@@ -21,6 +21,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 from transformers import AutoConfig, AutoModel, PreTrainedModel
 from transformers.utils.hub import cached_file
 
+from miner.errors import InputError
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import Expert, refuse_another_format
 from miner.models.tagger.encoding import Encoding, Window
@@ -187,7 +188,7 @@ class ConversationTagger(PreTrainedModel):
         """Loads a model as `PreTrainedModel.from_pretrained` does, quantized weights too.
 
         Raises:
-            ValueError: if the checkpoint has another format (see `refuse_another_format`), or if
+            InputError: if the checkpoint has another format (see `refuse_another_format`), or if
                 its weights are cut short. The message names the file.
         """
         name = pretrained_model_name_or_path
@@ -205,7 +206,7 @@ class ConversationTagger(PreTrainedModel):
             with safe_open(file, "pt") as opened:
                 needs_dequantizing = is_quantized(opened.keys())
         except SafetensorError as error:
-            raise ValueError(f"{file}: cannot be loaded: {reason_of(error)}") from error
+            raise InputError(f"{file}: cannot be loaded: {reason_of(error)}") from error
         if not needs_dequantizing:
             return super().from_pretrained(name, *args, **kwargs)
         if kwargs.get("config") is None:

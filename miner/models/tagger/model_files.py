@@ -11,6 +11,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 from transformers import PreTrainedTokenizerFast
 
+from miner.errors import InputError
 from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
 from miner.models.tagger.config import read_config
 from miner.models.tagger.head import refuse_other_weights
@@ -26,12 +27,12 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
     """Returns the model of a checkpoint, in float32 and on the CPU, and its tokenizer.
 
     Raises:
-        ValueError: if the folder holds no checkpoint, a checkpoint of another format, or damaged
+        InputError: if the folder holds no checkpoint, a checkpoint of another format, or damaged
             files. The message names the file.
     """
     for name in CHECKPOINT:
         if not (path / name).is_file():
-            raise ValueError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
+            raise InputError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     _, record = read_config(path)
     with _loading(path / CHECKPOINT_WEIGHTS):
         weights = dequantize(load_file(path / CHECKPOINT_WEIGHTS))
@@ -43,8 +44,8 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
     try:
         shapes = {name: tuple(weight.shape) for name, weight in expected.items()}
         refuse_other_weights(weights, shapes)
-    except ValueError as error:
-        raise ValueError(f"{path / CHECKPOINT_WEIGHTS}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{path / CHECKPOINT_WEIGHTS}: {error}") from error
     with _loading(path):
         model = ConversationTagger(config)
         model.load_state_dict(tensors_of(weights))
@@ -58,7 +59,7 @@ def _loading(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # the libraries raise errors of many kinds at a damaged file
-        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
 
 
 def _check_encoder(path: Path, record: Mapping[str, Any], n_weights: int) -> None:
@@ -68,10 +69,10 @@ def _check_encoder(path: Path, record: Mapping[str, Any], n_weights: int) -> Non
     """
     encoder = record.get("encoder")
     if not isinstance(encoder, dict) or "model_type" not in encoder:
-        raise ValueError(f"{path}: found encoder {encoder!r:.40}, expected its config")
+        raise InputError(f"{path}: found encoder {encoder!r:.40}, expected its config")
     for name, value in encoder.items():
         if "layers" in name and isinstance(value, int) and value > n_weights:
-            raise ValueError(
+            raise InputError(
                 f"{path}: found {name} {value!r:.40}, expected at most {n_weights}, "
                 f"the weights in {CHECKPOINT_WEIGHTS}"
             )

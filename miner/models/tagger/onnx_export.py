@@ -28,6 +28,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 from torch import Tensor, nn
 
+from miner.errors import InputError
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of, whole_file
 from miner.models.tagger.encoding import Window
 from miner.models.tagger.model import ConversationTagger
@@ -85,7 +86,7 @@ def export_encoder(folder: Path) -> None:
     """Writes the encoder of a checkpoint for ONNX Runtime into its folder; replaces an older one.
 
     Raises:
-        ValueError: if the folder holds no checkpoint, if PyTorch cannot export this kind of
+        InputError: if the folder holds no checkpoint, if PyTorch cannot export this kind of
             encoder, or if the exported one gives other vectors.
     """
     model, _ = read_checkpoint(folder)
@@ -94,7 +95,7 @@ def export_encoder(folder: Path) -> None:
     try:
         proto = _export(model)
     except Exception as error:  # PyTorch raises errors of many kinds at what it cannot export
-        raise ValueError(f"{folder}: the encoder cannot be exported: {reason_of(error)}") from error
+        raise InputError(f"{folder}: the encoder cannot be exported: {reason_of(error)}") from error
     quantized = _share_weights(proto, weights)
     entry = proto.metadata_props.add()
     entry.key, entry.value = WEIGHTS_KEY, sha256_of(weights.read_bytes())
@@ -102,7 +103,7 @@ def export_encoder(folder: Path) -> None:
         file.write(proto.SerializeToString(deterministic=True))
     try:
         _check(folder, model, quantized)
-    except ValueError:
+    except InputError:
         path.unlink()
         raise
 
@@ -339,7 +340,7 @@ def _check(folder: Path, model: ConversationTagger, quantized: bool) -> None:
         a, b = ours[: len(window.ids)], theirs[: len(window.ids)]
         cosines = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
         if not cosines.mean() >= _MIN_COSINE[quantized]:
-            raise ValueError(
+            raise InputError(
                 f"{folder}: found an exported encoder whose vectors have a cosine of "
                 f"{cosines.mean():.4f} with PyTorch's, expected {_MIN_COSINE[quantized]} or more"
             )

@@ -11,6 +11,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from safetensors import safe_open
 
+from miner.errors import InputError
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of
 from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.decoding import TagScores
@@ -37,7 +38,7 @@ class OnnxRuntime:
             config: its config.
 
         Raises:
-            ValueError: if a file cannot be loaded, or if the encoder was exported from other
+            InputError: if a file cannot be loaded, or if the encoder was exported from other
                 weights than those beside it. The message names the file.
         """
         path, weights_path = folder / CHECKPOINT_ENCODER, folder / CHECKPOINT_WEIGHTS
@@ -46,12 +47,12 @@ class OnnxRuntime:
         self._encoder = _load_encoder(path)
         exported_from = self._encoder.get_modelmeta().custom_metadata_map.get(WEIGHTS_KEY)
         if exported_from != sha256_of(weights_path.read_bytes()):
-            raise ValueError(f"{path}: found an encoder of other weights than {weights_path.name}")
+            raise InputError(f"{path}: found an encoder of other weights than {weights_path.name}")
         self.size = _size_of(self._encoder, path)
         try:
             self._head = Head(weights, config, self.size)
-        except ValueError as error:
-            raise ValueError(f"{weights_path}: {error}") from error
+        except InputError as error:
+            raise InputError(f"{weights_path}: {error}") from error
 
     def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
         """Returns the vectors of windows: (windows, length, size)."""
@@ -85,7 +86,7 @@ def _read_head(path: Path) -> dict[str, Array]:
             names = [name for name in file.keys() if not is_part_of("encoder", name)]
             return dequantize({name: file.get_tensor(name) for name in names})
     except Exception as error:  # the library raises errors of many kinds at a damaged file
-        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
 
 
 def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
@@ -99,7 +100,7 @@ def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library raises errors of many kinds at a damaged file
-        raise ValueError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
 
 
 def _size_of(encoder: onnxruntime.InferenceSession, path: Path) -> int:
@@ -109,7 +110,7 @@ def _size_of(encoder: onnxruntime.InferenceSession, path: Path) -> int:
     match inputs, shapes:
         case ["ids", "mask"], [[_, _, int(size)]]:
             return size
-    raise ValueError(
+    raise InputError(
         f"{path}: found a model with inputs {', '.join(inputs)} and outputs of shape {shapes}, "
         "expected an encoder with ids, mask and one output of three dimensions"
     )

@@ -20,6 +20,7 @@ from tokenizers import Tokenizer
 from miner.books.book import Book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.errors import InputError
 from miner.files import printable, sha256_of
 from miner.models.prepared_files import Arrays, Record, read_prepared, write_prepared
 from miner.models.tagger.config import TaggingConfig
@@ -92,7 +93,7 @@ def write_training_data(
         force: whether an existing file is replaced.
 
     Raises:
-        ValueError: if the file exists and `force` is False.
+        InputError: if the file exists and `force` is False.
         OSError: if it cannot be written.
     """
     arrays: Arrays = {"feature_names": np.array(FEATURES)}
@@ -131,7 +132,7 @@ def load_training_data(path: Path, config: TrainingConfig, tokenizer: Tokenizer)
         tokenizer: the tokenizer of the encoder.
 
     Raises:
-        ValueError: if the file holds no such examples, or those of a run with other choices, of
+        InputError: if the file holds no such examples, or those of a run with other choices, of
             another tokenizer or of fewer epochs; names it.
         OSError: if it cannot be read.
     """
@@ -139,7 +140,7 @@ def load_training_data(path: Path, config: TrainingConfig, tokenizer: Tokenizer)
     try:
         _refuse_other_choices(record, config, tokenizer)
         if arrays["feature_names"].tolist() != list(FEATURES):
-            raise ValueError("found other features, expected those of this version")
+            raise InputError("found other features, expected those of this version")
         versions = {name: _Versions(**found) for name, found in record["versions"].items()}
         return TrainingData(
             _chapters_from(_part(arrays, "gold"), versions["gold"].n_all),
@@ -151,9 +152,9 @@ def load_training_data(path: Path, config: TrainingConfig, tokenizer: Tokenizer)
             record["data"],
         )
     except (KeyError, IndexError, TypeError) as error:
-        raise ValueError(f"{printable(path)}: found no {error}, expected whole examples") from error
+        raise InputError(f"{printable(path)}: found no {error}, expected whole examples") from error
     except ValueError as error:
-        raise ValueError(f"{printable(path)}: {error}; prepare the examples again") from error
+        raise InputError(f"{printable(path)}: {error}; prepare the examples again") from error
 
 
 def _wanted_versions(config: TrainingConfig) -> dict[str, _Versions]:
@@ -185,15 +186,15 @@ def _refuse_other_choices(record: Record, config: TrainingConfig, tokenizer: Tok
     for name in dict.fromkeys([*expected, *found]):
         if found.get(name) != expected.get(name):
             option = f"--{name.replace('_', '-')}"
-            raise ValueError(
+            raise InputError(
                 f"found examples of {option} {found.get(name)}, expected {expected.get(name)}"
             )
     if record["tokenizer"] != _digest(tokenizer):
-        raise ValueError(f"found tokens of another tokenizer, expected that of {config.encoder}")
+        raise InputError(f"found tokens of another tokenizer, expected that of {config.encoder}")
     for name, wanted in _wanted_versions(config).items():
         versions = _Versions(**record["versions"][name])
         if versions.n_all < wanted.n_all or versions.n_read < wanted.n_read:
-            raise ValueError(
+            raise InputError(
                 f"found {versions.n_all} versions of {name} chapters, {versions.n_read} of them in "
                 f"tokens, expected {wanted.n_all} and {wanted.n_read} for as many epochs"
             )
@@ -275,13 +276,13 @@ class _Rows:
         """Returns the next n rows of an array.
 
         Raises:
-            ValueError: if there are fewer.
+            InputError: if there are fewer.
         """
         first = self._taken[name]
         self._taken[name] = first + n
         found = self._arrays[name][first : first + n]
         if len(found) < n:
-            raise ValueError(f"found {len(found)} {name}, expected {n}")
+            raise InputError(f"found {len(found)} {name}, expected {n}")
         return found
 
 

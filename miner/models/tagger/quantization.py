@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.errors import InputError
+
 Array = NDArray[Any]  # of numbers of any type
 _MIN_WEIGHTS = 4096  # of a matrix that is worth quantizing
 _SCALE = "scale of "  # begins the name of the scales of a matrix
@@ -29,7 +31,7 @@ def quantize(weights: Mapping[str, Array]) -> dict[str, Array]:
         weights: the weights of a model, by name.
 
     Raises:
-        ValueError: if a weight is not finite or too large for 16 bits. The message names it.
+        InputError: if a weight is not finite or too large for 16 bits. The message names it.
     """
     found: dict[str, Array] = {}
     for name, weight in weights.items():
@@ -46,7 +48,7 @@ def quantize(weights: Mapping[str, Array]) -> dict[str, Array]:
             else:
                 found[name] = rest = weight.astype(np.float16)
         if not np.isfinite(rest).all():
-            raise ValueError(f"{name}: found weights that 16 bits cannot hold")
+            raise InputError(f"{name}: found weights that 16 bits cannot hold")
     return found
 
 
@@ -69,17 +71,17 @@ def dequantize(weights: Mapping[str, Array]) -> dict[str, Array]:
     """Returns weights from `quantize` as float32, up to rounding; others keep their values.
 
     Raises:
-        ValueError: if the scales of a matrix are missing, or are those of another one. The message
+        InputError: if the scales of a matrix are missing, or are those of another one. The message
             names it.
     """
     found: dict[str, Array] = {}
     for name, weight in weights.items():
         scale = weights.get(scale_name(name))
         if scale is None and weight.dtype == np.int8:
-            raise ValueError(f"{name}: found 8 bits without their scales")
+            raise InputError(f"{name}: found 8 bits without their scales")
         if scale is not None:
             if weight.ndim != 2 or scale.shape != weight.shape[:1]:
-                raise ValueError(
+                raise InputError(
                     f"{name}: found {scale.shape} scales of {weight.shape} weights, "
                     "expected one for each row"
                 )

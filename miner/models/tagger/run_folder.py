@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from miner.errors import InputError
 from miner.evaluation.scores import Scores
 from miner.files import (
     CARD,
@@ -138,21 +139,21 @@ def resume_run(out: Path, record: Record) -> RunState:
         record: the record of the run that is to be resumed; its command does not count.
 
     Raises:
-        ValueError: if the folder holds no state, a damaged one, or that of a different run.
+        InputError: if the folder holds no state, a damaged one, or that of a different run.
     """
     path = out / STATE
     if not path.is_file():
-        raise ValueError(f"{out}: found no {STATE}, expected an interrupted run to resume")
+        raise InputError(f"{out}: found no {STATE}, expected an interrupted run to resume")
     try:
         saved = torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
         raise
     except Exception as error:  # PyTorch raises errors of many kinds at a damaged file
-        raise ValueError(
+        raise InputError(
             f"{path}: cannot be read ({reason_of(error)}); --force starts again"
         ) from error
     if "record" not in saved:
-        raise ValueError(f"{path}: found a state of an older version; --force starts again")
+        raise InputError(f"{path}: found a state of an older version; --force starts again")
     refuse_another(out, saved["record"], record | {"command": saved["record"]["command"]})
     return RunState(**(saved | {"best": BestEpoch(**saved["best"])}))
 

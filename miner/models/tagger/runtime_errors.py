@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from miner.errors import InputError
 from miner.files import reason_of
 from miner.models.tagger.decoding import TagScores
 
@@ -24,7 +25,7 @@ def explained(folder: Path) -> Iterator[None]:
 
     Raises:
         MemoryError: if the library needs more memory than there is.
-        ValueError: if it cannot compute the model for another reason.
+        InputError: if it cannot compute the model for another reason.
     """
     try:
         yield
@@ -33,16 +34,16 @@ def explained(folder: Path) -> Iterator[None]:
     except Exception as error:  # each library raises errors of its own
         if any(words in str(error) for words in _NO_MEMORY):
             raise MemoryError(f"{folder}: {reason_of(error)}") from error
-        raise ValueError(f"{folder}: cannot be computed: {reason_of(error)}") from error
+        raise InputError(f"{folder}: cannot be computed: {reason_of(error)}") from error
 
 
 def finite(scores: TagScores, folder: Path) -> TagScores:
     """Returns scores that a model computed.
 
     Raises:
-        ValueError: if one is NaN or infinite, as weights or a config may cause it. The message
+        InputError: if one is NaN or infinite, as weights or a config may cause it. The message
             names the checkpoint.
     """
     if not np.isfinite(scores).all():
-        raise ValueError(f"{folder}: found scores with NaN or infinity, expected finite numbers")
+        raise InputError(f"{folder}: found scores with NaN or infinity, expected finite numbers")
     return scores

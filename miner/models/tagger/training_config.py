@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+from miner.errors import InputError
 from miner.fields import Option
 
 _AUGMENT = 0.6  # the share of places to split at if none is given
@@ -16,7 +17,7 @@ class TrainingConfig:
     """The choices of a training run.
 
     Raises:
-        ValueError: if two choices contradict each other.
+        InputError: if two choices contradict each other.
     """
 
     # The data.
@@ -129,13 +130,13 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         if self.features and not (self.structure_epochs or self.initialize_from):
-            raise ValueError("found --structure-epochs 0, expected 1 or more, or --no-features")
+            raise InputError("found --structure-epochs 0, expected 1 or more, or --no-features")
         if not (self.epochs or self.initialize_from):
-            raise ValueError("found --epochs 0, expected 1 or more, or --initialize-from")
+            raise InputError("found --epochs 0, expected 1 or more, or --initialize-from")
         if self.epoch_chapters and self.balance is None:
-            raise ValueError("found --epoch-chapters without --balance, expected both")
+            raise InputError("found --epoch-chapters without --balance, expected both")
         if self.augment and self.frozen:
-            raise ValueError(
+            raise InputError(
                 "found --augment with --frozen, whose vectors are computed once: expected 0"
             )
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from miner.annotation.annotations import BOOKS, read_cards
 from miner.books.download import read_book_bytes
 from miner.books.sources import find_sources
+from miner.errors import InputError
 from miner.models.load import load_tagger, tagger_signature
 from miner.models.prepared_files import Record
 from miner.models.tagger.augmentation import augment
@@ -163,7 +164,7 @@ def read_training_data(
         progress: shows how far it is.
 
     Raises:
-        ValueError: if the gold or a book cannot be read, or nothing is left to train on.
+        InputError: if the gold or a book cannot be read, or nothing is left to train on.
         OSError: if a file cannot be read.
     """
 
@@ -200,7 +201,7 @@ def read_training_data(
     if config.weak:
         sources, missing = find_sources(config.weak, config.books)
         if missing:
-            raise ValueError(str(missing[0]))
+            raise InputError(str(missing[0]))
         tagger = load_tagger(config.weak_tagger)
         held_out = find_held_out_books(config.gold, config.without)
         weak = tag_weakly(progress(sources, "weak labels"), tagger, held_out, report)

@@ -12,6 +12,7 @@ from miner.books.names import id_of
 from miner.books.sources import Source
 from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import Tagger
+from miner.errors import InputError
 from miner.models.tagger.examples import Example, examples_from_tagger
 
 
@@ -47,7 +48,7 @@ def tag_weakly(
             cannot be read, or it cannot be mined.
 
     Raises:
-        ValueError: if no book is left.
+        InputError: if no book is left.
     """
     found: list[Example] = []
     for source in sources:
@@ -56,10 +57,10 @@ def tag_weakly(
             if not reason:
                 data = read_book_file(source.path or download(source.id))
                 found += examples_from_tagger(parse_spans(data, source.id), tagger)
-        except (ValueError, OSError) as error:
+        except (InputError, OSError) as error:
             reason = str(error)
         if reason:
             leave_out(f"{source.id}: left out, {reason}")
     if not found:
-        raise ValueError("found no book for weak labels but those left out")
+        raise InputError("found no book for weak labels but those left out")
     return found

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from miner.errors import InputError
 from miner.examples.example import Context, Example
 from miner.formats import describe_modules
 from miner.kinds import Kind, Options, import_kind
@@ -105,7 +106,7 @@ class MethodKind(Kind):
         """Returns the method of a folder.
 
         Raises:
-            ValueError: if its files are missing or damaged; names the file.
+            InputError: if its files are missing or damaged; names the file.
         """
         return self.module.load(folder)
 
@@ -119,11 +120,11 @@ def find_method(name: str) -> MethodKind:
     """Returns a kind of method.
 
     Raises:
-        ValueError: if there is no method with that name.
+        InputError: if there is no method with that name.
         MissingExtraError: if a package that it needs is not installed.
     """
     if name not in describe_methods():
-        raise ValueError(f"found method {name!r}, expected {', '.join(describe_methods())}")
+        raise InputError(f"found method {name!r}, expected {', '.join(describe_methods())}")
     module = import_kind(sys.modules[__name__], name, "selection")
     return MethodKind(name, module.Options, module)
 

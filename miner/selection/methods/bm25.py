@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from miner.errors import InputError
 from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.fields import Option
@@ -42,7 +43,7 @@ def train(training: Training, folder: Path) -> None:
     """Counts in how many responses each word is, and the words of a response.
 
     Raises:
-        ValueError: if no response has a word.
+        InputError: if no response has a word.
         MissingExtraError: if `bm25s` is not installed.
     """
     import numpy as np
@@ -51,7 +52,7 @@ def train(training: Training, folder: Path) -> None:
     options: Options = training.options
     responses = [split_words(one.response) for one in training.examples]
     if not any(responses):
-        raise ValueError("found no response with a word, expected some to learn from")
+        raise InputError("found no response with a word, expected some to learn from")
     # Without saturation and length the weight of a word is its idf, in whatever response it is.
     index: Any = bm25s.BM25(method="lucene", k1=0, b=0, dtype="float64")
     index.index(responses, create_empty_token=False, show_progress=False)
@@ -70,7 +71,7 @@ def load(folder: Path) -> Bm25:
     """Returns the method of a folder.
 
     Raises:
-        ValueError: if a file is missing or damaged; names it.
+        InputError: if a file is missing or damaged; names it.
     """
     words, arrays = read_vocabulary(folder, _NUMBERS)
     idf, mean_length, k1, b = (arrays[name] for name in _NUMBERS)

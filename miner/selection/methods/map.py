@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from miner.errors import InputError
 from miner.examples.example import Context, Example
 from miner.fields import Option
 from miner.files import json_line, json_rows, printable, read_text, reason_of
@@ -81,7 +82,7 @@ def train(training: Training, folder: Path) -> None:
     """Learns the map, and writes it and which encoder it is for.
 
     Raises:
-        ValueError: if the encoder cannot be loaded.
+        InputError: if the encoder cannot be loaded.
     """
     from safetensors.torch import load_file, save_file
 
@@ -116,7 +117,7 @@ def load(folder: Path) -> Map:
     """Returns the method of a folder.
 
     Raises:
-        ValueError: if the map is missing or damaged, if the encoder cannot be loaded, or is not
+        InputError: if the map is missing or damaged, if the encoder cannot be loaded, or is not
             that of the training.
     """
     from safetensors.numpy import load_file
@@ -125,12 +126,12 @@ def load(folder: Path) -> Map:
     try:
         matrix = load_file(path)["map"]
     except Exception as error:  # the library raises errors of many kinds at a damaged file
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found no map ({reason_of(error)}), expected that of a training"
         ) from error
     embedder = read_encoder(folder)
     if matrix.shape != (embedder.dimension, embedder.dimension):
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found a map of {matrix.shape}, expected one of "
             f"{embedder.dimension} numbers, as the encoder has"
         )

@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from miner.errors import InputError
 from miner.examples.example import Context
 from miner.fields import Option
 from miner.files import json_line, parse_json, printable, read_text
@@ -205,7 +206,7 @@ def train(training: Training, folder: Path) -> None:
     """Trains the network, and writes it with its n-grams.
 
     Raises:
-        ValueError: as `networks.loop.learn` does.
+        InputError: as `networks.loop.learn` does.
     """
     options: Options = training.options
     examples = training.examples
@@ -238,16 +239,16 @@ def load(folder: Path) -> NGrams:
     """Returns the method of a folder.
 
     Raises:
-        ValueError: if a file is missing or damaged; names it.
+        InputError: if a file is missing or damaged; names it.
     """
     path = folder / _SHAPE
     if not path.is_file():
-        raise ValueError(f"{printable(path)}: found no file, expected the sizes of a network")
+        raise InputError(f"{printable(path)}: found no file, expected the sizes of a network")
     shape = parse_json(read_text(path), printable(path), "the sizes of a network")
     try:
         options = Options(**shape)
     except TypeError as error:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found another record, expected the sizes of a network"
         ) from error
     vocabularies = [Vocabulary(read_features(folder, kind), options.hashed) for kind in _KINDS]

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from miner.errors import InputError
 from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.fields import Option
@@ -61,7 +62,7 @@ def train(training: Training, folder: Path) -> None:
     """Trains the encoder, and writes it.
 
     Raises:
-        ValueError: if the encoder cannot be loaded, or there are fewer pairs than a batch has.
+        InputError: if the encoder cannot be loaded, or there are fewer pairs than a batch has.
         MissingExtraError: if `sentence-transformers` or `datasets` is not installed.
     """
     import_extra("datasets", "selection")
@@ -76,7 +77,7 @@ def train(training: Training, folder: Path) -> None:
 
     options: Options = training.options
     if len(training.examples) < options.batch:
-        raise ValueError(
+        raise InputError(
             f"found {len(training.examples)} pairs, expected at least {options.batch}, as a batch "
             "has"
         )
@@ -131,16 +132,16 @@ def load(folder: Path) -> Sentence:
     """Returns the method of a folder.
 
     Raises:
-        ValueError: if the encoder is missing or damaged; names its folder.
+        InputError: if the encoder is missing or damaged; names its folder.
     """
     path = folder / _ENCODER
     if not path.is_dir():
-        raise ValueError(f"{printable(path)}: found no folder, expected a trained encoder")
+        raise InputError(f"{printable(path)}: found no folder, expected a trained encoder")
     try:
         with quiet():
             model = _library().SentenceTransformer(str(path), local_files_only=True)
     except Exception as error:  # the libraries raise errors of many kinds
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found no encoder ({reason_of(error)}), expected a trained one"
         ) from error
     return Sentence(model)

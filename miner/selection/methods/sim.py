@@ -41,7 +41,7 @@ def train(training: Training, folder: Path) -> None:
     """Writes down which encoder it is.
 
     Raises:
-        ValueError: if the encoder cannot be loaded.
+        InputError: if the encoder cannot be loaded.
     """
     options: Options = training.options
     model = load_encoder(options.encoder)
@@ -52,7 +52,7 @@ def load(folder: Path) -> Sim:
     """Returns the method of a folder.
 
     Raises:
-        ValueError: if the encoder cannot be loaded, or is not that of the training.
+        InputError: if the encoder cannot be loaded, or is not that of the training.
     """
     return Sim(read_encoder(folder))
 

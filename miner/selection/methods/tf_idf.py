@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from miner.errors import InputError
 from miner.examples.example import Context
 from miner.selection.methods import Training
 from miner.selection.words import join_turns, read_vocabulary, split_words, write_vocabulary
@@ -30,14 +31,14 @@ def train(training: Training, folder: Path) -> None:
     """Counts in how many contexts and responses each word of the examples is.
 
     Raises:
-        ValueError: if no text has a word.
+        InputError: if no text has a word.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts = [join_turns(one.context) for one in training.examples]
     texts += [one.response for one in training.examples]
     if not any(map(split_words, texts)):
-        raise ValueError("found no text with a word, expected some to learn from")
+        raise InputError("found no text with a word, expected some to learn from")
     splitter: Any = split_words  # the types of scikit-learn know no callable
     counter = TfidfVectorizer(analyzer=splitter)
     counter.fit(texts)
@@ -48,7 +49,7 @@ def load(folder: Path) -> TfIdf:
     """Returns the method of a folder.
 
     Raises:
-        ValueError: if a file is missing or damaged; names it.
+        InputError: if a file is missing or damaged; names it.
     """
     words, arrays = read_vocabulary(folder, {"idf"})
     return TfIdf(words, arrays["idf"])

@@ -15,6 +15,7 @@ from accelerate.utils import set_seed
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from miner.errors import InputError
 from miner.files import printable, reason_of
 from miner.selection.methods import Step, Training
 from miner.selection.tasks import one_of_many_accuracy
@@ -81,13 +82,13 @@ def learn(
         training: the examples, the seed, where the state is kept, what is told of the progress.
 
     Raises:
-        ValueError: if there is a single pair, if the loss is not a number, or if the state is
+        InputError: if there is a single pair, if the loss is not a number, or if the state is
             damaged.
     """
     accelerator = Accelerator()
     n = len(lengths)
     if n < 2:
-        raise ValueError("found a single pair to learn from, expected two or more")
+        raise InputError("found a single pair to learn from, expected two or more")
     network.to(accelerator.device)
     wrapped, optimizer = accelerator.prepare(
         network, torch.optim.Adam(network.parameters(), lr=schedule.rate)
@@ -121,7 +122,7 @@ def learn(
             training.progress(done, schedule.epochs * n)
         mean = sum(losses) / n
         if not np.isfinite(mean):
-            raise ValueError(
+            raise InputError(
                 f"found a loss of {mean} in epoch {epoch + 1}, expected a smaller rate"
             )
         state.seconds += time.perf_counter() - began
@@ -173,7 +174,7 @@ def _read_state(path: Path) -> _State:
     try:
         return _State(**torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # PyTorch raises errors of many kinds at a damaged file
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: cannot be read ({reason_of(error)}), expected the state of a "
             "training; --force begins anew"
         ) from error

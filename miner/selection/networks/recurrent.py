@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from miner.errors import InputError
 from miner.examples.example import Context, normal_form
 from miner.examples.word_vectors import read_word_vectors
 from miner.fields import Option
@@ -157,7 +158,7 @@ def train_recurrent(cell: Cell, training: Training, folder: Path) -> None:
     """Trains a network, and writes it into a folder.
 
     Raises:
-        ValueError: if the file of word vectors has none of the words, or a row that is no vector;
+        InputError: if the file of word vectors has none of the words, or a row that is no vector;
             and as `loop.learn` does.
         OSError: if it cannot be read.
     """
@@ -194,11 +195,11 @@ def load_recurrent(folder: Path) -> Recurrent:
     """Returns the method of a folder.
 
     Raises:
-        ValueError: if a file is missing or damaged; names it.
+        InputError: if a file is missing or damaged; names it.
     """
     path = folder / _SHAPE
     if not path.is_file():
-        raise ValueError(f"{printable(path)}: found no file, expected the sizes of a network")
+        raise InputError(f"{printable(path)}: found no file, expected the sizes of a network")
     shape = parse_json(read_text(path), printable(path), "the sizes of a network")
     vocabulary = Vocabulary(read_features(folder, _NAME), _UNKNOWN)
     try:
@@ -207,7 +208,7 @@ def load_recurrent(folder: Path) -> Recurrent:
         )
         longest = int(shape["longest"])
     except (KeyError, TypeError, RuntimeError) as error:
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found another record, expected the sizes of a network"
         ) from error
     load_weights(network, folder)

@@ -12,6 +12,7 @@ import numpy as np
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from miner.errors import InputError
 from miner.files import printable, read_text, reason_of
 from miner.selection.words import split_words
 
@@ -109,11 +110,11 @@ def read_features(folder: Path, name: str) -> list[str]:
     """Returns the features of a vocabulary of a folder.
 
     Raises:
-        ValueError: if the file is missing; names it.
+        InputError: if the file is missing; names it.
     """
     path = folder / f"{name}-{_WORDS}"
     if not path.is_file():
-        raise ValueError(f"{printable(path)}: found no file, expected the words of a network")
+        raise InputError(f"{printable(path)}: found no file, expected the words of a network")
     return read_text(path).split("\n")[:-1]
 
 
@@ -121,13 +122,13 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     """Returns the weights of a folder.
 
     Raises:
-        ValueError: if they are missing or damaged; names the file.
+        InputError: if they are missing or damaged; names the file.
     """
     path = folder / _WEIGHTS
     try:
         return load_file(path)
     except Exception as error:  # the library raises errors of many kinds at a damaged file
-        raise ValueError(
+        raise InputError(
             f"{printable(path)}: found no weights ({reason_of(error)}), expected those of a network"
         ) from error
 
@@ -136,13 +137,13 @@ def load_weights(network: nn.Module, folder: Path) -> None:
     """Gives a network the weights of a folder.
 
     Raises:
-        ValueError: if they are missing, damaged, or those of another network; names the file.
+        InputError: if they are missing, damaged, or those of another network; names the file.
     """
     weights = read_weights(folder)
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
-        raise ValueError(
+        raise InputError(
             f"{printable(folder / _WEIGHTS)}: found weights of another network, expected those of "
             "the words beside them"
         ) from error
