@@ -18,8 +18,7 @@ import math
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -40,6 +39,7 @@ from accelerate import Accelerator
 from accelerate.utils import set_seed
 
 from miner.app.cli.config_options import config_options
+from miner.app.cli.errors import CommandGroup
 from miner.app.plots import evaluation as plots
 from miner.files import refuse_existing
 from miner.models import cut_training, speech_training
@@ -90,7 +90,11 @@ class Stage(NamedTuple):
     n_epochs: int
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(
+    "train.py",
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
 def main() -> None:
     """Train the networks of the miner on annotated novels."""
 
@@ -119,15 +123,14 @@ def tagger(
     **choices: Any,
 ) -> None:
     """Train the conversation tagger and write a run folder that `miner --tagger OUT` takes."""
-    with errors_in_one_line():
-        config = TrainingConfig(**choices)
-        config = config.for_smoke_test() if smoke else config
-        if (out is None) == (prepare is None) or (prepare and examples):
-            raise InputError("expected --out, with or without --examples, or --prepare alone")
-        if prepare:
-            prepare_examples(config, prepare, force)
-        elif out:
-            run(config, out, examples, resume, force)
+    config = TrainingConfig(**choices)
+    config = config.for_smoke_test() if smoke else config
+    if (out is None) == (prepare is None) or (prepare and examples):
+        raise InputError("expected --out, with or without --examples, or --prepare alone")
+    if prepare:
+        prepare_examples(config, prepare, force)
+    elif out:
+        run(config, out, examples, resume, force)
 
 
 @main.command()
@@ -135,8 +138,7 @@ def tagger(
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def encoder(force: bool, **choices: Any) -> None:
     """Restore an encoder, or keep part of its vocabulary: a folder that `--encoder` takes."""
-    with errors_in_one_line():
-        make_encoder(EncoderConfig(**choices), report, force)
+    make_encoder(EncoderConfig(**choices), report, force)
 
 
 @main.command()
@@ -163,21 +165,19 @@ def speech(**choices: Any) -> None:
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def cuts(force: bool, **choices: Any) -> None:
     """Train where speech begins and ends between dashes, and write its weights with a record."""
-    with errors_in_one_line():
-        names = cut_training.CutTraining.__dataclass_fields__
-        options = cut_training.CutTraining(**{name: choices.pop(name) for name in names})
-        run = cut_training.CutRun(**choices)
-        cut_training.train_cuts(run, options, force, command(), report)
+    names = cut_training.CutTraining.__dataclass_fields__
+    options = cut_training.CutTraining(**{name: choices.pop(name) for name in names})
+    run = cut_training.CutRun(**choices)
+    cut_training.train_cuts(run, options, force, command(), report)
 
 
 def train_with(
     options: type[Any], trainer: Callable[[Any], NetworkTrainer[Any]], choices: dict[str, Any]
 ) -> None:
     """Trains a network other than the tagger, with the choices of the command line."""
-    with errors_in_one_line():
-        force = choices.pop("force")
-        own = {name: choices.pop(name) for name in options.__dataclass_fields__}
-        train_network(trainer(options(**own)), NetworkRun(**choices), force, command(), report)
+    force = choices.pop("force")
+    own = {name: choices.pop(name) for name in options.__dataclass_fields__}
+    train_network(trainer(options(**own)), NetworkRun(**choices), force, command(), report)
 
 
 def prepare_examples(config: TrainingConfig, path: Path, force: bool) -> None:
@@ -335,15 +335,6 @@ def command() -> str:
 def report(line: str) -> None:
     """Prints a line on standard error."""
     click.echo(line, err=True)
-
-
-@contextmanager
-def errors_in_one_line() -> Iterator[None]:
-    """Ends the script with one line where the input is at fault."""
-    try:
-        yield
-    except (InputError, OSError) as error:
-        raise SystemExit(f"train.py: {error}") from error
 
 
 def show_progress(items: Sequence[Item], name: str) -> Iterable[Item]:

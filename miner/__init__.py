@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from miner.dialogue.dialogues import Dialogue, Pair, Turn, turn_pairs
     from miner.dialogue.spans import Span
     from miner.dialogue.tags import Tag, Tagger
+    from miner.errors import InputError
     from miner.evaluation.compare import compare
     from miner.evaluation.scores import Scores, score
     from miner.models.load import load_tagger
@@ -40,6 +41,7 @@ __all__ = [
     "CatalogQuery",
     "CatalogResult",
     "Dialogue",
+    "InputError",
     "MinedBook",
     "Pair",
     "Scores",
@@ -76,6 +78,7 @@ _MODULES = {
     "miner.dialogue.dialogues": ["Dialogue", "Pair", "Turn", "turn_pairs"],
     "miner.dialogue.spans": ["Span"],
     "miner.dialogue.tags": ["Tag", "Tagger"],
+    "miner.errors": ["InputError"],
     "miner.evaluation.compare": ["compare"],
     "miner.evaluation.scores": ["Scores", "score"],
     "miner.models.load": ["load_tagger"],

@@ -180,7 +180,7 @@ def one_line(text: str) -> str:
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
-def reason_of(error: Exception) -> str:
+def reason_of(error: BaseException) -> str:
     """Returns the first line of a library's error message, or the name of the error."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 

@@ -198,7 +198,7 @@ MISTAKES = {
     "a tagger of few": (
         lambda: miner.mine("sample", tagger=Wrong(lambda tags: tags[:5])),
         ValueError,
-        "sample: found 5 tagged spans from the tagger, expected 328, one per span, "
+        "found 5 tagged spans from the tagger, expected 328, one per span, "
         "or others that make up the same paragraphs",
     ),
     "a tagger of tags": (

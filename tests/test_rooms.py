@@ -66,7 +66,7 @@ def may_import(name):
     """The rooms that a module may import."""
     room = room_of(name)
     if room == "heuristic":
-        return {"heuristic", "dialogue"}
+        return {"heuristic", "dialogue", ""}
     return {"", *ROOMS[: ROOMS.index(room) + 1]} if room else {""}
 
 

@@ -238,7 +238,9 @@ def _store_result(function_file: Path, item: object) -> Path:
         result = function(item)
     except Exception as error:
         # The parent would take an error that it cannot load for the end of the process.
-        raise sendable(error) from error.__cause__
+        if (sent := sendable(error)) is error:
+            raise
+        raise sent from error
     with writing(function_file.parent):
         handle, name = mkstemp(dir=function_file.parent)
         with os.fdopen(handle, "wb") as file:
@@ -274,7 +276,10 @@ def sendable(error: Exception) -> Exception:
     try:
         cloudpickle.loads(cloudpickle.dumps(error))
     except Exception:  # objects may raise anything when they are pickled
-        return RuntimeError(f"{type(error).__qualname__}: {error}")
+        told = RuntimeError(f"{type(error).__qualname__}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            told.add_note(note)
+        return told
     return error
 
 

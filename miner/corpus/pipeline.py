@@ -42,6 +42,7 @@ from miner.models.routing import route_in_order
 
 # Why a work that may not be shared is set aside.
 IN_COPYRIGHT = "in copyright"
+_WHILE = "while mining"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def mine(
 
     Raises:
         InputError: if there is no such book or tagger, the book has no dialogues, or `characters`
-            lacks the book; in one line.
+            lacks the book; in one line. It is a `ValueError`.
         TypeError: if an argument is of another type; says what was expected.
         OSError: if `characters` cannot be read.
     """
@@ -178,7 +179,7 @@ def mine_source(
     options: MiningOptions,
     filters: tuple[BookFilter, ...] = (),
 ) -> MinedBook | SetAside:
-    """The result of one source on disk. Nothing in the file makes it raise an error."""
+    """The result of one source on disk. It raises errors as `read_source` does."""
     return next(tag_books([read_source(source, tagger, options, filters)], tagger, options))
 
 
@@ -193,12 +194,13 @@ def read_source(
     A work whose file says that it is in copyright is set aside. The Gutenberg Dialogue Dataset
     leaves such works out, too (Csaky and Recski 2021, section 3).
 
-    Nothing in the file makes it raise an error.
+    Raises:
+        Exception: any that is not of the file; a note on it names the book and the tagger.
     """
     path = source.path
     if path is None:
         return SetAside(source.word, "not on disk")
-    with _collector_paused():
+    with _collector_paused(), _naming(lambda: source, options):
         try:
             book_spans = _read_spans(source, path, options)
             if isinstance(book_spans, SetAside):
@@ -295,14 +297,45 @@ def _tag_together(
             waiting.append(book)
             yield book.book_spans, book.prepared
 
-    for tags in tagger.tag_prepared(prepared_books(), on_words):
-        book = waiting[0]
-        try:
-            result = _decode(book.source, book.book_spans, tags, options)
-        except InputError as error:
-            result = SetAside(name_of(book.source), str(error))
-        waiting.popleft()
-        yield result
+    with _naming(lambda: waiting[0].source if waiting else None, options):
+        for tags in tagger.tag_prepared(prepared_books(), on_words):
+            book = waiting[0]
+            try:
+                result = _decode(book.source, book.book_spans, tags, options)
+            except InputError as error:
+                result = SetAside(name_of(book.source), str(error))
+            waiting.popleft()
+            yield result
+
+
+@contextmanager
+def _naming(find_source: Callable[[], Source | None], options: MiningOptions) -> Iterator[None]:
+    """Names the book and the tagger on an error that ends the run.
+
+    A fault of the program or of somebody's tagger says nothing of the book, so the book is not set
+    aside: it is mined again when the fault is mended.
+
+    Args:
+        find_source: returns the source under way.
+        options: names the tagger.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, GeneratorExit, MemoryError, InputError):
+        raise
+    except BaseException as error:
+        if (source := find_source()) is None or _is_named(error):
+            raise
+        note = f"{_WHILE} {name_of(source)} with the tagger {options.tagger}"
+        if isinstance(error, Exception):
+            error.add_note(note)
+            raise
+        # An exit, or a panic in Rust, would end this process or that of a worker without a word.
+        raise RuntimeError(f"{type(error).__qualname__} ({error}) {note}") from error
+
+
+def _is_named(error: BaseException) -> bool:
+    return any(note.startswith(_WHILE) for note in getattr(error, "__notes__", ()))
 
 
 def _decode(

@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -334,7 +335,10 @@ def _sealed(call: Callable[[], Any]) -> bytes:
     try:
         return cloudpickle.dumps(call())
     except Exception as error:
-        return cloudpickle.dumps(_Raised(sendable(error)))
+        sent = sendable(error)
+        if not isinstance(error, InputError | OSError):
+            sent.add_note("".join(traceback.format_exception(error)).rstrip())
+        return cloudpickle.dumps(_Raised(sent))
 
 
 @lru_cache(maxsize=1)

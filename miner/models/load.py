@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ from miner.dialogue.spans import BookSpans
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger
 from miner.errors import InputError
-from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint
+from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint, reason_of
 from miner.models.routing import route_in_order
 
 if TYPE_CHECKING:
@@ -291,7 +292,8 @@ def load_tagger(
 
     Raises:
         InputError: if the name is neither known nor a path, if the tagger does not take the text
-            after the colon, or if the file or the checkpoint cannot be used.
+            after the colon, if its package cannot load it, or if the file or the checkpoint cannot
+            be used.
     """
     if dtype not in DTYPES:
         raise InputError(f"found dtype {dtype!r}, expected {' or '.join(DTYPES)}")
@@ -303,11 +305,7 @@ def load_tagger(
         return AutoTagger(dtype, characters)
     plain, colon, argument = name.partition(":")
     if entry := find_registered_taggers().get(plain):
-        factory = entry.load()
-        try:
-            return factory(argument) if colon else factory()
-        except TypeError as error:
-            raise InputError(f"{name}: found {argument!r}, expected {plain} alone") from error
+        return _make_registered(entry, name, [argument] if colon else [])
     path = Path(name)
     if is_checkpoint(path):
         load_checkpoint_tagger(name, dtype)
@@ -320,6 +318,30 @@ def load_tagger(
     stored = StoredTags(path)
     _ = stored.books  # a damaged file is found before any book is read
     return stored
+
+
+def _make_registered(entry: EntryPoint, name: str, arguments: list[str]) -> Tagger:
+    """The tagger of an entry point. Whatever a package raises, the error names it."""
+    try:
+        factory = entry.load()
+        try:
+            signature(factory).bind(*arguments)
+        except TypeError as error:
+            found = repr(arguments[0]) if arguments else "no argument"
+            expected = f"{entry.name} alone" if arguments else f"one, as in {entry.name}:3"
+            raise InputError(f"{name}: found {found}, expected {expected}") from error
+        tagger = factory(*arguments)
+    except (InputError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # an import or a constructor may do anything, even exit
+        package = entry.dist.name if entry.dist else "a package"
+        raise InputError(
+            f"{name}: the tagger {entry.value} of {package} cannot be loaded: "
+            f"{type(error).__qualname__}: {reason_of(error)}"
+        ) from error
+    if not callable(getattr(tagger, "tag", None)):
+        raise InputError(f"{name}: {entry.value} gave {tagger!r:.60}, expected a method `tag`")
+    return tagger
 
 
 def raw_tagger(name: str, dtype: str = FLOAT32) -> Tagger:

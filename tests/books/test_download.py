@@ -36,6 +36,7 @@ from miner.books.download import (
 )
 from miner.books.sources import Source, find_sources
 from miner.books.web import DownloadError, Limits
+from miner.errors import InputError
 
 QUICK = Limits(timeout=2, retries=2, pause=0.01, total=5)
 
@@ -487,7 +488,7 @@ def test_many_books_are_downloaded_one_by_one(tmp_path):
         if id == "13":
             raise PermissionError(13, "Permission denied", "13-h.htm")
         if id == "12":
-            raise ValueError("12: no such number")
+            raise InputError("12: no such number")
         return tmp_path / id
 
     found = download_books(["11", "12", "13"], find)

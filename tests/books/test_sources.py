@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.books.sources import Missing, Source, cache_folder, find_sources
+from miner.errors import InputError
 
 SUFFIXES = ".htm, .html, .epub, .txt or .zip"
 
@@ -193,7 +194,7 @@ def test_a_word_that_is_nothing_else_is_a_title(tmp_path, cache, monkeypatch):
     def number_from_title(title):
         asked.append(title)
         if title == "Lost":
-            raise ValueError("nobody wrote it")
+            raise InputError("nobody wrote it")
         return "158"
 
     words = ["Can You Forgive Her?", "Lost", "Emma", "notes.pdf", "gone.txt", "a/b", "x*", "0", " "]

@@ -9,6 +9,7 @@ import miner
 from miner.annotation.annotations import read_split
 from miner.annotation.coverage import Coverage, LeftOutBook
 from miner.annotation.editions import read_editions, read_editions_at_hand
+from miner.errors import InputError
 from miner.evaluation.gap_sweep import sweep_gaps
 from miner.evaluation.pair_errors import judge_mined_pairs
 from miner.models.load import load_tagger
@@ -20,7 +21,7 @@ NOTE = "figures are of 5 of 7 chapters: 1 book not at hand (7)"
 
 def read(id: str) -> bytes:
     if id == "7":
-        raise ValueError("7: no such page")
+        raise InputError("7: no such page")
     return SAMPLE.read_bytes()
 
 

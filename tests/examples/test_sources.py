@@ -18,6 +18,7 @@ from miner.corpus.build import build_corpus
 from miner.corpus.export import describe_formats
 from miner.corpus.run import mine_corpus
 from miner.dialogue.dialogues import decode_dialogues, turn_pairs
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.examples.sources import (
     books_of_source,
@@ -402,7 +403,7 @@ def test_annotations_give_the_true_pairs_of_the_books():
 def test_an_annotated_book_that_is_not_at_hand_is_left_out(tmp_path):
     def read(id):
         if id == "7":
-            raise ValueError("7: not here")
+            raise InputError("7: not here")
         return SAMPLE.read_bytes()
 
     folder = annotations_of_two(tmp_path / "two")

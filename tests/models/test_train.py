@@ -20,6 +20,7 @@ from transformers import AutoModel
 
 import train
 from miner.dialogue.tags import repair_tags
+from miner.errors import InputError
 from miner.evaluation.compare import compare
 from miner.evaluation.scores import format_rate
 from miner.models.tagger import training_data
@@ -206,7 +207,7 @@ def test_an_encoder_that_cannot_be_exported_leaves_a_checkpoint_for_pytorch(
     whole, gold, tmp_path, monkeypatch
 ):
     def fail(folder):
-        raise ValueError(f"{folder}: the encoder cannot be exported: no such operator")
+        raise InputError(f"{folder}: the encoder cannot be exported: no such operator")
 
     monkeypatch.setattr(train, "export_encoder", fail)
     out = tmp_path / "out"

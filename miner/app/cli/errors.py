@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import signal
+import traceback
 from typing import IO, Any
 
 import click
@@ -11,13 +12,26 @@ import click
 from miner.errors import InputError
 from miner.files import one_line
 
+_DEBUG = f"{__name__}.debug"
+
 
 class Failure(click.ClickException):
-    """Shows one line on stderr and exits with code 1."""
+    """Shows one line on stderr and exits with code 1.
+
+    Args:
+        message: the line, after the name of the program.
+        trace: a traceback to show before it.
+    """
+
+    def __init__(self, message: str, trace: str = "") -> None:
+        super().__init__(message)
+        context = click.get_current_context(silent=True)
+        self._program = (context and context.find_root().command.name) or "miner"
+        self._trace = trace
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Prints the line to stderr."""
-        click.echo(f"miner: {one_line(self.message)}", err=True)
+        click.echo(f"{self._trace}{self._program}: {one_line(self.message)}", err=True)
 
 
 class Interrupted(Failure):
@@ -26,14 +40,41 @@ class Interrupted(Failure):
     exit_code = 128 + signal.SIGINT
 
 
-class CommandGroup(click.Group):
-    """A group of commands that shows the library's errors in one line each.
+def _show_tracebacks(ctx: click.Context, option: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta[_DEBUG] = True
 
-    The help lists the commands in the order in which they were added.
+
+_DEBUG_OPTION = click.Option(
+    ["--debug"],
+    is_flag=True,
+    expose_value=False,
+    callback=_show_tracebacks,
+    help="Show the traceback of an error.",
+)
+
+
+class CommandGroup(click.Group):
+    """A group of commands that shows errors of the input in one line each.
+
+    Any other error is a fault of the program or of a plug-in, and ends it with a traceback. The
+    help lists the commands in the order in which they were added. The group and each of its
+    commands have an option `--debug`.
     """
 
+    def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401 - those of click
+        super().__init__(*args, **attributes)
+        self.params.append(_DEBUG_OPTION)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name."""
+        command = super().get_command(ctx, cmd_name)
+        if command and _DEBUG_OPTION not in command.params:
+            command.params.append(_DEBUG_OPTION)
+        return command
+
     def invoke(self, ctx: click.Context) -> object:
-        """Runs a command; turns `ValueError`, `OSError` and Ctrl-C into a `Failure`."""
+        """Runs a command; turns `InputError`, `OSError` and Ctrl-C into a `Failure`."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
@@ -41,13 +82,17 @@ class CommandGroup(click.Group):
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # the reader of the output stopped reading: click ends quietly
-            raise Failure(line_of(error)) from error
+            raise Failure(line_of(error), _trace_of(error, ctx)) from error
         except InputError as error:
-            raise Failure(line_of(error)) from error
+            raise Failure(line_of(error), _trace_of(error, ctx)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands in the order in which they were added."""
         return list(self.commands)
+
+
+def _trace_of(error: Exception, ctx: click.Context) -> str:
+    return "".join(traceback.format_exception(error)) if ctx.meta.get(_DEBUG) else ""
 
 
 def line_of(error: BaseException) -> str:

@@ -36,7 +36,7 @@ def _print_version(ctx: click.Context, option: click.Parameter, value: bool) -> 
     ctx.exit()
 
 
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("miner", cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,

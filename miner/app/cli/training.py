@@ -249,7 +249,7 @@ class KindGroup(CommandGroup):
         if cmd_name not in self.commands and not ctx.resilient_parsing:
             kinds = ", ".join(self.commands)
             raise InputError(f"found {self._noun} {cmd_name!r}, expected {kinds}")
-        return self.commands.get(cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the kinds and what they are."""

@@ -34,8 +34,8 @@ class Format:
             writes all of them, even if there are no books. A file that ends in .json holds one
             object, every other file holds rows.
         options: the class of its options, `Options` of the module: a frozen dataclass whose fields
-            have defaults, and which refuses bad values with a ValueError that names the field.
-            None if the format has no options.
+            have defaults, and which refuses bad values with an InputError that names the
+            field. None if the format has no options.
         is_divisible: whether the books of a split may be written by several calls, each to files of
             its own. If not, because a row depends on other books or the program that opens the
             files wants all in one, one call has all books: `IS_DIVISIBLE` of the module, True where
@@ -64,7 +64,7 @@ class Format:
             return None
         try:
             return self.options(**values)
-        except ValueError as error:
+        except InputError as error:
             raise InputError(f"{self.name}: {error}") from error
 
     def write_books(
