@@ -9,6 +9,7 @@ from heuristic.paragraphs import tag_by_paragraph
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import TaggedSpan
 from miner.errors import InputError
+from miner.files import whole_number
 
 # Characters; "The Gutenberg Dialogue Dataset", section 3.2 (Extracting): "is high (above 150)".
 DEFAULT_GAP = 150
@@ -60,9 +61,12 @@ def gap_tagger(gap: str = "") -> GapTagger:
     Raises:
         InputError: if `gap` is not a whole number from 0.
     """
-    if gap and not gap.isdecimal():
-        raise InputError(f"found a gap of {gap!r}, expected a number of characters, as in gap:300")
-    return GapTagger(int(gap) if gap else DEFAULT_GAP)
+    size = whole_number(gap) if gap else DEFAULT_GAP
+    if size is None:
+        raise InputError(
+            f"found a gap of {gap!r:.60}, expected a number of characters, as in gap:300"
+        )
+    return GapTagger(size)
 
 
 def tuned_gap_tagger() -> GapTagger:

@@ -180,6 +180,17 @@ def one_line(text: str) -> str:
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
+def whole_number(text: str) -> int | None:
+    """Returns the number that a text of at most 18 digits is, or None for any other text.
+
+    Python refuses to read thousands of digits, and no table holds a number of more.
+
+    >>> whole_number("300"), whole_number("-1"), whole_number("9" * 5000)
+    (300, None, None)
+    """
+    return int(text) if text.isdecimal() and len(text) <= 18 else None
+
+
 def reason_of(error: BaseException) -> str:
     """Returns the first line of a library's error message, or the name of the error."""
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -153,7 +153,7 @@ class RayExecutor:
         try:
             _reach(address)
             ray.init(address, **options)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, OverflowError, RuntimeError) as error:
             why = str(error).strip().partition("\n")[0]
             raise ConnectionError(f"found no Ray cluster at {address}: {why}") from error
 

@@ -9,6 +9,7 @@ import orjson
 from miner.errors import InputError
 from miner.examples.example import Context
 from miner.examples.rows import Row
+from miner.files import whole_number
 
 CONTEXTS = "context/"  # of PolyAI's examples, before the number of a turn
 
@@ -50,9 +51,9 @@ def chapter_of(row: Row, where: str) -> int:
     value = row.get("chapter")
     if value in (None, ""):
         return 0
-    if not str(value).isdecimal():
+    if (number := whole_number(str(value))) is None:
         raise InputError(f"{where}: found {shown(value)} as chapter, expected its number")
-    return int(str(value))
+    return number
 
 
 def history_of(row: Row, where: str) -> Context:

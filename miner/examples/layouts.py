@@ -13,7 +13,7 @@ from miner.errors import InputError
 from miner.examples.cells import CONTEXTS, book_of, chapter_of, history_of, text_of
 from miner.examples.example import Context, Example
 from miner.examples.rows import Row, read_columns, read_lines, read_rows
-from miner.files import parse_json, printable, read_text
+from miner.files import parse_json, printable, read_text, whole_number
 
 LEFT_OUT = "pairs without a text on each side"
 _TEXT = ".txt"
@@ -121,9 +121,7 @@ def _read_pairs(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Exam
 def _turn_number(row: Row) -> int | None:
     """The number of a response in its dialogue, or None in a file that does not count turns."""
     turn = row.get("turn")
-    if row.get("dialogue") is None or not str(turn).isdecimal():
-        return None
-    return int(str(turn))
+    return None if row.get("dialogue") is None else whole_number(str(turn))
 
 
 def _read_dialogues(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:

@@ -1,6 +1,8 @@
 """A fault of the program or of somebody's tagger is no bad book: the run ends and says where."""
 
+import json
 import sys
+from pathlib import Path
 
 import cloudpickle
 import pytest
@@ -17,6 +19,7 @@ from miner.models.load import load_tagger
 
 DASH, PLAY, FRENCH = DATA / "dash.htm", DATA / "play.html", DATA / "guillemets_fr.html"
 TAGGERS = '''
+import json
 import sys
 from pathlib import Path
 
@@ -221,3 +224,28 @@ def test_debug_shows_the_traceback_of_an_error_of_the_input(words):
     without = CliRunner().invoke(main, [word for word in words if word != "--debug"]).output
     assert with_trace.startswith("Traceback (most recent call last):")
     assert with_trace.endswith(without) and without.count("\n") == 1
+
+
+LONG = "9" * 5000  # Python reads no number of so many digits
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mine", "sample", "--tagger", f"gap:{LONG}", "-o", "out"],
+        ["mine", "sample", "--history-turns", LONG, "-o", "out"],
+        ["mine", LONG, "-o", "out"],
+        ["mine", "--numbers", LONG, "-o", "out"],
+        ["selection", "train", "tf-idf", "pairs.csv", "-o", "out"],
+        ["selection", "train", "tf-idf", "pairs.jsonl", "-o", "out"],
+        ["generation", "train", "n-grams", "turns.csv", "-o", "out"],
+    ],
+)
+def test_a_number_of_thousands_of_digits_is_no_fault(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text(f"context,response,chapter\nYes.,No.,{LONG}\n")
+    row = {"context": "Yes.", "response": "No.", "chapter": LONG}
+    Path("pairs.jsonl").write_text(json.dumps(row))
+    Path("turns.csv").write_text(f"context,response,dialogue,turn\nYes.,No.,1,{LONG}\n")
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code and isinstance(done.exception, SystemExit), done.exception

@@ -10,6 +10,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from miner.files import whole_number
+
 PATH = click.Path(path_type=Path)
 STDOUT = Path("-")  # as the value of an option
 
@@ -53,9 +55,9 @@ class TurnCount(click.ParamType):
         """The number, or None for `all`."""
         if value == "all":
             return None
-        if not str(value).isdecimal():
-            self.fail(f"found {value!r}, expected a number from 0, or all", param, ctx)
-        return int(value)
+        if (number := whole_number(str(value))) is None:
+            self.fail(f"found {value!r:.60}, expected a number from 0, or all", param, ctx)
+        return number
 
 
 def _complete(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
