@@ -207,11 +207,13 @@ def read_source(
                 return book_spans
             if rights := book_spans.book.rights:
                 return SetAside(name_of(source), f"{IN_COPYRIGHT}: the file says {rights!r}")
-            if why := find_reason(book_spans, filters):
-                return SetAside(name_of(source), why)
-            if isinstance(tagger, TwoStepTagger):
-                return UntaggedBook(source, book_spans, tagger.prepare(book_spans))
-            return _decode(source, book_spans, tagger.tag(book_spans), options)
+            with _naming(lambda: source, options, passing=InputError):
+                if why := find_reason(book_spans, filters):
+                    return SetAside(name_of(source), why)
+                if isinstance(tagger, TwoStepTagger):
+                    return UntaggedBook(source, book_spans, tagger.prepare(book_spans))
+                tags = tagger.tag(book_spans)
+            return _decode(source, book_spans, tags, options)
         except MemoryError:
             return lost_book(source)
         except InputError as error:
@@ -309,7 +311,11 @@ def _tag_together(
 
 
 @contextmanager
-def _naming(find_source: Callable[[], Source | None], options: MiningOptions) -> Iterator[None]:
+def _naming(
+    find_source: Callable[[], Source | None],
+    options: MiningOptions,
+    passing: type[Exception] = OSError,
+) -> Iterator[None]:
     """Names the book and the tagger on an error that ends the run.
 
     A fault of the program or of somebody's tagger says nothing of the book, so the book is not set
@@ -318,10 +324,12 @@ def _naming(find_source: Callable[[], Source | None], options: MiningOptions) ->
     Args:
         find_source: returns the source under way.
         options: names the tagger.
+        passing: errors of this kind pass as they are. A disk that is full is no fault of the book,
+            but a file that somebody's tagger misses is one of the tagger.
     """
     try:
         yield
-    except (KeyboardInterrupt, GeneratorExit, MemoryError, InputError):
+    except (KeyboardInterrupt, GeneratorExit, MemoryError, InputError, passing):
         raise
     except BaseException as error:
         if (source := find_source()) is None or _is_named(error):

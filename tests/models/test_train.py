@@ -327,7 +327,7 @@ def test_a_run_is_replaced_with_force_and_is_no_checkpoint_until_it_has_one(whol
     out = shutil.copytree(whole[0], tmp_path / "copy")
     with pytest.MonkeyPatch.context() as patch:
         interrupt(patch, epoch=2)
-        assert start(gold, out, "--smoke", "--force", "--seed", 1).exit_code == 1
+        assert start(gold, out, "--smoke", "--force", "--seed", 1).exit_code == 130
     assert {path.name for path in out.iterdir()} == {"state.pt", "metrics.jsonl"}
     (row,) = metrics(out)
     assert row["loss"] != pytest.approx(metrics(whole[0])[0]["loss"], abs=1e-4)
