@@ -18,9 +18,12 @@ from miner.files import one_line, printable
 
 _START = (b"PK\3\4", b"PK\5\6")  # of a zip file, and of one without members
 _ENTRY = b"PK\1\2"  # begins each line of its directory
-_MOST_ENTRIES = 20_000
+MOST_ENTRIES = 20_000
 _PIECE = 2**20  # bytes
-# zipfile raises what it finds: damage of its own, of zlib and of lzma, and methods that it lacks.
+# Those that EPUB allows and Gutenberg uses. zipfile unpacks all that bzip2 and LZMA make of a few
+# kilobytes before it looks how much was asked for.
+_METHODS = {zipfile.ZIP_STORED: "none (0)", zipfile.ZIP_DEFLATED: "deflate (8)"}
+# zipfile raises what it finds: damage of its own and of zlib, and what it cannot read.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 
 
@@ -46,23 +49,34 @@ class Archive:
             name for name in self.file.namelist() if not name.endswith("/") and not _is_hidden(name)
         ]
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str, most: int = LARGEST_FILE) -> bytes:
         """The bytes of a file.
 
+        Args:
+            name: of the file.
+            most: the most bytes that it may have.
+
         Raises:
-            MemberError: if it is missing, damaged or encrypted.
-            InputError: if all that was read has more than `LARGEST_FILE` bytes.
+            MemberError: if it is missing, damaged, encrypted or packed by a method that may unpack
+                more at once than is asked for.
+            InputError: if it has more than `most` bytes, or all that was read more than
+                `LARGEST_FILE`.
         """
         pieces: list[bytes] = []
+        most = min(most, self.left)
         try:
             found = self.file.getinfo(name)
             if found.flag_bits & 1:
                 raise MemberError(f"{printable(name)} is encrypted")
+            if found.compress_type not in _METHODS:
+                raise MemberError(
+                    f"{printable(name)} is packed by method {found.compress_type}, "
+                    f"expected {' or '.join(_METHODS.values())}"
+                )
             with self.file.open(found) as member:
-                while piece := member.read(min(_PIECE, self.left + 1)):
+                while most >= 0 and (piece := member.read(min(_PIECE, most + 1))):
+                    most -= len(piece)
                     self.left -= len(piece)
-                    if self.left < 0:
-                        break
                     pieces.append(piece)
         except KeyError:
             raise MemberError(f"{printable(name)} is missing") from None
@@ -74,6 +88,9 @@ class Archive:
             raise InputError(
                 f"the zip file holds more than {LARGEST_FILE:,} bytes of text, expected a book"
             )
+        if most < 0:
+            n = sum(map(len, pieces)) - 1
+            raise InputError(f"{printable(name)} has more than the {n:,} bytes allowed")
         return b"".join(pieces)
 
 
@@ -86,11 +103,11 @@ def open_archive(data: bytes) -> Archive:
     """The zip file in bytes.
 
     Raises:
-        InputError: if it is damaged, or has more than `_MOST_ENTRIES` members.
+        InputError: if it is damaged, or has more than `MOST_ENTRIES` members.
     """
-    if (n_entries := data.count(_ENTRY)) > _MOST_ENTRIES:
+    if (n_entries := data.count(_ENTRY)) > MOST_ENTRIES:
         raise InputError(
-            f"the zip file has {n_entries:,} members, expected at most {_MOST_ENTRIES:,}"
+            f"the zip file has {n_entries:,} members, expected at most {MOST_ENTRIES:,}"
         )
     try:
         return Archive(zipfile.ZipFile(BytesIO(data)))

@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from miner.books.sources import cache_folder
+from miner.books.book_file import LARGEST_FILE
+from miner.books.cleaning import clean_line
+from miner.books.sources import NUMBER, cache_folder
 from miner.books.web import DownloadError, FileKind, Limits, download_file
 from miner.errors import InputError
 from miner.files import printable
@@ -26,6 +28,7 @@ _KIND = FileKind("Gutenberg's catalogue", re.compile(rb"^\W{0,3}Text#,"), b"\n")
 _LIMITS = Limits(timeout=10, retries=1)
 _NUMBER, _TYPE, _TITLE, _AUTHORS = "Text#", "Type", "Title", "Authors"
 _REQUIRED = (_NUMBER, _TYPE, _TITLE, _AUTHORS)
+_LONGEST_LINE = 2**20  # characters; a thousand times the longest of the catalogue
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -141,23 +144,26 @@ def day_of(path: Path) -> str:
 def read_catalog(path: Path) -> Iterator[CatalogEntry]:
     """Yields the entries of a catalogue, in the order of the file. Rows without a number are none.
 
+    Control characters are read as U+FFFD.
+
     Args:
         path: the file, see `find_catalog`.
 
     Raises:
         OSError: if the file cannot be read.
-        InputError: if it is no catalogue, or is damaged; names it.
+        InputError: if it is no catalogue, is damaged, or has a line of more than `_LONGEST_LINE` or
+            in all more than `LARGEST_FILE` characters; names it.
     """
     try:
         with _open(path) as file:
-            rows = csv.DictReader(file)
+            rows = csv.DictReader(_lines(file, path))
             if missing := [name for name in _REQUIRED if name not in (rows.fieldnames or ())]:
                 raise InputError(
                     f"{printable(path)}: found no column {', '.join(missing)}, "
                     f"expected Gutenberg's {CATALOG_NAME}"
                 )
             for row in rows:
-                if (row[_NUMBER] or "").isdecimal():
+                if NUMBER.fullmatch(row[_NUMBER] or ""):
                     yield _entry(row)
     except (csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(
@@ -172,16 +178,32 @@ def _open(path: Path) -> TextIO:
     return path.open(encoding="utf-8-sig", errors="replace", newline="")
 
 
+def _lines(file: TextIO, path: Path) -> Iterator[str]:
+    """The lines of a file, none of which is read whole before its length is known."""
+    left = LARGEST_FILE
+    while line := file.readline(_LONGEST_LINE + 1):
+        left -= len(line)
+        if len(line) > _LONGEST_LINE or left < 0:
+            what, limit = ("text", LARGEST_FILE) if left < 0 else ("a line", _LONGEST_LINE)
+            raise InputError(
+                f"{printable(path)}: found {what} of more than {limit:,} characters, expected "
+                f"Gutenberg's {CATALOG_NAME}"
+            )
+        yield line
+
+
 def _entry(row: dict[str, str | None]) -> CatalogEntry:
+    def line(name: str) -> str:
+        return clean_line(row.get(name) or "")
+
     def parts(name: str) -> tuple[str, ...]:
-        found = (part.strip() for part in (row.get(name) or "").split(";"))
-        return tuple(filter(None, found))
+        return tuple(filter(None, map(str.strip, line(name).split(";"))))
 
     return CatalogEntry(
         int(row[_NUMBER] or ""),
-        row[_TYPE] or "",
-        row.get("Issued") or "",
-        row[_TITLE] or "",
+        line(_TYPE),
+        line("Issued"),
+        "\n".join(map(clean_line, (row[_TITLE] or "").splitlines())),
         parts("Language"),
         parts(_AUTHORS),
         parts("Subjects"),

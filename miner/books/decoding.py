@@ -9,11 +9,9 @@ from unicodedata import normalize
 
 from bs4.dammit import EncodingDetector
 
+from miner.books.cleaning import REPLACEMENT, clean_text, limit_marks
 from miner.errors import InputError
 
-REPLACEMENT = "\ufffd"  # stands for what is no text
-# A terminal takes them for commands, even in the title of a book.
-CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 # The mark of UTF-32 begins with that of UTF-16, so it comes first.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -38,6 +36,7 @@ _READ_AS_1252 = re.compile(r"utf-?(?:8|16|32)\b.*|iso-?8859-?1|(?:iso-)?latin-?1
 # A line of Gutenberg's header, "Character set encoding: ISO-8859-2", and where it is looked for.
 _NAMED = re.compile(rb"character set encoding:\s{0,9}([\w-]{1,20})", re.IGNORECASE)
 _HEADER = 4096  # bytes
+_DECLARATIONS = 16 * 2**10  # bytes; the search for them is quadratic
 _CODE_PAGE = re.compile(r"^(?:codepage|cp|windows)-?(?=\d{3,4}$)")
 
 
@@ -80,8 +79,9 @@ def decode_book(data: bytes) -> DecodedText:
         if n_bad >= _n_beyond_ascii(text):
             text, warnings = _decode_declared(data, n_bad)
             n_bad = 0
-    text, n_controls = CONTROL.subn(REPLACEMENT, text)
-    n_bad += n_controls * len("\0".encode(encoding))
+    n_before = text.count(REPLACEMENT)
+    text = limit_marks(clean_text(text))
+    n_bad += (text.count(REPLACEMENT) - n_before) * len("\0".encode(encoding))
     if n_bad:
         warnings += (f"bytes that are no text in {encoding.upper()}: {n_bad:,}, read as U+FFFD",)
     text = text.removeprefix("\ufeff")
@@ -130,10 +130,11 @@ def _decode_declared(data: bytes, n_bad: int) -> tuple[str, tuple[str, ...]]:
         data: the bytes.
         n_bad: how many of them are not UTF-8.
     """
-    declared = EncodingDetector.find_declared_encoding(data, is_html=True) or ""
+    start = data[:_DECLARATIONS]
+    declared = EncodingDetector.find_declared_encoding(start, True, search_entire_document=True)
     if not declared and (named := _NAMED.search(data[:_HEADER])):
         declared = named[1].decode()
-    declared = _CODE_PAGE.sub("cp", declared.lower().replace("_", "-"))
+    declared = _CODE_PAGE.sub("cp", (declared or "").lower().replace("_", "-"))
     if declared and not _READ_AS_1252.fullmatch(declared):
         try:
             return data.decode(declared), ()

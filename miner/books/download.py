@@ -178,7 +178,7 @@ def download_books(
 
     Args:
         ids: the books.
-        find: gives the file of a book by its id, downloaded if need be. Its ValueError and OSError
+        find: gives the file of a book by its id, downloaded if need be. Its InputError and OSError
             become reasons.
     """
     for id in ids:

@@ -18,11 +18,12 @@ from urllib.parse import unquote
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - it has no types
 
-from miner.books.archive import Archive, MemberError
+from miner.books.archive import MOST_ENTRIES, Archive, MemberError
+from miner.books.cleaning import clean_line
 from miner.books.decoding import decode_book
-from miner.books.page import Page, count_words, read_html
+from miner.books.page import MOST_TAGS, Page, count_words, read_html
 from miner.errors import InputError
-from miner.files import printable
+from miner.files import one_line, printable
 
 CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -31,6 +32,7 @@ _HTML = ("application/xhtml+xml", "text/html", "text/x-oeb1-document")
 _FONT_METHODS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _LARGEST_LOSS = 0.2  # of the files of the spine, as of the words of a page
 _SHOWN = 3  # names in a message
+_LARGEST_XML = 8 * 2**20  # bytes; a package of as many files as a zip file may have is a third
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ def read_epub(archive: Archive) -> Page:
 
     Raises:
         InputError: if a package, its spine or more than a fifth of the files in it are missing,
-            damaged or encrypted; if a path leads out of the EPUB; or if it is too large.
+            damaged or encrypted; if a path leads out of the EPUB; or if it is too large: more
+            tags than `MOST_TAGS`, or more references in its spine than a zip file has members.
     """
     package = _read_package(archive)
     encrypted = _encrypted_paths(archive)
@@ -70,12 +73,16 @@ def read_epub(archive: Archive) -> Page:
         [], package.title, package.language, Counter(), (), 0, package.rights, package.author
     )
     lost: list[str] = []
+    warnings: list[str] = []
+    n_tags = 0
     for path in package.spine:
         try:
             data = archive.read(path)
         except MemberError as error:
             lost.append(str(error))
             continue
+        if (n_tags := n_tags + data.count(b"<")) > MOST_TAGS:
+            raise InputError(f"the EPUB has more than {MOST_TAGS:,} tags, expected a book")
         try:
             page = read_html(decode_book(data), names)
         except InputError as error:
@@ -86,7 +93,7 @@ def read_epub(archive: Archive) -> Page:
             continue
         whole.text_blocks += page.text_blocks
         whole.drops += page.drops
-        whole.warnings += tuple(f"{printable(path)}: {line}" for line in page.warnings)
+        warnings += (f"{printable(path)}: {line}" for line in page.warnings)
         whole.n_lost += page.n_lost
         whole.language = whole.language or page.language
     if lost:
@@ -96,7 +103,8 @@ def read_epub(archive: Archive) -> Page:
                 f"the EPUB lacks {len(lost)} of the {len(package.spine)} files of its spine "
                 f"({shown}), expected at most a fifth"
             )
-        whole.warnings += (f"files of the spine that cannot be read: {len(lost)} ({shown})",)
+        warnings.append(f"files of the spine that cannot be read: {len(lost)} ({shown})")
+    whole.warnings = tuple(warnings)
     return whole
 
 
@@ -108,9 +116,14 @@ def _read_package(archive: Archive) -> _Package:
     package = _read_xml(archive, path)
     folder = posixpath.dirname(path)
     items = {str(item.get("id")): item for item in _all(package, "item")}
-    spine: list[str] = []
+    spine: dict[str, None] = {}  # a set in order
     navigation: set[str] = set()
-    for reference in _all(package, "itemref"):
+    for n, reference in enumerate(_all(package, "itemref"), 1):
+        if n > MOST_ENTRIES:
+            raise InputError(
+                f"{printable(path)}: the spine has more than {MOST_ENTRIES:,} references, "
+                "expected each file once"
+            )
         item = items.get(str(reference.get("idref")))
         if item is None:
             name = printable(str(reference.get("idref")))
@@ -118,8 +131,7 @@ def _read_package(archive: Archive) -> _Package:
         if str(item.get("media-type")).lower() not in _HTML:
             continue  # a picture; what it holds is no text
         found = _resolve(folder, str(item.get("href") or ""), archive)
-        if found not in spine:
-            spine.append(found)
+        spine[found] = None
         if "nav" in str(item.get("properties") or "").split():
             navigation.add(found)
     if not spine:
@@ -163,11 +175,11 @@ def _read_xml(archive: Archive, name: str) -> etree._Element:
     # Nothing outside of the file is read for it, and no entity grows.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
     try:
-        root = etree.fromstring(archive.read(name), parser)
+        root = etree.fromstring(archive.read(name, _LARGEST_XML), parser)
     except MemberError as error:
         raise InputError(f"the EPUB has no package: {error}") from error
     except etree.XMLSyntaxError as error:
-        raise InputError(f"{printable(name)} is not XML: {error}") from error
+        raise InputError(f"{printable(name)} is not XML: {one_line(str(error))}") from error
     if root is None:
         raise InputError(f"{printable(name)} is not XML, expected a file of an EPUB")
     return root
@@ -180,5 +192,6 @@ def _all(root: etree._Element, name: str) -> Iterator[etree._Element]:
 
 def _texts(root: etree._Element, name: str) -> Iterator[str]:
     for element in _all(root, name):
-        if text := " ".join("".join(element.itertext()).split()):
+        # Not the text of elements in it, which would count once for each around it.
+        if text := clean_line("".join(element.xpath("text()"))):
             yield text

@@ -20,7 +20,8 @@ from urllib.parse import unquote
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, Tag
 
-from miner.books.decoding import CONTROL, REPLACEMENT, DecodedText
+from miner.books.cleaning import clean_line
+from miner.books.decoding import DecodedText
 from miner.errors import InputError
 
 # Stands for a <br> or the end of a line of verse until white space is normalized; private use.
@@ -75,7 +76,7 @@ _BREAKS = re.compile(rf"{BREAK}(?: ?{BREAK})+")  # the white line between two pa
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 _LONGEST_PAGE_NUMBER = 20  # characters, brackets included: "[Pg lxxxviii]"
 # Limits on what is parsed: memory grows with the tags, and the stack with their depth.
-_MOST_TAGS = 1_500_000
+MOST_TAGS = 1_500_000
 _DEEPEST = 300
 # The words beside the tags are counted roughly: in whole files of Gutenberg they are up to 0.12%
 # more than those that are read. From this share and this number on, some were lost.
@@ -164,14 +165,14 @@ def read_html(decoded: DecodedText, files: Container[str] = ()) -> Page:
 
     Raises:
         InputError: if the text holds no HTML element of a text page; if there are more than
-            `_MOST_TAGS` tags, or elements within more than `_DEEPEST` others.
+            `MOST_TAGS` tags, or elements within more than `_DEEPEST` others.
     """
     text = decoded.text
     if not _BLOCK_TAG.search(text):
         start = " ".join(text[:40].split())
         raise InputError(f"the file is not HTML: it starts {start!r}, expected tags such as <p>")
-    if (n_tags := text.count("<")) > _MOST_TAGS:
-        raise InputError(f"the file has {n_tags:,} tags, expected a book of at most {_MOST_TAGS:,}")
+    if (n_tags := text.count("<")) > MOST_TAGS:
+        raise InputError(f"the file has {n_tags:,} tags, expected a book of at most {MOST_TAGS:,}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
         # Encoded again: lxml reads bytes faster, and this way it ignores a wrong declaration.
@@ -186,8 +187,10 @@ def read_html(decoded: DecodedText, files: Container[str] = ()) -> Page:
         lost = f"words lost in a tag, a comment or an element that is not closed: about {n_lost:,}"
         return Page(
             text_blocks=walk.text_blocks,
-            title=_single_spaced(title.get_text()) if title else "",
-            language=str(html.get("lang") or html.get("xml:lang") or "") if html else "",
+            title=clean_line(title.get_text()) if title else "",
+            language=clean_line(str(html.get("lang") or html.get("xml:lang") or ""))
+            if html
+            else "",
             drops=walk.drops,
             warnings=decoded.warnings + (lost,) * bool(n_lost),
             n_lost=n_lost,
@@ -200,7 +203,7 @@ def read_html(decoded: DecodedText, files: Container[str] = ()) -> Page:
 def _find_rights(soup: BeautifulSoup) -> str:
     """What the elements <meta> say of the rights, by any of the names that Gutenberg gives them."""
     found = (
-        _single_spaced(str(meta.get("content") or ""))
+        clean_line(str(meta.get("content") or ""))
         for meta in (soup.head or soup).find_all("meta")
         if _RIGHTS_NAME.fullmatch(str(meta.get("name") or ""))
     )
@@ -421,7 +424,7 @@ def divide_text(
         text = _GAP_IN_WORD.sub("", text).replace(_CAP, "")
     if not text.isascii():
         text = _INVISIBLE.sub("", text)
-    text = _single_spaced(text)
+    text = clean_line(text)
     share = min(n_linked / len(text), 1.0) if text else 0.0
     if text and BREAK not in text:
         pieces = [text]
@@ -438,12 +441,6 @@ def divide_text(
         clean = " ".join(note.replace(BREAK, " ").split())
         found.append(TextBlock(clean, 0, region, tag, 0.0, False, False))
     return found
-
-
-def _single_spaced(text: str) -> str:
-    """The text with single spaces, and U+FFFD in the place of each control character ("&#27;")."""
-    text = " ".join(text.split())
-    return text if text.isprintable() else CONTROL.sub(REPLACEMENT, text)
 
 
 def _region(tag: Tag, name: str, region: str) -> str:

@@ -33,6 +33,7 @@ _LONGEST_CHUNK = 60  # lines; in more, paragraphs end at short lines
 _LONGEST_HEADING = 120
 _LONGEST_NOTE_TITLE = 60
 _LONGEST_CHAPTER_HEADING = 400
+_LINES_OF_A_LABEL = 5  # at the start of a bracket, among which its label is
 _LONGEST_BRACKET = 60  # chunks in which the end of a bracket is sought
 _LONGEST_CONTENTS = 500  # chunks
 _HEADINGS_OF_A_CHAPTER = 6  # chunks above the first prose among which its chapter begins
@@ -153,12 +154,13 @@ def _lines(text: str) -> list[str]:
     """The lines of a text, less the indent that most of them have."""
     if "\r" in text:
         text = re.sub(r"\r+\n", "\n", text).replace("\r", "\n")
+    text = text.replace("\f", "\n\n")
     n_lines = text.count("\n") + 1
     if n_lines > _MOST_LINES:
         raise InputError(
             f"the file has {n_lines:,} lines, expected a book of at most {_MOST_LINES:,}"
         )
-    lines = [line.expandtabs().rstrip() for line in text.replace("\f", "\n\n").split("\n")]
+    lines = [line.expandtabs().rstrip() for line in text.split("\n")]
     indents = Counter(_indent(line) for line in lines if line)
     indent, n = max(indents.items(), key=lambda item: item[1], default=(0, 0))
     n_less = sum(n for found, n in indents.items() if found < indent)
@@ -275,18 +277,11 @@ def _with_brackets(chunks: Iterable[_Chunk]) -> list[_Chunk]:
     waiting = list(reversed(list(chunks)))
     done: list[_Chunk] = []
     while waiting:
-        chunk = waiting.pop()
-        done.append(chunk)
-        text = chunk.words
-        if chunk.region or not (region := _bracket_region(text)):
-            continue
-        chunk.region = region
-        if _NUMBERED_NOTE.match(text):
-            continue
-        depth = _depth(text)
+        pieces, depth = _cut_after_brackets(waiting.pop())
+        done += pieces
         if depth <= 0:
-            waiting += _cut_after_bracket(chunk)
             continue
+        region = pieces[-1].region
         for n, later in enumerate(waiting[: -_LONGEST_BRACKET - 1 : -1], 1):
             depth += _depth(later.words)
             if depth <= 0:
@@ -308,15 +303,34 @@ def _depth(text: str) -> int:
     return text.count("[") - text.count("]")
 
 
-def _cut_after_bracket(chunk: _Chunk) -> list[_Chunk]:
-    """Ends a chunk where its first bracket closes, and returns what follows, as one or none."""
-    depths = accumulate(map(_depth, chunk.lines))
-    last = next((n for n, depth in enumerate(depths) if depth <= 0), len(chunk.lines) - 1)
-    line = chunk.lines[last]
-    cut = line.rfind("]") + 1
-    rest = [part for part in (line[cut:].lstrip(), *chunk.lines[last + 1 :]) if part]
-    chunk.lines = [*chunk.lines[:last], line[:cut]]
-    return [_Chunk(rest, 0)] if rest else []
+def _cut_after_brackets(chunk: _Chunk) -> tuple[list[_Chunk], int]:
+    """Cuts a chunk after each picture or note in brackets with which it, or its rest, begins.
+
+    Returns:
+        The pieces, and how many brackets are still open in the last, if it is a picture or a note.
+    """
+    pieces: list[_Chunk] = []
+    rest, lines = chunk, chunk.lines
+    if chunk.region or not lines[0].lstrip().startswith("["):
+        return [chunk], 0
+    depth = sum(map(_depth, lines))
+    start = 0
+    while start < len(lines):
+        text = " ".join(line.strip() for line in lines[start : start + _LINES_OF_A_LABEL])
+        region = _bracket_region(text)
+        if not region or depth > 0 or _NUMBERED_NOTE.match(text):
+            pieces.append(replace(rest, lines=lines[start:], region=region))
+            return pieces, depth if region and not _NUMBERED_NOTE.match(text) else 0
+        depths = accumulate(_depth(lines[n]) for n in range(start, len(lines)))
+        last = next(n for n, open in enumerate(depths, start) if open <= 0)
+        cut = lines[last].rfind("]") + 1
+        piece = [*lines[start:last], lines[last][:cut]]
+        pieces.append(replace(rest, lines=piece, region=region))
+        depth -= sum(map(_depth, piece))
+        lines[last] = lines[last][cut:].lstrip()
+        start = last if lines[last] else last + 1
+        rest = _Chunk([], 0)
+    return pieces, 0
 
 
 def _mark_contents(chunks: list[_Chunk], layout: _Layout) -> None:

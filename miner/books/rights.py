@@ -34,7 +34,7 @@ _SAID = re.compile(
 )
 _DECLARED = re.compile(r"Copyrighted\b[^.]*", re.IGNORECASE)
 _NOTICE = re.compile(
-    r"^\W*(Copyright\s*(?:\(C\)|©|(?=\d{4}\b))[^\n]{3,80})", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]*(Copyright\s*(?:\(C\)|©|(?=\d{4}\b))[^\n]{3,80})", re.IGNORECASE | re.MULTILINE
 )
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 # A header that repeats the notice of an older printing says nothing: in the United States the

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from miner.books.cleaning import limit_marks
+
 _WORD, _APOSTROPHE = re.compile(r"\w+"), re.compile("['’‘]")
 
 
@@ -28,5 +30,5 @@ def drop_accents(text: str) -> str:
     """
     if text.isascii():
         return text
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = unicodedata.normalize("NFKD", limit_marks(text))
     return "".join(char for char in decomposed if not unicodedata.combining(char))

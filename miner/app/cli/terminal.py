@@ -293,7 +293,9 @@ def show(shown: Iterable[Shown]) -> None:
 def show_warnings(name: str, warnings: Iterable[str]) -> None:
     """Prints what is doubtful in a book to stderr, one line each."""
     for warning in warnings:
-        click.echo(f"{click.style('warning', fg='yellow')}: {name}: {warning}", err=True)
+        click.echo(
+            f"{click.style('warning', fg='yellow')}: {one_line(f'{name}: {warning}')}", err=True
+        )
 
 
 def show_json(record: object) -> None:
