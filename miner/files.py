@@ -212,7 +212,7 @@ def refuse_existing(path: Path, force: bool) -> None:
     if path.is_dir() and not any(path.iterdir()):
         return
     raise InputError(
-        f"{printable(path)}: exists already, expected a new name (or --force to replace it)"
+        f"{printable(path)}: exists already, expected a new name (or `force=True` to replace it)"
     )
 
 
@@ -238,7 +238,7 @@ def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any
             key, found, expected = f"{key} {part}", found.get(part), expected.get(part)
         raise InputError(
             f"{printable(place)}: found a run with {key} {found}, expected {expected} "
-            "to resume it; --force starts again"
+            "to resume it; `force=True` starts again"
         )
 
 

@@ -108,8 +108,8 @@ def begin_state(out: Path, name: str, record: Mapping[str, Any], resume: bool, f
     if path.is_file() and not force:
         if not resume:
             raise InputError(
-                f"{printable(state)}: exists already, expected --resume to go on with the "
-                "interrupted training, or --force to begin anew"
+                f"{printable(state)}: exists already, expected `resume=True` to go on with "
+                "the interrupted training, or `force=True` to begin anew"
             )
         was = parse_json(read_text(path), printable(path), "the record of a training")
         refuse_another(state, was, record)

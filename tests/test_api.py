@@ -328,7 +328,7 @@ def test_an_error_in_the_loop_says_what_is_kept(tmp_path):
         with miner.mine_corpus(FEW, out, tagger="gap") as run:
             for _ in run:
                 raise ZeroDivisionError
-    assert error.value.__notes__ == [f"1 book is kept in {out}.partial, --resume continues"]
+    assert error.value.__notes__ == [f"1 book is kept in {out}.partial, `resume=True` continues"]
 
 
 def test_a_folder_that_exists_is_refused_before_any_work(tmp_path):

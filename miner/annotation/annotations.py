@@ -199,7 +199,7 @@ def refuse_no_annotations(folder: Path) -> None:
         raise InputError(
             f"{folder}: found no annotations, expected a folder with {BOOKS}; the package comes "
             f"without, so get its source ({how_to_get_source()}), and name the folder {FOLDER} in "
-            "it with --gold or MINER_ANNOTATIONS"
+            "it with `gold=` or MINER_ANNOTATIONS"
         )
 
 

@@ -124,6 +124,6 @@ class Allowance:
         return (
             f"asked {host} for {len(times)} books in 24 hours, expected at most "
             f"{self.books_a_day}, which is what its terms of use allow; wait "
-            f"{minutes // 60} h {minutes % 60:02} min, or give a mirror (--mirror or MINER_MIRROR, "
-            f"for example {A_MIRROR}), or copy the books with rsync and give --books"
+            f"{minutes // 60} h {minutes % 60:02} min, or give a mirror (`mirror=` or "
+            f"MINER_MIRROR, for example {A_MIRROR}), or copy the books with rsync and give `books=`"
         )

@@ -183,7 +183,7 @@ def read_facts(mined: ShardFolder, shard: str) -> BookFacts:
 
 
 def _read(path: Path) -> bytes:
-    return take_kept(path, "the words of a language; --resume counts them again")
+    return take_kept(path, "the words of a language; `resume=True` counts them again")
 
 
 def grouped(books: Iterable[MinedSource], n: int) -> list[tuple[MinedSource, ...]]:

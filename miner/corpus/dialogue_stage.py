@@ -44,7 +44,7 @@ class DialogueFilter:
         Raises:
             InputError: if it is not as it was written.
         """
-        shard = self.mined.take(book.shard, "a mined book; --resume mines it again")
+        shard = self.mined.take(book.shard, "a mined book; `resume=True` mines it again")
         result = shard.result(self.options)
         assert isinstance(result, MinedBook)  # sources that were set aside do not come so far
         is_kept_out = None
@@ -192,7 +192,7 @@ def read_signatures(path: Path) -> Signatures:
     Raises:
         InputError: if the file is not as it was written.
     """
-    expected = "the signatures of a book; --resume makes them again"
+    expected = "the signatures of a book; `resume=True` makes them again"
     return Signatures.from_bytes(take_kept(path, expected))
 
 

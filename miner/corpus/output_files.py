@@ -160,7 +160,7 @@ class FileWriter:
 
     def _rows(self, names: Iterable[str]) -> Iterator[BookRows]:
         for name in names:
-            expected = "the dialogues of a book; --resume makes them again"
+            expected = "the dialogues of a book; `resume=True` makes them again"
             yield self.kept.take(name, expected).rows
 
 

@@ -103,7 +103,7 @@ class ShardFolder:
         Raises:
             InputError: if they are not there or are not as they were written.
         """
-        expected = "the facts of a mined book; --resume mines it again"
+        expected = "the facts of a mined book; `resume=True` mines it again"
         return take_kept(self._facts_file(name), expected)
 
     def _facts_file(self, name: str) -> Path:

@@ -96,7 +96,7 @@ class OutputFolder:
         if has_files and not _is_output(path):
             raise InputError(
                 f"{path}: found files but no {RUN_RECORD} of an earlier run, "
-                "expected a new name: --force replaces the output of `mine` and `build` only"
+                "expected a new name: `force=True` replaces the output of `mine` and `build` only"
             )
         if other := self._other_file():
             raise InputError(
@@ -106,8 +106,8 @@ class OutputFolder:
             if (self._work / _LOCK).exists():
                 self._locked().release()  # refuses a run that goes on still
             raise InputError(
-                f"{self._work}: found an interrupted run, expected --resume to continue it or "
-                "--force to start again"
+                f"{self._work}: found an interrupted run, expected `resume=True` to continue it or "
+                "`force=True` to start again"
             )
         self.shards = ShardFolder(self._work / _SHARDS, path)
         self._is_ours = False  # the working folder, which may be removed
@@ -226,7 +226,7 @@ class OutputFolder:
     def _books(self, names: Sequence[str]) -> Iterator[BookRows]:
         """The rows of each book that was not set aside."""
         for name in names:
-            shard = self.shards.take(name, "the finished book; --resume mines it again")
+            shard = self.shards.take(name, "the finished book; `resume=True` mines it again")
             if shard.rows:
                 yield shard.rows
 
@@ -256,7 +256,7 @@ class OutputFolder:
         if not self._n_kept:
             return "nothing was written"
         books = "book is" if self._n_kept == 1 else "books are"
-        return f"{self._n_kept} {books} kept in {self._work}, --resume continues"
+        return f"{self._n_kept} {books} kept in {self._work}, `resume=True` continues"
 
     def _clear(self) -> None:
         """Removes the working folder, unless books are kept in it."""

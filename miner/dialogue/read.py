@@ -55,7 +55,7 @@ def parse_spans(
     if not quotes and (found := find_foreign_language(book)):
         raise InputError(
             f"found {found:.40}, expected one of {', '.join(LANGUAGES)}; "
-            "name its quotation marks (--quotes) to mine it all the same"
+            "name its quotation marks (`quotes=`) to mine it all the same"
         )
     typography = infer_typography(book)
     if quotes:

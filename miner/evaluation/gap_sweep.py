@@ -73,7 +73,7 @@ def sweep_gaps(
     if test and not on_test:
         raise InputError(
             f"found {len(test)} books of test, expected books to choose on: a gap that is chosen "
-            "on test makes its scores there worthless (--on-test allows it)"
+            "on test makes its scores there worthless (`on_test=True` allows it)"
         )
     opened, coverage = read_editions_at_hand(books, read)
     gold = [edition.located.tagged() for edition in opened]

@@ -43,9 +43,9 @@ class Decoding:
             InputError: if `top_p` is not above 0 and at most 1, or the temperature is not above 0.
         """
         if not 0 < self.top_p <= 1:
-            raise InputError(f"found --top-p {self.top_p}, expected more than 0 and at most 1")
+            raise InputError(f"found `top_p={self.top_p}`, expected more than 0 and at most 1")
         if not self.temperature > 0:
-            raise InputError(f"found --temperature {self.temperature}, expected more than 0")
+            raise InputError(f"found `temperature={self.temperature}`, expected more than 0")
 
     def describe(self) -> str:
         """What draws an answer, in a few words ("nucleus 0.9 at temperature 0.7")."""

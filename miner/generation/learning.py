@@ -119,7 +119,7 @@ def learn(beginning: Beginning, learning: Learning) -> list[Step]:
 def _damaged(state: Path, error: Exception) -> InputError:
     return InputError(
         f"{printable(state)}: cannot be read ({reason_of(error)}), expected the state of a "
-        "training; --force begins anew"
+        "training; `force=True` begins anew"
     )
 
 
@@ -212,7 +212,7 @@ class _Curve(TrainerCallback):
         for found in (step.loss, validation):
             if found is not None and not isfinite(found):
                 raise InputError(
-                    f"--rate {learning.options.rate}: found a loss of {found} after {n:,} pairs, "
+                    f"`rate={learning.options.rate}`: found a loss of {found} after {n:,} pairs, "
                     "expected a smaller rate"
                 )
         self.steps.append(step)

@@ -149,7 +149,7 @@ def train_tokenizer(texts: Sequence[str], n_tokens: int, lowercase: bool) -> Any
 
     least = 256 + len(MARKERS)
     if n_tokens < least:
-        raise InputError(f"found --vocabulary {n_tokens}, expected at least {least}")
+        raise InputError(f"found `vocabulary={n_tokens}`, expected at least {least}")
     plain = Tokenizer(models.BPE())
     if lowercase:
         plain.normalizer = normalizers.Lowercase()  # pyright: ignore
@@ -181,7 +181,8 @@ def read_lowercase(tokenizer: PreTrainedTokenizerBase) -> None:
     backend: Any = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise InputError(
-            "--lowercase: found a tokenizer that cannot be changed, expected a training without it"
+            "`lowercase=True`: found a tokenizer that cannot be changed, expected a training "
+            "without it"
         )
     own = [backend.normalizer] if backend.normalizer else []
     backend.normalizer = normalizers.Sequence([normalizers.Lowercase(), *own])

@@ -103,8 +103,8 @@ def train_model(
     except BaseException as error:
         if not any(learning.state.glob("checkpoints/*")):
             shutil.rmtree(state)  # nothing is lost by a new beginning
-        elif not isinstance(error, InputError):  # which --resume would find again
-            error.add_note(f"what is done is kept in {printable(state)}, --resume continues")
+        elif not isinstance(error, InputError):  # which a resumed run would find again
+            error.add_note(f"what is done is kept in {printable(state)}, `resume=True` continues")
         raise
     speed = steps[-1].n_tokens / steps[-1].seconds
     record |= {

@@ -82,9 +82,9 @@ class NetworkRun:
 
     def __post_init__(self) -> None:
         if not self.out and not self.prepare:
-            raise InputError("found neither --out nor --prepare, expected a file to write")
+            raise InputError("found neither `out=` nor `prepare=`, expected a file to write")
         if self.examples and self.prepare:
-            raise InputError("found --examples with --prepare, expected one of them")
+            raise InputError("found `examples=` with `prepare=`, expected one of them")
 
 
 def train_network(

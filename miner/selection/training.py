@@ -99,7 +99,7 @@ def train_method(
         kind.train(training, made)
     except BaseException as error:
         if any(training.state.iterdir()):
-            error.add_note(f"what is done is kept in {printable(state)}, --resume continues")
+            error.add_note(f"what is done is kept in {printable(state)}, `resume=True` continues")
         else:  # nothing is lost by a new beginning
             shutil.rmtree(state)
         raise

@@ -233,7 +233,9 @@ def test_without_annotations_the_error_says_how_to_get_them(tmp_path, monkeypatc
             lambda name, record=record: SimpleNamespace(read_text=lambda _: json.dumps(record)),
         )
         for read in (read_annotations, partial(read_split, split="all")):
-            with pytest.raises(ValueError, match=wanted + ".*--gold or MINER_ANNOTATIONS$") as told:
+            with pytest.raises(
+                ValueError, match=wanted + ".*`gold=` or MINER_ANNOTATIONS$"
+            ) as told:
                 read(gone)
             assert re.match(wanted, str(told.value))[1] == source
 

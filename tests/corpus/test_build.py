@@ -245,7 +245,7 @@ def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_pat
     process.communicate()
     assert not again.exists() or digests(again) == digests(out)
     with (
-        pytest.raises(ValueError, match="--resume")
+        pytest.raises(ValueError, match="`resume=True`")
         if not again.exists()
         else pytest.raises(ValueError, match="exists")
     ):

@@ -143,7 +143,7 @@ def test_a_book_is_kept_before_the_next_one_is_tagged(checkpoint, tmp_path):
             executor=HereExecutor(),
             on_progress=interrupt_in_the_second,
         ).finish()
-    kept = f"1 book is kept in {tmp_path / 'out.partial'}, --resume continues"
+    kept = f"1 book is kept in {tmp_path / 'out.partial'}, `resume=True` continues"
     assert error.value.__notes__ == [kept]
 
 

@@ -22,7 +22,7 @@ def test_marks_may_be_given_instead_of_inferred():
 def test_a_book_in_a_language_without_a_file_is_refused_unless_its_marks_are_named():
     speech = "„Kde je loď?“ zeptala se žena s husami, když stála na břehu a nikdo na ni nečekal."
     page = f"<html lang='cs'><body><p>{speech}</p></body></html>".encode()
-    with pytest.raises(ValueError, match=r"^found Czech, expected one of ca, da, de, .*--quotes"):
+    with pytest.raises(ValueError, match=r"^found Czech, expected one of ca, da, de, .*`quotes=`"):
         parse_spans(page, "7")
     found = parse_spans(page, "7", ["low-high"])
     assert [span.text for span in found.spans if span.is_utterance] == ["„Kde je loď?“"]

@@ -65,7 +65,7 @@ def test_a_text_with_the_letters_of_a_marker_has_no_marker(tokens):
 
 
 def test_a_vocabulary_without_room_for_the_bytes_is_refused():
-    with pytest.raises(ValueError, match="found --vocabulary 200, expected at least 260"):
+    with pytest.raises(ValueError, match="found `vocabulary=200`, expected at least 260"):
         train_tokenizer(TEXTS, 200, lowercase=True)
 
 

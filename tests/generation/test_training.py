@@ -109,9 +109,9 @@ def test_an_interrupted_training_comes_to_the_same_weights(tmp_path, at):
 
     with pytest.raises(Stopped) as error:
         train(tmp_path / "m", progress=stop, **given)
-    assert "--resume continues" in error.value.__notes__[0]
+    assert "`resume=True` continues" in error.value.__notes__[0]
     assert not (tmp_path / "m").exists()
-    with pytest.raises(ValueError, match="exists already, expected --resume to go on"):
+    with pytest.raises(ValueError, match="exists already, expected `resume=True` to go on"):
         train(tmp_path / "m", **given)
     with pytest.raises(ValueError, match="found a run with seed 3, expected 4"):
         train(tmp_path / "m", seed=4, resume=True, **given)
@@ -239,7 +239,7 @@ def test_lowercase_is_the_choice_of_a_pretrained_model(tmp_path):
     trained = train(tmp_path / "m", "pretrained", model=str(gpt2), epochs=1, lowercase=True)
     row = load_model(trained.folder).tokens.encode_contexts([("KETTLE",)])[0][0]
     assert trained.tokens.tokenizer.decode(row[1:-1]) == "kettle"
-    with pytest.raises(ValueError, match="--lowercase: found .*m, whose tokens stay as they are"):
+    with pytest.raises(ValueError, match="`lowercase=True`: found .*m, whose tokens stay"):
         train(tmp_path / "n", "pretrained", model=str(tmp_path / "m"), lowercase=True)
 
 
@@ -305,14 +305,14 @@ def test_operations_are_counted_by_hand(learned):
 
 
 def test_what_cannot_be_trained_is_refused(tmp_path, learned):
-    with pytest.raises(ValueError, match="pretrained: found no --model, expected a folder or"):
+    with pytest.raises(ValueError, match="pretrained: found no `model=`, expected a folder or"):
         train(tmp_path / "m", "pretrained")
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="empty: found no model .*expected a folder of a decoder"):
         train(tmp_path / "m", "pretrained", model=str(tmp_path / "empty"))
     with pytest.raises(ValueError, match="no folder.*: found no model .there is no such folder."):
         train(tmp_path / "m", "pretrained", model="no folder/at all")
-    with pytest.raises(ValueError, match="--hidden 30 and --heads 4, expected an even number"):
+    with pytest.raises(ValueError, match="`hidden=30` and `heads=4`, expected an even number"):
         train(tmp_path / "m", hidden=30, heads=4)
     with pytest.raises(ValueError, match=r"found 2 books of the training \(a0, a1\)"):
         train(tmp_path / "m", validation=pairs(2, 1))
@@ -322,7 +322,7 @@ def test_what_cannot_be_trained_is_refused(tmp_path, learned):
         find_kind("oracle")
     with pytest.raises(ValueError, match="exists already"):
         train(learned.folder)
-    with pytest.raises(ValueError, match="--rate 1000000.0: found a loss of .* a smaller rate"):
+    with pytest.raises(ValueError, match="`rate=1000000.0`: found a loss of .* a smaller rate"):
         train(tmp_path / "m", rate=1e6, clip=1e9)
     for name, value in {"rate": 0.0, "clip": -1.0, "warmup": 1.0, "smoothing": 2.0,
                         "dropout": 1.0}.items():  # fmt: skip
@@ -350,9 +350,9 @@ def test_a_loss_without_a_power_has_an_infinite_perplexity():
 
 
 def test_decoding_refuses_what_draws_nothing():
-    with pytest.raises(ValueError, match="found --top-p 0, expected more than 0 and at most 1"):
+    with pytest.raises(ValueError, match="found `top_p=0`, expected more than 0 and at most 1"):
         Decoding(top_p=0)
-    with pytest.raises(ValueError, match="found --temperature 0, expected more than 0"):
+    with pytest.raises(ValueError, match="found `temperature=0`, expected more than 0"):
         Decoding(temperature=0)
     assert Decoding().describe() == "nucleus 0.9 at temperature 0.7"
     assert set(asdict(Decoding())) == {"decoding", "top_p", "temperature", "beams", "longest"}

@@ -62,7 +62,7 @@ def test_the_lowest_layers_of_any_encoder_are_kept(kind):
         ({"encoder_layers": 9}, "found 9 layers to keep, expected at most 2, the encoder's"),
         ({"frozen_layers": 9}, "found 9 layers to freeze, expected at most 2, the encoder's"),
         ({"window": 1024}, "found a window of 1024 tokens, expected at most 512, the encoder's"),
-        ({"kind": "modernbert", "masked": 0.1}, "found no mask token, expected one for --masked"),
+        ({"kind": "modernbert", "masked": 0.1}, "found no mask token, expected one for `masked=`"),
     ],
 )
 def test_an_encoder_that_does_not_fit_is_refused(given, message):

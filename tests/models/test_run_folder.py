@@ -123,12 +123,12 @@ def test_a_damaged_state_is_refused(interrupted):
     with pytest.raises(ValueError) as error:
         resume_run(interrupted, record_of())
     assert str(error.value).startswith(f"{interrupted / 'state.pt'}: cannot be read (")
-    assert str(error.value).endswith("); --force starts again")
+    assert str(error.value).endswith("); `force=True` starts again")
 
 
 def test_a_state_of_an_older_version_is_refused(interrupted):
     torch.save({"epoch": 1}, interrupted / "state.pt")
-    with pytest.raises(ValueError, match="found a state of an older version; --force starts again"):
+    with pytest.raises(ValueError, match="a state of an older version; `force=True` starts again"):
         resume_run(interrupted, record_of())
 
 

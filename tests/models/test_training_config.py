@@ -73,12 +73,12 @@ def test_the_folder_of_books_comes_from_the_environment(monkeypatch, tmp_path):
     [
         (
             {"structure_epochs": 0},
-            "found --structure-epochs 0, expected 1 or more, or --no-features",
+            "found `structure_epochs=0`, expected 1 or more, or `features=False`",
         ),
-        ({"epochs": 0}, "found --epochs 0, expected 1 or more, or --initialize-from"),
+        ({"epochs": 0}, "found `epochs=0`, expected 1 or more, or `initialize_from=`"),
         (
             {"augment": 0.5, "frozen": True},
-            "found --augment with --frozen, whose vectors are computed once: expected 0",
+            "found `augment=` with `frozen=True`, whose vectors are computed once: expected 0",
         ),
     ],
 )

@@ -99,5 +99,5 @@ def test_books_move_from_train_to_dev(two):
 
 
 def test_the_chapters_of_an_epoch_need_a_balance():
-    with pytest.raises(ValueError, match="found --epoch-chapters without --balance"):
+    with pytest.raises(ValueError, match="found `epoch_chapters=` without `balance=`"):
         TrainingConfig(epoch_chapters=3)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.errors import name_options
 from miner.app.cli.options import (
     PATH,
     STDOUT,
@@ -147,7 +148,7 @@ def command(
         unknown = f"{len(unused):,} book{'' if len(unused) == 1 else 's'}"
         click.echo(f"the list of splits has {unknown} that the corpus lacks", err=True)
     for item in built.set_aside[:_MOST_SHOWN]:
-        why = one_line(f"{item.name}: {item.why}")
+        why = name_options(one_line(f"{item.name}: {item.why}"))
         click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
     if (n_more := len(built.set_aside) - _MOST_SHOWN) > 0:
         click.echo(f"{n_more:,} more are set aside; {out / RUN_RECORD} names them", err=True)

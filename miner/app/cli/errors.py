@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import signal
 import traceback
 from typing import IO, Any
@@ -13,6 +14,7 @@ from miner.errors import InputError
 from miner.files import one_line
 
 _DEBUG = f"{__name__}.debug"
+_ARGUMENT = re.compile(r"`(\w+)=([^`]*)`")
 
 
 class Failure(click.ClickException):
@@ -103,4 +105,19 @@ def line_of(error: BaseException) -> str:
     elif isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         line = f"{place}{error.strerror or error}"
-    return one_line("; ".join([line, *getattr(error, "__notes__", ())]))
+    return name_options(one_line("; ".join([line, *getattr(error, "__notes__", ())])))
+
+
+def name_options(message: str) -> str:
+    """The message of the library with options of the command line for its arguments.
+
+    "`resume=True`" becomes "--resume", "`features=False`" "--no-features", "`out=`" "--out", and
+    "`top_p=2`" "--top-p 2".
+    """
+
+    def option(argument: re.Match[str]) -> str:
+        name, value = argument[1].replace("_", "-"), argument[2]
+        flag = f"--no-{name}" if value == "False" else f"--{name}"
+        return flag if value in ("", "True", "False") else f"{flag} {value}"
+
+    return _ARGUMENT.sub(option, message)

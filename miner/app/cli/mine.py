@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from miner.app.cli.errors import name_options
 from miner.app.cli.options import (
     PATH,
     STDOUT,
@@ -219,7 +220,7 @@ def command(
         for entry in run.entries:
             show_warnings(entry["file"], entry["warnings"])
     for item in run.set_aside:
-        why = one_line(f"{item.name}: {item.why}")
+        why = name_options(one_line(f"{item.name}: {item.why}"))
         click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
     if run.set_aside:
         raise SystemExit(1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from miner.app.cli.errors import line_of
+from miner.app.cli.errors import line_of, name_options
 from miner.files import one_line, writing
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ class _LogFile(logging.FileHandler):
         self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
 
     def format(self, record: logging.LogRecord) -> str:
-        return one_line(super().format(record))
+        return name_options(one_line(super().format(record)))
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Raises the error of the block in which `emit` calls this."""

@@ -54,7 +54,7 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
     """
     if not options.model:
         raise InputError(
-            "pretrained: found no --model, expected a folder or a name on the Hugging Face Hub"
+            "pretrained: found no `model=`, expected a folder or a name on the Hugging Face Hub"
         )
     folder = Path(options.model).expanduser()
     trained_on: tuple[str, ...] = ()
@@ -62,8 +62,8 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
     if (folder / RECORD).is_file():
         if options.lowercase:
             raise InputError(
-                f"--lowercase: found {printable(folder)}, whose tokens stay as they are, expected "
-                "a model that was not trained here"
+                f"`lowercase=True`: found {printable(folder)}, whose tokens stay as they are, "
+                "expected a model that was not trained here"
             )
         trained = load_model(folder)
         model, tokenizer = trained.model, trained.tokens.tokenizer
@@ -79,7 +79,7 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
     if room < 1:
         raise InputError(
             f"{printable(options.model)}: found a model without room for a context and a response "
-            f"of {options.longest_response} tokens, expected a smaller --longest-response"
+            f"of {options.longest_response} tokens, expected a smaller `longest_response=`"
         )
     tokens = TurnTokens(tokenizer, min(options.longest_context, room), options.longest_response)
     choose_markers(model, tokens)

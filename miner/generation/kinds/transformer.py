@@ -53,8 +53,8 @@ def begin(examples: Sequence[Example], options: Options) -> Beginning:
     """
     if options.hidden % (2 * options.heads):
         raise InputError(
-            f"found --hidden {options.hidden} and --heads {options.heads}, expected an even number "
-            "for each head"
+            f"found `hidden={options.hidden}` and `heads={options.heads}`, expected an even "
+            "number for each head"
         )
     texts = [text for one in examples for text in (one.context[-1], one.response)]
     tokenizer = train_tokenizer(texts, options.vocabulary, options.lowercase)

@@ -50,7 +50,7 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         if self.out is None:
-            raise InputError("found no --out, expected a folder to write")
+            raise InputError("found no `out=`, expected a folder to write")
 
 
 def make_encoder(config: EncoderConfig, report: Callable[[str], object], force: bool) -> None:

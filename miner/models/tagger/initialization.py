@@ -38,7 +38,7 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
     tokenizer = AutoTokenizer.from_pretrained(config.encoder, use_fast=True)
     encoder = _encoder_config(config)
     if config.masked and tokenizer.mask_token_id is None:
-        raise InputError(f"{config.encoder}: found no mask token, expected one for --masked")
+        raise InputError(f"{config.encoder}: found no mask token, expected one for `masked=`")
     model = ConversationTagger(
         TaggerConfig(
             encoder={k: v for k, v in encoder.to_dict().items() if k not in _OF_THE_FILE},
@@ -126,7 +126,7 @@ def _check_reading(model: ConversationTagger, encoder: str) -> None:
     except Exception as error:  # encoders for other inputs raise errors of many kinds
         raise InputError(
             f"{encoder}: found no encoder that reads windows of {n} tokens ({reason_of(error)}), "
-            "expected one for text, or a smaller --window"
+            "expected one for text, or a smaller `window=`"
         ) from error
 
 

@@ -185,9 +185,8 @@ def _refuse_other_choices(record: Record, config: TrainingConfig, tokenizer: Tok
     found, expected = record["choices"], _shaping_choices(config)
     for name in dict.fromkeys([*expected, *found]):
         if found.get(name) != expected.get(name):
-            option = f"--{name.replace('_', '-')}"
             raise InputError(
-                f"found examples of {option} {found.get(name)}, expected {expected.get(name)}"
+                f"found examples of `{name}={found.get(name)}`, expected {expected.get(name)}"
             )
     if record["tokenizer"] != _digest(tokenizer):
         raise InputError(f"found tokens of another tokenizer, expected that of {config.encoder}")

@@ -150,10 +150,10 @@ def resume_run(out: Path, record: Record) -> RunState:
         raise
     except Exception as error:  # PyTorch raises errors of many kinds at a damaged file
         raise InputError(
-            f"{path}: cannot be read ({reason_of(error)}); --force starts again"
+            f"{path}: cannot be read ({reason_of(error)}); `force=True` starts again"
         ) from error
     if "record" not in saved:
-        raise InputError(f"{path}: found a state of an older version; --force starts again")
+        raise InputError(f"{path}: found a state of an older version; `force=True` starts again")
     refuse_another(out, saved["record"], record | {"command": saved["record"]["command"]})
     return RunState(**(saved | {"best": BestEpoch(**saved["best"])}))
 

@@ -130,14 +130,14 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         if self.features and not (self.structure_epochs or self.initialize_from):
-            raise InputError("found --structure-epochs 0, expected 1 or more, or --no-features")
+            raise InputError("found `structure_epochs=0`, expected 1 or more, or `features=False`")
         if not (self.epochs or self.initialize_from):
-            raise InputError("found --epochs 0, expected 1 or more, or --initialize-from")
+            raise InputError("found `epochs=0`, expected 1 or more, or `initialize_from=`")
         if self.epoch_chapters and self.balance is None:
-            raise InputError("found --epoch-chapters without --balance, expected both")
+            raise InputError("found `epoch_chapters=` without `balance=`, expected both")
         if self.augment and self.frozen:
             raise InputError(
-                "found --augment with --frozen, whose vectors are computed once: expected 0"
+                "found `augment=` with `frozen=True`, whose vectors are computed once: expected 0"
             )
 
     @property

@@ -24,7 +24,7 @@ def find_held_out_books(gold: Path, without: Collection[str] = ()) -> dict[str, 
         without: ids of more books to leave out.
     """
     cards = read_cards(gold / BOOKS).values() if is_annotations(gold) else ()
-    reasons = dict.fromkeys(without, "as --without says")
+    reasons = dict.fromkeys(without, "as was asked")
     return reasons | {
         card.book: f"since it is of split {card.split}"
         for card in cards

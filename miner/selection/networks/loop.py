@@ -176,5 +176,5 @@ def _read_state(path: Path) -> _State:
     except Exception as error:  # PyTorch raises errors of many kinds at a damaged file
         raise InputError(
             f"{printable(path)}: cannot be read ({reason_of(error)}), expected the state of a "
-            "training; --force begins anew"
+            "training; `force=True` begins anew"
         ) from error
