@@ -10,3 +10,7 @@ class InputError(ValueError):
     sets a book aside and is shown without a traceback. Any other `ValueError` is a fault of the
     program or of a plug-in, and ends the run.
     """
+
+
+class SetAsideWarning(UserWarning):
+    """Some sources of a run gave nothing. The commands show each in a line of its own instead."""

@@ -14,6 +14,7 @@ from helpers import DATA, ROOT, SAMPLE
 
 import miner
 from heuristic.gap import GapTagger
+from miner.errors import SetAsideWarning
 
 FEW = (DATA / "dash.htm", DATA / "play.html", DATA / "guillemets_fr.html")
 
@@ -273,7 +274,12 @@ def test_a_corpus_yields_its_books_and_writes_the_folder(tmp_path):
     out = tmp_path / "novels"
     run = miner.mine_corpus([*map(str, FEW), "gone.htm"], str(out), tagger="gap")
     assert not out.exists()
-    assert [book.id for book in run] == ["dash", "guillemets_fr"]
+    with pytest.warns(SetAsideWarning) as warned:
+        assert [book.id for book in run] == ["dash", "guillemets_fr"]
+    (warning,) = warned
+    assert warning.filename == __file__
+    assert str(warning.message).startswith("2 sources were set aside: ")
+    assert all(item.why in str(warning.message) for item in run.set_aside)
     assert [item.why.split(":")[0] for item in run.set_aside] == ["a play", "no such file"]
     assert sorted(run.paths) == sorted(out.iterdir())
     record = json.loads((out / "run.json").read_bytes())

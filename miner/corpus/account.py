@@ -99,6 +99,7 @@ class CorpusAccount:
         is_public_domain: whether no book has a notice of copyright, as far as that was looked for.
         splits_by: what always stays in one split ("book", "work" or "author"); "list" if a fixed
             list says which book is in which; "" if there is only one split.
+        empty_splits: which splits were asked for and have no book, and what helps; "" if none.
         filters: what each filter took, in their order; none if the run had no filters.
         duplicates: what was left out as a duplicate.
         n_set_aside: how many sources gave no dialogues.
@@ -115,6 +116,7 @@ class CorpusAccount:
     min_confidence: float = 0.0
     is_public_domain: bool = False
     splits_by: str = ""
+    empty_splits: str = ""
     filters: Sequence[FilterRow] = ()
     duplicates: Sequence[Duplicates] = ()
     n_set_aside: int = 0

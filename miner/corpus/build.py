@@ -44,9 +44,10 @@ from miner.corpus.pipeline import SetAside, open_tagger
 from miner.corpus.progress import Progress
 from miner.corpus.reading import words_of
 from miner.corpus.recipe import Recipe, parse_recipe
+from miner.corpus.run import warn_of_set_aside
 from miner.corpus.run_record import record_run
 from miner.corpus.shards import ShardFolder
-from miner.corpus.splits import SPLITS, divide_books, read_split_list
+from miner.corpus.splits import SPLITS, divide_books, explain_empty_splits, read_split_list
 from miner.corpus.statistics import LengthStatistics, sum_statistics
 from miner.corpus.word_counts import Hashes, WordCounts, add_counts
 from miner.corpus.works import BookRecord, Copy, Leak, find_copies, find_leaks
@@ -227,11 +228,13 @@ def build_corpus(
             build.choose_dialogues()
             head["split_list"] = listed  # a resumed build may have another one
             head["catalog"] = [search.record() for search in searches]
-            return build.write(head, text, draw if parsed.plots else None)
+            built = build.write(head, text, draw if parsed.plots else None)
     except BaseException as error:
         if (note := folder.note()) and note not in getattr(error, "__notes__", ()):
             error.add_note(note)
         raise
+    warn_of_set_aside(built.set_aside, stacklevel=2)
+    return built
 
 
 def _executor(given: Executor | None, workers: int) -> Executor:
@@ -441,7 +444,8 @@ class _Build:
                 (output / figure.path).write_bytes(figure.content)
                 files[figure.path] = sha256_of(figure.content)
             (output / CARD).write_text(write_card(account), encoding="utf-8")
-            record = {**head, **self._record(), "left_out_of_files": left_out, "files": files}
+            record = {**head, **self._record(), "empty_splits": account.empty_splits}
+            record |= {"left_out_of_files": left_out, "files": files}
             (output / RUN_RECORD).write_text(
                 json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
@@ -538,10 +542,17 @@ class _Build:
             # Works in copyright were set aside, of those whose header would say so.
             is_public_domain=all(book.id.isdecimal() for book in left),
             splits_by=self._splits_by() if len(by_split) > 1 else "",
+            empty_splits=self._empty_splits(by_split),
             filters=self._filter_rows(),
             duplicates=[one for one in duplicates if one.n],
             n_set_aside=len(self._set_aside),
         )
+
+    def _empty_splits(self, by_split: Mapping[str, Sequence[_Book]]) -> str:
+        settings = self._recipe.splits
+        if self._recipe.split_list and settings.unlisted == "error":
+            return ""  # the list says which there are
+        return explain_empty_splits(by_split, settings, sum(map(len, by_split.values())))
 
     def _splits_by(self) -> str:
         return "list" if self._recipe.split_list else self._recipe.splits.by

@@ -381,6 +381,8 @@ def _making(account: CorpusAccount) -> list[str]:
                 "corpus has every book in the split where this one has it."
             ),
         ]
+    if account.empty_splits:
+        lines += ["", *_wrap(f"{_plain(account.empty_splits.capitalize())}.")]
     if account.n_set_aside:
         was = "was" if account.n_set_aside == 1 else "were"
         lines += ["", f"{_n(account.n_set_aside, 'source')} {was} set aside; `run.json` says why."]

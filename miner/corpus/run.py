@@ -6,7 +6,7 @@ import logging
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from inspect import GEN_CREATED, getgeneratorstate
 from numbers import Integral
@@ -34,10 +34,12 @@ from miner.corpus.run_record import record_run
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filters import MIN_TURNS
 from miner.dialogue.tags import Tagger
-from miner.errors import InputError
+from miner.errors import InputError, SetAsideWarning
+from miner.files import one_line
 from miner.models.load import AUTO, FLOAT32
 
 _log = logging.getLogger(__name__)
+_SHOWN = 3  # sources whose reasons a warning has
 
 
 def mine_corpus(
@@ -68,9 +70,9 @@ def mine_corpus(
 
     A book that cannot be mined is set aside with its reason (`CorpusRun.set_aside`), and the others
     are mined. So is a book that needs more memory than there is, even if the system kills a worker
-    for it. The files are written after the last book. They are the same, byte for byte, with any
-    number of workers, and after an interrupted run that was resumed. If no book can be mined, no
-    file is written.
+    for it. A `SetAsideWarning` at the end of the run says how many. The files are written after the
+    last book. They are the same, byte for byte, with any number of workers, and after an
+    interrupted run that was resumed. If no book can be mined, no file is written.
 
     The run is logged (`logging`, "miner"): each book, what is set aside, and the files.
 
@@ -304,6 +306,24 @@ def _mine(
             _log.info("wrote %s", ", ".join(map(str, paths)))
         elif folder:
             folder.discard()
+    warn_of_set_aside(set_aside, stacklevel=3)
+
+
+def warn_of_set_aside(set_aside: Sequence[SetAside], stacklevel: int) -> None:
+    """Warns once of all sources that a run set aside, with the first reasons.
+
+    Args:
+        set_aside: the sources.
+        stacklevel: as `warnings.warn` takes it.
+    """
+    if not set_aside:
+        return
+    n, first = len(set_aside), set_aside[:_SHOWN]
+    reasons = "; ".join(one_line(f"{item.name}: {item.why}") for item in first)
+    sources = "1 source was" if n == 1 else f"{n:,} sources were"
+    more = " ..." if n > _SHOWN else ""
+    message = f"{sources} set aside: {reasons}{more} (all are in `set_aside`)"
+    warnings.warn(message, SetAsideWarning, stacklevel=stacklevel + 1)
 
 
 def _account(

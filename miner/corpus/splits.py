@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -126,6 +126,26 @@ def split_of(book: BookRecord, settings: SplitSettings) -> str:
         if place < 0:
             return name
     return settings.names[-1]  # shares whose sum is a hair below 100
+
+
+def explain_empty_splits(filled: Collection[str], settings: SplitSettings, n_books: int) -> str:
+    """One line that names the splits without a book and says what helps; "" if there are none.
+
+    Args:
+        filled: the splits that have books.
+        settings: how the books were divided.
+        n_books: how many books all splits have.
+    """
+    empty = [name for name in settings.names if name not in filled]
+    if not empty:
+        return ""
+    shares = " and ".join(f"{name} ({getattr(settings, name):g}%)" for name in empty)
+    books = f"{n_books:,} book{'s' * (n_books != 1)}"
+    finer = 'by = "work", ' if settings.by == "author" else ""
+    return (
+        f"no book is in {shares}: a hash of the {settings.by} divides {books}, which are too few; "
+        f"what helps is more books, more percent, {finer}or a list of books, under [splits]"
+    )
 
 
 def read_split_list(path: Path) -> dict[str, str]:

@@ -200,6 +200,21 @@ def test_a_fixed_list_of_splits_goes_before_the_hash(tmp_path):
     card = " ".join((tmp_path / "out" / "README.md").read_text(encoding="utf-8").split())
     assert "A fixed list, which `run.json` has, says in which split a book is" in card
     assert "All of one work" not in card
+    assert corpus.record["empty_splits"] == ""  # the list has no validation
+
+
+def test_a_split_without_a_book_is_named_with_what_helps(tmp_path):
+    out = tmp_path / "out"
+    recipe = recipe_of(tmp_path, write_shelf(tmp_path / "books", 2))
+    text = recipe.read_text().replace("train = 60", 'by = "author"\ntrain = 99.8')
+    recipe.write_text(text.replace("= 20", "= 0.1"))
+    done = CliRunner().invoke(main, ["build", str(recipe), "-o", str(out), "-q"])
+    line = json.loads((out / "run.json").read_bytes())["empty_splits"]
+    assert line.startswith("no book is in validation (0.1%) and test (0.1%): a hash of the author ")
+    assert (done.exit_code, done.stderr) == (0, f"warning: {line}\n")
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert f"N{line[1:]}." in " ".join(card.split())
+    assert re.findall(r'split="(\w+)"', card) == ["train"]
 
 
 def test_a_list_that_lacks_a_book_is_completed_and_the_build_resumed(tmp_path):

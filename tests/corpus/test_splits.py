@@ -7,7 +7,14 @@ from copies_helpers import prose, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.corpus.splits import SplitSettings, divide_books, read_split_list, split_of
+from miner.corpus.splits import (
+    SPLITS,
+    SplitSettings,
+    divide_books,
+    explain_empty_splits,
+    read_split_list,
+    split_of,
+)
 from miner.corpus.works import BookRecord, find_leaks
 
 
@@ -179,3 +186,17 @@ def test_a_bad_list_is_refused_with_its_line(tmp_path, text, message):
     with pytest.raises(ValueError) as caught:
         listed(tmp_path, text)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("by", ["work", "book", "author"])
+@pytest.mark.parametrize("gone", SPLITS)
+def test_every_split_without_a_book_is_explained(by, gone):
+    settings = SplitSettings(by)
+    assert explain_empty_splits(SPLITS, settings, 3) == ""
+    line = explain_empty_splits([name for name in SPLITS if name != gone], settings, 14)
+    assert line.startswith(f"no book is in {gone} ({getattr(settings, gone):g}%): ")
+    assert f"of the {by} divides 14 books" in line
+    assert ('by = "work"' in line) == (by == "author")
+    shares = {"train": 50, "validation": 50, "test": 50, gone: 0}
+    left_out = SplitSettings(by, **shares)  # nobody asked for it
+    assert explain_empty_splits([name for name in SPLITS if name != gone], left_out, 14) == ""

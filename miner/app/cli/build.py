@@ -144,6 +144,8 @@ def command(
             f"common; {out / RUN_RECORD} names them",
             err=True,
         )
+    if empty := built.record["empty_splits"]:
+        click.echo(f"{click.style('warning', fg='yellow')}: {empty}", err=True)
     if unused := built.record["unused_of_split_list"]:
         unknown = f"{len(unused):,} book{'' if len(unused) == 1 else 's'}"
         click.echo(f"the list of splits has {unknown} that the corpus lacks", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import warnings
 
 import click
 
@@ -23,6 +24,7 @@ from miner.app.cli.errors import CommandGroup
 from miner.app.cli.generation.group import group as generation_group
 from miner.app.cli.gold.group import group as gold_group
 from miner.app.cli.selection.group import group as selection_group
+from miner.errors import SetAsideWarning
 from miner.version import __version__
 
 
@@ -75,6 +77,7 @@ def main() -> None:
       eval "$(_MINER_COMPLETE=zsh_source miner)"      in ~/.zshrc
       _MINER_COMPLETE=fish_source miner | source      in ~/.config/fish/config.fish
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    warnings.simplefilter("ignore", SetAsideWarning)  # the commands show all that is set aside
     # Termination and a closed terminal, like Ctrl-C, leave no half-written file.
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # not every system has both
