@@ -152,7 +152,8 @@ def compare(
         ]
         scores = score(books, predicted, split=split, resamples=resamples, seed=seed)
         rows.append(_compared_tagger(name, scores, books, predicted))
-    return Comparison(gold.name, split, tuple(rows), (), measure_dialogues(GOLD, books))
+    notes = rows[0].scores.notes if rows else ()
+    return Comparison(gold.name, split, tuple(rows), notes, measure_dialogues(GOLD, books))
 
 
 def _compare_on_annotations(
@@ -261,6 +262,7 @@ def _compare_on_mcn(
         readme = MCN_README.get(name) if split == "test" else None
         rows.append(replace(_compared_tagger(name, scores, gold, predicted), readme=readme))
     notes = [_narration_note(mcn, tagged) for name, tagged in ours if name == "narration"]
+    notes += rows[0].scores.notes
     lengths = measure_dialogues(GOLD, gold)
     return Comparison(f"{folder}, gold-v2", split, tuple(rows), tuple(notes), lengths)
 

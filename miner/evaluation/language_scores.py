@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.annotation.annotations import AnnotatedBook
-from miner.annotation.coverage import Coverage
+from miner.annotation.coverage import Coverage, note_of_few
 from miner.annotation.editions import BookReader, Edition, read_editions_at_hand
 from miner.dialogue.tags import Tag, TaggedBook, Tagger
 from miner.evaluation.confidence import KeptPairs, measure_tradeoff
@@ -81,6 +81,12 @@ class LanguageComparison:
 
     rows: tuple[LanguageScores, ...]
     coverage: Coverage
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Lines below a table: what is missing, and the languages with few chapters."""
+        counts = {row.language: row.n_chapters for row in self.rows}
+        return self.coverage.notes + (note_of_few(counts) if len(counts) > 1 else ())
 
 
 class _Tables(NamedTuple):

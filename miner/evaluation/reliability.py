@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ import numpy as np
 from miner.dialogue.tags import TaggedSpan
 
 _N_BINS = 10
+_LEAST = 10  # tags of a bin that is drawn; of fewer, the interval is most of 0..1
+_Z = 1.96  # of a 95% interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,21 @@ class Bin:
     n: int
     confidence: float
     accuracy: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval of `accuracy` (Wilson 1927), as if each tag were drawn by itself."""
+        share = _Z**2 / self.n
+        middle = self.accuracy + share / 2
+        half = _Z * math.sqrt(self.accuracy * (1 - self.accuracy) / self.n + share / 4 / self.n)
+        return max(0.0, (middle - half) / (1 + share)), min(1.0, (middle + half) / (1 + share))
+
+    def join(self, other: Bin) -> Bin:
+        """Returns one bin of these tags and those of a bin above."""
+        n = self.n + other.n
+        confidence = (self.n * self.confidence + other.n * other.confidence) / n
+        accuracy = (self.n * self.accuracy + other.n * other.accuracy) / n
+        return Bin(self.low, other.high, n, confidence, accuracy)
 
 
 def measure_reliability(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> tuple[Bin, ...]:
@@ -41,6 +59,22 @@ def measure_reliability(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> tup
         if theirs.confidence is not None
     ]
     return bin_tags([confidence for confidence, _ in claimed], [right for _, right in claimed])
+
+
+def join_small_bins(bins: Iterable[Bin]) -> tuple[Bin, ...]:
+    """Joins neighbours, from the lowest up, until each has at least ten tags.
+
+    Fewer tags than that are one bin.
+    """
+    joined: list[Bin] = []
+    for item in bins:
+        if joined and joined[-1].n < _LEAST:
+            item = joined.pop().join(item)
+        joined.append(item)
+    if len(joined) > 1 and joined[-1].n < _LEAST:
+        last = joined.pop()
+        joined.append(joined.pop().join(last))
+    return tuple(joined)
 
 
 def bin_tags(confidences: Sequence[float], are_right: Sequence[bool]) -> tuple[Bin, ...]:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from miner.annotation.coverage import note_of_few
 from miner.dialogue.tags import TAGS, TaggedBook
 from miner.errors import InputError
 from miner.evaluation.counts import (
@@ -148,9 +149,15 @@ class Scores:
     missing: tuple[str, ...]
     ignored: tuple[str, ...]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line below a table of the scores if they are of few chapters."""
+        return note_of_few({"": self.total.n_chapters})
+
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values, without NaN."""
         return {
+            "notes": list(self.notes),
             "signature": self.signature,
             "total": self.total.to_json(),
             "books": {part.book: part.to_json() for part in self.books},

@@ -6,7 +6,13 @@ import shutil
 import pytest
 from helpers import ANNOTATIONS, annotations_of_two, failed, run, said, small_corpus
 
+from miner.annotation.coverage import Coverage, note_of_few
+
 NOTE = "figures are of 5 of 7 chapters: 1 book not at hand (7)"
+FEW = (
+    "5 chapters: too few to tell which is better, since 95% intervals of fewer than 10 are too "
+    "narrow; tests/benchmarks/README.md has tables of more (split test)"
+)
 SCORING = {
     ("compare",): ["--resamples", 3, "--tagger", "gap"],
     ("gold", "sweep"): ["--resamples", 3],
@@ -35,7 +41,7 @@ def left_out(done):
 @pytest.mark.parametrize("path", SCORING, ids=" ".join)
 def test_the_rest_is_scored_and_said_to_be(path, folder):
     words = [*path, "--gold", folder, "--split", "sample", *SCORING[path]]
-    assert NOTE in left_out(run(*words)).splitlines()
+    assert {NOTE, FEW} < set(left_out(run(*words)).splitlines())
     record = json.loads(left_out(run(*words, "--json")))
     assert record["coverage"]["left_out"] == 2
     (of_book,) = record["coverage"]["books_left_out"]
@@ -57,9 +63,21 @@ def test_confidences_are_of_the_rest(folder, tmp_path):
     sure = (json.dumps(row | {"confidence": 0.5}) for row in rows)
     tags.write_text("\n".join(sure), encoding="utf-8")
     words = ("gold", "confidence", "--gold", folder, "--split", "sample", "--tagger", tags)
-    assert left_out(run(*words)).splitlines()[-1] == NOTE
+    assert left_out(run(*words)).splitlines()[-2:] == [NOTE, FEW]
     record = json.loads(left_out(run(*words, "--json")))
     assert record["rows"][0]["pairs"] > 90 and record["coverage"]["left_out"] == 2
+    words = ("score", "--gold", folder / "gold" / "sample.jsonl", "--predicted", tags)
+    assert FEW in said(*words, "--resamples", 3).splitlines()
+    assert json.loads(said(*words, "--resamples", 3, "--json"))["notes"] == [FEW]
+
+
+@pytest.mark.parametrize(
+    ("counts", "few"), [({"": 10}, ""), ({"de": 9, "fr": 30, "it": 3}, "de 9, it 3 chapters: ")]
+)
+def test_ten_chapters_are_not_few(counts, few):
+    assert [line[: len(few)] for line in note_of_few(counts)] == [few] * bool(few)
+    notes = {Coverage("chapters", n, ()).notes for n in (10, 30)}
+    assert notes == {()}
 
 
 def test_quotations_of_the_rest_of_a_corpus(folder, tmp_path):
@@ -76,7 +94,10 @@ def test_quotations_of_the_rest_of_a_corpus(folder, tmp_path):
     words = ("quotations", "--pdnc", pdnc, "--books", books)
     shown = left_out(run(*words))
     assert "mean of 1" in shown and "The Lamp " in shown
-    assert shown.splitlines()[-1] == "figures are of 1 of 2 novels: 1 book not at hand (7)"
+    assert shown.splitlines()[-2:] == [
+        "figures are of 1 of 2 novels: 1 book not at hand (7)",
+        FEW.replace("5 chapters", "1 novel"),
+    ]
     assert [item["id"] for item in json.loads(left_out(run(*words, "--json")))["novels"]] == ["8"]
 
 

@@ -25,7 +25,7 @@ from miner.dialogue.tags import TAGS
 from miner.evaluation.compare import compare
 from miner.evaluation.confidence import KeptPairs
 from miner.evaluation.counts import Confusion
-from miner.evaluation.reliability import Bin
+from miner.evaluation.reliability import Bin, join_small_bins
 from miner.evaluation.scores import Score, score
 from miner.models.load import load_tagger
 from miner.models.tagger.learning_curve import Learned
@@ -87,7 +87,8 @@ def test_scores_are_drawn_with_their_intervals(comparison):
     rows = [(row.name, row.scores) for row in comparison.rows]
     from_book = [(row.name, row.from_book) for row in comparison.rows]
     figure = plot_scores(rows, "Taggers compared", from_book)
-    for axes, measure in zip(figure.axes, ("B-START.f1", "turn-pair.f1"), strict=True):
+    measures = ("B-START.recall", "B-START.f1", "turn-pair.precision", "turn-pair.f1")
+    for axes, measure in zip(figure.axes, measures, strict=True):
         drawn = [points(line) for line in axes.lines]
         ends, values = drawn[::2], drawn[1::2]
         found = [scores.total.end_to_end[measure] for _, scores in (*rows, *from_book)]
@@ -107,7 +108,9 @@ def test_scores_are_drawn_with_their_intervals(comparison):
 def test_an_undefined_score_is_a_dash():
     nothing = score([book("S")], [book("S")], resamples=0)  # no pair on either side
     figure = plot_scores([("gap", nothing)], "one utterance")
-    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1.00", "—"]
+    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1.00"] * 2 + [
+        "—"
+    ] * 2
 
 
 def test_lines_show_the_share_of_conversations_with_at_least_n_turns():
@@ -136,11 +139,14 @@ def test_points_of_a_learning_curve():
 
 
 def test_bins_of_confidence():
-    bins = [Bin(0.5, 0.6, 2, 0.55, 0.5), Bin(0.9, 1.0, 1200, 0.97, 0.9)]
+    bins = [Bin(0.5, 0.6, 20, 0.55, 0.5), Bin(0.8, 0.9, 1, 0.8, 0), Bin(0.9, 1.0, 1199, 0.97, 0.9)]
     above, below = plot_reliability(bins, "dev", "runs/a").axes
-    assert labelled(above, "tags") == [(0.55, 0.5), (0.97, 0.9)]
-    assert [bar.get_height() for bar in below.patches] == [2, 1200]
-    assert [text.get_text() for text in below.texts] == ["2", "1,200"]
+    joined = join_small_bins(bins)
+    assert labelled(above, "tags") == [(item.confidence, item.accuracy) for item in joined]
+    drawn = [part.vertices.tolist() for part in above.collections[0].get_paths()]
+    assert drawn == [[[item.confidence, end] for end in item.interval] for item in joined]
+    assert [bar.get_height() for bar in below.patches] == [20, 1200]
+    assert [text.get_text() for text in below.texts] == ["20", "1,200"]
     assert above.get_title() == "Confidence of tags\nruns/a, dev split"
 
 

@@ -81,6 +81,7 @@ def test_a_book_that_is_not_at_hand_is_left_out_and_said_to_be(tmp_path, site, m
     done = run("speakers", "--gold", gold, "--split", "sample", "--tagger", "gap", "--resamples", 3)
     assert done.exit_code == 0 and done.stderr.startswith("left out: 7:")
     assert "figures are of 5 of 7 chapters: 1 book not at hand (7)" in done.stdout
+    assert "5 chapters: too few to tell which is better" in done.stdout
 
 
 def test_one_author_is_left_out(corpus, tmp_path):

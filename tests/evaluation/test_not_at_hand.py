@@ -7,7 +7,7 @@ from helpers import ANNOTATIONS, SAMPLE, annotations_of_two
 
 import miner
 from miner.annotation.annotations import read_split
-from miner.annotation.coverage import Coverage, LeftOutBook
+from miner.annotation.coverage import Coverage, LeftOutBook, note_of_few
 from miner.annotation.editions import read_editions, read_editions_at_hand
 from miner.errors import InputError
 from miner.evaluation.gap_sweep import sweep_gaps
@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
 def test_a_comparison_is_of_the_rest_and_says_so(folder):
     found = miner.compare(str(folder), [("gap", GAP)], "sample", read=read, resamples=5)
     whole = miner.compare(ANNOTATIONS, [("gap", GAP)], "sample", read=read, resamples=5)
-    assert (found.coverage, found.notes) == (COVERAGE, (NOTE,))
+    assert (found.coverage, found.notes) == (COVERAGE, (NOTE, *note_of_few({"": 5})))
     assert found.to_json()["coverage"] == {
         "unit": "chapters",
         "all": 7,
@@ -47,7 +47,7 @@ def test_a_comparison_is_of_the_rest_and_says_so(folder):
         assert scores.total == of_whole.total
         assert "|chapters:5 of 7|" in scores.signature
         assert "|chapters:5|" in of_whole.signature
-    assert whole.coverage is not None and whole.notes == whole.coverage.notes == ()
+    assert whole.coverage is not None and whole.notes == whole.coverage.notes == found.notes[1:]
 
 
 def test_a_sweep_and_judged_pairs_are_of_the_rest(folder):

@@ -70,7 +70,7 @@ def command(
 ) -> None:
     """Compare taggers on the same gold.
 
-    The table has B-START, turn pairs and span pairs. All taggers tag the spans of the gold. With
+    The tables have B-START, turn pairs and span pairs. All taggers tag the spans of the gold. With
     annotations, each tagger is also scored on the spans that the miner finds in the book. With the
     folder of the project "Mining Conversations from Novels" (MCN), the table also has MCN's own
     heuristic and model. --plots draws the scores side by side, the confusion of tags, the lengths

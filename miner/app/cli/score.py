@@ -58,4 +58,6 @@ def command(
         click.echo(
             f"{guess.n_repaired} predicted tags may not follow the tag before; repaired for pairs"
         )
+    for note in scores.notes:
+        click.echo(note)
     click.echo(scores.signature)

@@ -13,7 +13,7 @@ from miner.dialogue.tags import TAGS
 from miner.errors import InputError
 from miner.evaluation.confidence import KeptPairs
 from miner.evaluation.counts import Confusion
-from miner.evaluation.reliability import Bin
+from miner.evaluation.reliability import Bin, join_small_bins
 from miner.evaluation.scores import Score, Scores
 from miner.files import whole_file, whole_folder
 from miner.models.tagger.learning_curve import Learned
@@ -21,13 +21,18 @@ from miner.models.tagger.learning_curve import Learned
 _BLUE = COLOURS[0]
 _DPI = 150  # of files
 _DARK = 0.71  # share of a cell above which white text is easier to read than black text
-_COMPARED = (("B-START F1", "B-START.f1"), ("turn-pair F1", "turn-pair.f1"))
+_COMPARED = (
+    ("B-START recall", "B-START.recall"),
+    ("B-START F1", "B-START.f1"),
+    ("turn-pair precision", "turn-pair.precision"),
+    ("turn-pair F1", "turn-pair.f1"),
+)
 
 
 def plot_scores(
     rows: Sequence[tuple[str, Scores]], title: str, from_book: Sequence[tuple[str, Scores]] = ()
 ) -> Figure:
-    """Draws B-START F1 and turn-pair F1 of taggers side by side, with their 95% intervals.
+    """Draws recall and F1 of B-START, precision and F1 of turn pairs, with their 95% intervals.
 
     An undefined score is drawn as a dash at 0.
 
@@ -36,8 +41,8 @@ def plot_scores(
         title: of the figure.
         from_book: the same taggers on the spans that the miner finds, drawn hollow below.
     """
-    figure = new_figure(7.5, 1.7 + 0.45 * len(rows) * (1.4 if from_book else 1))
-    panels = figure.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.08})
+    figure = new_figure(7.5, 2.4 + 0.9 * len(rows) * (1.4 if from_book else 1))
+    panels = figure.subplots(2, 2, sharey=True).ravel().tolist()
     shift = 0.18 if from_book else 0.0
     for axes, (label, measure) in zip(panels, _COMPARED, strict=True):
         for place, (look, (_, scores)) in enumerate(
@@ -154,28 +159,29 @@ def plot_learning_curve(points: Sequence[Learned], measure: str, split: str) -> 
 def plot_reliability(bins: Sequence[Bin], split: str, name: str = "") -> Figure:
     """Draws how often tags are right by their confidence; below, how many tags there are.
 
+    Bins of fewer than ten tags are joined with their neighbours.
+
     Args:
         bins: the result of `reliability.measure_reliability`, or the bins of a `Calibration`.
         split: the name of the split, for the title.
         name: of the tagger, for the title.
     """
+    bins = join_small_bins(bins)
     figure = new_figure(5.0, 4.4)
     above, below = figure.subplots(2, height_ratios=(3, 1), sharex=True)
     above.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="as sure as it is right")
-    above.plot(
-        [item.confidence for item in bins],
-        [item.accuracy for item in bins],
-        color=_BLUE,
-        marker="o",
-        label="tags",
-        clip_on=False,
-    )
+    confidence = [item.confidence for item in bins]
+    accuracy = [item.accuracy for item in bins]
+    above.plot(confidence, accuracy, color=_BLUE, marker="o", label="tags", clip_on=False)
+    ends = [item.interval for item in bins]
+    above.vlines(confidence, *zip(*ends, strict=True), color=_BLUE, label="95% interval")
     above.set(xlim=(0, 1), ylim=(0, 1), ylabel="share that is right")
     above.set_title(f"Confidence of tags\n{name and f'{name}, '}{split} split", pad=10)
     above.legend(frameon=False, loc="lower right")
     tidy(above, "both")
     middles = [(item.low + item.high) / 2 for item in bins]
-    bars = below.bar(middles, [item.n for item in bins], width=0.09, color=_BLUE)
+    widths = [item.high - item.low - 0.01 for item in bins]
+    bars = below.bar(middles, [item.n for item in bins], width=widths, color=_BLUE)
     below.bar_label(bars, fmt="{:,.0f}", fontsize=SMALL)
     most = max((item.n for item in bins), default=1)
     below.set(xlabel="confidence", ylabel="tags (log)", yscale="log", ylim=(0.5, 10 * most))

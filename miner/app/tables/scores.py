@@ -103,7 +103,7 @@ def tabulate_comparison(comparison: Comparison) -> list[Shown]:
         shown += [
             f"From the book to the tags, on the spans that are found {where}",
             _compared_table(from_book, (("utterances found", "utterance"), *_COMPARED)),
-            "B-START F1 / turn-pair F1 of each book, on the spans of the gold",
+            "Each book, on the spans of the gold",
             _parts_table("book", [[(p.book, p) for p in s.books] for _, s in on_gold], names),
         ]
     if from_book and comparison.rows[0].domains:
@@ -130,18 +130,17 @@ def _compared_table(
 def _parts_table(
     kind: str, rows: Sequence[Sequence[tuple[str, Part]]], names: Sequence[str]
 ) -> Table:
-    """A row for each book or domain: its size, and the two F1 scores of each tagger."""
-    table = new_table((kind, "chapters", "utterances", *names))
+    """A section for each book or domain, with its size and a row for each tagger."""
+    heads = ("B-START recall", "F1", "turn-pair precision", "F1")
+    measures = ("B-START.recall", "B-START.f1", "turn-pair.precision", "turn-pair.f1")
+    table = new_table((kind, "chapters", "utterances", "tagger", *heads))
     for parts in zip(*rows, strict=True):
-        cells = [
-            " / ".join(
-                format_rate(part.end_to_end[f"{unit}.f1"].value)
-                for unit in ("B-START", "turn-pair")
-            )
-            for _, part in parts
-        ]
         label, first = parts[0]
-        table.add_row(label, str(first.n_chapters), f"{first.n_gold:,}", *cells)
+        size = label, str(first.n_chapters), f"{first.n_gold:,}"
+        for name, (_, part) in zip(names, parts, strict=True):
+            scores = (format_rate(part.end_to_end[measure].value) for measure in measures)
+            table.add_row(*size, name, *scores)
+            size = "", "", ""
     return table
 
 

@@ -81,4 +81,4 @@ def command(
         rows = [row.to_json() for row in compared.rows]
         show_json({"rows": rows, "coverage": compared.coverage.to_json()})
     else:
-        show([*tabulate_languages(compared.rows, split), *compared.coverage.notes])
+        show([*tabulate_languages(compared.rows, split), *compared.notes])
