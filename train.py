@@ -63,6 +63,7 @@ from miner.models.tagger.run_folder import (
     finish_run,
     metrics_row,
     resume_run,
+    score_as_tagged,
     write_run_record,
     write_state,
 )
@@ -315,11 +316,12 @@ def run(
         finished = finish_run(out, config, tokenizer, device, dtype, data.splits, record, best)
         figure = plots.plot_reliability(finished.calibration.bins, config.dev_split)
         plots.save_figure(figure, out / RELIABILITY, force=True)
-        write_run_record(out, finished)
         try:
             export_encoder(out)
         except InputError as error:
             report_once(f"{error}; tagging with this checkpoint needs PyTorch")
+        finished = score_as_tagged(out, finished, data.splits, config.resamples)
+        write_run_record(out, finished)
         for name, scores in finished.scores.items():
             for unit in ("B-START", "turn-pair"):
                 value = scores.total.end_to_end[f"{unit}.f1"].value

@@ -22,7 +22,8 @@ import train
 from miner.dialogue.tags import repair_tags
 from miner.errors import InputError
 from miner.evaluation.compare import compare
-from miner.evaluation.scores import format_rate
+from miner.evaluation.scores import format_rate, format_score
+from miner.models.load import load_tagger
 from miner.models.tagger import training_data
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.config import Expert
@@ -149,7 +150,25 @@ def test_what_a_run_leaves_behind(whole):
     assert config["confidence_temperature"] == record["calibration"]["temperature"]
     assert sum(item["n"] for item in record["calibration"]["bins"]) == 180
     assert -0.5 <= config["start_offset"] <= 2.0
-    assert set(record["scores"]) == {"sample", "sample, text alone", "sample, structure alone"}
+    alone = ["sample", "sample, structure alone", "sample, text alone"]
+    assert list(record["scores"]) == ["sample, as tagged", *alone]
+
+
+def test_the_card_and_the_record_have_what_compare_prints(whole):
+    """Speakers change tags, so the model alone has other scores."""
+    out, _ = whole
+    tagger = [(out.name, load_tagger(str(out)))]
+    made = compare(ROOT / "annotations", tagger, "sample", read=read_sample, resamples=20)
+    (row,) = made.rows
+    found = record_of(out)["scores"]["sample, as tagged"]
+    assert found == row.scores.to_json()
+    card = (out / "README.md").read_text(encoding="utf-8")
+    pairs = (
+        row.scores.total.end_to_end[f"turn-pair.{part}"] for part in ("precision", "recall", "f1")
+    )
+    assert f"| sample, as tagged: turn pairs | {' | '.join(map(format_score, pairs))} |" in card
+    assert row.scores.signature in card
+    assert "`miner compare --tagger FOLDER`" in card
 
 
 def test_metrics_of_each_epoch(whole):
@@ -272,7 +291,9 @@ def test_a_run_from_prepared_examples_comes_to_the_same_result_without_books(
     assert found.keys() == expected.keys()
     assert all(torch.equal(found[name], expected[name]) for name in found)
     record, of_whole = record_of(out), record_of(whole[0])
+    of_whole["scores"].pop("sample, as tagged")  # which needs the text
     assert record["scores"] == of_whole["scores"]
+    assert "`miner compare --tagger FOLDER` has" in (out / "README.md").read_text(encoding="utf-8")
     assert record["calibration"] == of_whole["calibration"]
     commands = [item["training"].pop("command") for item in (record, of_whole)]
     assert commands[0] != commands[1]
@@ -386,7 +407,7 @@ def test_a_quantized_run_scores_what_it_stores(quantized, gold):
     config = tagger.config
     assert (config.context, config.paragraphs, config.features) == ("span", 4, False)
     record = record_of(quantized)
-    assert set(record["scores"]) == {"sample"}
+    assert set(record["scores"]) == {"sample", "sample, as tagged"}
     assert (record["training"]["augment"], record["training"]["chapters"]) == (0.0, 3)
     made = compare(gold, [("stored", tagger)], "sample", read=read_sample, resamples=1, seed=0)
     measures = made.rows[0].scores.total.end_to_end

@@ -11,6 +11,7 @@ from miner.evaluation.scores import Scores, format_score
 from miner.models.tagger.calibration import Calibration
 
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+")
+AS_TAGGED = ", as tagged"  # ends the name of scores as `miner compare` computes them
 _UNITS = (("B-START", "B-START"), ("turn pairs", "turn-pair"), ("span pairs", "span-pair"))
 
 
@@ -24,7 +25,8 @@ def format_model_card(
 
     Args:
         training: the record of the training in the checkpoint's config.
-        scores: the scores on the spans of the gold, by the name of the split.
+        scores: the scores on the spans of the gold, by the name of the split. Those that end with
+            `AS_TAGGED` are of the tags as they are mined.
         calibration: the calibration on the dev split.
         errors: the expected calibration error of each split, 0..1.
     """
@@ -50,12 +52,20 @@ def format_model_card(
             cells = (measures[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
             row = " | ".join(format_score(cell) for cell in cells)
             lines.append(f"| {split}: {label} | {row} |")
-    lines += [
-        "",
-        "Scores on the annotated spans, computed by PyTorch from the whole text, with intervals",
-        "from resampled chapters. Signatures:",
-        "",
-    ]
+    lines += ["", "Scores on the annotated spans, with intervals from resampled chapters."]
+    if any(name.endswith(AS_TAGGED) for name in scores):
+        lines += [
+            '"As tagged" is what `miner compare --tagger FOLDER` prints: tags as they are mined,',
+            "which agree with the speakers. The other rows are of the model alone, computed by",
+            "PyTorch from the whole text.",
+        ]
+    else:
+        lines += [
+            "They are of the model alone, computed by PyTorch from the whole text.",
+            "`miner compare --tagger FOLDER` has those of its tags as they are mined, which agree",
+            "with the speakers.",
+        ]
+    lines += ["Signatures:", ""]
     lines += [f"- `{one}`" for one in dict.fromkeys(item.signature for item in scores.values())]
     lines += [
         "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from miner.dialogue.tags import TaggedBook
 from miner.errors import InputError
-from miner.evaluation.scores import Scores
+from miner.evaluation.scores import Scores, score
 from miner.files import (
     CARD,
     CHECKPOINT,
@@ -23,12 +24,13 @@ from miner.files import (
     reason_of,
     refuse_another,
 )
+from miner.models.load import CheckpointTagger
 from miner.models.prepared_files import Record
 from miner.models.tagger.calibration import Calibration, calibration_error, fit_temperature
 from miner.models.tagger.encoded_chapters import ChapterEncoder
 from miner.models.tagger.encoding import plain_tokenizer
 from miner.models.tagger.examples import AnnotatedExamples
-from miner.models.tagger.model_card import format_model_card
+from miner.models.tagger.model_card import AS_TAGGED, format_model_card
 from miner.models.tagger.model_files import read_checkpoint, write_checkpoint
 from miner.models.tagger.model_selection import (
     BestEpoch,
@@ -202,7 +204,7 @@ def finish_run(
     record: Record,
     best: BestEpoch,
 ) -> FinishedRun:
-    """Calibrates the best epoch on dev, scores it, and writes the checkpoint and its card.
+    """Calibrates the best epoch on dev, scores it, and writes the checkpoint.
 
     Args:
         out: the run folder, with the weights of the best epoch.
@@ -252,13 +254,40 @@ def finish_run(
     model.config.confidence_temperature = calibration.temperature
     model.config.training = record | {"best epoch": best.epoch + 1}
     write_checkpoint(out, model, quantized)
-    card = format_model_card(model.config.training, scores, calibration, errors)
-    (out / CARD).write_text(card, encoding="utf-8")
     return FinishedRun(scores, calibration, errors, model.config.training)
 
 
+def score_as_tagged(
+    out: Path, run: FinishedRun, splits: Mapping[str, AnnotatedExamples], resamples: int
+) -> FinishedRun:
+    """Adds the scores of the checkpoint as `miner compare` computes them, before the others.
+
+    They are on the spans of the gold as the others are, but of the tags as they are mined: with
+    the speakers, by the runtime of this machine, of the windows that are read. They need the text,
+    which prepared examples lack.
+
+    Args:
+        out: the run folder, with the checkpoint.
+        run: the run.
+        splits: the splits to score, by name.
+        resamples: resampled sets of chapters for the intervals.
+    """
+    tagger = CheckpointTagger(out)
+    scores: dict[str, Scores] = {}
+    for split, gold in splits.items():
+        if all(spans.book.blocks for spans in gold.book_spans):
+            tagged = [
+                TaggedBook(spans.book.id, tuple(tagger.tag(spans)), out.name)
+                for spans in gold.book_spans
+            ]
+            scores[split + AS_TAGGED] = score(gold.gold, tagged, split=split, resamples=resamples)
+    return replace(run, scores=scores | run.scores)
+
+
 def write_run_record(out: Path, run: FinishedRun) -> None:
-    """Writes the record of a finished run, and deletes the state that it was resumed from."""
+    """Writes the card and the record of a finished run, and deletes the state of the training."""
+    card = format_model_card(run.record, run.scores, run.calibration, run.calibration_errors)
+    (out / CARD).write_text(card, encoding="utf-8")
     record = {
         "training": run.record,
         "calibration": asdict(run.calibration),
