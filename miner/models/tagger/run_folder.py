@@ -281,7 +281,7 @@ def score_as_tagged(
                 for spans in gold.book_spans
             ]
             scores[split + AS_TAGGED] = score(gold.gold, tagged, split=split, resamples=resamples)
-    return replace(run, scores=scores | run.scores)
+    return replace(run, scores={**scores, **run.scores})
 
 
 def write_run_record(out: Path, run: FinishedRun) -> None:
