@@ -116,7 +116,8 @@ def test_the_table_of_mcn_on_the_same_tags():
     readme = {row.name: row.readme for row in comparison.rows}
     assert readme["MCN heuristic"] == (0.50, 0.89) and readme["MCN model"] == (0.70, 0.93)
     assert readme["gap 150"] is None
-    (note,) = comparison.notes
+    note, few = comparison.notes
+    assert note_of_few({"": comparison.rows[0].scores.total.n_chapters}) == (few,)
     assert note.startswith("narration differs from MCN's own heuristic in 111 of 1740 ")
     assert "in 92 the utterance follows narration inside its paragraph" in note
 
