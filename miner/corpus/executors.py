@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from miner.errors import InputError
 from miner.files import writing
+from miner.threads import share_of_worker
 
 Item = TypeVar("Item")
 Read = TypeVar("Read")
@@ -139,7 +140,10 @@ class _Calls:
         self._n_processes = n_processes
         self._function_file = function_file
         self._pool = ProcessPoolExecutor(
-            n_processes, initializer=_end_with, initargs=(os.getpid(),)
+            n_processes,
+            initializer=_end_with,
+            initargs=(os.getpid(),),
+            env=share_of_worker(n_processes),
         )
 
     def map(self, items: Iterable[Any]) -> Iterator[Any]:

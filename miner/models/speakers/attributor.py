@@ -27,6 +27,7 @@ from miner.files import printable
 from miner.models.speakers.decoding import BEAM, Scorer, decode_speakers
 from miner.models.speakers.features import read_candidates
 from miner.models.speakers.scorer import NetworkScorer
+from miner.threads import one_blas_thread
 
 TAG_SHARE = 2.0  # the weight of the tagger's odds; fitted on dev
 _SUREST = 0.95  # no tag counts for more than one of this confidence; fitted on dev
@@ -50,6 +51,7 @@ class SpeakerAttributor:
     tag_share: float = TAG_SHARE
     names_only: bool = False
 
+    @one_blas_thread()
     def attribute(
         self,
         book_spans: BookSpans,

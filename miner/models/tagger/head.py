@@ -15,6 +15,7 @@ from miner.errors import InputError
 from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.decoding import TagScores
 from miner.models.tagger.features import FEATURES, N_PLAIN
+from miner.threads import one_blas_thread
 
 Array = NDArray[np.float32]
 Weights = Mapping[str, Array]
@@ -46,6 +47,7 @@ class Head:
         self._weights = weights
         self._start_share, self._turn_share = config.start_share, config.turn_share
 
+    @one_blas_thread()
     def score_structure(self, features: Array) -> TagScores:
         """Returns the scores by the structure expert of a sequence: (utterances, 4).
 
@@ -56,6 +58,7 @@ class Head:
         states = self._states("structure.lstm", projected)
         return self._linear("structure.scores", states)[:, list(OUTCOME_OF_TAG)]
 
+    @one_blas_thread()
     def score_text(self, vectors: Array, features: Array, structure: TagScores | None) -> TagScores:
         """Returns the scores by the text expert of a sequence, mixed with those of the structure.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from miner.models.tagger.encoding import Window
 from miner.models.tagger.head import Head
 from miner.models.tagger.quantization import Array, dequantize, is_part_of
 from miner.models.tagger.runtime_errors import explained, finite
+from miner.threads import threads_given
 
 WEIGHTS_KEY = "sha256 of the weights"  # in the metadata of the encoder's file
 
@@ -26,8 +26,8 @@ WEIGHTS_KEY = "sha256 of the weights"  # in the metadata of the encoder's file
 class OnnxRuntime:
     """Implements `tagger.Runtime` on the CPU."""
 
-    # Batches of 1,024 to 4,096 tokens are equally fast; larger ones need more memory.
-    tokens_at_once = 2048
+    # Larger batches leave the cache of the processor, and need more time and memory.
+    tokens_at_once = 512
     libraries: tuple[str, ...] = ("onnxruntime",)
 
     def __init__(self, folder: Path, config: TaggingConfig) -> None:
@@ -94,9 +94,7 @@ def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
     options.log_severity_level = 4  # errors are raised
     # Threads that wait for work by spinning take the cores from the other work of a run.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Ray sets this to the cores that one of its processes may use. 0 stands for all cores.
-    threads = os.environ.get("OMP_NUM_THREADS", "")
-    options.intra_op_num_threads = int(threads) if threads.isdecimal() else 0
+    options.intra_op_num_threads = threads_given()
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library raises errors of many kinds at a damaged file

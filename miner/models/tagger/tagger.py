@@ -30,6 +30,7 @@ from miner.models.tagger.encoding import (
 )
 from miner.models.tagger.features import Chapter, split_chapters
 from miner.models.tagger.pooling import Pooling
+from miner.threads import one_blas_thread
 
 _PAD_TO = 64  # tokens; windows that are not full are padded to a multiple of it
 
@@ -218,9 +219,10 @@ class NeuralTagger:
     def _encode(self, items: Sequence[_WaitingWindow], length: int) -> None:
         """Encodes windows in one batch, and adds their vectors to those of their chapters."""
         encoded = self.runtime.encode([window for window, _ in items], length)
-        for (window, item), vectors in zip(items, encoded, strict=True):
-            item.pooling.add(window, vectors)
-            item.n_waiting -= 1
+        with one_blas_thread():
+            for (window, item), vectors in zip(items, encoded, strict=True):
+                item.pooling.add(window, vectors)
+                item.n_waiting -= 1
 
     def _score(self, item: _OpenChapter) -> ScoredChapter:
         """Returns a chapter whose windows are encoded, with its scores."""
