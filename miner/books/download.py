@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from miner.books.addresses import check_url, mask_secrets
 from miner.books.allowance import Allowance
 from miner.books.book import parse_book
 from miner.books.book_file import find_page_fault, read_book_file
@@ -33,8 +33,8 @@ def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
         id: Gutenberg number.
 
     Raises:
-        InputError: if there is no template, or one has no {id}, an unknown {field}, or is not
-            http or https; names the template.
+        InputError: if there is no template, or one has no {id}, an unknown {field}, or is no URL of
+            http or https; names the template, without its password.
 
     >>> urls_from_mirror("https://gutenberg.pglaf.org/{path}/{id}-h/{id}-h.htm", "1342")
     ('https://gutenberg.pglaf.org/1/3/4/1342/1342-h/1342-h.htm',)
@@ -42,12 +42,16 @@ def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
     templates = re.split(r"[\s,]+", mirror.strip(" ,\t\r\n"))
     path = classic_folder(id)
     for template in templates:
+        # A blank or a comma in a password divides it, so its parts are not shown either.
+        shown = mask_secrets(re.sub(r"[\s,]", "", mirror) if "@" in mirror else template)
         unknown = set(re.findall(r"\{.*?\}", template)) - {"{id}", "{path}"}
         if "{id}" not in template or unknown:
             found = f"found {', '.join(sorted(unknown))}" if unknown else "found no {id}"
-            raise InputError(f"mirror {template!r}: {found}, expected {{id}} and perhaps {{path}}")
-        if urlsplit(template).scheme not in ("http", "https"):
-            raise InputError(f"mirror {template!r}: expected a URL that starts with https://")
+            raise InputError(f"mirror {shown!r}: {found}, expected {{id}} and perhaps {{path}}")
+        try:
+            check_url(template.replace("{id}", id).replace("{path}", path))
+        except InputError as error:
+            raise InputError(f"mirror {shown!r}: {error}") from None
     return tuple(template.replace("{id}", id).replace("{path}", path) for template in templates)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
+from miner.books.addresses import mask_secrets
 from miner.books.book_file import find_file_fault
 from miner.books.names import SUFFIXES, UNREAD_SUFFIXES, id_of, local_names, without_other_forms
 from miner.errors import InputError
@@ -198,7 +199,7 @@ def _at_address(word: str, books: Path | None, cache: Path) -> list[Source] | Mi
     match = _NUMBER_IN_ADDRESS.search(word)
     if not match or not _ADDRESS.match(word):
         return Missing(
-            word,
+            mask_secrets(word),
             "not the address of a book at gutenberg.org, "
             "expected one such as https://www.gutenberg.org/ebooks/1342",
         )

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from miner.books.addresses import RedirectError, mask_secrets, open_url
 from miner.books.book_file import LARGEST_FILE
 from miner.errors import InputError
 from miner.files import printable, whole_file
@@ -148,17 +149,20 @@ def download_file(
             except _NotThereError:
                 continue
             except DownloadError as error:
-                raise DownloadError(f"{name}: {url} {error}, expected {kind.name}{note}") from error
+                found = f"{name}: {mask_secrets(url)} {error}"
+                # Not from its cause, which may name the URL with its password.
+                raise DownloadError(f"{found}, expected {kind.name}{note}") from None
             except OSError as error:
                 raise DownloadError(f"{name}: {printable(path)}: {error.strerror}") from error
             except InputError as error:
                 raise DownloadError(f"{name}: {error}") from error
-    raise DownloadError(f"{name}: {' and '.join(urls)} answered 404, expected {kind.name}{note}")
+    shown = " and ".join(map(mask_secrets, urls))
+    raise DownloadError(f"{name}: {shown} answered 404, expected {kind.name}{note}")
 
 
 def _read_politely(url: str, kind: FileKind, limits: Limits, allowance: Allowance | None) -> bytes:
     """The file at a URL, requested after the pause for its host, and counted."""
-    host = urlsplit(url).netloc.lower()
+    host = _host_and_port(url)
     at, reason = _not_reached.get(host, (float("-inf"), ""))
     if time.monotonic() - at < _NOT_ASKED_AGAIN:
         raise DownloadError(reason)
@@ -202,27 +206,25 @@ def _within(seconds: float, work: Callable[[], bytes]) -> bytes:
 
 def _read(url: str, kind: FileKind, limits: Limits, deadline: float) -> bytes:
     """The whole file at a URL; raises DownloadError for anything else."""
-    import requests
-    from requests.adapters import HTTPAdapter
-
-    with requests.Session() as session:
-        session.headers["User-Agent"] = USER_AGENT
-        for scheme in ("https://", "http://"):
-            session.mount(scheme, HTTPAdapter(max_retries=_retry(limits, deadline)))
-        try:
-            with session.get(url, stream=True, timeout=limits.timeout) as response:
-                if response.status_code == 404:
-                    raise _NotThereError
-                if response.status_code != 200:
-                    raise DownloadError(f"answered {response.status_code}")
-                data = _body(response, limits, deadline)
-                sizes = ("Content-Length", "Transfer-Encoding")
-                is_measured = any(header in response.headers for header in sizes)
-        except OSError as error:  # every error of requests is one
-            found = f"could not be read: {_reason(error, limits)}"
-            if _is_no_connection(error):
-                _not_reached[urlsplit(url).netloc.lower()] = time.monotonic(), found
-            raise DownloadError(found) from error
+    headers = {"User-Agent": USER_AGENT}
+    try:
+        with open_url(url, headers, _retry(limits, deadline), limits.timeout) as response:
+            if response.status_code == 404:
+                raise _NotThereError
+            if response.status_code != 200:
+                raise DownloadError(f"answered {response.status_code}")
+            data = _body(response, limits, deadline)
+            sizes = ("Content-Length", "Transfer-Encoding")
+            is_measured = any(header in response.headers for header in sizes)
+    except RedirectError as error:
+        raise DownloadError(str(error)) from error
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:  # those of requests, and of urllib3 for odd hosts
+        found = f"could not be read: {_reason(error, limits)}"
+        if _is_no_connection(error):
+            _not_reached[_host_and_port(url)] = time.monotonic(), found
+        raise DownloadError(found) from error
     if not kind.start.search(data[:_EDGE]):
         raise DownloadError(f"sent {len(data):,} bytes that start {data[:12]!r}")
     if not is_measured and kind.end not in data[-_EDGE:].lower():
@@ -232,7 +234,11 @@ def _read(url: str, kind: FileKind, limits: Limits, deadline: float) -> bytes:
     return data
 
 
-def _is_no_connection(error: OSError) -> bool:
+def _host_and_port(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+def _is_no_connection(error: Exception) -> bool:
     """Whether no connection to a host could be made: its name or its network is not there."""
     from urllib3.exceptions import NewConnectionError
 
@@ -301,4 +307,4 @@ def _reason(error: BaseException, limits: Limits) -> str:
         wrapped = (arg for arg in error.args if isinstance(arg, BaseException))
         inner = getattr(error, "reason", None) or next(wrapped, error.__cause__)
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(text.split())
+    return mask_secrets(" ".join(text.split()))
