@@ -5,34 +5,15 @@ import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-from helpers import ROOT
+from helpers import GUIDES, ROOT, files_of_packages
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-# No code opens these: they are read in the checkout.
-GUIDES = {
-    "miner/app/README.md",
-    "miner/books/README.md",
-    "miner/corpus/README.md",
-    "miner/generation/README.md",
-    "miner/models/speakers/README.md",
-    "miner/models/tagger/README.md",
-    "miner/selection/README.md",
-}
 TELLING = [
     path
     for pattern in "*.md .github/*.md annotations/*.md miner/**/*.md tests/**/*.md".split()
     + "notebooks/*.ipynb miner/**/*.py".split()
     for path in ROOT.glob(pattern)
 ]
-
-
-def files_of_packages() -> set[str]:
-    return {
-        path.relative_to(ROOT).as_posix()
-        for name in ("miner", "heuristic")
-        for path in (ROOT / name).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
 
 
 def packaged_data() -> set[str]:
@@ -46,14 +27,14 @@ def packaged_data() -> set[str]:
 
 
 def test_every_file_but_the_guides_is_packaged():
-    data = {name for name in files_of_packages() if not name.endswith(".py")}
+    data = {name for name in files_of_packages(ROOT) if not name.endswith(".py")}
     assert data - packaged_data() == GUIDES
     assert packaged_data() < data
 
 
 def test_every_module_lies_in_a_package():
     """Setuptools takes only folders with an `__init__.py`."""
-    files = files_of_packages()
+    files = files_of_packages(ROOT)
     folders = {Path(name).parent.as_posix() for name in files if name.endswith(".py")}
     assert {f"{folder}/__init__.py" for folder in folders} <= files
 

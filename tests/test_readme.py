@@ -4,44 +4,27 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
-from helpers import BOOKS, CORPUS, MCN, needs_books
+from documents import BLOCK, DOCUMENTS, assert_same_output, blocks, read
+from helpers import BOOKS, CORPUS, MCN, ROOT, needs_books
 
 import train
 from miner.app.cli.main import main
 
-ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "tests" / "benchmarks"
 TRAIN = ROOT / "train.py"
 README = ROOT / "README.md"
 CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
 CHANGELOG = ROOT / ".github" / "CHANGELOG.md"
-DOCUMENTS = sorted(
-    path
-    for pattern in ("*.md", ".github/*.md", "annotations/*.md", "miner/**/*.md", "tests/**/*.md")
-    for path in ROOT.glob(pattern)
-)
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 FOLDERS = {"BOOKS": BOOKS, "PDNC": CORPUS, "MCN": MCN, "annotations": ROOT / "annotations"}
 
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
-# Not the digits of a digest or of a name such as "gap-300": these are compared as text.
-NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-])")
 
 each_document = pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
-
-
-def read(path):
-    return path.read_text(encoding="utf-8")
-
-
-def blocks(path, language):
-    return [text for found, text in BLOCK.findall(read(path)) if found == language]
 
 
 def snippets(path):
@@ -145,34 +128,6 @@ def shown_outputs(path):
     return [
         re.fullmatch(r"\$ miner (.+)\n((?s:.*))", text).groups() for text in blocks(path, "console")
     ]
-
-
-def lines_of(text):
-    """Without the blanks and empty lines that pad a table."""
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip(" ─")]
-
-
-def is_near(one, other, per_book):
-    """Whether two numbers of a table of a model may be the same but for the processor.
-
-    One beginning of the 267 in the test split is 0.004. In one book, it can be 0.09.
-    """
-    decimals = len(one.partition(".")[2])
-    a, b = (float(text.replace(",", "")) for text in (one, other))
-    if decimals >= 3:
-        return abs(a - b) <= (0.1 if per_book else 0.005)
-    return abs(a - b) <= {2: 0.0101, 1: 0.5, 0: max(3, 0.01 * a)}[decimals]
-
-
-def assert_same_output(printed, shown, has_model):
-    printed, shown = lines_of(printed), lines_of(shown)
-    if not has_model:
-        assert printed == shown
-    assert [NUMBER.sub("#", line) for line in printed] == [NUMBER.sub("#", line) for line in shown]
-    for one, other in zip(printed, shown, strict=True):
-        pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
-        per_book = re.search(r"(?: [01]\.\d{3}){4}$", other) is not None
-        assert all(is_near(a, b, per_book) for a, b in pairs), f"{one}\n{other}"
 
 
 def test_near_numbers_and_texts_pass_and_others_do_not():

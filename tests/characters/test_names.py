@@ -115,7 +115,7 @@ def test_names_are_in_order_and_can_be_read_back(words):
 )
 def test_a_page_of_a_machine_takes_no_longer(text):
     paragraphs = paragraphs_of(text)
-    assert cpu_seconds(lambda: find_names(paragraphs)) < 3
+    assert cpu_seconds(lambda: find_names(paragraphs), 3) < 3
 
 
 def test_a_quality_may_be_a_surname():

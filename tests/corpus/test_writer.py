@@ -32,13 +32,21 @@ def interrupted(out, monkeypatch, after, *words, sources=SOURCES):
     return done
 
 
-@pytest.fixture(params=["jsonl", "parquet"])
-def whole(request, tmp_path):
+@pytest.fixture(scope="module", params=["jsonl", "parquet"])
+def whole(request, tmp_path_factory):
     """A run without interruption: its options and bytes."""
     words = ("--format", request.param)
-    out = tmp_path / "whole" / "out"
+    out = tmp_path_factory.mktemp("whole") / "out"
     assert run(*SOURCES, "-q", "-o", out, *words).exit_code == 1
     return words, bytes_of(out)
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """The bytes of a run with few sources and without interruption."""
+    out = tmp_path_factory.mktemp("few") / "out"
+    assert run(*FEW, "-q", "-o", out).exit_code == 1
+    return bytes_of(out)
 
 
 @pytest.mark.parametrize("after", [1, 3])
@@ -57,7 +65,7 @@ def test_a_resumed_run_ends_in_the_same_bytes(tmp_path, monkeypatch, whole, afte
     assert again.exit_code == 1 and len(again.stderr.splitlines()) == 2
     assert bytes_of(out) == expected
     assert len(calls) == 4 - after
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "whole"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
 def test_interrupted_twice_and_into_a_folder_that_is_there(tmp_path, monkeypatch, whole):
@@ -119,14 +127,13 @@ def test_a_run_that_was_killed_is_resumed(tmp_path):
         "set-aside nested head-cut head-list head-nested head-huge head-gone no-shards"
     ).split(),
 )
-def test_a_damaged_shard_is_mined_again(tmp_path, monkeypatch, spoil):
-    whole, out = tmp_path / "whole", tmp_path / "out"
-    assert run(*FEW, "-q", "-o", whole).exit_code == 1
+def test_a_damaged_shard_is_mined_again(tmp_path, monkeypatch, few, spoil):
+    out = tmp_path / "out"
     interrupted(out, monkeypatch, 2, sources=FEW)
     spoil(tmp_path / "out.partial")
     done = run(*FEW, "-q", "-o", out, "--resume")
     assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert bytes_of(out) == bytes_of(whole)
+    assert bytes_of(out) == few
 
 
 def cut(path, n):

@@ -11,6 +11,7 @@ from miner.dialogue.typography import typography_from_names
 from miner.languages.marks import MARKS
 
 N = 20_000
+MOST = 5  # seconds
 # With a search to the end of the block from every mark, each of these takes minutes.
 BLOCKS = {
     "openers never closed": "“" * N,
@@ -42,14 +43,14 @@ def work(texts: list[str]) -> float:
             assert all(isinstance(turn.text, str) for turn in dialogue.turns)
         assert "".join(span.text for span in spans) == "".join(texts)
 
-    return cpu_seconds(split_and_decode)
+    return cpu_seconds(split_and_decode, MOST)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_block_takes_time_in_proportion_to_its_length(name):
-    assert work([BLOCKS[name]]) < 5
+    assert work([BLOCKS[name]]) < MOST
 
 
 def test_letters_take_time_in_proportion_to_their_number():
-    assert work(["“Dear Bo,—The geese are yours"] * 8_000) < 5
+    assert work(["“Dear Bo,—The geese are yours"] * 8_000) < MOST
