@@ -49,6 +49,8 @@ def test_mining_needs_no_extra(tmp_path):
         (("mine", "sample", "-o", "mined", "--dtype", "bfloat16"), "torch", "train"),
         (("annotate", "sample", "-o", "sample.jsonl"), "flask", "annotate"),
         (("compare", "--gold", ".", "--plots", "plots"), "matplotlib", "plots"),
+        (("generation", "answer", "model", "sample", "-o", "answers"), "torch", "generation"),
+        (("generation", "chat", "model"), "torch", "generation"),
     ],
 )
 def test_what_needs_an_extra_says_so_in_one_line(tmp_path, monkeypatch, arguments, package, extra):

@@ -21,6 +21,7 @@ from miner.app.cli.options import (
 )
 from miner.app.cli.sources import SourceName, open_source, split_option
 from miner.app.cli.terminal import CountBar, show_json
+from miner.extras import import_extra
 from miner.generation.decoding import Decoding
 
 
@@ -76,6 +77,7 @@ def command(
     miner generation answer model corpus -o answers.jsonl
     miner generation answer model pairs.csv --decoding beam -o answers.jsonl
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    import_extra("torch", "generation")
     from miner.app.tables.model_training import describe_answers
     from miner.examples.sources import draw_pairs
     from miner.files import refuse_existing

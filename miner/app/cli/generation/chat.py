@@ -10,6 +10,7 @@ import click
 
 from miner.app.cli.config_options import config_options
 from miner.app.cli.options import PATH
+from miner.extras import import_extra
 from miner.generation.decoding import Decoding
 
 _ANEW = "/new"
@@ -34,6 +35,7 @@ def command(
     miner generation chat model
     miner generation chat model --temperature 1 --seed 7
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    import_extra("torch", "generation")
     from miner.generation.answering import Conversation
     from miner.generation.model_folder import load_model
 
