@@ -1,6 +1,7 @@
 """The documents: their blocks of code, and whether what a command prints is what they show."""
 
 import re
+import shlex
 from pathlib import Path
 
 from helpers import ROOT
@@ -24,12 +25,14 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def commands_of(path: Path) -> list[tuple[str, str | None]]:
-    """The lines of its shell blocks, and the commands of its consoles with what they print."""
+    """The lines of its shell blocks, its Python, and its consoles' commands with their output."""
     found = []
     for language, text in BLOCK.findall(read(path)):
         if language == "sh":
             lines = text.replace("\\\n", " ").splitlines()
             found += [(" ".join(line.split()), None) for line in lines]
+        elif language == "python":
+            found.append((f"python -c {shlex.quote(text)}", None))
         elif language == "console":
             command, _, shown = text.removeprefix("$ ").partition("\n")
             found.append((command, shown))
