@@ -4,13 +4,16 @@ import ast
 import re
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 from helpers import failed
 
 import miner
 from miner.app.cli.config_options import config_options
-from miner.app.cli.errors import name_options
+from miner.app.cli.errors import CommandGroup, name_options
 from miner.app.cli.main import main
+from miner.errors import InputError
 from miner.models.encoders.making import EncoderConfig
 from miner.models.network_training import NetworkRun
 from miner.models.tagger.training_config import TrainingConfig
@@ -72,6 +75,20 @@ def test_every_argument_in_a_message_is_an_option_of_a_command():
 )
 def test_the_command_line_names_options(message, shown):
     assert name_options(message) == shown
+
+
+@pytest.mark.parametrize("kind", [InputError, OSError, RuntimeError, KeyboardInterrupt])
+def test_notes_on_every_kind_of_error_name_options(kind):
+    def fail():
+        error = kind("the work")
+        error.add_note("1 book is kept, `resume=True` continues")
+        raise error
+
+    group = CommandGroup(commands=[click.Command("fail", callback=fail)])
+    done = CliRunner().invoke(group, ["fail"])
+    notes = getattr(done.exception, "__notes__", [])
+    assert "--resume continues" in done.stderr + "".join(notes)
+    assert "`resume=True`" not in done.stderr + "".join(notes)
 
 
 def test_an_error_names_the_argument_in_python_and_the_option_in_the_terminal(tmp_path):

@@ -77,7 +77,7 @@ def command(
     of conversations, and how often a checkpoint's tags are right by their confidence.
 
     \b
-    miner compare --gold annotations --split sample   needs no other book
+    miner compare --gold annotations --split sample   a try on five chapters, without a download
     miner compare --gold annotations --tagger auto    downloads the books of the split test
     miner compare --gold sample.tags --tagger gap:300
     """  # noqa: D301 - click keeps the lines of a paragraph after \b

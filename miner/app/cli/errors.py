@@ -87,6 +87,10 @@ class CommandGroup(click.Group):
             raise Failure(line_of(error), _trace_of(error, ctx)) from error
         except InputError as error:
             raise Failure(line_of(error), _trace_of(error, ctx)) from error
+        except Exception as error:  # its traceback has the notes on it
+            notes = getattr(error, "__notes__", [])
+            notes[:] = map(name_options, notes)
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands in the order in which they were added."""

@@ -26,7 +26,7 @@ def group() -> None:
 
     \b
     miner selection train tf-idf corpus -o tf-idf          learn from a corpus
-    miner selection score tf-idf corpus                    on its split test
+    miner selection score tf-idf corpus                    on its split test, if any
     miner selection compare tf-idf bm25 --on annotations   side by side
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
 
