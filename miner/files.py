@@ -127,6 +127,12 @@ def sha256_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def digest_of(path: Path) -> str:
+    """Returns the SHA-256 of a file as 64 hexadecimal digits."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
 def file_signature(path: Path, sha256: str) -> str:
     """Returns the name of a file and the first 8 digits of its SHA-256: "tags.jsonl@1ec0df8c"."""
     return f"{printable(path.name)}@{sha256[:8]}"

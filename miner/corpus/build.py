@@ -54,7 +54,16 @@ from miner.corpus.works import BookRecord, Copy, Leak, find_copies, find_leaks
 from miner.corpus.writer import OutputFolder
 from miner.dialogue.filter_counts import FilterCounts
 from miner.errors import InputError
-from miner.files import CARD, RUN_RECORD, json_line, printable, read_text, sha256_of, writing
+from miner.files import (
+    CARD,
+    RUN_RECORD,
+    digest_of,
+    json_line,
+    printable,
+    read_text,
+    sha256_of,
+    writing,
+)
 from miner.models.trust import find_trusts
 from miner.version import __version__
 
@@ -215,7 +224,8 @@ def build_corpus(
     head = record_run(options, tagger)
     head["tagger"] = head.pop("options")["tagger"]  # the recipe says the rest
     head["recipe"] = parsed.record()
-    folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
+    inputs = [Path(path) for path in (recipe, parsed.split_list) if path]
+    folder = OutputFolder(Path(out), force=force, resume=resume, head=head, inputs=inputs)
     filters = (LanguageFilter(*parsed.languages),) if parsed.languages else ()
     plan = MiningPlan(
         tuple(sources), tagger, options, filters, mirror, workers, executor, folder.shards
@@ -435,7 +445,7 @@ class _Build:
         with writing(self._out):
             self._write_beside(output, recipe)
             beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
-            files |= {name: sha256_of((output / name).read_bytes()) for name in beside}
+            files |= {name: digest_of(output / name) for name in beside}
             account = self._account(by_split, with_rows)
             if draw:
                 account = replace(account, illustrations=tuple(draw(account)))
@@ -444,12 +454,13 @@ class _Build:
                 (output / figure.path).write_bytes(figure.content)
                 files[figure.path] = sha256_of(figure.content)
             (output / CARD).write_text(write_card(account), encoding="utf-8")
+            files[CARD] = digest_of(output / CARD)
             record = {**head, **self._record(), "empty_splits": account.empty_splits}
             record |= {"left_out_of_files": left_out, "files": files}
             (output / RUN_RECORD).write_text(
                 json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            self._folder.keep_only({*files, CARD, RUN_RECORD})
+            self._folder.keep_only({*files, RUN_RECORD})
         paths = self._folder.put_in_place()
         return BuiltCorpus(record, account, tuple(self._set_aside), tuple(paths))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +14,7 @@ import orjson
 from miner.corpus.export import BookRows, find_format
 from miner.corpus.kept_files import keep_file, read_kept
 from miner.corpus.shards import ShardFolder
-from miner.files import json_line, sha256_of, writing
+from miner.files import digest_of, json_line, sha256_of, writing
 
 MOST_TURNS = 500_000  # in one output file; a gigabyte of pairs with their places
 
@@ -136,7 +135,7 @@ class FileWriter:
             )
             for file in sorted(path for path in work.rglob("*") if path.is_file()):
                 name = _name_of(planned, file.relative_to(work).as_posix(), form.is_divisible)
-                digests[name] = _digest_of(file)
+                digests[name] = digest_of(file)
                 if _has_rows(file):
                     with_rows.append(pattern_of(planned.format, file.name, planned.split))
                 (self.output / name).parent.mkdir(parents=True, exist_ok=True)
@@ -154,7 +153,7 @@ class FileWriter:
         for name, digest in record["digests"].items():
             file = self.output / name
             # Not the size alone: another list of splits gives other books to a file of this name.
-            if not file.is_file() or _digest_of(file) != digest:
+            if not file.is_file() or digest_of(file) != digest:
                 return None
         return WrittenFiles(record["digests"], record["left_out"], tuple(record["with_rows"]))
 
@@ -174,11 +173,6 @@ def _has_rows(file: Path) -> bool:
         if file.suffix == ".csv":
             content.readline()  # the names of the columns
         return bool(content.read(1))
-
-
-def _digest_of(file: Path) -> str:
-    with file.open("rb") as content:
-        return file_digest(content, "sha256").hexdigest()
 
 
 def _name_of(planned: OutputFile, file: str, is_divisible: bool) -> str:

@@ -158,7 +158,8 @@ def mine_corpus(
         head["filters"] = [describe(item) for item in chosen]
     folder = None
     if out is not None:
-        folder = OutputFolder(Path(out), force=force, resume=resume, head=head)
+        inputs = [] if given is None else [given.path]
+        folder = OutputFolder(Path(out), force=force, resume=resume, head=head, inputs=inputs)
     shards = folder.shards if folder else None
     plan = MiningPlan(
         (*found, *missing), loaded, options, chosen, mirror, workers, executor, shards

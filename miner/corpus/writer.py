@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from miner.corpus.account import CorpusAccount, data_files_of
 from miner.corpus.card import write_card
-from miner.corpus.export import BookRows, Format, describe_formats, find_format
+from miner.corpus.export import BookRows, Format, find_format
 from miner.corpus.schema import rows_from_lines
 from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
@@ -28,8 +28,10 @@ from miner.errors import InputError
 from miner.files import (
     CARD,
     RUN_RECORD,
+    digest_of,
     json_line,
     made_folders,
+    printable,
     refuse_another,
     refuse_existing,
     umask,
@@ -65,6 +67,7 @@ class OutputFolder:
         force: bool = False,
         resume: bool = False,
         head: Mapping[str, Any] | None = None,
+        inputs: Iterable[Path] = (),
     ) -> None:
         """Refuses a folder that cannot be written, before any work is done.
 
@@ -73,11 +76,13 @@ class OutputFolder:
             force: whether to replace the output of an earlier run, or to drop an interrupted one.
             resume: whether to continue an interrupted run, if there is one.
             head: what decides the output, beside the books. A run with another head is not resumed.
+            inputs: files that the run reads, which are not replaced.
 
         Raises:
             InputError: if `path` exists, or an interrupted run of it does, and neither `force` nor
-                `resume` allows for it; in the block: if the interrupted run had another head, or
-                another process is writing there.
+                `resume` allows for it; if a file of the earlier run was changed since, or is an
+                input; in the block: if the interrupted run had another head, or another process is
+                writing there.
         """
         self._path = path
         self._head = dict(head or {})
@@ -98,6 +103,8 @@ class OutputFolder:
                 f"{path}: found files but no {RUN_RECORD} of an earlier run, "
                 "expected a new name: `force=True` replaces the output of `mine` and `build` only"
             )
+        if has_files:
+            self._refuse_others((RUN_RECORD,), inputs)
         if other := self._other_file():
             raise InputError(
                 f"{other}: found a file of something else, expected to keep finished books there"
@@ -179,13 +186,14 @@ class OutputFolder:
             output.mkdir()
             lengths: dict[str, LengthStatistics] = {}
             left_out = chosen.write_books(output, _measured(self._books(names), lengths))
-            whole = {**record, "files": dict(chosen.files)}
+            (output / CARD).write_text(_card(chosen, record, lengths, trusts), encoding="utf-8")
+            files = {name: digest_of(output / name) for name in (*chosen.files, CARD)}
+            whole = {**record, "files": files}
             if left_out:
                 whole["left_out_of_files"] = left_out
             (output / RUN_RECORD).write_text(
                 json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
             )
-            (output / CARD).write_text(_card(chosen, record, lengths, trusts), encoding="utf-8")
         return self.put_in_place()
 
     @property
@@ -232,14 +240,33 @@ class OutputFolder:
 
     def _replace_files(self, files: Sequence[str]) -> None:
         """Moves the files into a folder that exists. Nothing of an earlier run is left there."""
-        # The files of another format go while the earlier record still names the format. Then the
-        # new record comes first: with it, a run that is killed in between can be resumed.
+        self._refuse_others(files)
+        # The earlier files go while the earlier record still names them, and the new record comes
+        # before the new files. So after a kill in between, each file is one that the record names.
         for name in _files_of_run(self._path):
-            if name not in files:
-                _remove(self._path, name)
+            _remove(self._path, name)
         for file in sorted(files, key=lambda name: name != RUN_RECORD):
             (self._path / file).parent.mkdir(parents=True, exist_ok=True)
             os.replace(self.output / file, self._path / file)
+
+    def _refuse_others(self, files: Iterable[str] = (), inputs: Iterable[Path] = ()) -> None:
+        """Refuses what is no file of the earlier run and stands in the place of one, or of `files`.
+
+        A file that somebody has changed is theirs. So is one of a run without digests.
+        """
+        written = _files_of_run(self._path)
+        for name in dict.fromkeys([*written, *files]):
+            if other := _find_other(self._path, name, written.get(name)):
+                raise InputError(
+                    f"{printable(other)}: found something that no run wrote, or that was changed "
+                    "since, and that is kept; expected nothing in the way: move it elsewhere"
+                )
+        ours = {os.path.realpath(self._path / name) for name in written}
+        if other := next((path for path in inputs if os.path.realpath(path) in ours), None):
+            raise InputError(
+                f"{printable(other)}: found an input in the folder that is to be replaced, "
+                "expected it elsewhere"
+            )
 
     def discard(self) -> None:
         """Empties the working folder, except for the lock."""
@@ -322,22 +349,48 @@ def _is_output(folder: Path) -> bool:
     return "miner" in _read_record(folder)
 
 
-def _files_of_run(folder: Path) -> Iterable[str]:
-    """The names of the files that the earlier run in a folder may have written."""
-    record = _read_record(folder)
-    if "recipe" in record and isinstance(files := record.get("files"), dict):
-        return tuple(name for name in files if isinstance(name, str) and _is_inside(name))
-    options = record.get("options")
-    format = options.get("format") if isinstance(options, dict) else None
-    if not isinstance(format, str) or format not in describe_formats():
-        return ()
-    return find_format(format).files
+def _files_of_run(folder: Path) -> dict[str, Any]:
+    """The names of the files that the earlier run in a folder wrote and that are still there.
+
+    Each has its digest.
+    """
+    files = _read_record(folder).get("files")
+    if not isinstance(files, dict):
+        return {}
+    return {
+        name: digest
+        for name, digest in files.items()
+        if _is_inside(name) and os.path.lexists(folder / name)
+    }
 
 
 def _is_inside(name: str) -> bool:
-    """Whether the name of a file leads to no place outside its folder."""
+    """Whether the name of a file leads to a place in its folder, other than that of the record."""
     path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and "\0" not in name
+    return (
+        not path.is_absolute() and ".." not in path.parts and path.parts not in ((), (RUN_RECORD,))
+    )
+
+
+def _find_other(folder: Path, name: str, digest: object) -> Path | None:
+    """What is in the place of a file, or of a folder above it, and is not what a run wrote.
+
+    Args:
+        folder: of the run.
+        name: of the file.
+        digest: of what the run wrote; None if it wrote no such file.
+    """
+    place = folder
+    for parent in PurePosixPath(name).parts[:-1]:
+        place /= parent
+        if place.is_symlink() or os.path.lexists(place) and not place.is_dir():
+            return place
+    place = folder / name
+    if not os.path.lexists(place):
+        return None
+    is_plain = place.is_file() and not place.is_symlink()
+    # The record cannot hold its own digest. What it says has shown that a run wrote it.
+    return None if is_plain and (name == RUN_RECORD or digest_of(place) == digest) else place
 
 
 def _remove(folder: Path, name: str) -> None:

@@ -105,7 +105,7 @@ def test_no_text_of_one_split_is_in_another(built):
 def test_run_json_has_the_digest_of_every_file(built):
     corpus, out = built
     found = digests(out)
-    named = {name: sha for name, sha in found.items() if name not in ("README.md", "run.json")}
+    named = {name: sha for name, sha in found.items() if name != "run.json"}
     assert json.loads((out / "run.json").read_bytes())["files"] == named
     assert {path.relative_to(out).as_posix() for path in corpus.paths} == set(found)
 
@@ -303,7 +303,7 @@ def test_a_resumed_build_has_no_file_of_books_that_are_gone(books, tmp_path, mon
         if row["split"] == "test":
             (shelf / row["file"]).unlink()
     corpus = build_corpus(recipe, out, resume=True)
-    assert set(digests(out)) == {*corpus.record["files"], "README.md", "run.json"}
+    assert set(digests(out)) == {*corpus.record["files"], "run.json"}
     assert not list(out.rglob("*test*"))
 
 

@@ -16,6 +16,7 @@ import miner.corpus.export
 from miner.app.cli.main import main
 from miner.corpus.export import describe_formats, find_format
 from miner.corpus.schema import KINDS, TITLE
+from miner.files import digest_of
 
 FORMATS = list(describe_formats())
 ROOT = Path(miner.__file__).parents[1]
@@ -54,7 +55,7 @@ def test_a_file_in_the_folder_is_a_format(tmp_path, added, sample):
         assert pair["context"] in line and pair["response"] in line
     card = (out / "README.md").read_text()
     assert f"`{file}`" in card and about in card
-    assert json.loads((out / "run.json").read_bytes())["files"] == {file: about}
+    assert json.loads((out / "run.json").read_bytes())["files"][file] == digest_of(out / file)
 
 
 @pytest.mark.parametrize("added", [1], indirect=True)

@@ -19,6 +19,7 @@ from miner.books.sources import Source, find_sources
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import SetAside, mine_source
 from miner.corpus.schema import KINDS
+from miner.files import digest_of
 from miner.models.load import load_tagger, weight_signatures
 
 
@@ -250,7 +251,8 @@ def test_the_run_record_says_what_was_done(sample):
         *("totals", "books", "set_aside", "files"),
     ]
     assert run["weights"] == weight_signatures()
-    assert list(run["files"]) == [f"{kind}.jsonl" for kind in KINDS]
+    files = [*(f"{kind}.jsonl" for kind in KINDS), "README.md"]
+    assert run["files"] == {name: digest_of(sample / name) for name in files}
     assert run["miner"] == miner.__version__
     assert run["options"] == {
         "tagger": "gap",

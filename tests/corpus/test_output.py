@@ -1,7 +1,9 @@
 """The output of `miner mine` is there whole or not at all, and what was there before is safe."""
 
 import json
+import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from miner.app.cli.main import main
 from miner.corpus.export import describe_formats, find_format
 from miner.corpus.schema import KINDS
 from miner.corpus.writer import OutputFolder
+from miner.errors import InputError
+from miner.files import digest_of
 
 EXISTS = "exists already, expected a new name (or --force to replace it)"
 
@@ -64,7 +68,7 @@ def test_force_leaves_no_file_of_the_format_that_was_there(tmp_path):
         files = find_format(format).files
         assert set(state(out)) == {"README.md", "run.json", *files}
         assert all(f"| `{name}` | {about}" in card(out) for name, about in files.items())
-        assert json.loads(state(out)["run.json"])["files"] == files
+        assert set(json.loads(state(out)["run.json"])["files"]) == {*files, "README.md"}
 
 
 def test_the_card_names_the_files_that_hold_rows(tmp_path):
@@ -93,6 +97,103 @@ def test_the_card_names_the_files_that_hold_rows(tmp_path):
 
 def card(out):
     return (out / "README.md").read_text()
+
+
+def link(path, outside):
+    path.unlink()
+    path.symlink_to(outside)
+
+
+def link_parent(path, outside):
+    """A folder outside, with a file of the digest that the record has."""
+    os.rename(path, outside.parent / path.name)
+    path.parent.rmdir()
+    path.parent.symlink_to(outside.parent)
+
+
+# What may lie where a run wrote a file: none of it is the run's any more.
+OTHERS = {
+    "changed": lambda path, _: path.write_bytes(path.read_bytes() + b"corrected"),
+    "link": link,
+    "folder": lambda path, _: [path.unlink(), path.mkdir()],
+    "pipe": lambda path, _: [path.unlink(), os.mkfifo(path)],
+    "linked folder": link_parent,
+}
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+@pytest.mark.parametrize("name", ["characters.jsonl", "README.md", "csv/turns/train.csv"])
+@pytest.mark.parametrize("other", OTHERS)
+def test_force_removes_and_replaces_what_a_run_wrote_and_nothing_else(tmp_path, other, name, when):
+    out, outside = tmp_path / "out", tmp_path / "outside" / "theirs"
+    outside.parent.mkdir()
+    outside.write_text("theirs")
+    file = out / name
+    if other == "linked folder" and file.parent == out:
+        pytest.skip("a file of the folder itself")
+    write_files(out, name, "pairs.jsonl")
+    if when == "before":
+        OTHERS[other](file, outside)
+    before = everything(tmp_path)
+    with pytest.raises(InputError, match="that is kept; expected nothing in the way"):
+        with OutputFolder(out, force=True) as folder:
+            if when == "meanwhile":
+                OTHERS[other](file, outside)
+                before = everything(tmp_path)
+            (folder.output / file.parent.relative_to(out)).mkdir(parents=True)
+            (folder.output / name).write_text("new")
+            (folder.output / "run.json").write_text("{}")
+            folder.put_in_place()
+    assert everything(tmp_path) == before
+
+
+def write_files(out, *names):
+    """The output of a run that wrote these files."""
+    for name in names:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(name)
+    files = {name: digest_of(out / name) for name in names}
+    (out / "run.json").write_text(json.dumps({"miner": "0", "files": files}))
+
+
+def everything(folder):
+    paths = (path for path in folder.rglob("*") if "out.partial" not in path.parts)
+    return {
+        path: os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes()
+        for path in paths
+    }
+
+
+@pytest.mark.parametrize("name", ["../theirs", "/theirs", "lnk/theirs", "", ".", "x\0", "\ud800"])
+def test_a_record_of_somebody_else_names_nothing_outside(tmp_path, name):
+    out = tmp_path / "out"
+    (tmp_path / "theirs").write_text("theirs")
+    write_files(out, "pairs.jsonl")
+    (out / "lnk").symlink_to(tmp_path)
+    record = json.loads((out / "run.json").read_bytes())
+    record["files"][name] = digest_of(tmp_path / "theirs")
+    (out / "run.json").write_text(json.dumps(record))
+    with suppress(InputError):
+        write(out, "text")
+    assert (tmp_path / "theirs").read_text() == "theirs"
+
+
+@pytest.mark.parametrize("words", [("--force",), ("--resume",), ("--force", "--resume")])
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_list_of_characters_is_not_lost_by_mining_into_its_folder(tmp_path, words, is_changed):
+    out = tmp_path / "out"
+    assert mine(out) == (0, "")
+    given = out / "characters.jsonl"
+    if is_changed:
+        row = given.read_text().splitlines()[0]
+        given.write_text(row + "\n")
+    before = state(out)
+    for more in ((), ("--characters", str(given))):
+        if not (is_changed or more):
+            continue
+        code, error = mine(out, *words, *more)
+        assert (code, len(error.splitlines())) == (1, 1)
+        assert state(out) == before
 
 
 @pytest.mark.parametrize(
