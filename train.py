@@ -40,6 +40,7 @@ from accelerate.utils import set_seed
 
 from miner.app.cli.config_options import config_options
 from miner.app.cli.errors import CommandGroup
+from miner.app.cli.options import OUTPUT, PATH
 from miner.app.plots import evaluation as plots
 from miner.files import refuse_existing
 from miner.models import cut_training, speech_training
@@ -56,6 +57,7 @@ from miner.models.tagger.pace import Pace, count_operations, find_peak
 from miner.models.tagger.prepared_examples import load_training_data, write_training_data
 from miner.models.tagger.run_folder import (
     RELIABILITY,
+    RUN_MARKERS,
     MetricsRow,
     RunState,
     begin_run,
@@ -101,13 +103,11 @@ def main() -> None:
 
 
 @main.command()
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Run folder.")
-@click.option(
-    "--prepare", type=click.Path(path_type=Path), help="File for prepared examples; trains nothing."
-)
+@click.option("-o", "--out", type=OUTPUT, help="Run folder.")
+@click.option("--prepare", type=OUTPUT, help="File for prepared examples; trains nothing.")
 @click.option(
     "--examples",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Prepared examples to train on, with the options that they were prepared with.",
 )
 @config_options(TrainingConfig)
@@ -197,7 +197,7 @@ def run(
     """Trains a tagger, and writes its run folder."""
     began = time.monotonic()
     if not resume:
-        refuse_existing(out, force)
+        refuse_existing(out, force, RUN_MARKERS)
     accelerator = Accelerator()
     device, n_processes = accelerator.device, accelerator.num_processes
     dtype = training_dtype(config.dtype, device.type)

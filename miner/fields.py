@@ -11,10 +11,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The help text of a field, its short name, and the values that the command line accepts."""
+    """The help text of a field, its short name, and the values that the command line accepts.
+
+    `is_output` marks a path that is written.
+    """
 
     help: str
     minimum: int | None = None
     maximum: int | None = None
     envvar: str | None = None
     short: str | None = None
+    is_output: bool = False

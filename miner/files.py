@@ -15,7 +15,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
-from pathlib import Path
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 import orjson
@@ -207,19 +208,55 @@ def is_checkpoint(path: Path) -> bool:
     return os.path.isfile(path / CHECKPOINT_CONFIG)  # False, too, where no path can be so long
 
 
-def refuse_existing(path: Path, force: bool) -> None:
+def refuse_existing(path: Path, force: bool, markers: Sequence[str] = ()) -> None:
     """Raises an error if `path` is taken. Called before any work whose result could not be kept.
 
+    With `force` an ordinary file may be replaced. A link, a device or a pipe never is.
+
+    Args:
+        path: the file or folder to write.
+        force: whether to replace what is there.
+        markers: names of files, one of which is in each folder that a run like this one wrote; ()
+            if files may be added to any folder.
+
     Raises:
-        InputError: if `force` is False and `path` is a file or a folder that is not empty.
+        InputError: if `path` is no file or folder, is one that is not empty and `force` is False,
+            or is a folder of something else.
     """
-    if force or not os.path.lexists(path):
+    if not os.path.lexists(path):
         return
-    if path.is_dir() and not any(path.iterdir()):
-        return
-    raise InputError(
-        f"{printable(path)}: exists already, expected a new name (or `force=True` to replace it)"
-    )
+    if path.is_dir():
+        if not any(path.iterdir()):
+            return
+    elif path.is_symlink() or not path.is_file():
+        kind = "a link" if path.is_symlink() else "a device or a pipe"
+        raise InputError(f"{printable(path)}: found {kind}, expected a plain file or a new name")
+    if not force:
+        raise InputError(
+            f"{printable(path)}: exists already, expected a new name (or `force=True` to replace it)"
+        )
+    if path.is_dir() and markers and not any(map(os.path.isfile, (path / m for m in markers))):
+        raise InputError(
+            f"{printable(path)}: found files but no {markers[0]} of an earlier run, "
+            "expected a new name: `force=True` replaces the output of a run only"
+        )
+
+
+def find_other(folder: Path, name: str) -> Path | None:
+    """Returns what is in the place of a plain file or of a folder above it, and is another thing.
+
+    Args:
+        folder: where the file is, or is to be; it may be a link itself.
+        name: of the file, with the folders below `folder` that it is in.
+    """
+    place = folder
+    for part in PurePosixPath(name).parent.parts:
+        place /= part
+        if place.is_symlink() or os.path.lexists(place) and not place.is_dir():
+            return place
+    place = folder / name
+    is_plain = place.is_file() and not place.is_symlink()
+    return place if os.path.lexists(place) and not is_plain else None
 
 
 def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
@@ -291,25 +328,33 @@ def _temporary_prefix(path: Path) -> str:
 
 
 @contextmanager
-def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
+def whole_folder(path: Path, force: bool = False, markers: Sequence[str] = ()) -> Iterator[Path]:
     """Makes a temporary folder whose files move to `path` when the block ends without an error.
 
     With `force`, files of the same names are replaced and other files stay.
 
     Raises:
-        InputError: if `path` is a file, or is a folder that is not empty and `force` is False.
+        InputError: if `path` is a file, as `refuse_existing` does, or if something other than a
+            file is in the place of a file.
         OSError: if the files cannot be written; nothing is left behind.
     """
-    refuse_existing(path, force)
+    refuse_existing(path, force, markers)
     if path.exists() and not path.is_dir():
         raise InputError(f"{printable(path)}: found a file, expected the name of a folder")
     with writing(path), made_folders(path):
         work = Path(tempfile.mkdtemp(dir=path, prefix=".writing."))
         try:
             yield work
-            for file in sorted(work.iterdir()):
-                os.chmod(file, 0o666 & ~umask())
-                os.replace(file, path / file.name)
+            names = sorted(
+                file.relative_to(work).as_posix() for file in work.rglob("*") if file.is_file()
+            )
+            for name in names:
+                if other := find_other(path, name):
+                    raise InputError(f"{printable(other)}: found no plain file, expected one")
+            for name in names:
+                os.chmod(work / name, 0o666 & ~umask())
+                (path / name).parent.mkdir(parents=True, exist_ok=True)
+                os.replace(work / name, path / name)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
@@ -327,16 +372,27 @@ def writing(path: Path) -> Iterator[None]:
 @contextmanager
 def made_folders(folder: Path) -> Iterator[None]:
     """Makes a folder and its parents for the block. Removes those that are still empty after it."""
-    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    missing = _missing(folder)
     try:
         if folder.is_file():
             raise NotADirectoryError(errno.ENOTDIR, "", str(folder))
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         yield
     finally:
         with suppress(OSError):
             for place in missing:
                 place.rmdir()  # fails for a folder that is not empty
+
+
+def make_folders(folder: Path) -> None:
+    """Makes a folder and its parents, however many they are: `mkdir(parents=True)` recurses."""
+    for place in (*reversed(_missing(folder)), folder):
+        place.mkdir(exist_ok=True)
+
+
+def _missing(folder: Path) -> list[Path]:
+    """A folder and those above it that do not exist, from the innermost on."""
+    return list(takewhile(lambda place: not place.exists(), (folder, *folder.parents)))
 
 
 def umask() -> int:

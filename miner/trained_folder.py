@@ -16,6 +16,7 @@ from miner.files import (
     json_line,
     json_lines,
     json_rows,
+    make_folders,
     parse_json,
     printable,
     read_text,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 Step = TypeVar("Step")  # a point of a curve
 
 CURVE = "curve.jsonl"
+_STATE, _MADE = "state", "made"  # in the folder of the state: what a training keeps, its files
 
 
 def read_record(
@@ -100,11 +102,19 @@ def begin_state(out: Path, name: str, record: Mapping[str, Any], resume: bool, f
         force: begins anew.
 
     Raises:
-        InputError: if an interrupted training is there and `resume` is False, or had other choices.
+        InputError: if an interrupted training is there and `resume` is False, or had other choices;
+            if something else is there.
         OSError: if a file cannot be written.
     """
     state = state_folder(out)
     path = state / name
+    remove_unfinished(path)
+    for item in state.iterdir() if state.is_dir() else ():
+        if item.name not in (name, _STATE, _MADE):
+            raise InputError(
+                f"{printable(item)}: found a file of something else, expected to keep the state of "
+                "the training there"
+            )
     if path.is_file() and not force:
         if not resume:
             raise InputError(
@@ -116,8 +126,7 @@ def begin_state(out: Path, name: str, record: Mapping[str, Any], resume: bool, f
         return state
     if state.exists():
         shutil.rmtree(state)
-    state.mkdir(parents=True)
-    remove_unfinished(path)
+    make_folders(state)
     with whole_file(path) as file:
         file.write(json_line(record))
     return state
@@ -125,27 +134,28 @@ def begin_state(out: Path, name: str, record: Mapping[str, Any], resume: bool, f
 
 def make_anew(state: Path) -> Path:
     """Makes an empty folder in a state for what is trained, so that nothing is in `out` before."""
-    made = state / "made"
+    made = state / _MADE
     if made.exists():
         shutil.rmtree(made)
     made.mkdir()
     return made
 
 
-def finish_state(state: Path, made: Path, out: Path, force: bool) -> None:
+def finish_state(state: Path, made: Path, out: Path, name: str, force: bool) -> None:
     """Moves the files that a training made to their folder, and removes its state.
 
     Args:
         state: the folder of the state.
         made: a folder in it with the files.
         out: their folder.
+        name: of the file of the record.
         force: replaces files of `out`.
 
     Raises:
-        InputError: if `out` exists and `force` is False.
+        InputError: if `out` exists and `force` is False, or is a folder of something else.
         OSError: if a file cannot be written.
     """
-    with whole_folder(out, force=force) as folder:
+    with whole_folder(out, force, (name,)) as folder:
         for item in made.iterdir():
             item.replace(folder / item.name)
     shutil.rmtree(state)

@@ -1,9 +1,15 @@
 """Files are complete or not there at all, and reading them names the place of an error."""
 
+import errno
+import inspect
+import os
 import re
+import stat
+import sys
 
 import pytest
 
+from miner.errors import InputError
 from miner.files import (
     decode_text,
     file_signature,
@@ -84,12 +90,73 @@ def test_new_files_have_the_permissions_of_other_new_files(tmp_path):
     assert modes["whole"] == modes["in it"] == modes["plain"]
 
 
-def test_an_empty_folder_may_be_filled_and_a_broken_link_not_replaced(tmp_path):
+def test_an_empty_folder_may_be_filled(tmp_path):
     refuse_existing(tmp_path, force=False)
-    (tmp_path / "link").symlink_to("nowhere")
-    with pytest.raises(ValueError, match="link: exists already, expected a new name"):
-        refuse_existing(tmp_path / "link", force=False)
-    refuse_existing(tmp_path / "link", force=True)
+
+
+# What is no plain file: nothing is written to it or in its place.
+SPECIAL = {
+    "a link": lambda path: path.symlink_to("theirs"),
+    "a broken link": lambda path: path.symlink_to("nowhere"),
+    "a pipe": os.mkfifo,
+    "a device": lambda path: path.symlink_to("/dev/null"),
+}
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_what_is_no_plain_file_is_not_replaced(tmp_path, kind, force):
+    (tmp_path / "theirs").write_text("theirs")
+    path = tmp_path / "out"
+    SPECIAL[kind](path)
+    before = path.lstat()
+    with pytest.raises(InputError, match="expected a plain file or a new name"):
+        refuse_existing(path, force)
+    with pytest.raises(InputError), whole_file(path, force):
+        raise AssertionError("the block must not start")
+    with pytest.raises(InputError, match="out: "), whole_folder(tmp_path, force=True) as work:
+        (work / "out").write_text("ours")
+    with (
+        pytest.raises(InputError, match="expected a plain file"),
+        whole_file(tmp_path / "new", force) as file,
+    ):
+        file.write(b"ours")
+        SPECIAL[kind](tmp_path / "new")  # it appeared meanwhile
+    assert path.lstat() == before and (tmp_path / "theirs").read_text() == "theirs"
+
+
+def test_files_of_a_folder_may_be_in_folders(tmp_path):
+    for content in (b"1", b"2"):
+        with whole_folder(tmp_path / "out", force=True) as work:
+            (work / "encoder").mkdir()
+            (work / "encoder" / "one").write_bytes(content)
+        assert (tmp_path / "out" / "encoder" / "one").read_bytes() == content
+    mode = (tmp_path / "out" / "encoder").stat().st_mode
+    assert stat.S_IMODE(mode) & stat.S_IXUSR
+
+
+def test_force_replaces_no_folder_of_something_else(tmp_path):
+    (tmp_path / "README.md").write_text("theirs")
+    with pytest.raises(InputError, match="found files but no method.json of an earlier run"):
+        refuse_existing(tmp_path, True, ("method.json", "other.json"))
+    (tmp_path / "other.json").write_text("{}")
+    refuse_existing(tmp_path, True, ("method.json", "other.json"))
+
+
+@pytest.mark.parametrize(("name", "n"), [("a/", 200), ("long/", 1200)])
+def test_a_folder_in_any_number_of_folders_is_made_or_is_one_line(tmp_path, name, n):
+    path = tmp_path / (name * n) / "file"
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 100)
+    try:
+        with whole_file(path) as file:
+            file.write(b"deep")
+    except OSError as error:
+        assert error.errno == errno.ENAMETOOLONG and list(tmp_path.iterdir()) == []
+    else:
+        assert path.read_bytes() == b"deep"
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_a_run_with_other_options_is_not_resumed(tmp_path):

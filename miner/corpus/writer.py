@@ -29,6 +29,7 @@ from miner.files import (
     CARD,
     RUN_RECORD,
     digest_of,
+    find_other,
     json_line,
     made_folders,
     printable,
@@ -256,7 +257,7 @@ class OutputFolder:
         """
         written = _files_of_run(self._path)
         for name in dict.fromkeys([*written, *files]):
-            if other := _find_other(self._path, name, written.get(name)):
+            if other := _find_changed(self._path, name, written.get(name)):
                 raise InputError(
                     f"{printable(other)}: found something that no run wrote, or that was changed "
                     "since, and that is kept; expected nothing in the way: move it elsewhere"
@@ -372,7 +373,7 @@ def _is_inside(name: str) -> bool:
     )
 
 
-def _find_other(folder: Path, name: str, digest: object) -> Path | None:
+def _find_changed(folder: Path, name: str, digest: object) -> Path | None:
     """What is in the place of a file, or of a folder above it, and is not what a run wrote.
 
     Args:
@@ -380,17 +381,11 @@ def _find_other(folder: Path, name: str, digest: object) -> Path | None:
         name: of the file.
         digest: of what the run wrote; None if it wrote no such file.
     """
-    place = folder
-    for parent in PurePosixPath(name).parts[:-1]:
-        place /= parent
-        if place.is_symlink() or os.path.lexists(place) and not place.is_dir():
-            return place
     place = folder / name
-    if not os.path.lexists(place):
-        return None
-    is_plain = place.is_file() and not place.is_symlink()
+    if (other := find_other(folder, name)) or not place.is_file():
+        return other
     # The record cannot hold its own digest. What it says has shown that a run wrote it.
-    return None if is_plain and (name == RUN_RECORD or digest_of(place) == digest) else place
+    return None if name == RUN_RECORD or digest_of(place) == digest else place
 
 
 def _remove(folder: Path, name: str) -> None:

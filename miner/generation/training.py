@@ -69,7 +69,7 @@ def train_model(
     check_parts(train, validation, "a model")
     if validation and not validation.examples:
         raise InputError(f"{validation.source}: found no pairs, expected some to judge on")
-    refuse_existing(out, force)
+    refuse_existing(out, force, (RECORD,))
     from transformers import set_seed
 
     set_seed(seed % 2**31)
@@ -120,5 +120,5 @@ def train_model(
     (made / RECORD).write_bytes(json_line(record))
     write_curve(made, steps)
     write_card(made, out.name, record, steps)
-    finish_state(state, made, out, force)
+    finish_state(state, made, out, RECORD, force)
     return load_model(out)

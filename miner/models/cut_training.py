@@ -96,7 +96,8 @@ class CutRun:
     """Where the examples of a run come from, and where its weights go."""
 
     out: Annotated[
-        Path, Option("File for the weights, and for a record beside it.", short="-o")
+        Path,
+        Option("File for the weights, and for a record beside it.", short="-o", is_output=True),
     ] = Path("cuts.safetensors")
     gold: Annotated[Path, Option("Folder of annotations.")] = Path("annotations")
     books: Annotated[Path | None, Option("Folder of Gutenberg files.", envvar="MINER_BOOKS")] = None

@@ -69,9 +69,12 @@ class NetworkRun:
     """
 
     out: Annotated[
-        Path | None, Option("File for the weights, such as en.safetensors.", short="-o")
+        Path | None,
+        Option("File for the weights, such as en.safetensors.", short="-o", is_output=True),
     ] = None
-    prepare: Annotated[Path | None, Option("File for prepared examples, .npz.")] = None
+    prepare: Annotated[Path | None, Option("File for prepared examples, .npz.", is_output=True)] = (
+        None
+    )
     examples: Annotated[
         Path | None, Option("Prepared examples to train on, without books and annotations.")
     ] = None

@@ -66,7 +66,7 @@ def train_method(
     check_parts(train, validation, "a method")
     if validation:
         refuse_too_few(validation.examples, BATCH, validation.source)
-    refuse_existing(out, force)
+    refuse_existing(out, force, (RECORD,))
     record: dict[str, Any] = {
         "method": kind.name,
         "options": asdict(options),
@@ -108,7 +108,7 @@ def train_method(
     (made / RECORD).write_bytes(json_line(record))
     write_curve(made, steps)
     write_card(made, out.name, record, steps)
-    finish_state(state, made, out, force)
+    finish_state(state, made, out, RECORD, force)
     return load_method(out)
 
 

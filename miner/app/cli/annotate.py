@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.errors import one_line
 from miner.app.cli.options import (
     TAGGERS,
@@ -15,12 +16,13 @@ from miner.app.cli.options import (
     mirror_option,
     out_option,
     quotes_option,
+    source_argument,
 )
 from miner.app.cli.terminal import show_warnings
 
 
-@click.command("annotate")
-@click.argument("source", metavar="SOURCE")
+@click.command("annotate", cls=Command)
+@source_argument
 @click.option(
     "--chapter",
     type=click.IntRange(min=0),

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.errors import name_options
 from miner.app.cli.options import (
+    OUTPUT,
     PATH,
     STDOUT,
     books_option,
@@ -35,7 +37,7 @@ def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> 
     ctx.exit()
 
 
-@click.command("build", short_help="Build a corpus of many books from a recipe.")
+@click.command("build", cls=Command, short_help="Build a corpus of many books from a recipe.")
 @click.argument("recipe", metavar="RECIPE", type=PATH)
 @click.option(
     "--example",
@@ -65,7 +67,7 @@ def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> 
 )
 @click.option(
     "--log",
-    type=PATH,
+    type=OUTPUT,
     metavar="FILE",
     help="Append to this file, with the time, a line for each book and each stage.",
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import json_option
 from miner.app.cli.query import query_options, show_left_out
 from miner.app.cli.terminal import open_console, show, show_json
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from miner.books.catalog_query import CatalogQuery
 
 
-@click.command("catalog")
+@click.command("catalog", cls=Command)
 @query_options
 @click.option("--ids", "as_ids", is_flag=True, help="Print the numbers only, one a line.")
 @json_option

@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
+    OUTPUT,
     PATH,
     TAGGERS,
     SplitName,
@@ -24,7 +26,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show, show_json
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.option(
     "--gold",
     type=PATH,
@@ -49,7 +51,7 @@ from miner.app.cli.terminal import show, show_json
 @language_option()
 @resamples_option
 @seed_option
-@click.option("--plots", type=PATH, help="Folder for plots of the comparison (PNG).")
+@click.option("--plots", type=OUTPUT, help="Folder for plots of the comparison (PNG).")
 @books_option
 @mirror_option
 @force_option

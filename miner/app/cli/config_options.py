@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 import click
 
+from miner.app.cli.options import OUTPUT, PATH
 from miner.fields import Option
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _type(kind: Any, option: Option) -> click.ParamType | type:  # noqa: ANN401 
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     if kind is Path:
-        return click.Path(path_type=Path)
+        return OUTPUT if option.is_output else PATH
     if option.minimum is not None or option.maximum is not None:
         range_type = click.IntRange if kind is int else click.FloatRange
         return range_type(min=option.minimum, max=option.maximum)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import signal
+import sys
 import traceback
 from typing import IO, Any
 
 import click
 
+from miner.app.cli.command import Command
 from miner.errors import InputError
 from miner.files import one_line
 
@@ -64,6 +67,8 @@ class CommandGroup(click.Group):
     commands have an option `--debug`.
     """
 
+    command_class = Command
+
     def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401 - those of click
         super().__init__(*args, **attributes)
         self.params.append(_DEBUG_OPTION)
@@ -74,6 +79,11 @@ class CommandGroup(click.Group):
         if command and _DEBUG_OPTION not in command.params:
             command.params.append(_DEBUG_OPTION)
         return command
+
+    def main(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as click has it
+        """Runs a command line, also where standard streams are closed (`2>&-`)."""
+        open_closed_streams()
+        return super().main(*args, **options)
 
     def invoke(self, ctx: click.Context) -> object:
         """Runs a command; turns `InputError`, `OSError` and Ctrl-C into a `Failure`."""
@@ -95,6 +105,19 @@ class CommandGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands in the order in which they were added."""
         return list(self.commands)
+
+
+def open_closed_streams() -> None:
+    """Gives standard streams that are closed the null device.
+
+    Else a file that is opened next would get the number of the stream, and what a library writes to
+    the stream would go into it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode)
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def _trace_of(error: Exception, ctx: click.Context) -> str:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.errors import name_options
 from miner.app.cli.options import (
-    PATH,
+    OUTPUT,
     STDOUT,
+    BookWord,
     TurnCount,
     books_option,
     characters_option,
@@ -43,8 +45,8 @@ if TYPE_CHECKING:
 _FORMATS = describe_formats()
 
 
-@click.command("mine")
-@click.argument("words", metavar="[SOURCE]...", nargs=-1)
+@click.command("mine", cls=Command)
+@click.argument("words", metavar="[SOURCE]...", nargs=-1, type=BookWord())
 @out_option("Folder for the files; it must not exist yet.", required=True)
 @tagger_option
 @dtype_option
@@ -105,7 +107,7 @@ _FORMATS = describe_formats()
 )
 @click.option(
     "--log",
-    type=PATH,
+    type=OUTPUT,
     metavar="FILE",
     help="Append to this file, with the time, a line for each book that is mined or set aside, "
     "each warning, and the end of the run.",

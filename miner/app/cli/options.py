@@ -12,7 +12,13 @@ from click.shell_completion import CompletionItem
 
 from miner.files import whole_number
 
+
+class OutputPath(click.Path):
+    """A file or folder that a command writes."""
+
+
 PATH = click.Path(path_type=Path)
+OUTPUT = OutputPath(path_type=Path)
 STDOUT = Path("-")  # as the value of an option
 
 
@@ -234,4 +240,4 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 
 def out_option(help: str, required: bool = False) -> Callable[[Any], Any]:
     """The option that names the output, with its own help."""
-    return click.option("-o", "--out", type=PATH, required=required, help=help)
+    return click.option("-o", "--out", type=OUTPUT, required=required, help=help)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     books_option,
     json_option,
@@ -15,7 +16,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show, show_json, show_warnings
 
 
-@click.command("profile")
+@click.command("profile", cls=Command)
 @source_argument
 @books_option
 @mirror_option

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -17,7 +18,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import open_console, show, show_json
 
 
-@click.command("quotations")
+@click.command("quotations", cls=Command)
 @click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index file.")
 @books_option
 @mirror_option

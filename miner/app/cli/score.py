@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     PATH,
     json_option,
@@ -15,7 +16,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show, show_json
 
 
-@click.command("score")
+@click.command("score", cls=Command)
 @click.option(
     "--gold",
     type=PATH,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from miner.models.speakers.attributor import SpeakerAttributor
 
 
-@click.command("speakers")
+@click.command("speakers", cls=Command)
 @gold_option
 @split_option("test")
 @language_option()

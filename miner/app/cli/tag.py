@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     STDOUT,
     books_option,
@@ -15,13 +16,14 @@ from miner.app.cli.options import (
     mirror_option,
     out_option,
     quotes_option,
+    source_argument,
     tagger_option,
 )
 from miner.app.cli.terminal import show_warnings
 
 
-@click.command("tag")
-@click.argument("source", metavar="SOURCE")
+@click.command("tag", cls=Command)
+@source_argument
 @tagger_option
 @dtype_option
 @quotes_option

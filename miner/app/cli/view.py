@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     PATH,
     TAGGERS,
@@ -22,7 +23,7 @@ from miner.app.cli.options import (
 )
 
 
-@click.command("view")
+@click.command("view", cls=Command)
 @source_argument
 @click.option(
     "--tagger",

@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from miner.errors import InputError
-from miner.files import CARD, reason_of, whole_folder
+from miner.files import CARD, CHECKPOINT_CONFIG, reason_of, whole_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def write_encoder(encoder: Encoder, folder: Path, lines: list[str], force: bool 
     """
     head = ["---", "library_name: transformers"]
     head += [f"license: {encoder.license}"] if encoder.license else []
-    with whole_folder(folder, force) as partial:
+    with whole_folder(folder, force, (CHECKPOINT_CONFIG,)) as partial:
         encoder.model.save_pretrained(partial)
         encoder.tokenizer.save_pretrained(partial)
         card = [*head, "---", "", "# Encoder", "", f"Made from {encoder.source}.", *lines, ""]

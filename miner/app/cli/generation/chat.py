@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.config_options import config_options
 from miner.app.cli.options import PATH
 from miner.extras import import_extra
@@ -16,7 +17,7 @@ from miner.generation.decoding import Decoding
 _ANEW = "/new"
 
 
-@click.command("chat", context_settings={"show_default": True})
+@click.command("chat", cls=Command, context_settings={"show_default": True})
 @click.argument("folder", metavar="MODEL", type=PATH)
 @click.option("--seed", type=int, default=0, help="Random seed of the answers.")
 @config_options(Decoding)

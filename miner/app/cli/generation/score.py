@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -17,7 +18,7 @@ from miner.app.cli.sources import SourceName, open_source
 from miner.app.cli.terminal import CountBar, open_console, show, show_json
 
 
-@click.command("score")
+@click.command("score", cls=Command)
 @click.argument("paths", metavar="ANSWERS...", nargs=-1, required=True, type=PATH)
 @click.option(
     "--reference",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.config_options import config_options
 from miner.app.cli.training import KindGroup, Trainer, run_training, training_options
 
@@ -49,7 +50,7 @@ def _command_of(name: str) -> click.Command:
     decorated = config_options(kind.options)(train)
     decorated = training_options("model", kind.history_turns)(decorated)
     shown = {"show_default": True}
-    return click.command(name, help=help, context_settings=shown)(decorated)
+    return click.command(name, Command, help=help, context_settings=shown)(decorated)
 
 
 @click.group(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     gold_option,
     json_option,
@@ -14,7 +15,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show, show_json
 
 
-@click.command("agreement")
+@click.command("agreement", cls=Command)
 @gold_option
 @language_option()
 @json_option

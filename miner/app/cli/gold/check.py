@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_reader
+from miner.app.cli.command import Command
 from miner.app.cli.errors import Failure
 from miner.app.cli.options import (
     books_option,
@@ -19,7 +20,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show
 
 
-@click.command("check")
+@click.command("check", cls=Command)
 @gold_option
 @split_option()
 @language_option()

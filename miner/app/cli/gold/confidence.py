@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
-    PATH,
+    OUTPUT,
     books_option,
     dtype_option,
     force_option,
@@ -24,7 +25,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show, show_json
 
 
-@click.command("confidence")
+@click.command("confidence", cls=Command)
 @gold_option
 @split_option("dev")
 @language_option()
@@ -32,7 +33,7 @@ from miner.app.cli.terminal import show, show_json
 @dtype_option
 @resamples_option
 @seed_option
-@click.option("--plot", type=PATH, help="File for a plot (PNG, SVG or PDF by its ending).")
+@click.option("--plot", type=OUTPUT, help="File for a plot (PNG, SVG or PDF by its ending).")
 @books_option
 @mirror_option
 @force_option

@@ -8,6 +8,7 @@ import click
 
 from miner.annotation.export import describe_formats, find_writer
 from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.command import Command
 from miner.app.cli.errors import Failure
 from miner.app.cli.options import (
     books_option,
@@ -22,7 +23,7 @@ from miner.app.cli.options import (
 _FORMATS = describe_formats()
 
 
-@click.command("export")
+@click.command("export", cls=Command)
 @gold_option
 @split_option()
 @language_option()

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_finder
+from miner.app.cli.command import Command
 from miner.app.cli.errors import Failure
 from miner.app.cli.options import (
     books_option,
@@ -18,7 +19,7 @@ from miner.app.cli.options import (
 )
 
 
-@click.command("fetch")
+@click.command("fetch", cls=Command)
 @gold_option
 @split_option()
 @language_option()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     PATH,
     force_option,
@@ -13,7 +14,7 @@ from miner.app.cli.options import (
 )
 
 
-@click.command("import")
+@click.command("import", cls=Command)
 @click.argument("exported", type=PATH)
 @out_option("Folder for the files, one for each book, as in annotations/gold.", required=True)
 @force_option

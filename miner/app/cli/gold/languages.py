@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     TAGGERS,
     TaggerOption,
@@ -23,7 +24,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show, show_json
 
 
-@click.command("languages")
+@click.command("languages", cls=Command)
 @gold_option
 @split_option("test")
 @language_option("all")

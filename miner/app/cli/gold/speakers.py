@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -16,7 +17,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show
 
 
-@click.command("speakers")
+@click.command("speakers", cls=Command)
 @gold_option
 @click.option("--pdnc", type=PATH, required=True, help="Folder of the corpus, with its index file.")
 @click.option("--differences", is_flag=True, help="List the differences, with both names.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_reader, show_left_out
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     books_option,
     gold_option,
@@ -20,7 +21,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show, show_json
 
 
-@click.command("sweep")
+@click.command("sweep", cls=Command)
 @gold_option
 @split_option("train+dev")
 @language_option()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     books_option,
     force_option,
@@ -16,7 +17,7 @@ from miner.app.cli.options import (
 )
 
 
-@click.command("tasks")
+@click.command("tasks", cls=Command)
 @source_argument
 @click.option(
     "--chapter",

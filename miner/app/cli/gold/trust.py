@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from miner.app.cli.books import book_reader
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     books_option,
     dtype_option,
@@ -23,7 +24,7 @@ from miner.app.cli.options import (
 from miner.app.cli.terminal import show_json
 
 
-@click.command("trust")
+@click.command("trust", cls=Command)
 @gold_option
 @split_option("test")
 @language_option()

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
+    OUTPUT,
     PATH,
     books_option,
     force_option,
@@ -75,7 +77,7 @@ def scoring_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.argument("folders", metavar="METHOD...", nargs=-1, required=True, type=PATH)
 @click.option(
     "--on",
@@ -90,7 +92,7 @@ def scoring_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--papers", is_flag=True, help="Print the figures that the papers have for their data, too."
 )
-@click.option("--plots", type=PATH, help="Folder for plots of the comparison (PNG).")
+@click.option("--plots", type=OUTPUT, help="Folder for plots of the comparison (PNG).")
 @language_option()
 @books_option
 @mirror_option

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from miner.app.cli.command import Command
 from miner.app.cli.options import (
     PATH,
     books_option,
@@ -19,7 +20,7 @@ from miner.app.cli.sources import SourceName, split_option
 from miner.app.cli.terminal import open_console, show, show_json
 
 
-@click.command("score")
+@click.command("score", cls=Command)
 @click.argument("folder", metavar="METHOD", type=PATH)
 @click.argument("source", metavar="SOURCE", type=SourceName())
 @split_option
