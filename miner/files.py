@@ -5,6 +5,7 @@ Any room may import this module. Nothing here overwrites an existing file unless
 
 from __future__ import annotations
 
+import csv
 import errno
 import hashlib
 import json
@@ -14,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from io import BytesIO
+from io import BytesIO, StringIO
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -79,6 +80,29 @@ def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
             raise InputError(f"{where}: found half a character, expected whole ones")
         if not isinstance(row, dict):
             raise InputError(f"{where}: found {type(row).__name__}, expected an object")
+        yield where, row
+
+
+def csv_rows(path: Path, text: str, strict: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """Yields the cells of the rows of a CSV file with their places, "file:line".
+
+    Args:
+        path: how a place names the file.
+        text: of the file.
+        strict: whether quotation marks in the wrong place are refused.
+
+    Raises:
+        InputError: if a cell is too long, or as `strict` says; names the place.
+    """
+    rows = csv.reader(StringIO(text, newline=""), strict=strict)
+    while True:
+        where = f"{printable(path)}:{rows.line_num + 1}"
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            raise InputError(f"{where}: {error}, expected comma-separated fields") from error
+        if row is None:
+            return
         yield where, row
 
 
@@ -233,7 +257,8 @@ def refuse_existing(path: Path, force: bool, markers: Sequence[str] = ()) -> Non
         raise InputError(f"{printable(path)}: found {kind}, expected a plain file or a new name")
     if not force:
         raise InputError(
-            f"{printable(path)}: exists already, expected a new name (or `force=True` to replace it)"
+            f"{printable(path)}: exists already, "
+            "expected a new name (or `force=True` to replace it)"
         )
     if path.is_dir() and markers and not any(map(os.path.isfile, (path / m for m in markers))):
         raise InputError(

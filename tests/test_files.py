@@ -8,7 +8,11 @@ import stat
 import sys
 
 import pytest
+from helpers import ROOT
 
+from miner.annotation.mcn import read_any_tag_file
+from miner.annotation.pdnc import find_novels, read_character_list
+from miner.corpus.splits import read_split_list
 from miner.errors import InputError
 from miner.files import (
     decode_text,
@@ -196,3 +200,37 @@ def test_names_are_as_long_as_they_must_be(tmp_path):
     assert name_paths([one, other, third]) == ["a/x/m", "b/x/m", "y"]
     with pytest.raises(ValueError, match=r"m: found a second time, expected it once$"):
         name_paths([one, tmp_path / "b" / ".." / "a" / "x" / "m"])
+
+
+LONG = "x" * 200_000
+
+
+@pytest.mark.parametrize("rows", [f"{LONG}\n", f"HEADER\n{LONG}\n", f'HEADER\n"{LONG}\n,\n'])
+@pytest.mark.parametrize(
+    ("read", "name", "header"),
+    [
+        (read_split_list, "splits.csv", "book,split"),
+        (read_any_tag_file, "mcn.csv", "para_index,sent,label"),
+        (find_novels, "PDNC-Novel-Index.csv", "Novel Title,Source,Folder Name"),
+        (read_character_list, "character_info.csv", "Main Name,Aliases,Gender"),
+    ],
+)
+def test_a_cell_that_is_too_long_is_one_line_wherever_csv_is_read(
+    tmp_path, read, name, header, rows
+):
+    path = tmp_path / name
+    path.write_text(rows.replace("HEADER", header))
+    line = rows.count("HEADER") + 1
+    found = "field larger than field limit (131072), expected comma-separated fields"
+    with pytest.raises(InputError, match=re.escape(f"{path}:{line}: {found}")):
+        read(path if read in (read_split_list, read_any_tag_file) else tmp_path)
+
+
+def test_no_other_module_reads_csv_than_those_that_are_tested():
+    modules = sorted(path.name for path in (ROOT / "miner").rglob("*.py") if reads_csv(path))
+    # The catalogue and the rows of examples may have long cells, and limits of their own.
+    assert modules == ["catalog.py", "files.py", "rows.py"]
+
+
+def reads_csv(path):
+    return re.search(r"csv\.(Dict)?[Rr]eader", path.read_text(encoding="utf-8"))

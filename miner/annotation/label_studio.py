@@ -344,10 +344,10 @@ def _annotation(
         )
     number: Any = region.get("conversation")
     speaker = region.get("speaker", "")
-    # Whole numbers may come back as floats. The remainder of infinity and NaN is not 0.
-    if not (type(number) in (int, float) and number >= 1 and number % 1 == 0):
+    # Whole numbers may come back as floats.
+    if not (type(number) in (int, float) and 1 <= number <= LARGEST and number % 1 == 0):
         raise InputError(
-            f"{where}: found conversation {shown(number)}, expected a whole number from 1"
+            f"{where}: found conversation {shown(number)}, expected a whole number, 1 to {LARGEST}"
         )
     if not speaker:
         raise InputError(f"{where}: found no speaker, expected a name, or ? if unknown")

@@ -6,10 +6,8 @@ Reading refuses a malformed file and names the file and the line.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +25,7 @@ from miner.dialogue.tag_files import (
 )
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.errors import InputError
-from miner.files import RUN_RECORD, decode_text, file_signature, sha256_of
+from miner.files import RUN_RECORD, csv_rows, decode_text, file_signature, printable, sha256_of
 
 # Pride and Prejudice, the only book in the files.
 MCN_BOOK = "1342"
@@ -163,35 +161,29 @@ def _read_rows(path: Path) -> tuple[list[_Row], str]:
     """Returns the rows of a file and its signature (see `file_signature`)."""
     content = path.read_bytes()
     text = decode_text(content, path)
-    table = csv.DictReader(io.StringIO(text, newline=""))
-    names = table.fieldnames or []
+    table = csv_rows(path, text)
+    where, names = next(table, (f"{printable(path)}:1", []))
     columns = [
         next((name for name in choice if name in names), None)
         for choice in (("para_index",), ("sent", "para"), ("label", "pred_label"))
     ]
     if None in columns:
         raise InputError(
-            f"{path}:1: found columns {shown(list(names))}, "
+            f"{where}: found columns {shown(names)}, "
             "expected para_index, one of sent and para, and one of label and pred_label"
         )
     rows: list[_Row] = []
-    for cells in _cells(table, path):
-        where = f"{path}:{table.line_num}"
-        paragraph, sentence, tag = (cells[name] for name in columns if name)
+    for where, row in table:
+        if not row:
+            continue
+        cells = dict(zip(names, row, strict=False))
+        paragraph, sentence, tag = (cells.get(name) for name in columns if name)
         if not (paragraph and sentence and sentence.split()):
             raise InputError(f"{where}: found an empty cell, expected para_index and text")
         collapsed = " ".join(sentence.split())
         split = cells.get("split_tag") or ""
         rows.append(_Row(where, paragraph, collapsed, tag_from_name(tag, where), split))
     return rows, file_signature(path, sha256_of(content))
-
-
-def _cells(table: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
-    """Yields the rows of a table; an error of the reader names the file and the line."""
-    try:
-        yield from table
-    except csv.Error as error:
-        raise InputError(f"{path}:{table.line_num + 1}: {error}, expected a CSV file") from error
 
 
 def _spans_of_rows(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]:

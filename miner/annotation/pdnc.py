@@ -8,16 +8,15 @@ whole novels. A quotation that "said he" interrupts has one span for each part. 
 from __future__ import annotations
 
 import ast
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
 from miner.errors import InputError
+from miner.files import csv_rows
 
 _COLUMNS = ("quoteID", "subQuotationList", "quoteByteSpans", "speaker", "addressees", "quoteType")
 _GUTENBERG = re.compile(r"//www\.gutenberg\.org/ebooks/([0-9]{1,8})(?![0-9])")
@@ -113,8 +112,8 @@ def read_quotations(folder: Path) -> AnnotatedNovel:
     path = folder / "quotation_info.csv"
     text = _decoded(folder / "novel_text.txt", "utf-8")  # offsets count a byte order mark
     quotations: list[Quotation] = []
-    for line, row in _rows(path, _COLUMNS):
-        where = f"{path}:{line}: {row['quoteID'][:60]}"
+    for place, row in _rows(path, _COLUMNS):
+        where = f"{place}: {row['quoteID'][:60]}"
         quotations.append(
             Quotation(
                 id=row["quoteID"],
@@ -138,13 +137,12 @@ def read_character_list(folder: Path) -> list[PdncCharacter]:
     """
     path = folder / "character_info.csv"
     found: list[PdncCharacter] = []
-    for line, row in _rows(path, ("Main Name", "Aliases", "Gender")):
+    for place, row in _rows(path, ("Main Name", "Aliases", "Gender")):
         name = row["Main Name"]
         aliases = _evaluated(row["Aliases"])
         if not isinstance(aliases, set | list | tuple):
             raise InputError(
-                f"{path}:{line}: {name[:60]}: found {row['Aliases'][:60]!r} in Aliases, "
-                "expected a set"
+                f"{place}: {name[:60]}: found {row['Aliases'][:60]!r} in Aliases, expected a set"
             )
         gender = row["Gender"].lower()
         found.append(
@@ -162,26 +160,21 @@ def _decoded(path: Path, encoding: str) -> str:
         ) from error
 
 
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yields the rows of a CSV file, each with the number of its first line."""
-    reader = csv.DictReader(StringIO(_decoded(path, "utf-8-sig"), newline=""), strict=True)
-    header = reader.fieldnames or ()
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yields the rows of a CSV file, each with the place of its first line."""
+    rows = csv_rows(path, _decoded(path, "utf-8-sig"), strict=True)
+    where, header = next(rows, (f"{path}:1", []))
     for column in columns:
         if column not in header:
-            raise InputError(f"{path}:1: found no column {column}, expected {', '.join(columns)}")
-    line = reader.line_num + 1
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                fewer_or_more = "more" if None in row else "fewer"
-                raise InputError(
-                    f"{path}:{line}: found {fewer_or_more} than {len(header)} fields, "
-                    f"expected {len(header)}"
-                )
-            yield line, row
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"{path}:{line}: {error}, expected comma-separated fields") from error
+            raise InputError(f"{where}: found no column {column}, expected {', '.join(columns)}")
+    for where, row in rows:
+        if row and len(row) != len(header):
+            amount = "more" if len(row) > len(header) else "fewer"
+            raise InputError(
+                f"{where}: found {amount} than {len(header)} fields, expected {len(header)}"
+            )
+        if row:
+            yield where, dict(zip(header, row, strict=True))
 
 
 def _listed(row: dict[str, str], column: str, where: str) -> list[Any]:

@@ -16,6 +16,7 @@ from reprlib import repr as shown
 from typing import Any
 
 from miner.characters.cast import GENDERS, Character, Kind, refuse_unclear
+from miner.dialogue.tag_files import LARGEST
 from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, printable, sha256_of
 
@@ -177,8 +178,10 @@ def _character(row: Mapping[str, Any], where: str) -> tuple[str, Character]:
             f"{where}: found kind {shown(row['kind'])}, expected one of {expected}"
         ) from error
     chapter = row.get("chapter")
-    if chapter is not None and (type(chapter) is not int or chapter < 0):
-        raise InputError(f"{where}: found chapter {shown(chapter)}, expected a number, or null")
+    if chapter is not None and not (type(chapter) is int and 0 <= chapter <= LARGEST):
+        raise InputError(
+            f"{where}: found chapter {shown(chapter)}, expected a number to {LARGEST}, or null"
+        )
     return row["book"], Character(
         row["id"].strip(),
         row["name"],

@@ -7,8 +7,6 @@ validation and test, is that of GD, section 3.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -17,7 +15,7 @@ from pathlib import Path
 from miner.corpus.work_keys import author_key, work_key
 from miner.corpus.works import BookRecord
 from miner.errors import InputError
-from miner.files import printable, read_text
+from miner.files import csv_rows, printable, read_text
 
 SPLITS = ("train", "validation", "test")
 _KEYS = ("work", "book", "author")
@@ -156,14 +154,13 @@ def read_split_list(path: Path) -> dict[str, str]:
             validation and test, or names a book twice; names the line.
         OSError: if the file cannot be read.
     """
-    place = printable(path)
-    reader = csv.reader(io.StringIO(read_text(path), newline=""))
-    header = [name.strip() for name in next(reader, [])]
+    rows = csv_rows(path, read_text(path))
+    where, cells = next(rows, (f"{printable(path)}:1", []))
+    header = [name.strip() for name in cells]
     if header != _COLUMNS:
-        raise InputError(f"{place}:1: found {','.join(header)!r}, expected 'book,split'")
+        raise InputError(f"{where}: found {','.join(header)!r}, expected 'book,split'")
     listed: dict[str, str] = {}
-    for row in reader:
-        where = f"{place}:{reader.line_num}"
+    for where, row in rows:
         if not row:
             continue
         if len(row) != len(_COLUMNS):

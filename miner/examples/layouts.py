@@ -128,13 +128,15 @@ def _read_dialogues(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[
     for where, row in rows:
         turns = _objects(row, "turns", where)
         chapter = chapter_of(row, where)
-        texts = [(text_of(turn, "text", where), _chapter_of_turn(turn, chapter)) for turn in turns]
+        texts = [
+            (text_of(turn, "text", where), _chapter_of_turn(turn, chapter, where)) for turn in turns
+        ]
         yield from _examples_of_turns(book_of(row, where), texts, left_out)
 
 
-def _chapter_of_turn(turn: Row, otherwise: int) -> int:
-    spans = turn.get("spans")
-    return spans[0]["chapter"] if spans else otherwise
+def _chapter_of_turn(turn: Row, otherwise: int, where: str) -> int:
+    spans = _objects(turn, "spans", where) if turn.get("spans") else []
+    return chapter_of(spans[0], where) if spans else otherwise
 
 
 def _read_messages(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
@@ -168,7 +170,7 @@ def _read_utterances(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator
     for where, row in rows:
         parent = next((row[name] for name in _REPLY_TO if row.get(name) is not None), None)
         conversation = str(row.get("conversation_id", row.get("root", "")))
-        found[str(row["id"])] = text_of(row, "text", where), conversation, parent
+        found[str(row.get("id"))] = text_of(row, "text", where), conversation, parent
     contexts: dict[str, Context] = {}
     for id, (text, conversation, parent) in found.items():
         if parent is None or parent not in found:
@@ -218,11 +220,11 @@ def _read_conversations(path: Path) -> dict[str, Row]:
 
 def _read_triples(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
     for where, row in rows:
-        label = str(row["Label"]).strip()
+        label = str(row.get("Label")).strip()
         if label in ("1", "1.0"):
             yield from _make("", *_of_ubuntu(row, _TRIPLE[1], where), 0, left_out)
         elif label not in ("0", "0.0"):
-            raise InputError(f"{where}: found {shown(row['Label'])} as Label, expected 0 or 1")
+            raise InputError(f"{where}: found {shown(label)} as Label, expected 0 or 1")
 
 
 def _read_rankings(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
@@ -308,7 +310,7 @@ def _plain(text: str) -> str:
 
 
 def _objects(row: Row, name: str, where: str) -> list[Row]:
-    value: Any = row[name]
+    value: Any = row.get(name)
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise InputError(f"{where}: found {shown(value)} as {name}, expected a list of objects")
     return value

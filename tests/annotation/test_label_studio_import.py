@@ -185,7 +185,7 @@ SURPLUS = ", region 'r': found {} to {}, expected offsets within the 23 UTF-16 c
         *(
             (
                 [task(region(number=n))],
-                f"'r': found conversation {n!r}, expected a whole number from 1",
+                f"'r': found conversation {n!r}, expected a whole number, 1 to 1000000000",
             )
             for n in (None, 0, -2, 1.5, True, "one", float("nan"))
         ),
