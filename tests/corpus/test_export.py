@@ -209,6 +209,23 @@ def test_pandas_reads_csv(tmp_path, sample):
     assert json.loads(people["aliases"].iloc[-1]) == ["Bo", ODD]
 
 
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r"])
+def test_cells_that_a_spreadsheet_would_compute_are_as_they_are_or_have_an_apostrophe(
+    tmp_path, sign
+):
+    text = sign + 'HYPERLINK("http://127.0.0.1")'
+    book = book_of("9", [turn(text, "ann", 3), turn("A - B", None, 4)])
+    for spreadsheets, before in ((False, ""), (True, "'")):
+        folder = tmp_path / str(spreadsheets)
+        folder.mkdir()
+        form = find_format("csv")
+        form.write_books(folder, [book], "train", form.options(spreadsheets=spreadsheets))
+        found = [row["text"] for row in read_csv(folder / "turns.csv")]
+        assert found == [before + text, "A - B"]
+        paragraphs = [row["paragraph"] for row in read_csv(folder / "turns.csv")]
+        assert paragraphs == ["3", "4"]
+
+
 def test_csv_without_books_has_its_columns(tmp_path, sample):
     named = written(tmp_path, "csv", sample)
     (tmp_path / "none").mkdir()

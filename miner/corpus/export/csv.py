@@ -3,6 +3,11 @@
 The files are UTF-8, as RFC 4180 has it, with a line of column names. A list is JSON, because a name
 or an id may hold any separator: `["hester", "ned-orchard"]`. A flag is `true` or `false`, and what
 is unknown is empty.
+
+A text that begins with =, +, -, @, a tab or a carriage return is a formula to a spreadsheet, which
+may fetch an address or run a program. It is written as it is by default, because any sign before it
+would become a part of the text for all other readers. The option `spreadsheets` writes an
+apostrophe before it.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from miner.corpus.export import BookRows, refuse_other_than_tables
+from miner.corpus.export import BookRows, refuse_other_than_flag, refuse_other_than_tables
 from miner.corpus.schema import KINDS, TITLE, Row, arrow_schemas, rows_from_lines
 
 if TYPE_CHECKING:
@@ -33,6 +38,8 @@ _DIALOGUE = ("book", *TITLE, "dialogue", "part")
 _PLACE = (*_DIALOGUE, "turn", "chapter", "paragraph")  # of a turn
 _MAY_BE_EMPTY = {"spans": ("dialogue", "part", "turn"), "characters": ("chapter",)}  # of numbers
 
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
 FILES = {f"{name}.csv": about for name, about in _TABLES.items()}
 
 
@@ -42,15 +49,18 @@ class Options:
 
     Args:
         tables: some of "spans", "turns", "pairs" and "characters".
+        spreadsheets: whether an apostrophe is before each text that a spreadsheet would compute.
 
     Raises:
-        InputError: if there is no such table.
+        InputError: if there is no such table, or `spreadsheets` is no flag.
     """
 
     tables: tuple[str, ...] = tuple(_TABLES)
+    spreadsheets: bool = False
 
     def __post_init__(self) -> None:
         refuse_other_than_tables(self.tables, _TABLES)
+        refuse_other_than_flag("spreadsheets", self.spreadsheets)
 
 
 _ALL = Options()
@@ -84,6 +94,7 @@ def write_books(
     folder: Path, books: Iterable[BookRows], split: str = "train", options: Options = _ALL
 ) -> None:
     """Writes the columns of `schema.arrow_schemas`; a turn has its place and its own columns."""
+    cell = _safe_cell if options.spreadsheets else _cell
     columns = {name.removesuffix(".csv"): schema.names for name, schema in schemas(options).items()}
     with ExitStack() as opened:
         writers: dict[str, csv.DictWriter[str]] = {}
@@ -96,7 +107,7 @@ def write_books(
             for name, writer in writers.items():
                 rows = _turn_rows(book) if name == _TURNS else rows_from_lines(book[name])
                 for row in rows:
-                    writer.writerow({key: _cell(value) for key, value in row.items()})
+                    writer.writerow({key: cell(value) for key, value in row.items()})
 
 
 def _turn_rows(book: BookRows) -> Iterator[Row]:
@@ -109,3 +120,8 @@ def _turn_rows(book: BookRows) -> Iterator[Row]:
 
 def _cell(value: Any) -> str | int | float | None:  # noqa: ANN401 - any value of a row
     return orjson.dumps(value).decode() if isinstance(value, bool | list) else value
+
+
+def _safe_cell(value: Any) -> str | int | float | None:  # noqa: ANN401 - any value of a row
+    cell = _cell(value)
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULAS) else cell
