@@ -10,7 +10,7 @@ from typing import Any
 
 from miner.books.catalog import TEXT, CatalogEntry, find_catalog, read_catalog
 from miner.books.catalog_query import CatalogQuery
-from miner.books.words import folded_words
+from miner.books.words import folded_words, words_within
 from miner.errors import InputError
 from miner.files import printable
 
@@ -157,5 +157,5 @@ def _predicate(query: CatalogQuery) -> Callable[[CatalogEntry], bool]:
 def _have(texts: Iterable[str], wanted: list[frozenset[str]]) -> bool:
     """Whether a text has all words of a value, or no value is given."""
     return not wanted or any(
-        value <= there for there in (set(folded_words(text)) for text in texts) for value in wanted
+        value <= there for there in map(words_within, texts) for value in wanted
     )

@@ -22,6 +22,15 @@ def folded_words(text: str) -> list[str]:
     return _WORD.findall(_APOSTROPHE.sub("", letters.replace("&", " and ")))
 
 
+def words_within(text: str) -> set[str]:
+    """The folded words of a text, and those on either side of an apostrophe.
+
+    >>> sorted(words_within("Alice's Cat"))
+    ['alice', 'alices', 'cat', 's']
+    """
+    return {*folded_words(text), *folded_words(_APOSTROPHE.sub(" ", text))}
+
+
 def drop_accents(text: str) -> str:
     """A text without accents, in the letters that remain when they are taken apart.
 

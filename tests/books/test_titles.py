@@ -1,9 +1,13 @@
 """Titles to numbers, by a small catalogue in the form of Gutenberg's own."""
 
 import pytest
-from helpers import SHARED
+from helpers import SHARED, failed
 
+import miner
+from miner.books.catalog_query import CatalogQuery
+from miner.books.catalog_search import search_catalog
 from miner.books.titles import find_title
+from miner.errors import InputError
 
 CATALOG = """\
 Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves
@@ -21,6 +25,10 @@ With forty pictures",en,"Bell, Ann, 1801-1870",,,
 74,Text,2004-01-01,Poems,en,,,,
 75,Text,2004-01-01,Poems,en,"Five, E.",,,
 76,Text,2004-01-01,Poems,en,"Six, F.",,,
+90,Text,2004-01-01,The Keeper's Adventures on Land,en,"Bell, Ann",,,
+85,Text,2004-01-01,"The Keeper's Adventures on Land, HTML Edition",en,"Bell, Ann",,,
+91,Text,2004-01-01,Keeper Adams,en,"Tark, B.",,,
+92,Image,2004-01-01,The Keeper,en,"Tark, B.",,,
 80,Text,2004-01-01,Cut short"""
 
 
@@ -42,6 +50,10 @@ def catalog(tmp_path):
         ("Geese, a handbook", "50"),
         ("L'ete and lhiver", "60"),
         ("CUT SHORT", "80"),
+        ("Keeper on land", "85"),  # its words, in one work
+        ("adventures: KEEPER'S", "85"),
+        ("handbook", "50"),
+        ("hiver \u00e9t\u00e9", "60"),
     ],
 )
 def test_a_title_has_a_number(catalog, title, number):
@@ -54,8 +66,44 @@ def test_texts_by_several_authors_are_listed(catalog):
     assert str(failure.value) == (
         "found 6 authors of texts with the title 'poems', expected one of the numbers: "
         "70 Poems (One, A.); 71 Poems (Two, B.); 72 Poems (Three, C.); 74 Poems (no author); "
-        "75 Poems (Five, E.)"
+        "75 Poems (Five, E.); `miner catalog --title poems` shows all"
     )
+
+
+def test_several_works_with_its_words_are_listed(catalog):
+    with pytest.raises(InputError) as failure:
+        find_title("Keeper", catalog)
+    assert str(failure.value) == (
+        "found no text with the title 'Keeper', but 2 with its words, expected one of the numbers: "
+        "91 Keeper Adams (Tark, B.); 85 The Keeper's Adventures on Land, HTML Edition (Bell, Ann); "
+        "`miner catalog --title Keeper` shows all"
+    )
+
+
+@pytest.mark.parametrize("word", ["keeper", "keepers", "Keeper's"])
+def test_the_catalogue_is_searched_by_the_same_words(catalog, word):
+    assert (
+        search_catalog(CatalogQuery(title=word), catalog).ids
+        == ("85", "90", "91")[: 2 + (word == "keeper")]
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda words: miner.mine(words),
+        lambda words: miner.read_book(words),
+        lambda words: str(miner.mine_corpus([words], tagger="gap").finish().set_aside),
+        lambda words: failed("profile", words),
+    ],
+)
+def test_every_way_to_name_a_book_takes_words_of_its_title(catalog, call, monkeypatch):
+    monkeypatch.setenv("MINER_CATALOG", str(catalog))
+    try:
+        said = call("keeper")
+    except InputError as error:
+        said = str(error)
+    assert "91 Keeper Adams (Tark, B.); 85 The Keeper's" in str(said)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +124,14 @@ def test_an_unknown_title_is_refused_with_the_closest(catalog, title, closest):
 @pytest.mark.skipif(not (SHARED / "catalog").is_dir(), reason="needs the shared catalogue")
 @pytest.mark.parametrize(
     ("title", "number"),
-    [("Pride and Prejudice", "1342"), ("Dracula", "345"), ("Frankenstein", "84"), ("Emma", "158")],
+    [
+        ("Pride and Prejudice", "1342"),
+        ("Dracula", "345"),
+        ("Frankenstein", "84"),
+        ("Emma", "158"),
+        ("Alice in Wonderland", "11"),
+        ("Tale of Two Cities", "98"),
+    ],
 )
 def test_titles_in_the_real_catalogue(title, number):
     assert find_title(title, SHARED / "catalog" / "pg_catalog.csv") == number
