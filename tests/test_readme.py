@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 
 import click
 import pytest
@@ -80,6 +81,7 @@ def command_of(words):
     return command
 
 
+@cache
 def options_of(command):
     own = {flag for param in command.params for flag in (*param.opts, *param.secondary_opts)}
     if isinstance(command, click.Group):
@@ -87,6 +89,7 @@ def options_of(command):
     return own
 
 
+@cache
 def options_of_script(path):
     """All that it names, since scripts read their options in several ways."""
     return options_of(train.main) if path == TRAIN else set(OPTION.findall(read(path)))
