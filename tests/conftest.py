@@ -1,7 +1,9 @@
 """Fixtures that several test files use."""
 
+import ipaddress
 import os
 import signal
+import socket
 import time
 from functools import partial
 
@@ -14,6 +16,7 @@ import pytest
 from loopback import Site
 
 import miner.books.download
+import miner.books.web
 from miner.books.web import Limits
 
 # A shell starts what runs in its background with Ctrl-C ignored, and so would every process that
@@ -64,6 +67,31 @@ def no_settings(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     # A word that names nothing is looked up as a title; no test may download the catalogue.
     monkeypatch.setenv("MINER_CATALOG", os.devnull)
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    """No test reaches another machine, and none finds what another test learned of hosts."""
+    look_up = socket.getaddrinfo
+
+    def look_up_here(host, *args, **options):
+        name = host.decode() if isinstance(host, bytes) else host
+        if name in (None, "", "localhost") or is_address(name):
+            return look_up(host, *args, **options)
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up_here)
+    monkeypatch.setattr(miner.books.web, "_not_reached", {})
+    monkeypatch.setattr(miner.books.web, "_last_request", {})
+
+
+def is_address(name):
+    """Whether a host is written as the address of a machine, which needs no look-up."""
+    try:
+        ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        return False
+    return True
 
 
 @pytest.fixture
