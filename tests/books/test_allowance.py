@@ -53,9 +53,9 @@ def test_the_book_after_the_last_is_refused_without_a_request(site, cache):
         fetch(site, cache, "9", allowance=allowance)
     assert str(failure.value) == (
         "9: asked 127.0.0.1 for 2 books in 24 hours, expected at most 2, which is what its terms "
-        "of use allow; wait 24 h 00 min, or give a mirror (--mirror or MINER_MIRROR, for example "
+        "of use allow; wait 24 h 00 min, or give a mirror (`mirror=` or MINER_MIRROR, for example "
         "https://gutenberg.pglaf.org/cache/epub/{id}/pg{id}-images.html), or copy the books with "
-        "rsync and give --books"
+        "rsync and give `books=`"
     )
     assert site.paths == ["/7.html", "/8.html"]
     assert fetch(site, cache, "7", allowance=allowance).read_bytes() == BOOK  # from the cache
