@@ -14,7 +14,10 @@ from miner.errors import InputError
 from miner.files import printable
 
 _SHOWN = 5  # books listed in an error
-_EDITION = re.compile(r"(?: html| illustrated)?(?: edition| version)?(?: illustrated)?$")
+_EDITION = re.compile(
+    r"(?: html| illustrated| complete)?(?: edition| version)?(?: illustrated)?"
+    r"(?: (?:chapters?|part|volume|vol) (?:\d+|[ivxlc]+)\b.*)?$"
+)
 
 
 def find_title(title: str, catalog: Path) -> str:
