@@ -123,7 +123,8 @@ def test_a_command_of_one_book_takes_the_same_words(books, way):
 
 def test_a_title_that_fits_several_says_which(books, tmp_path):
     several = "found 2 authors of texts with the title 'Poems', expected one of the numbers: "
-    several += "8 Poems (Bell, Ann, 1801-1870); 11 Poems (Otway, B.)"
+    several += "8 Poems (Bell, Ann, 1801-1870); 11 Poems (Otway, B.); "
+    several += "`miner catalog --title Poems` shows all"
     assert failed("profile", "Poems", "--books", books) == f"Poems: no such file; {several}"
     done = run("Poems", OTHER, "--books", books, "-q", "-o", tmp_path / "out")
     assert done.exit_code == 1
