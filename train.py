@@ -17,8 +17,9 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -41,6 +42,7 @@ from accelerate.utils import set_seed
 from miner.app.cli.config_options import config_options
 from miner.app.cli.errors import CommandGroup
 from miner.app.cli.options import OUTPUT, PATH
+from miner.app.cli.terminal import CountBar
 from miner.app.plots import evaluation as plots
 from miner.files import refuse_existing
 from miner.models import cut_training, speech_training
@@ -113,7 +115,12 @@ def main() -> None:
 @config_options(TrainingConfig)
 @click.option("--resume", is_flag=True, help="Resume the interrupted run in OUT.")
 @click.option("--force", is_flag=True, help="Replace the run in OUT, or the file of examples.")
-@click.option("--smoke", is_flag=True, help="Run every stage on the sample, in a minute.")
+@click.option(
+    "--smoke",
+    is_flag=True,
+    help="Run every stage on the sample, in minutes and without a network; without --out, into a "
+    "new temporary folder.",
+)
 def tagger(
     out: Path | None,
     prepare: Path | None,
@@ -126,6 +133,8 @@ def tagger(
     """Train the conversation tagger and write a run folder that `miner --tagger OUT` takes."""
     config = TrainingConfig(**choices)
     config = config.for_smoke_test() if smoke else config
+    if smoke and not (out or prepare):
+        out = Path(tempfile.mkdtemp(prefix="smoke."))
     if (out is None) == (prepare is None) or (prepare and examples):
         raise InputError("expected --out, with or without --examples, or --prepare alone")
     if prepare:
@@ -294,7 +303,7 @@ def run(
             elapsed = time.monotonic() - began
             row = metrics_row(stage.name, epoch, mean_loss, pace, elapsed, result)
             rows.append(row)
-            report_once(" ".join(f"{name} {format_value(value)}" for name, value in row.items()))
+            report_once(describe_epoch(row))
             n_epochs_done = epoch + 1
             if stage.name == "gold":
                 best = best.compare(epoch, result.goal, result.losses["mixture"])
@@ -326,7 +335,7 @@ def run(
             for unit in ("B-START", "turn-pair"):
                 value = scores.total.end_to_end[f"{unit}.f1"].value
                 click.echo(f"{name}: {unit} F1 {format_value(value)}")
-        report_once(f"{time.monotonic() - began:.0f} seconds in all")
+        report_once(f"wrote {out}, {time.monotonic() - began:.0f} seconds in all")
 
 
 def command() -> str:
@@ -339,13 +348,24 @@ def report(line: str) -> None:
     click.echo(line, err=True)
 
 
-def show_progress(items: Sequence[Item], name: str) -> Iterable[Item]:
-    """Returns the items; iterating over them shows a progress bar on a terminal."""
-    from rich.console import Console
-    from rich.progress import track
+def show_progress(items: Sequence[Item], name: str) -> Iterator[Item]:
+    """Yields the items, and shows how many are done: by a bar, or by a line now and then."""
+    with CountBar(name, quiet=False) as bar:
+        for done, item in enumerate(items):
+            bar.show(done, len(items))
+            yield item
 
-    console = Console(stderr=True)
-    return track(items, name, console=console, transient=True) if console.is_terminal else items
+
+def describe_epoch(row: MetricsRow) -> str:
+    """Returns a line about an epoch, from its row in `metrics.jsonl`, which has more scores."""
+    speed = row["tokens_per_second"]
+    done = [f"{row['stage']} epoch {row['epoch']}: loss {format_value(row['loss'])}"]
+    done += [f"dev loss {format_value(row['dev loss of mixture'])}"]
+    done += [
+        f"{unit} F1 {format_value(row[f'dev {unit}.f1'])}" for unit in ("B-START", "turn-pair")
+    ]
+    done += [f"{speed:,.0f} tokens/s"] if isinstance(speed, float) and speed else []
+    return ", ".join([*done, f"{format_value(row['seconds'])} s"])
 
 
 def format_value(value: str | int | float | None) -> str:

@@ -6,10 +6,12 @@ Any room may import this module.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
+
+from msgspec import Meta, ValidationError, convert
 
 from miner.errors import InputError
 from miner.files import (
@@ -17,6 +19,7 @@ from miner.files import (
     json_lines,
     json_rows,
     make_folders,
+    one_line,
     parse_json,
     printable,
     read_text,
@@ -30,20 +33,40 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Step = TypeVar("Step")  # a point of a curve
+Typed = TypeVar("Typed")
+Count = Annotated[int, Meta(ge=0)]
 
 CURVE = "curve.jsonl"
 _STATE, _MADE = "state", "made"  # in the folder of the state: what a training keeps, its files
 
 
-def read_record(
-    folder: Path, name: str, keys: Collection[str], of: str, command: str
-) -> dict[str, Any]:
+class PartRecord(TypedDict):
+    """What a record says of the examples of a training; see `Part.describe`."""
+
+    source: str
+    chosen: list[str]
+    examples: Count
+    books: list[str]
+    sha256: str
+
+
+class TrainingRecord(TypedDict):
+    """What every record says of its training."""
+
+    options: dict[str, Any]
+    seed: int
+    history_turns: Count | None
+    train: PartRecord
+    validation: PartRecord | None
+
+
+def read_record(folder: Path, name: str, kind: Any, of: str, command: str) -> dict[str, Any]:  # noqa: ANN401
     """Returns what the record of a folder says.
 
     Args:
         folder: of what was trained.
         name: of the file of the record.
-        keys: those that it must have.
+        kind: a `TrainingRecord`, perhaps with more keys; the record may have others, too.
         of: what it is the record of ("a method"), for messages.
         command: what writes such folders, for messages.
 
@@ -54,9 +77,25 @@ def read_record(
     if not path.is_file():
         raise InputError(f"{printable(folder)}: found no {name}, expected a folder of `{command}`")
     record = parse_json(read_text(path), printable(path), f"the record of {of}")
-    if not isinstance(record, dict) or not set(record) >= set(keys):
-        raise InputError(f"{printable(path)}: found another record, expected that of {of}")
+    typed(record, kind, f"{printable(path)}: found another record, expected that of {of}")
     return record
+
+
+def typed(value: object, kind: type[Typed], refusal: str) -> Typed:
+    """Returns a value of JSON as an object of a type.
+
+    Args:
+        value: as JSON has it.
+        kind: a type that msgspec knows, such as a dataclass.
+        refusal: what an error says, before what is wrong.
+
+    Raises:
+        InputError: if the value is of another type.
+    """
+    try:
+        return convert(value, kind)
+    except ValidationError as error:
+        raise InputError(f"{refusal} ({one_line(str(error))})") from error
 
 
 def write_curve(folder: Path, steps: Iterable[DataclassInstance]) -> None:
@@ -77,13 +116,8 @@ def read_curve(folder: Path, kind: type[Step]) -> list[Step]:
     path = folder / CURVE
     if not path.is_file():
         return []
-    steps: list[Step] = []
-    for where, row in json_rows(path, read_text(path)):
-        try:
-            steps.append(kind(**row))
-        except TypeError as error:
-            raise InputError(f"{where}: found another row, expected a step") from error
-    return steps
+    rows = json_rows(path, read_text(path))
+    return [typed(row, kind, f"{where}: found another row, expected a step") for where, row in rows]
 
 
 def state_folder(out: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from miner.errors import InputError
 from miner.files import printable, reason_of
-from miner.hub import find_folder, load_from_hub
+from miner.hub import find_folder, load_config, load_from_hub, load_with
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -116,16 +116,15 @@ def _load(name: str, here: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBa
         here: whether the network is left alone.
     """
     from transformers import (
-        AutoConfig,
         AutoModelForCausalLM,
         AutoModelForSeq2SeqLM,
         AutoTokenizer,
     )
 
-    config: Any = AutoConfig.from_pretrained(name, local_files_only=here)
+    config = load_config(name, here)
     if not config.is_encoder_decoder and hasattr(config, "is_decoder"):
         config.is_decoder = True  # else a masked model such as BERT would see what it has to find
     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-    tokenizer: Any = AutoTokenizer.from_pretrained(name, local_files_only=here)
-    model: Any = kind.from_pretrained(name, config=config, local_files_only=here)
+    tokenizer = load_with(AutoTokenizer, name, here)
+    model = load_with(kind, name, here, config=config)
     return model.float(), tokenizer

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
 
 from miner import trained_folder
 from miner.errors import InputError
+from miner.examples.example import Example
 from miner.examples.part import describe_part, describe_size
-from miner.files import CARD, printable
-from miner.generation.loading import choose_markers, load_pretrained, quiet
-from miner.generation.losses import perplexity
+from miner.files import CARD, printable, reason_of
+from miner.generation.loading import choose_markers, context_room, load_pretrained, quiet
+from miner.generation.losses import mean_loss, perplexity, sum_losses
 from miner.generation.tokens import MARKERS, TurnTokens
-from miner.trained_folder import CURVE
+from miner.trained_folder import CURVE, TrainingRecord
 from miner.version import __version__
 
 if TYPE_CHECKING:
@@ -23,18 +27,15 @@ if TYPE_CHECKING:
     from miner.generation.kinds import Beginning
 
 RECORD = "training.json"
-_KEYS = {
-    "kind",
-    "options",
-    "seed",
-    "history_turns",
-    "longest_context",
-    "longest_response",
-    "train",
-    "validation",
-    "trained_on_before",
-    "judged_on_before",
-}
+_TRIED = Example("", ("Good day.",), "Where is the key, sir?")  # that every model must read
+
+
+class _Record(TrainingRecord):
+    kind: str
+    longest_context: Annotated[int, Meta(ge=1)]
+    longest_response: Annotated[int, Meta(ge=1)]
+    trained_on_before: list[str]
+    judged_on_before: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,31 @@ def load_model(folder: Path) -> TrainedModel:
         )
     tokens = TurnTokens(tokenizer, record["longest_context"], record["longest_response"])
     choose_markers(model, tokens)
+    if tokens.longest_context > (room := context_room(model.config, tokens.longest_response)):
+        raise InputError(
+            f"{printable(folder / RECORD)}: found longest_context {tokens.longest_context}, "
+            f"expected at most {room}, for which the model has room"
+        )
+    _refuse_failing(folder, model, tokens)
     device: Any = "cuda" if torch.cuda.is_available() else "cpu"
     return TrainedModel(folder, record, model.to(device).eval(), tokens)
+
+
+def _refuse_failing(folder: Path, model: PreTrainedModel, tokens: TurnTokens) -> None:
+    """Refuses a model that cannot read a pair, as its config or its tokenizer do not fit it."""
+    try:
+        table: Any = model.get_input_embeddings()
+        if (last := max(tokens.tokenizer.get_vocab().values())) >= table.num_embeddings:
+            raise InputError(f"its tokenizer has a token of number {last}")
+        pairs, _ = tokens.encode([_TRIED])
+        loss = mean_loss(sum_losses(model.eval(), tokens, pairs, 1))
+        if not isfinite(loss):
+            raise InputError(f"it has a loss of {loss}")
+    except Exception as error:  # the libraries raise errors of many kinds
+        raise InputError(
+            f"{printable(folder)}: found a model that cannot answer ({reason_of(error)}), expected "
+            "that of a training"
+        ) from error
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -130,7 +154,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     Raises:
         InputError: if the folder has none, or a damaged one; names it.
     """
-    return trained_folder.read_record(folder, RECORD, _KEYS, "a training", "miner generation train")
+    command = "miner generation train"
+    return trained_folder.read_record(folder, RECORD, _Record, "a training", command)
 
 
 def _union(*parts: Sequence[str]) -> tuple[str, ...]:

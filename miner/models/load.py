@@ -360,10 +360,10 @@ def raw_tagger(name: str, dtype: str = FLOAT32) -> Tagger:
 
 
 @lru_cache(maxsize=2)  # books of several languages may take turns
-def _load_model(path: Path, dtype: str, _states: _FileStates) -> NeuralTagger:
+def _load_model(path: Path, dtype: str, states: _FileStates) -> NeuralTagger:
     from miner.models.tagger.checkpoint import load_checkpoint
 
-    return load_checkpoint(path, dtype=dtype)
+    return load_checkpoint(path, dtype=dtype, is_known=_digest_of(states) in SHIPPED.values())
 
 
 @lru_cache(maxsize=1)

@@ -31,6 +31,7 @@ from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.files import json_line, parse_json, printable, read_text, reason_of
 from miner.selection.words import join_turns
+from miner.trained_folder import typed
 
 if TYPE_CHECKING:
     import torch
@@ -68,12 +69,12 @@ def load_encoder(name: str) -> SentenceTransformer:
         InputError: if it cannot be found or loaded; names it, and says why in one line.
         MissingExtraError: if `sentence-transformers` is not installed.
     """
-    library = import_extra("sentence_transformers", "selection")
+    import_extra("sentence_transformers", "selection")
     try:
         with quiet():
             if folder := find_folder(name):
-                return library.SentenceTransformer(str(folder), local_files_only=True)
-            return _load_from_hub(name, library.SentenceTransformer)
+                return hub.load_sentence_encoder(folder)
+            return _load_from_hub(name)
     except Exception as error:  # the libraries raise errors of many kinds
         raise InputError(
             f"{printable(name)}: found no sentence encoder ({reason_of(error)}), expected a "
@@ -101,9 +102,9 @@ def find_folder(name: str) -> Path | None:
     return folders[0] if folders else None
 
 
-def _load_from_hub(name: str, kind: type[SentenceTransformer]) -> SentenceTransformer:
+def _load_from_hub(name: str) -> SentenceTransformer:
     full = name if "/" in name else f"{_HUB_OWNER}/{name}"
-    return hub.load_from_hub(full, lambda name, here: kind(name, local_files_only=here))
+    return hub.load_from_hub(full, hub.load_sentence_encoder)
 
 
 @contextmanager
@@ -377,12 +378,8 @@ def read_encoder(folder: Path) -> Embedder:
     if not path.is_file():
         raise InputError(f"{printable(folder)}: found no {_RECORD}, expected the encoder's name")
     row = parse_json(read_text(path), printable(path), "the name of an encoder")
-    try:
-        wanted = _Encoder(**row)
-    except TypeError as error:
-        raise InputError(
-            f"{printable(path)}: found another record, expected the name of an encoder"
-        ) from error
+    refusal = f"{printable(path)}: found another record, expected the name of an encoder"
+    wanted = typed(row, _Encoder, refusal)
     model = load_encoder(wanted.encoder)
     if (found := digest_weights(model)) != wanted.sha256:
         raise InputError(

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from miner import trained_folder
-from miner.errors import InputError
-from miner.files import CARD, printable
+from miner.files import CARD
 from miner.selection.methods import Method, Step, find_method
-from miner.trained_folder import CURVE
+from miner.trained_folder import CURVE, TrainingRecord
 from miner.version import __version__
 
 RECORD = "method.json"
-_KEYS = {"method", "options", "seed", "history_turns", "train", "validation"}
-_OF_PART = {"source", "chosen", "examples", "books", "sha256"}  # of `part.Part`
+
+
+class _Record(TrainingRecord):
+    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     Raises:
         InputError: if the folder has none, or a damaged one; names it.
     """
-    record = trained_folder.read_record(folder, RECORD, _KEYS, "a method", "miner selection train")
-    if not isinstance(record["train"], dict) or not set(record["train"]) >= _OF_PART:
-        path = printable(folder / RECORD)
-        raise InputError(f"{path}: found another record, expected that of a method")
-    return record
+    command = "miner selection train"
+    return trained_folder.read_record(folder, RECORD, _Record, "a method", command)
 
 
 def read_curve(folder: Path) -> list[Step]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import ZIP_STORED, ZipFile
 
 from miner.errors import InputError
 from miner.examples.example import Context
@@ -41,9 +42,14 @@ def write_vocabulary(folder: Path, words: Iterable[str], numbers: dict[str, np.n
 
 
 def read_vocabulary(
-    folder: Path, names: Sequence[str] | set[str]
+    folder: Path, of_words: str, names: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, np.ndarray]]:
-    """Returns the words of a folder and the arrays of numbers with the given names.
+    """Returns the words of a folder, and its numbers by their names.
+
+    Args:
+        folder: where.
+        of_words: the name of the numbers of which each word has one.
+        names: those of single numbers.
 
     Raises:
         InputError: if a file is missing or damaged; names it.
@@ -52,11 +58,18 @@ def read_vocabulary(
 
     try:
         words = read_text(folder / _WORDS).split("\n")[:-1]
+        if len(set(words)) < len(words):
+            raise InputError("found a word twice")
+        with ZipFile(folder / _NUMBERS) as file:
+            if any(item.compress_type != ZIP_STORED for item in file.infolist()):
+                raise InputError("found compressed numbers, which may have any size")
         with np.load(folder / _NUMBERS, allow_pickle=False) as file:
-            numbers = {name: file[name] for name in names}
+            numbers = {name: file[name] for name in (of_words, *names)}
         for name, array in numbers.items():
-            if array.ndim and len(array) != len(words):
-                raise InputError(f"found {len(array):,} {name} of {len(words):,} words")
+            if array.shape != ((len(words),) if name == of_words else ()):
+                raise InputError(f"found {array.size:,} {name} of {len(words):,} words")
+            if array.dtype.kind != "f" or not np.isfinite(array).all():
+                raise InputError(f"found {name} that is no finite number")
         return words, numbers
     except Exception as error:  # the library raises errors of many kinds at a damaged file
         raise InputError(f"{printable(folder)}: cannot be loaded: {reason_of(error)}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import warnings
+from functools import partial
 
 import click
 
@@ -82,7 +83,9 @@ def main() -> None:
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # not every system has both
         if number and signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
-            signal.signal(number, signal.default_int_handler)
+            before = signal.signal(number, signal.default_int_handler)
+            # A process that calls the command as a function ends as it did before.
+            click.get_current_context().call_on_close(partial(signal.signal, number, before))
 
 
 _MODULES = (

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 import click
@@ -110,28 +111,40 @@ class BuildBar:
 class CountBar:
     """A bar on stderr while something is counted up to a known number, as a context manager.
 
-    It shows how many are done, how many a second, and the time that is left. Nothing is shown if
-    `quiet`, or if stderr is no terminal.
+    It shows how many are done, how many a second, and the time that is left. Where stderr is no
+    terminal, a line says so now and then.
 
     Args:
         name: of the work; a long one is cut, so that the bar is one line of 80 characters.
         quiet: whether nothing is shown.
+        pause: seconds between two lines, and before the first.
     """
 
-    def __init__(self, name: str, quiet: bool) -> None:
+    def __init__(self, name: str, quiet: bool, pause: float = 30) -> None:
         self._bar: Bar | None = None
+        self._quiet, self._pause = quiet, pause
         if not quiet and sys.stderr.isatty():
             self._bar = _new_count_bar()
             self._task = self._bar.add_task(_cut(name), total=None)
+        self._begin(name)
+
+    def _begin(self, name: str) -> None:
+        self._name, self._began = name, monotonic()
+        self._said = self._began
 
     def show(self, done: int, total: int) -> None:
         """Shows how many of all are done. The bar appears with the first call."""
         if self._bar is not None:
             self._bar.start()
             self._bar.update(self._task, completed=done, total=total)
+        elif not self._quiet and done and (now := monotonic()) >= self._said + self._pause:
+            self._said = now
+            counted = _count(done, total, done / max(now - self._began, 1e-9))
+            click.echo(f"{self._name}: {counted}", err=True)
 
     def rename(self, name: str) -> None:
         """Begins anew, with another name."""
+        self._begin(name)
         if self._bar is not None:
             self._bar.reset(self._task, description=_cut(name), total=None)
 
@@ -156,6 +169,16 @@ def _cut(name: str) -> str:
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 
+def _count(done: float, total: float, speed: float | None) -> str:
+    """How many are done, how many a second, and the time that is left."""
+    counted = f"{done:,.0f} of {total:,.0f}"
+    if not speed:
+        return counted
+    left = round((total - done) / speed)
+    clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
+    return f"{counted}, {speed:,.{0 if speed >= 10 else 1}f}/s, {clock} left"
+
+
 def _new_count_bar() -> Bar:
     from rich import progress
     from rich.console import Console
@@ -167,12 +190,7 @@ def _new_count_bar() -> Bar:
         def render(self, task: progress.Task) -> Text:
             if task.total is None:
                 return Text("")
-            done = f"{task.completed:,.0f} of {task.total:,.0f}"
-            if not task.speed:
-                return Text(done)
-            left = round((task.total - task.completed) / task.speed)
-            clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
-            return Text(f"{done}, {task.speed:,.0f}/s, {clock} left")
+            return Text(_count(task.completed, task.total, task.speed))
 
     return progress.Progress(
         progress.TextColumn("{task.description}"),

@@ -9,7 +9,18 @@ import torch
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from miner.errors import InputError
-from miner.files import CARD, CHECKPOINT_CONFIG, reason_of, whole_folder
+from miner.files import (
+    CARD,
+    CHECKPOINT_CONFIG,
+    parse_json,
+    printable,
+    read_text,
+    reason_of,
+    whole_folder,
+)
+from miner.hub import find_folder, load_config, load_from_hub, load_with
+from miner.models.tagger.config import MODEL_TYPE
+from miner.models.tagger.model_files import read_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +43,33 @@ class Encoder:
 def load_encoder(name: str) -> Encoder:
     """Returns the encoder of a name on the Hugging Face Hub or of a folder.
 
+    Args:
+        name: the folder may also be that of a checkpoint of our tagger, whose encoder is taken.
+
     Raises:
         InputError: if it cannot be loaded.
     """
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, use_fast=True)
-        model = AutoModel.from_pretrained(name, dtype=torch.float32)
+        if not (folder := find_folder(name)):
+            return load_from_hub(name, _load)
+        if (folder / CHECKPOINT_CONFIG).is_file() and _is_tagger(folder):
+            tagger, tokenizer = read_checkpoint(folder)
+            return Encoder(tagger.encoder, tokenizer, name)
+        return _load(str(folder), True)
     except Exception as error:  # transformers raises errors of many kinds
-        raise InputError(f"{name}: found no encoder ({reason_of(error)})") from error
+        raise InputError(f"{printable(name)}: found no encoder ({reason_of(error)})") from error
+
+
+def _is_tagger(folder: Path) -> bool:
+    path = folder / CHECKPOINT_CONFIG
+    record = parse_json(read_text(path), printable(path), "a config")
+    return isinstance(record, dict) and record.get("model_type") == MODEL_TYPE
+
+
+def _load(name: str, here: bool) -> Encoder:
+    load_config(name, here)  # a hostile one is refused before anything is built
+    tokenizer = load_with(AutoTokenizer, name, here, use_fast=True)
+    model = load_with(AutoModel, name, here, dtype=torch.float32)
     return Encoder(model.eval(), tokenizer, name)
 
 

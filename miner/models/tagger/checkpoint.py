@@ -15,13 +15,15 @@ from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, reason_of
 from miner.models.tagger.config import encoder_size, read_config
 from miner.models.tagger.encoding import find_special_tokens, make_plain
 from miner.models.tagger.tagger import NeuralTagger, Runtime
+from miner.tokenizer_trial import TOKENIZER, refuse_failing_tokenizer
 
 _FLOAT32, _BFLOAT16 = "float32", "bfloat16"
-_TOKENIZER = "tokenizer.json"
 _UNUSUAL = "\N{SNOWMAN}"  # no vocabulary has it, and a tokenizer may fail at what it does not know
 
 
-def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32) -> NeuralTagger:
+def load_checkpoint(
+    path: Path, device: str | None = None, dtype: str = _FLOAT32, is_known: bool = False
+) -> NeuralTagger:
     """Returns the tagger of a checkpoint.
 
     ONNX Runtime computes it on the CPU. PyTorch computes it on a GPU, in bfloat16, or if the
@@ -32,6 +34,7 @@ def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32
         device: where the model runs, as PyTorch names it. The default is a GPU if there is one.
         dtype: the numbers that the encoder computes with, "float32" or "bfloat16". bfloat16 is
             faster on some processors and changes some tags.
+        is_known: whether its files are surely ours, whose tokenizer need not be tried.
 
     Raises:
         InputError: if `dtype` is another word, if the folder holds no checkpoint, a checkpoint of
@@ -44,7 +47,9 @@ def load_checkpoint(path: Path, device: str | None = None, dtype: str = _FLOAT32
         if not (path / name).is_file():
             raise InputError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
     config, record = read_config(path)
-    tokenizer = read_tokenizer(path / _TOKENIZER, encoder_size(record, "vocab_size"))
+    if not is_known:
+        refuse_failing_tokenizer(path / TOKENIZER)
+    tokenizer = read_tokenizer(path / TOKENIZER, encoder_size(record, "vocab_size"))
     device = device or ("cuda" if has_gpu() else "cpu")
     if (path / CHECKPOINT_ENCODER).is_file() and device == "cpu" and dtype == _FLOAT32:
         from miner.models.tagger.onnx_runtime import OnnxRuntime

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from tokenizers import Tokenizer
 
 from miner.errors import InputError
+from miner.files import reason_of
 from miner.models.tagger.config import TaggingConfig
 from miner.models.tagger.features import Chapter, Paragraph
+from miner.tokenizer_trial import is_panic
 
 _N_SPECIAL = 2  # special tokens of a window: one before the text and one after it
 Range = tuple[int, int]  # the first token and the token after the last
@@ -252,7 +254,15 @@ def _tokenized(
     """Returns the tokens of each text without special tokens, and their character ranges."""
     if not texts:
         return []
-    encoded = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    try:
+        encoded = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        # The library raises no narrower error.
+        raise InputError(
+            f"found a text at which the tokenizer fails: {reason_of(error)}"
+        ) from error
     return [(item.ids, item.offsets) for item in encoded]
 
 

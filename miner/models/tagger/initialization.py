@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from accelerate.utils import set_seed
 from torch import nn
-from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig
+from transformers import PretrainedConfig
 from transformers.utils import logging
 
 from miner.errors import InputError
 from miner.files import reason_of
+from miner.models.encoders.encoder import load_encoder
 from miner.models.tagger.encoding import Window, find_special_tokens, plain_tokenizer
 from miner.models.tagger.model import ConversationTagger
 from miner.models.tagger.model_config import TaggerConfig
@@ -35,8 +36,10 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
     """
     set_seed(config.seed)
     logging.disable_progress_bar()
-    tokenizer = AutoTokenizer.from_pretrained(config.encoder, use_fast=True)
-    encoder = _encoder_config(config)
+    loaded = load_encoder(config.encoder)
+    tokenizer: Any = loaded.tokenizer
+    pretrained = loaded.model.state_dict()
+    encoder = _encoder_config(config, loaded.model.config)
     if config.masked and tokenizer.mask_token_id is None:
         raise InputError(f"{config.encoder}: found no mask token, expected one for `masked=`")
     model = ConversationTagger(
@@ -65,7 +68,6 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
         )
     _check_layers("freeze", config.frozen_layers, encoder)
     find_encoder_layers(model)  # an encoder without separate layers is refused before training
-    pretrained = AutoModel.from_pretrained(config.encoder, dtype=torch.float32).state_dict()
     model.encoder.load_state_dict(
         {name: pretrained[name] for name in model.encoder.state_dict()}, strict=True
     )
@@ -75,9 +77,8 @@ def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTok
     return model, tokenizer
 
 
-def _encoder_config(config: TrainingConfig) -> PretrainedConfig:
+def _encoder_config(config: TrainingConfig, encoder: Any) -> PretrainedConfig:  # noqa: ANN401
     """Returns the config of the pre-trained encoder, with as many layers as are kept."""
-    encoder: Any = AutoConfig.from_pretrained(config.encoder)
     if not hasattr(encoder, "num_hidden_layers"):
         raise InputError(
             f"{config.encoder}: found an encoder of type {encoder.model_type}, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from safetensors.numpy import load_file, save_file
@@ -13,17 +13,15 @@ from transformers import PreTrainedTokenizerFast
 
 from miner.errors import InputError
 from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
+from miner.hub import load_with
 from miner.models.tagger.config import read_config
 from miner.models.tagger.head import refuse_other_weights
 from miner.models.tagger.model import ConversationTagger, tensors_of
 from miner.models.tagger.model_config import TaggerConfig
 from miner.models.tagger.quantization import Array, dequantize
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
 
-
-def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizerBase]:
+def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizerFast]:
     """Returns the model of a checkpoint, in float32 and on the CPU, and its tokenizer.
 
     Raises:
@@ -49,7 +47,7 @@ def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizer
     with _loading(path):
         model = ConversationTagger(config)
         model.load_state_dict(tensors_of(weights))
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(path)
+        tokenizer = load_with(PreTrainedTokenizerFast, path, True)
     return model.eval(), tokenizer
 
 

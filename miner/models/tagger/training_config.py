@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 
 from miner.errors import InputError
 from miner.fields import Option
+from miner.models.load import CHECKPOINTS
 
+_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 _AUGMENT = 0.6  # the share of places to split at if none is given
 
 
@@ -68,9 +70,10 @@ class TrainingConfig:
     ] = None
 
     # The encoder.
-    encoder: Annotated[str, Option("Pre-trained encoder: a name on the Hub or a folder.")] = (
-        "sentence-transformers/all-MiniLM-L6-v2"
-    )
+    encoder: Annotated[
+        str,
+        Option("Pre-trained encoder: a name on the Hub, a folder, or a run folder of the tagger."),
+    ] = _ENCODER
     encoder_layers: Annotated[
         int, Option("Number of its lowest layers to keep; 0 keeps all.", minimum=0)
     ] = 0
@@ -148,9 +151,13 @@ class TrainingConfig:
         return self.augment
 
     def for_smoke_test(self) -> TrainingConfig:
-        """Returns the config of a short run on the sample that passes through every stage."""
+        """Returns the config of a short run on the sample that passes through every stage.
+
+        It needs no network: unless another encoder is named, that of the package's tagger is taken.
+        """
         return replace(
             self,
+            encoder=str(CHECKPOINTS / "en") if self.encoder == _ENCODER else self.encoder,
             train_split="sample",
             dev_split="sample",
             weak=("sample",),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
-_NUMBERS = ("idf", "mean_length", "k1", "b")
+_NUMBERS = ("mean_length", "k1", "b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ def load(folder: Path) -> Bm25:
     Raises:
         InputError: if a file is missing or damaged; names it.
     """
-    words, arrays = read_vocabulary(folder, _NUMBERS)
-    idf, mean_length, k1, b = (arrays[name] for name in _NUMBERS)
-    return Bm25(words, idf, float(mean_length), float(k1), float(b))
+    words, arrays = read_vocabulary(folder, "idf", _NUMBERS)
+    mean_length, k1, b = (float(arrays[name]) for name in _NUMBERS)
+    return Bm25(words, arrays["idf"], mean_length, k1, b)
 
 
 class Bm25:

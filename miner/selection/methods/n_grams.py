@@ -13,7 +13,7 @@ dense layers are their own, as in the paper.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
@@ -30,10 +30,11 @@ from miner.selection.methods import Training
 from miner.selection.networks.loop import Schedule, learn
 from miner.selection.networks.losses import smoothed_loss
 from miner.selection.networks.vocabulary import (
+    Size,
     Vocabulary,
     bigrams,
     count_features,
-    load_weights,
+    load_network,
     pad,
     read_features,
     words_of,
@@ -41,6 +42,7 @@ from miner.selection.networks.vocabulary import (
 )
 from miner.selection.tasks import equal_responses
 from miner.selection.words import join_turns
+from miner.trained_folder import typed
 
 Vectors = NDArray[np.float32]
 
@@ -71,6 +73,17 @@ class Options:
     batch: Annotated[int, Option("Pairs in a batch.", minimum=2)] = 128
     rate: Annotated[float, Option("Learning rate of Adam.")] = 1e-3
     clip: Annotated[float, Option("Largest norm of a gradient.")] = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """What of the options a trained network needs."""
+
+    embedding: Size
+    hidden: Size
+    layers: Size
+    hashed: Size
+    longest: Size
 
 
 class _Attention(nn.Module):
@@ -231,7 +244,7 @@ def train(training: Training, folder: Path) -> None:
     lengths = [len(one[0]) for one in contexts]
     learn(network, lengths, inputs_of, method, schedule, training)
     write_network(folder, network, dict(zip(_KINDS, vocabularies, strict=True)))
-    names = ("embedding", "hidden", "layers", "hashed", "longest")
+    names = (field.name for field in fields(_Sizes))
     (folder / _SHAPE).write_bytes(json_line({name: getattr(options, name) for name in names}))
 
 
@@ -245,13 +258,11 @@ def load(folder: Path) -> NGrams:
     if not path.is_file():
         raise InputError(f"{printable(path)}: found no file, expected the sizes of a network")
     shape = parse_json(read_text(path), printable(path), "the sizes of a network")
-    try:
-        options = Options(**shape)
-    except TypeError as error:
-        raise InputError(
-            f"{printable(path)}: found another record, expected the sizes of a network"
-        ) from error
+    refusal = f"{printable(path)}: found another record, expected the sizes of a network"
+    sizes = typed(shape, _Sizes, refusal)
+    options = Options(**asdict(sizes))
     vocabularies = [Vocabulary(read_features(folder, kind), options.hashed) for kind in _KINDS]
-    network = NGramNetwork(options, *map(len, vocabularies))
-    load_weights(network, folder)
+    network = load_network(
+        lambda: NGramNetwork(options, *map(len, vocabularies)), folder, options.layers
+    )
     return NGrams(network, vocabularies, options.longest)

@@ -20,6 +20,7 @@ from miner.examples.example import Context
 from miner.extras import import_extra
 from miner.fields import Option
 from miner.files import json_line, json_lines, json_rows, printable, read_text, reason_of
+from miner.hub import load_sentence_encoder
 from miner.selection.embeddings import (
     DEFAULT_ENCODER,
     DTYPE_HELP,
@@ -123,7 +124,7 @@ def train(training: Training, folder: Path) -> None:
     kept = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
     with quiet():
         trainer.train(resume_from_checkpoint=kept)
-        best = _library().SentenceTransformer(str(training.state / _ENCODER), local_files_only=True)
+        best = load_sentence_encoder(training.state / _ENCODER)
         best.max_seq_length = model.max_seq_length
         best.save(str(folder / _ENCODER), create_model_card=False)
 
@@ -139,7 +140,7 @@ def load(folder: Path) -> Sentence:
         raise InputError(f"{printable(path)}: found no folder, expected a trained encoder")
     try:
         with quiet():
-            model = _library().SentenceTransformer(str(path), local_files_only=True)
+            model = load_sentence_encoder(path)
     except Exception as error:  # the libraries raise errors of many kinds
         raise InputError(
             f"{printable(path)}: found no encoder ({reason_of(error)}), expected a trained one"
@@ -164,10 +165,6 @@ class Sentence:
     def encode_responses(self, responses: Sequence[str]) -> Vectors:
         """The embeddings of responses, of length 1, [n, d]."""
         return self._embedder.encode_texts(responses)
-
-
-def _library() -> Any:  # noqa: ANN401 - the types of the library come with it
-    return import_extra("sentence_transformers", "selection")
 
 
 def _loss_of(model: SentenceTransformer) -> Any:  # noqa: ANN401

@@ -51,7 +51,7 @@ def load(folder: Path) -> TfIdf:
     Raises:
         InputError: if a file is missing or damaged; names it.
     """
-    words, arrays = read_vocabulary(folder, {"idf"})
+    words, arrays = read_vocabulary(folder, "idf")
     return TfIdf(words, arrays["idf"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,15 +20,17 @@ from miner.files import json_line, parse_json, printable, read_text
 from miner.selection.methods import Training
 from miner.selection.networks.loop import Schedule, learn
 from miner.selection.networks.vocabulary import (
+    Size,
     Vocabulary,
     count_features,
-    load_weights,
+    load_network,
     pad,
     read_features,
     words_of,
     write_network,
 )
 from miner.selection.words import join_turns
+from miner.trained_folder import typed
 
 Cell = Literal["rnn", "lstm"]
 Vectors = NDArray[np.float32]
@@ -61,6 +63,14 @@ class RecurrentOptions:
     batch: Annotated[int, Option("Pairs in a batch.", minimum=1)] = 64
     rate: Annotated[float, Option("Learning rate of Adam.")] = 1e-3
     clip: Annotated[float, Option("Largest norm of a gradient.")] = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    cell: Cell
+    embedding: Size
+    hidden: Size
+    longest: Size
 
 
 class RecurrentNetwork(nn.Module):
@@ -187,8 +197,8 @@ def train_recurrent(cell: Cell, training: Training, folder: Path) -> None:
     schedule = Schedule(options.epochs, options.patience, options.batch, options.rate, options.clip)
     learn(network, [len(row) for row in contexts], inputs_of, method, schedule, training)
     write_network(folder, network, {_NAME: vocabulary})
-    shape = {"cell": cell, "embedding": size, "hidden": options.hidden, "longest": options.longest}
-    (folder / _SHAPE).write_bytes(json_line(shape))
+    sizes = _Sizes(cell, size, options.hidden, options.longest)
+    (folder / _SHAPE).write_bytes(json_line(asdict(sizes)))
 
 
 def load_recurrent(folder: Path) -> Recurrent:
@@ -201,18 +211,13 @@ def load_recurrent(folder: Path) -> Recurrent:
     if not path.is_file():
         raise InputError(f"{printable(path)}: found no file, expected the sizes of a network")
     shape = parse_json(read_text(path), printable(path), "the sizes of a network")
+    refusal = f"{printable(path)}: found another record, expected the sizes of a network"
+    sizes = typed(shape, _Sizes, refusal)
     vocabulary = Vocabulary(read_features(folder, _NAME), _UNKNOWN)
-    try:
-        network = RecurrentNetwork(
-            shape["cell"], len(vocabulary), shape["embedding"], shape["hidden"]
-        )
-        longest = int(shape["longest"])
-    except (KeyError, TypeError, RuntimeError) as error:
-        raise InputError(
-            f"{printable(path)}: found another record, expected the sizes of a network"
-        ) from error
-    load_weights(network, folder)
-    return Recurrent(network, vocabulary, longest)
+    network = load_network(
+        lambda: RecurrentNetwork(sizes.cell, len(vocabulary), sizes.embedding, sizes.hidden), folder
+    )
+    return Recurrent(network, vocabulary, sizes.longest)
 
 
 def _first_vectors(path: str, vocabulary: Vocabulary) -> dict[int, Vectors]:

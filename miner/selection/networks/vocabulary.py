@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated, TypeVar
 
 import numpy as np
+import torch
+from msgspec import Meta
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -17,6 +20,8 @@ from miner.files import printable, read_text, reason_of
 from miner.selection.words import split_words
 
 PADDING = 0
+Network = TypeVar("Network", bound=nn.Module)
+Size = Annotated[int, Meta(ge=1, le=2**31)]
 _WORDS, _WEIGHTS = "words.txt", "network.safetensors"
 
 
@@ -133,18 +138,30 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         ) from error
 
 
-def load_weights(network: nn.Module, folder: Path) -> None:
-    """Gives a network the weights of a folder.
+def load_network(make: Callable[[], Network], folder: Path, n_layers: int = 1) -> Network:
+    """Returns a network with the weights of a folder.
+
+    Args:
+        make: makes the network; its own weights take no memory, however many its sizes say.
+        folder: the folder.
+        n_layers: how many layers it is said to have; each has weights.
 
     Raises:
-        InputError: if they are missing, damaged, or those of another network; names the file.
+        InputError: if the weights are missing, damaged, not finite, or those of another network;
+            names the file.
     """
     weights = read_weights(folder)
     try:
-        network.load_state_dict(weights)
-    except RuntimeError as error:
+        if n_layers > len(weights):
+            raise ValueError(f"{n_layers} layers of {len(weights)} weights")
+        with torch.device("meta"):
+            network = make()
+        network.load_state_dict(weights, assign=True)
+        if not all(weight.isfinite().all() for weight in network.float().parameters()):
+            raise ValueError("weights that are not finite")
+    except Exception as error:  # PyTorch raises errors of many kinds at sizes that cannot be
         raise InputError(
             f"{printable(folder / _WEIGHTS)}: found weights of another network, expected those of "
-            "the words beside them"
+            f"the words beside them ({reason_of(error)})"
         ) from error
-    network.eval()
+    return network.eval()
