@@ -11,6 +11,7 @@ from corpus_helpers import MINER, bytes_of, record, run
 from helpers import DATA, SAMPLE, said
 
 import miner
+from miner.app.cli.terminal import CountBar
 
 
 @pytest.mark.slow
@@ -173,3 +174,14 @@ def test_a_file_name_of_two_lines_is_one_line_in_each_message(tmp_path):
     with pytest.raises(ValueError, match=r"two\\nlines.*: a play") as error:
         miner.mine(tmp_path / f"play {NAME}", tagger="gap")
     assert "\n" not in str(error.value)
+
+
+def test_where_stderr_is_no_terminal_a_line_now_and_then_says_how_far_it_is(capsys):
+    with CountBar("answering", quiet=False, pause=0) as bar:
+        for done in range(3):
+            bar.show(done, 2000)
+    with CountBar("silent", quiet=True, pause=0) as bar:
+        bar.show(1, 2)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert re.fullmatch(r"answering: 1 of 2,000, [\d,.]+/s, \d+:\d\d:\d\d left", lines[0])

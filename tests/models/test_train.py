@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -566,3 +567,28 @@ def test_two_processes_train_as_one_does_on_twice_as_many_chapters(gold, tmp_pat
         name = "dev loss of structure" if row["stage"] == "structure" else "dev loss of text"
         assert row[name] == pytest.approx(expected[name], abs=0.0002)
     assert load_checkpoint(out).tag(sample())
+
+
+def test_an_epoch_is_one_readable_line(whole):
+    rows = [json.loads(line) for line in (whole[0] / "metrics.jsonl").read_bytes().splitlines()]
+    for row in rows:
+        line = train.describe_epoch(row)
+        assert line.startswith(f"{row['stage']} epoch {row['epoch']}: loss ")
+        assert len(line) < 120 and "None" not in line
+
+
+@pytest.mark.slow
+def test_a_smoke_run_needs_no_options_no_books_and_no_network():
+    environment = {name: value for name, value in os.environ.items() if name != "MINER_BOOKS"}
+    done = subprocess.run(
+        [sys.executable, "train.py", "tagger", "--smoke"],
+        cwd=ROOT,
+        env=environment | {"HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr
+    out = Path(re.search(r"^wrote (.+), \d+ seconds in all$", done.stderr, re.M)[1])
+    assert load_checkpoint(out).tag(sample())
+    shutil.rmtree(out)
