@@ -96,7 +96,7 @@ def read_or_leave_out(read: Callable[[str], bytes], book: str, n_units: int) -> 
     """Returns the bytes of a book, or why it is not at hand.
 
     Args:
-        read: returns the bytes of a book by its id. Its ValueError and OSError become reasons.
+        read: returns the bytes of a book by its id. Its InputError and OSError become reasons.
         book: the id.
         n_units: how much is annotated in the book.
     """

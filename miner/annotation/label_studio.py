@@ -177,7 +177,7 @@ def read_exported(path: Path) -> dict[str, list[Annotation]]:
 
 
 def _checked(kind: type[_Kind], value: object, name: str, where: str) -> _Kind:
-    """Returns the value if it has this type; otherwise raises a ValueError."""
+    """Returns the value if it has this type; otherwise raises an InputError."""
     if type(value) is not kind:
         raise InputError(f"{where}: found {shown(value)} as {name}, expected {kind.__name__}")
     return value

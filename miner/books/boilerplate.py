@@ -174,7 +174,7 @@ def _without_notes(text_blocks: list[TextBlock], drops: Counter[str]) -> list[Te
 
 
 def _refuse_large_drop(page: Page, n_kept: int, drops: Counter[str]) -> None:
-    """Raises a ValueError if more than a fifth of the book would be dropped."""
+    """Raises an InputError if more than a fifth of the book would be dropped."""
     # Where less of the licence is found than there is, the markup has swallowed it first of all.
     n_swallowed = min(page.n_lost, max(0, _USUAL_LICENCE - drops["licence"]))
     n_licence = min(drops["licence"], _LONGEST_LICENCE) + n_swallowed

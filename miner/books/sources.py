@@ -108,7 +108,7 @@ def find_sources(
             themselves, or a copy of a mirror in one of its layouts; None: `books_folder()`.
         cache: the folder of downloaded books, in which they are looked up next; None:
             `cache_folder()`.
-        number_from_title: gives the number of a title, or raises ValueError. None: titles are not
+        number_from_title: gives the number of a title, or raises InputError. None: titles are not
             looked up.
 
     Returns:

@@ -225,7 +225,7 @@ def score(
 
 
 def _by_book(books: Sequence[TaggedBook], side: str) -> dict[str, TaggedBook]:
-    """The books by id; raises ValueError if an id occurs twice."""
+    """The books by id; raises InputError if an id occurs twice."""
     twice = [book for book, n in Counter(tagged.book for tagged in books).items() if n > 1]
     if twice:
         raise InputError(f"{side}: found book {twice[0]} more than once, expected each book once")

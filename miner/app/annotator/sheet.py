@@ -1,6 +1,6 @@
 """The quoted spans of a chapter under annotation, and the actions of the annotator.
 
-A sheet never changes. Each action returns a new sheet, or raises a ValueError of one line.
+A sheet never changes. Each action returns a new sheet, or raises an InputError of one line.
 """
 
 from __future__ import annotations
