@@ -85,7 +85,14 @@ def test_no_word_is_divided(text, length, left):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"extra_contexts": -1}, "extra_contexts: found -1, expected a whole number from 0"),
+        (
+            {"extra_contexts": -1},
+            "extra_contexts: found -1, expected a whole number from 0 to 1,000",
+        ),
+        (
+            {"extra_contexts": 10**18},
+            f"extra_contexts: found {10**18}, expected a whole number from 0 to 1,000",
+        ),
         ({"min_length": 1.5}, "min_length: found 1.5, expected a whole number from 0"),
         ({"max_length": True}, "max_length: found True, expected a whole number from 0"),
         ({"max_length": 8}, "max_length: found 8, expected at least min_length, 9, and 1"),

@@ -9,6 +9,7 @@ from corpus_helpers import book_of, turn, written
 
 import miner
 from miner.corpus.export import find_format
+from miner.errors import InputError
 
 
 def talk(name, n):
@@ -165,8 +166,8 @@ def test_pandas_reads_it_as_the_users_of_that_corpus_do(tmp_path):
     assert not re.search("[“”\\n]", turns[0])
 
 
-def test_the_number_of_false_responses_is_an_option():
-    with pytest.raises(
-        ValueError, match="^false_responses: found 0, expected a whole number from 1"
-    ):
-        find_format("ubuntu").options(false_responses=0)
+@pytest.mark.parametrize("n", [0, 10**18])
+def test_the_number_of_false_responses_is_an_option(n):
+    message = f"^false_responses: found {n}, expected a whole number from 1 to 1,000$"
+    with pytest.raises(InputError, match=message):
+        find_format("ubuntu").options(false_responses=n)

@@ -8,6 +8,7 @@ mine` and `miner build`.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -138,14 +139,15 @@ def find_format(name: str) -> Format:
     )
 
 
-def refuse_other_than_count(name: str, value: object, least: int) -> None:
-    """Refuses a value of an option that is not a whole number, or is too small.
+def refuse_other_than_count(name: str, value: object, least: int, most: float = math.inf) -> None:
+    """Refuses a value of an option that is not a whole number, or is too small or too large.
 
     Raises:
         InputError: names the option, the value and what was expected.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name}: found {value!r}, expected a whole number from {least}")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        up_to = "" if most == math.inf else f" to {most:,}"
+        raise InputError(f"{name}: found {value!r}, expected a whole number from {least}{up_to}")
 
 
 def refuse_other_than_flag(name: str, value: object) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FILES = {"examples.jsonl": "responses, each with its context, the contexts before and its place"}
+_MOST_CONTEXTS = 1_000  # each is a column
 _PLACE = ("book", *TITLE, "dialogue", "part")
 
 
@@ -38,7 +39,8 @@ class Options:
     The defaults are those of the paper. Its code has one character less, 127.
 
     Args:
-        extra_contexts: the most contexts before `context`; 10 as in the code for OpenSubtitles.
+        extra_contexts: the most contexts before `context`, at most 1,000; 10 as in the code for
+            OpenSubtitles.
         min_length: characters of the shortest response and context.
         max_length: characters of the longest response and context.
     """
@@ -49,8 +51,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuses what is no number, and limits that leave nothing."""
-        for field in fields(self):
-            refuse_other_than_count(field.name, getattr(self, field.name), 0)
+        refuse_other_than_count("extra_contexts", self.extra_contexts, 0, _MOST_CONTEXTS)
+        for name in ("min_length", "max_length"):
+            refuse_other_than_count(name, getattr(self, name), 0)
         if self.max_length < max(1, self.min_length):
             raise InputError(
                 f"max_length: found {self.max_length}, "

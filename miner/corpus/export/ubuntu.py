@@ -50,6 +50,7 @@ _MIN_CONTEXT = 2  # turns; UD, section 3.4
 _C = 20  # turns of the longest context that is wanted; UD, section 3.4
 _MOST_DRAWS = 1_000  # of false responses for a row, among other books and among its own
 _N_DRAWS = 1 << 64
+_MOST_RESPONSES = 1_000  # each is a column, and the draws for it would not end
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,14 @@ class Options:
     """What is drawn.
 
     Args:
-        false_responses: how many a ranking has.
+        false_responses: how many a ranking has, at most 1,000.
     """
 
     false_responses: int = 9
 
     def __post_init__(self) -> None:
         """Refuses what is no number."""
-        refuse_other_than_count("false_responses", self.false_responses, 1)
+        refuse_other_than_count("false_responses", self.false_responses, 1, _MOST_RESPONSES)
 
 
 def schemas(options: Options = Options()) -> Mapping[str, pa.Schema]:
