@@ -335,11 +335,13 @@ def _naming(
         if (source := find_source()) is None or _is_named(error):
             raise
         note = f"{_WHILE} {name_of(source)} with the tagger {options.tagger}"
-        if isinstance(error, Exception):
-            error.add_note(note)
-            raise
-        # An exit, or a panic in Rust, would end this process or that of a worker without a word.
-        raise RuntimeError(f"{type(error).__qualname__} ({error}) {note}") from error
+        if isinstance(error, SystemExit) or type(error).__module__ == "pyo3_runtime":
+            # An exit, or a panic in Rust, would end this process or a worker's without a word.
+            told = RuntimeError(f"{type(error).__qualname__} ({error})")
+            told.add_note(note)
+            raise told from error
+        error.add_note(note)
+        raise
 
 
 def _is_named(error: BaseException) -> bool:

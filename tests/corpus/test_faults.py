@@ -31,6 +31,8 @@ from miner.errors import InputError
 class Panic(BaseException):
     """As the extension modules of Rust raise it."""
 
+    __module__ = "pyo3_runtime"
+
 
 def fail(error):
     raise error

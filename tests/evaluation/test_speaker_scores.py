@@ -111,7 +111,8 @@ def test_errors_are_drawn_once_each_and_in_order():
 
 
 def test_the_table_says_what_was_left_out():
-    *_, found, left_out, signature = tabulate_speaker_scores(scored(saying(*RIGHT)), "dev")
+    *_, found, left_out, few, signature = tabulate_speaker_scores(scored(saying(*RIGHT)), "dev")
     assert str(found).startswith("7 of 7 annotated utterances found")
     assert str(left_out).startswith("left out: 1 whose speaker the annotator did not know")
+    assert str(few).startswith("2 chapters: too few")
     assert "split:all|chapters:2|" in str(signature)

@@ -44,12 +44,12 @@ def test_books_are_left_out_on_request(tmp_path):
     gold = annotations_of_sample(tmp_path / "gold")
     assert find_held_out_books(gold) == {}
     held_out = find_held_out_books(gold, ["sample"])
-    assert held_out == {"sample": "as --without says"}
+    assert held_out == {"sample": "as was asked"}
     lines = []
     with pytest.raises(ValueError) as error:
         tag_weakly(sources_of("sample"), GapTagger(), held_out, lines.append)
     assert str(error.value) == "found no book for weak labels but those left out"
-    assert lines == ["sample: left out, as --without says"]
+    assert lines == ["sample: left out, as was asked"]
 
 
 def test_a_folder_that_holds_no_annotations_holds_out_nothing(tmp_path):

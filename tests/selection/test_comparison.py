@@ -158,14 +158,17 @@ def test_a_folder_without_a_method_is_refused(methods, tmp_path):
     assert refused([methods[0], tmp_path]) == line
     (tmp_path / "method.json").write_text("{}")
     assert refused([tmp_path]) == (
-        f"{tmp_path}/method.json: found another record, expected that of a method"
+        f"{tmp_path}/method.json: found another record, expected that of a method "
+        "(Object missing required field `options`)"
     )
 
 
 def test_a_damaged_method_and_a_damaged_curve_are_refused(tmp_path):
     folder = train(tmp_path / "m")
     (folder / "curve.jsonl").write_text('{"n_pairs": 3}\n')
-    with pytest.raises(ValueError, match=r"curve.jsonl:1: found another row, expected a step$"):
+    with pytest.raises(
+        ValueError, match=r"curve.jsonl:1: found another row, expected a step \(Object "
+    ):
         compare_methods([folder], FOUND, SCORING)
     (folder / "numbers.npz").write_bytes(b"none")
     with pytest.raises(ValueError, match=r"m: cannot be loaded: [^\n]+$"):
