@@ -173,10 +173,11 @@ def _refuse_hostile(folder: Path) -> None:
 
 
 def _refuse_many_parts(record: Any, where: str) -> None:  # noqa: ANN401 - any JSON
-    """Refuses numbers of layers that would take hours to make."""
+    """Refuses numbers of layers that would take hours to make, or that no model has."""
     for key, value in _values_of(record):
-        if _COUNTED.match(key) and isinstance(value, int | float) and value > _MOST:
-            raise InputError(f"{where}: found {key} {value!r:.40}, expected at most {_MOST:,}")
+        is_count = _COUNTED.match(key) and isinstance(value, int | float)
+        if is_count and not 0 <= value <= _MOST:
+            raise InputError(f"{where}: found {key} {value!r:.40}, expected 0 to {_MOST:,}")
 
 
 def _values_of(record: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON

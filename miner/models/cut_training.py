@@ -18,7 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -28,7 +27,6 @@ from numpy.typing import NDArray
 from miner.annotation.annotations import EVERY, read_split
 from miner.annotation.editions import BookReader, Edition, read_editions
 from miner.books.book import SPOKEN_KINDS, Block
-from miner.books.download import read_book_bytes
 from miner.dialogue.cut_facts import N_FACTS, NO_FACT, Facts, first_facts, places_of_use
 from miner.dialogue.cuts import (
     BEGINS,
@@ -57,6 +55,7 @@ from miner.models.cut_printing import (
     pieces_of_text,
     print_pages,
 )
+from miner.models.network_training import reporting_reader
 from miner.models.prepared_files import Arrays, Record
 from miner.models.weight_files import refuse_existing_weights, write_weights
 
@@ -155,7 +154,7 @@ def train_cuts(
         left_out.append(line)
         report(f"left out, {line}")
 
-    read = partial(read_book_bytes, books=run.books)
+    read = reporting_reader(run.books, report)
     split = run.gold, run.train_split
     examples = read_cut_examples(*split, read, options, run.without, leave_out)
     n_books = len({example.book for example in examples})

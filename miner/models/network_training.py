@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Protocol, TypeVar
 
@@ -131,6 +130,30 @@ def train_network(
         report(f"{config.out}: trained, {time.monotonic() - started:.0f} seconds in all")
 
 
+def reporting_reader(
+    books: Path | None, report: Callable[[str], object], pause: float = 30
+) -> BookReader:
+    """Returns what reads books by their ids.
+
+    Args:
+        books: folder in which they are looked up first.
+        report: called with how many were read, at most once in a pause.
+        pause: in seconds.
+    """
+    seen: set[str] = set()
+    told = time.monotonic()
+
+    def read_book(book: str) -> bytes:
+        nonlocal told
+        seen.add(book)
+        if time.monotonic() - told >= pause:
+            told = time.monotonic()
+            report(f"reading books: {len(seen)} so far")
+        return read_book_bytes(book, books=books)
+
+    return read_book
+
+
 def _read(
     trainer: NetworkTrainer[Examples], config: NetworkRun, report: Callable[[str], object]
 ) -> tuple[Examples, Record]:
@@ -140,7 +163,7 @@ def _read(
         left_out.append(line)
         report(f"left out, {line}")
 
-    read_book = partial(read_book_bytes, books=config.books)
+    read_book = reporting_reader(config.books, report)
     left_out: list[str] = []
     examples = trainer.read(config.gold, config.train_split, read_book, config.without, leave_out)
     return examples, {

@@ -84,3 +84,12 @@ def test_contradictions_are_one_line(name, words, message, tmp_path, monkeypatch
     (line,) = done.output.splitlines()
     assert line.startswith(f"train.py: {message}")
     assert not any(tmp_path.iterdir())
+
+
+def test_how_many_books_were_read_is_told_now_and_then(tmp_path):
+    (tmp_path / "7-h.htm").write_text("<p>Seven.</p>")
+    for pause, told in ((0, ["reading books: 1 so far"] * 2), (60, [])):
+        lines: list[str] = []
+        read = network_training.reporting_reader(tmp_path, lines.append, pause)
+        assert read("7") == read("7") == b"<p>Seven.</p>"
+        assert lines == told
