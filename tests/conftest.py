@@ -36,6 +36,13 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_xdist_make_scheduler(config, log):
+    """A file's tests stay in one process, so that what they share is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 def pytest_configure(config):
     config.stash[_BEGUN] = time.monotonic()
 
