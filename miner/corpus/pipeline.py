@@ -43,6 +43,8 @@ from miner.models.routing import route_in_order
 # Why a work that may not be shared is set aside.
 IN_COPYRIGHT = "in copyright"
 _WHILE = "while mining"
+# An exit, or a panic in Rust, which would end this process or a worker's without a word.
+_ENDS = ("SystemExit", "PanicException")
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +337,7 @@ def _naming(
         if (source := find_source()) is None or _is_named(error):
             raise
         note = f"{_WHILE} {name_of(source)} with the tagger {options.tagger}"
-        if isinstance(error, SystemExit) or type(error).__module__ == "pyo3_runtime":
-            # An exit, or a panic in Rust, would end this process or a worker's without a word.
+        if type(error).__name__ in _ENDS:
             told = RuntimeError(f"{type(error).__qualname__} ({error})")
             told.add_note(note)
             raise told from error

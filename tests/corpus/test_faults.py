@@ -28,10 +28,8 @@ from miner.dialogue.tags import Tag, TaggedSpan
 from miner.errors import InputError
 
 
-class Panic(BaseException):
+class PanicException(BaseException):
     """As the extension modules of Rust raise it."""
-
-    __module__ = "pyo3_runtime"
 
 
 def fail(error):
@@ -43,7 +41,7 @@ FAULTS = {
     "key": lambda tags: {}["tag"],
     "file": lambda tags: open("/nowhere/model"),
     "exit": lambda tags: sys.exit("no model"),
-    "panic": lambda tags: fail(Panic("index out of bounds")),
+    "panic": lambda tags: fail(PanicException("index out of bounds")),
     "few": lambda tags: tags[:5],
     "narration": lambda tags: [TaggedSpan(item.span, Tag.B_START) for item in tags],
     "order": lambda tags: [
@@ -91,7 +89,7 @@ SAID = {
     "key": "KeyError: 'tag'",
     "file": "miner: /nowhere/model: No such file or directory; ",
     "exit": "RuntimeError: SystemExit (no model)",
-    "panic": "RuntimeError: Panic (index out of bounds)",
+    "panic": "RuntimeError: PanicException (index out of bounds)",
     "few": "ValueError: found 5 tagged spans from the tagger, expected ",
     "narration": "found B-START on narration, expected O",
     "order": "found I-OTHER after no tag, expected B-START",

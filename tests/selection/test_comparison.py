@@ -66,8 +66,8 @@ def test_each_method_is_scored_as_it_is_alone(methods):
     compared = compare_methods(
         methods, FOUND, SCORING, begin=begun.append, progress=lambda *n: done.append(n)
     )
-    names = ["methods0/tfidf", "bm25", "all/tfidf"]
-    assert [row.name.removeprefix("test-") for row in compared.rows] == names
+    names = [f"{methods[0].parent.name}/tfidf", "bm25", "all/tfidf"]
+    assert [row.name for row in compared.rows] == names
     assert begun == [row.name for row in compared.rows]
     assert done.count((480, 480)) == 3
     for row, folder, turns in zip(compared.rows, methods, (0, 0, None), strict=True):
