@@ -1,8 +1,10 @@
 """Fixtures that several test files use."""
 
+import gc
 import os
 import signal
 import socket
+import sys
 import time
 from functools import partial
 
@@ -17,6 +19,10 @@ from loopback import Site
 import miner.books.download
 import miner.books.web
 from miner.books.web import Limits
+
+# Or each worker compiles the tests anew, and each command that they start the package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell starts what runs in its background with Ctrl-C ignored, and so would every process that
 # the tests start and interrupt.
@@ -41,6 +47,17 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadFileScheduling
 
     return LoadFileScheduling(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported stays until the end, so that looking for garbage among it finds none."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_configure(config):
