@@ -375,7 +375,7 @@ def tagger_signature(name: str) -> str:
     """The tagger's name; for a file or a checkpoint, its name and the start of its digest."""
     if name == AUTO:
         return f"{AUTO} {', '.join(f'{name}@{sha[:8]}' for name, sha in SHIPPED.items())}"
-    if name.partition(":")[0] in find_registered_taggers() or not os.path.exists(name):
+    if not os.path.exists(name) or name.partition(":")[0] in find_registered_taggers():
         return name
     return file_signature(Path(name), _digest(Path(name)))
 
