@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers import DATA
 
 from miner.extras import MissingExtraError, import_extra
 
@@ -37,7 +38,7 @@ def run(*arguments, hidden=NOT_FOR_MINING):
 
 
 def test_mining_needs_no_extra(tmp_path):
-    done = run("mine", "sample", "-o", tmp_path / "mined")
+    done = run("mine", DATA / "single_curly.html", "-o", tmp_path / "mined")
     assert done.returncode == 0, done.stderr
     assert "tagged by en@" in done.stdout
     assert done.stdout.splitlines()[-1] == "imported:"

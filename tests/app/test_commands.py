@@ -20,6 +20,7 @@ from loopback import answer
 from miner.app.cli.main import main
 from miner.models.load import find_registered_taggers
 
+SHORT = str(DATA / "single_curly.html")
 HEAVY = "torch transformers numpy pandas matplotlib seqeval sklearn pyarrow requests datasets"
 COMMANDS = {(name,): command for name, command in main.commands.items()}
 COMMANDS |= {
@@ -127,11 +128,11 @@ def test_an_error_is_one_line(path, tmp_path, monkeypatch):
     [
         ["--help"],
         ["mine", "--help"],
-        ["mine", "sample", "-o", "out", "--tagger", "narration"],
-        ["tag", "sample", "--tagger", "gap", "-o", "out.jsonl"],
-        ["view", "sample", "--tagger", "gap", "-q", "-o", "out.html"],
+        ["mine", SHORT, "-o", "out", "--tagger", "narration"],
+        ["tag", SHORT, "--tagger", "gap", "-o", "out.jsonl"],
+        ["view", SHORT, "--tagger", "gap", "-q", "-o", "out.html"],
     ],
-    ids=" ".join,
+    ids=lambda words: words[0],
 )
 def test_a_command_loads_only_what_it_needs(words, tmp_path):
     # What speakers and the judge of speech need; and what a card needs for its columns.

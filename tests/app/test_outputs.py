@@ -7,7 +7,7 @@ import sys
 
 import click
 import pytest
-from helpers import ANNOTATIONS, ROOT, SAMPLE, failed
+from helpers import ANNOTATIONS, DATA, ROOT, SAMPLE, annotations_of_sample, failed
 from helpers import run as command
 
 from miner.app.cli.command import Command
@@ -77,7 +77,7 @@ def shelf(tmp_path, monkeypatch):
     (tmp_path / "pairs").mkdir()
     for path in ("7-h.htm", "books/11-h.htm"):
         shutil.copy(SAMPLE, path)
-    shutil.copytree(ANNOTATIONS, "gold", ignore=shutil.ignore_patterns("*.md"))
+    annotations_of_sample(tmp_path / "gold")
     for path in ("some.tags", "people.jsonl", "pairs/train.csv", "exported.json", "recipe.toml"):
         (tmp_path / path).write_text("theirs")
     return tmp_path
@@ -140,11 +140,12 @@ def test_a_log_in_a_folder_of_books_and_a_measurement_beside_a_checkpoint_are_ou
     )
 
 
+SHORT = DATA / "dash.htm"
 # A command of each kind, which prints something or shows a bar.
 QUIET = {
-    "mine": ("mine", "sample", *MINED, "-o", "out"),
-    "tag": ("tag", "sample", *MINED),
-    "view": ("view", "sample", *MINED, "-o", "page.html"),
+    "mine": ("mine", SHORT, *MINED, "-o", "out"),
+    "tag": ("tag", SHORT, *MINED),
+    "view": ("view", SHORT, *MINED, "-o", "page.html"),
     "profile": ("profile", "sample"),
     "languages": ("gold", "languages", *map(str, GOLD), *MINED),
     "refused": ("tag", "nowhere.htm"),
@@ -170,7 +171,7 @@ def test_a_closed_stream_changes_nothing(tmp_path, monkeypatch, name, closed):
 @pytest.mark.parametrize(
     "program",
     [
-        "-m miner tag sample --tagger gap -o out",
+        "-m miner tag tests/data/dash.htm --tagger gap -o out",
         pytest.param("train.py -h", marks=pytest.mark.slow),
     ],
 )

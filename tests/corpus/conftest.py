@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from helpers import SAMPLE
+from helpers import DATA, SAMPLE
 
 
 @pytest.fixture(scope="module")
@@ -12,6 +12,8 @@ def many(tmp_path_factory):
     folder = tmp_path_factory.mktemp("many")
     first = folder / "first.html"
     first.write_bytes(SAMPLE.read_bytes())
+    short = tmp_path_factory.mktemp("short") / "short.html"
+    short.write_bytes((DATA / "dash.htm").read_bytes())
     for n in range(300):
-        os.link(first, folder / f"{n}-h.htm")
+        os.link(short, folder / f"{n}-h.htm")
     return folder

@@ -23,7 +23,7 @@ N_BOOKS = 4
 def built(tmp_path_factory):
     """A recipe, and the corpus that it becomes where there is room."""
     folder = tmp_path_factory.mktemp("shelf")
-    recipe = recipe_of(folder, write_shelf(folder / "books", N_BOOKS), "convokit = {}")
+    recipe = recipe_of(folder, write_shelf(folder / "books", N_BOOKS, chapters=1), "convokit = {}")
     build_corpus(recipe, folder / "corpus")
     return recipe, folder / "corpus"
 

@@ -61,7 +61,7 @@ def test_a_trained_tagger_keeps_each_book_when_it_is_tagged(tmp_path, kill):
 def test_nohup_goes_on_when_the_terminal_is_closed(many, tmp_path):
     few = tmp_path / "few"
     few.mkdir()
-    for n in range(12):
+    for n in range(6):
         os.link(many / "first.html", few / f"{n}-h.htm")
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -133,7 +133,8 @@ def test_a_worker_that_is_killed_once_costs_no_book(many, tmp_path):
 def test_a_disk_without_room_leaves_no_half_file(tmp_path, format, room):
     pytest.importorskip("resource")
     out = tmp_path / "out"
-    words = ["mine", "sample", DATA / "dash.htm", "-o", out, "--format", format, "--tagger", "gap"]
+    books = (DATA / "single_curly.html", DATA / "dash.htm")
+    words = ["mine", *books, "-o", out, "--format", format, "--tagger", "gap"]
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(room), *words], capture_output=True, text=True
     )

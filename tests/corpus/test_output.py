@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from helpers import DATA
 
 from miner.app.cli.main import main
 from miner.corpus.export import describe_formats, find_format
@@ -17,11 +18,12 @@ from miner.errors import InputError
 from miner.files import digest_of
 
 EXISTS = "exists already, expected a new name (or --force to replace it)"
+SHORT = str(DATA / "single_curly.html")
 
 
 def mine(out, *words):
     done = CliRunner().invoke(
-        main, ["mine", "sample", "-q", "--tagger", "gap", "-o", str(out), *words]
+        main, ["mine", SHORT, "-q", "--tagger", "gap", "-o", str(out), *words]
     )
     assert done.stdout == ""
     return done.exit_code, done.stderr

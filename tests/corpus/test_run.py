@@ -152,7 +152,7 @@ def test_there_are_no_more_processes_than_books(monkeypatch, workers, n_processe
     started = []
     here = HereExecutor()
     monkeypatch.setattr("miner.corpus.mining.LocalExecutor", lambda n: started.append(n) or here)
-    books = ["sample", DATA / "dash.htm", DATA / "play.html"]
+    books = [DATA / "single_curly.html", DATA / "dash.htm", DATA / "play.html"]
     miner.mine_corpus(books, tagger="gap", workers=workers).finish()
     assert started == [n_processes]
 

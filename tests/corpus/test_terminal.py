@@ -67,7 +67,7 @@ def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
 
 
 def test_one_book_has_a_bar_with_its_speed_and_the_time_left(tmp_path):
-    code, lines = on_terminal(80, "sample", "-o", tmp_path / "out")
+    code, lines = on_terminal(80, DATA / "dash.htm", "-o", tmp_path / "out")
     bars = [line for line in lines if "mining" in line]
     words = f"{record(tmp_path / 'out')['totals']['words']:,} words"
     assert code == 0 and all(len(line) <= 80 for line in bars)
@@ -75,7 +75,7 @@ def test_one_book_has_a_bar_with_its_speed_and_the_time_left(tmp_path):
 
 
 def test_quiet_has_no_bar(tmp_path):
-    assert on_terminal(80, "sample", "-q", "-o", tmp_path / "out") == (0, [""])
+    assert on_terminal(80, DATA / "dash.htm", "-q", "-o", tmp_path / "out") == (0, [""])
 
 
 def on_terminal(columns, *words):

@@ -18,7 +18,7 @@ from miner.corpus.shards import shard_name
 from miner.corpus.writer import OutputFolder
 
 FEW = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "play.html")
-SOURCES = ("sample", DATA / "dash.htm", DATA / "play.html", DATA / "guillemets_fr.html", "gone.htm")
+SOURCES = (DATA / "single_curly.html", *FEW, "gone.htm")
 
 
 def interrupted(out, monkeypatch, after, *words, sources=SOURCES):
@@ -177,16 +177,17 @@ def test_books_that_are_done_are_found_in_any_order(tmp_path, monkeypatch):
     interrupted(out, monkeypatch, 2, sources=FEW)
     reading = counted(miner.corpus.pipeline.parse_spans, calls := [])
     monkeypatch.setattr("miner.corpus.pipeline.parse_spans", reading)
-    assert run("sample", *FEW[::-1], "-q", "-o", out, "--resume").exit_code == 1
-    assert [call[1] for call in calls] == ["sample", "play"]
-    assert [book["id"] for book in record(out)["books"]] == ["sample", "guillemets_fr", "dash"]
+    assert run(SOURCES[0], *FEW[::-1], "-q", "-o", out, "--resume").exit_code == 1
+    assert [call[1] for call in calls] == ["single_curly", "play"]
+    ids = [book["id"] for book in record(out)["books"]]
+    assert ids == ["single_curly", "guillemets_fr", "dash"]
 
 
 @pytest.mark.usefixtures("quick")
 def test_downloaded_books_are_kept_and_failed_downloads_tried_again(tmp_path, monkeypatch, site):
-    page, out = SAMPLE.read_bytes(), tmp_path / "out"
+    page, out = FEW[0].read_bytes(), tmp_path / "out"
     site.pages |= {f"/{n}.html": answer(page) for n in (11, 13)}
-    words = (*("11", "12", "13", "sample", "-q", "-o", out), "--mirror", site.mirror)
+    words = (*("11", "12", "13", SOURCES[0], "-q", "-o", out), "--mirror", site.mirror)
     cache = {"MINER_CACHE": str(tmp_path / "cache")}
     with monkeypatch.context() as context:
         stopping = interrupted_after(miner.corpus.pipeline.parse_spans, 2)
@@ -202,8 +203,8 @@ def test_downloaded_books_are_kept_and_failed_downloads_tried_again(tmp_path, mo
     assert site.paths == ["/11.html", "/12.html", "/13.html", "/12.html"]
     site.pages["/12.html"] = answer(page)
     assert run(*words, "--resume", **cache).exit_code == 0
-    assert [book["id"] for book in record(out)["books"]] == ["11", "12", "13", "sample"]
-    assert [call[1] for call in calls] == ["12", "sample"]
+    assert [book["id"] for book in record(out)["books"]] == ["11", "12", "13", "single_curly"]
+    assert [call[1] for call in calls] == ["12", "single_curly"]
     assert site.paths == ["/11.html", "/12.html", "/13.html", "/12.html", "/12.html"]
 
 
@@ -231,8 +232,8 @@ def full(*_):
 
 def test_resume_starts_a_run_where_there_is_none(tmp_path):
     out = tmp_path / "out"
-    assert run("sample", "-q", "-o", out, "--resume").exit_code == 0
-    done = run("sample", "-q", "-o", out, "--resume")
+    assert run(FEW[0], "-q", "-o", out, "--resume").exit_code == 0
+    done = run(FEW[0], "-q", "-o", out, "--resume")
     assert "exists already" in done.stderr and done.exit_code == 1
 
 
@@ -360,7 +361,7 @@ def test_files_of_something_else_are_not_removed(tmp_path, words, name):
 
 def test_a_book_that_could_not_be_read_is_tried_again(tmp_path, monkeypatch):
     book = tmp_path / "7-h.htm"
-    shutil.copy(SAMPLE, book)
+    shutil.copy(SOURCES[0], book)
     words = (DATA / "dash.htm", book, DATA / "guillemets_fr.html")
     out = tmp_path / "out"
     with monkeypatch.context() as context:
@@ -410,6 +411,6 @@ def test_the_card_names_the_characters_and_the_statistics(tmp_path):
 
 @pytest.mark.parametrize("tagger", ["gap", "gap:200"])
 def test_the_card_quotes_what_was_measured_of_its_own_tagger_only(tmp_path, tagger):
-    card = (mined(tmp_path, "sample", "--tagger", tagger) / "README.md").read_text("utf-8")
+    card = (mined(tmp_path, FEW[0], "--tagger", tagger) / "README.md").read_text("utf-8")
     assert ("Nothing was measured" in card) == (tagger != "gap")
     assert ("predicted:gap|split:test" in card) == (tagger == "gap")
