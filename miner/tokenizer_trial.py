@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from miner.files import one_line, printable, sha256_of
 
 TOKENIZER = "tokenizer.json"
 _SECONDS, _MEMORY = 60, 2 << 30  # of a trial; large tokenizers take a quarter of it
+_faults: dict[str, str] = {}  # of the files that were tried, by their digest
 _TRIAL = """
 import sys
 from pathlib import Path
@@ -42,21 +42,23 @@ except Exception:  # which is told where the file is read
 def refuse_failing_tokenizer(path: Path) -> None:
     """Tries a file of a tokenizer on a short story, in a process of its own.
 
-    What the library itself says is wrong with a file, it says again where the file is read. A file
-    that was tried before is not tried again.
+    What the library itself says is wrong with a file, it says again where the file is read. What
+    was tried before, under this or another name, is not tried again.
 
     Raises:
         InputError: if the library does not survive it; names it.
         OSError: if the file cannot be read.
     """
-    if reason := _fault_of(path, sha256_of(path.read_bytes())):
+    sha256 = sha256_of(path.read_bytes())
+    if sha256 not in _faults:
+        _faults[sha256] = _fault_of(path)
+    if reason := _faults[sha256]:
         raise InputError(
             f"{printable(path)}: cannot be loaded: the library of tokenizers fails at it ({reason})"
         )
 
 
-@lru_cache(maxsize=16)
-def _fault_of(path: Path, _sha256: str) -> str:
+def _fault_of(path: Path) -> str:
     """Why the trial of a file failed; "" if it did not."""
     story = files("miner.books") / "sample.html"
     words = [sys.executable, "-P", "-c", _TRIAL, str(path), str(story), str(_MEMORY)]

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import time
 from functools import partial
 
@@ -62,6 +63,10 @@ def pytest_collection():
 
 def pytest_configure(config):
     config.stash[_BEGUN] = time.monotonic()
+    if not hasattr(config, "workerinput"):  # workers find there what another has made
+        folder = tempfile.TemporaryDirectory(prefix="shared_by_tests.")
+        config.add_cleanup(folder.cleanup)
+        os.environ["SHARED_BY_TESTS"] = folder.name
 
 
 _BEGUN = pytest.StashKey[float]()

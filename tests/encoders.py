@@ -1,13 +1,14 @@
 """Tiny encoders with random weights, their tokenizers, and models and checkpoints made of them."""
 
-import atexit
+import os
 import re
-import tempfile
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import torch
+from filelock import FileLock
 from tokenizers import (
     Tokenizer,
     decoders,
@@ -52,6 +53,7 @@ SHAPE = {"window": 64, "margin": 8, "projection": 16, "hidden": 8, "dropout": 0.
 # Some matrices are large enough to be stored in 8 bits, and others are not.
 _SIZES = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": 2}
 _VOCABULARY = 600
+_HOME = Path(os.environ["SHARED_BY_TESTS"])  # of all processes of a run of tests
 
 
 @cache
@@ -69,28 +71,29 @@ def told(*chapters, marks="double-curly", name="0"):
     return split_book(book, typography_from_names([marks]))
 
 
-@cache
-def _home() -> Path:
-    folder = tempfile.TemporaryDirectory(prefix="encoders.")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
-
-
-def encoder(kind: str = "bert") -> Path:
-    """The folder of an encoder that Auto classes load; one per kind and process."""
-    return _encoder(kind)
-
-
-@cache
-def _encoder(kind: str) -> Path:
-    folder = _home() / kind
-    tokenizer = _tokenizer(kind)
-    tokenizer.save_pretrained(folder)
-    config = _config(kind, tokenizer)
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        AutoModel.from_config(config).save_pretrained(folder)
+def _made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """The folder of this name, which the first process that needs it makes."""
+    folder = _HOME / name
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            make(part := folder.with_suffix(".part"))
+            part.rename(folder)
     return folder
+
+
+@cache
+def encoder(kind: str = "bert") -> Path:
+    """The folder of an encoder that Auto classes load; one per kind and run of tests."""
+
+    def make(folder: Path) -> None:
+        tokenizer = _tokenizer(kind)
+        tokenizer.save_pretrained(folder)
+        config = _config(kind, tokenizer)
+        with torch.random.fork_rng():
+            torch.manual_seed(3)
+            AutoModel.from_config(config).save_pretrained(folder)
+
+    return _made_once(kind, make)
 
 
 @cache
@@ -129,12 +132,13 @@ def save_checkpoint(folder: Path, kind: str = "bert", quantized=False, **options
     return folder
 
 
-@cache
 def exported(kind: str = "bert", quantized: bool = False) -> Path:
     """A checkpoint with a file for ONNX Runtime, which takes seconds; no test may change it."""
-    folder = save_checkpoint(_home() / f"exported {kind} {quantized}", kind, quantized)
-    export_encoder(folder)
-    return folder
+
+    def make(folder: Path) -> None:
+        export_encoder(save_checkpoint(folder, kind, quantized))
+
+    return _made_once(f"exported {kind} {quantized}", make)
 
 
 def _config(kind, tokenizer):

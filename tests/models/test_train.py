@@ -85,16 +85,33 @@ def resumed(gold, tmp_path_factory):
     return out, interrupted
 
 
+SPLITS = ("--train-split", "sample", "--dev-split", "sample")
+FROZEN = (*SPLITS, "--frozen", "--quantize", "--encoder-layers", 1, "--context", "span")
+FROZEN += ("--paragraphs", 4, "--no-features", "--epochs", 1)
+
+
 @pytest.fixture(scope="module")
 def quantized(gold, tmp_path_factory):
     """A run with a frozen encoder of one layer, on spans alone, stored in 8 bits."""
     out = tmp_path_factory.mktemp("runs") / "quantized"
-    given = ("--frozen", "--quantize", "--encoder-layers", 1, "--context", "span")
-    given += ("--paragraphs", 4, "--no-features", "--epochs", 1, "--chapters", 3)
-    given += ("--train-split", "sample", "--dev-split", "sample", "--test-split", "sample")
-    done = start(gold, out, *given)
+    done = start(gold, out, *FROZEN, "--chapters", 3, "--test-split", "sample")
     assert (done.exit_code, done.exception) == (0, None)
     return out
+
+
+@pytest.fixture(scope="module")
+def unexported(gold, tmp_path_factory):
+    """A shorter run of this kind, whose encoder cannot be exported, and what it printed."""
+
+    def fail(folder):
+        raise InputError(f"{folder}: the encoder cannot be exported: no such operator")
+
+    out = tmp_path_factory.mktemp("runs") / "unexported"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train, "export_encoder", fail)
+        done = start(gold, out, *FROZEN, "--chapters", 1)
+    assert (done.exit_code, done.exception) == (0, None)
+    return out, done.output.splitlines()
 
 
 def interrupt(patch, epoch):
@@ -223,19 +240,10 @@ def test_a_run_is_a_checkpoint(whole, tmp_path):
     assert [item.tag for item in load_checkpoint(copy, "cpu").tag(sample())] == tags
 
 
-def test_an_encoder_that_cannot_be_exported_leaves_a_checkpoint_for_pytorch(
-    whole, gold, tmp_path, monkeypatch
-):
-    def fail(folder):
-        raise InputError(f"{folder}: the encoder cannot be exported: no such operator")
-
-    monkeypatch.setattr(train, "export_encoder", fail)
-    out = tmp_path / "out"
-    given = ("--train-split", "sample", "--dev-split", "sample", "--epochs", 1, "--chapters", 1)
-    done = start(gold, out, *given, "--structure-epochs", 1)
-    assert done.exit_code == 0
+def test_an_encoder_that_cannot_be_exported_leaves_a_checkpoint_for_pytorch(unexported):
+    out, lines = unexported
     line = f"{out}: the encoder cannot be exported: no such operator; "
-    assert f"{line}tagging with this checkpoint needs PyTorch" in done.output.splitlines()
+    assert f"{line}tagging with this checkpoint needs PyTorch" in lines
     assert not (out / "encoder.onnx").exists() and (out / "run.json").exists()
     assert load_checkpoint(out).tag(sample())
 
@@ -360,9 +368,8 @@ def test_the_mean_of_two_runs_is_written_without_training(whole, gold, tmp_path)
     other, out = tmp_path / "other", tmp_path / "mean"
     assert start(gold, other, "--smoke", "--seed", 5).exit_code == 0
     runs = [whole[0], other]
-    splits = ("--train-split", "sample", "--dev-split", "sample")
     given = [word for run in runs for word in ("--initialize-from", run)]
-    done = start(gold, out, *splits, "--epochs", 0, "--structure-epochs", 0, *given)
+    done = start(gold, out, *SPLITS, "--epochs", 0, "--structure-epochs", 0, *given)
     assert (done.exit_code, done.exception) == (0, None)
     first, second = (read_checkpoint(run)[0].state_dict() for run in runs)
     assert not torch.equal(first["text.scores.weight"], second["text.scores.weight"])
@@ -385,7 +392,7 @@ def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
 
     monkeypatch.setattr(train, "finish_run", interrupted)
     monkeypatch.setattr("miner.models.tagger.run_folder.fit_start_offset", lambda *given: 0.7)
-    given = ("--train-split", "sample", "--dev-split", "sample", "--structure-epochs", 1)
+    given = (*SPLITS, "--structure-epochs", 1)
     given += ("--epochs", 6, "--patience", 1, "--chapters", 1)
     out = tmp_path / "out"
     assert start(gold, out, *given).exit_code == 1
@@ -417,9 +424,9 @@ def test_a_quantized_run_scores_what_it_stores(quantized, gold):
         assert measures[unit].value == pytest.approx(said[unit]["value"], abs=0.1)
 
 
-def test_a_frozen_encoder_stays_as_it_was(quantized):
+def test_a_frozen_encoder_stays_as_it_was(unexported):
     before = AutoModel.from_pretrained(encoder()).state_dict()
-    after = read_checkpoint(quantized)[0].encoder.state_dict()
+    after = read_checkpoint(unexported[0])[0].encoder.state_dict()
     for name, weight in after.items():
         scale = before[name].abs().max()
         assert torch.allclose(weight, before[name], atol=float(scale) / 100)
@@ -438,7 +445,7 @@ def test_a_frozen_encoder_stays_as_it_was(quantized):
     ],
 )
 def test_what_cannot_be_trained_is_one_line(gold, tmp_path, options, message):
-    given = ("--train-split", "sample", "--dev-split", "sample", "--epochs", 1)
+    given = (*SPLITS, "--epochs", 1)
     done = start(gold, tmp_path / "out", *given, *options)
     if not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -514,7 +521,7 @@ def test_a_step_follows_the_mean_loss_per_utterance_and_is_clipped(gold, tmp_pat
 
     monkeypatch.setattr(Accelerator, "clip_grad_norm_", noted)
     monkeypatch.setattr(train, "finish_run", lambda *given: sys.exit(7))
-    given = ("--train-split", "sample", "--dev-split", "sample", "--chapters", 2, "--epochs", 1)
+    given = (*SPLITS, "--chapters", 2, "--epochs", 1)
     given += ("--augment", 0, "--dropout", 0, "--masked", 0, "--structure-epochs", 1)
     given += ("--speaker-weight", 20)  # large gradients
     assert start(gold, tmp_path / "out", *given).exit_code == 7
@@ -549,7 +556,7 @@ def test_a_step_follows_the_mean_loss_per_utterance_and_is_clipped(gold, tmp_pat
 def test_two_processes_train_as_one_does_on_twice_as_many_chapters(gold, tmp_path):
     still = ("--dropout", 0, "--masked", 0, "--augment", 0, "--chapters", 4, "--epochs", 2)
     still += ("--head-rate", 0.02)  # large, so that unequal lengths of chapters would show
-    still += ("--train-split", "sample", "--dev-split", "sample", "--structure-epochs", 1)
+    still += (*SPLITS, "--structure-epochs", 1)
     still += ("--weak", DATA / "classic_pre.htm")  # two chapters
     assert start(gold, tmp_path / "one", *still).exit_code == 0  # two chapters a step
     one, out = metrics(tmp_path / "one"), tmp_path / "out"
