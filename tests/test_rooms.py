@@ -56,7 +56,7 @@ def imports_of(name):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name}: a relative import"
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= (inner & set(MODULES)) or {node.module}
+            found |= (inner & MODULES.keys()) or {node.module}
     return {module for module in found if module.split(".")[0] in ("miner", "heuristic")} - {
         "miner"
     }

@@ -19,6 +19,8 @@ from miner.generation.pace import count_operations
 from miner.generation.tokens import EncodedPair
 
 GREEDY = Decoding(decoding="greedy", longest=20)
+# Enough where it does not matter how well a model learns.
+FEW = {"train": pairs(48, 1), "validation": pairs(8, 2, "v"), "epochs": 1}
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +88,7 @@ def test_the_librarys_own_classes_read_the_folder(learned):
 
 def test_equal_choices_give_equal_weights_and_another_seed_others(tmp_path):
     seeds = {"one": 3, "again": 3, "other": 4}
-    made = [train(tmp_path / name, epochs=1, seed=seed) for name, seed in seeds.items()]
+    made = [train(tmp_path / name, **FEW, seed=seed) for name, seed in seeds.items()]
     one, two, three = (m.model.state_dict() for m in made)
     assert all(torch.equal(one[name], two[name]) for name in one)
     assert not all(torch.equal(one[name], three[name]) for name in one)
@@ -183,9 +185,9 @@ def test_a_decoder_by_its_path_learns_to_answer_with_its_own_words(tmp_path):
 
 def test_a_decoder_has_room_for_context_and_response_together(tmp_path):
     gpt2 = write_gpt2(tmp_path / "gpt2", positions=24)
-    trained = train(tmp_path / "m", "pretrained", model=str(gpt2), epochs=1, history_turns=1)
+    trained = train(tmp_path / "m", "pretrained", model=str(gpt2), history_turns=1, **FEW)
     assert trained.tokens.longest_context == 24 - 16 - 1
-    assert trained.record["cuts"]["contexts"] == 160  # cut from the left, and counted
+    assert trained.record["cuts"]["contexts"] == 48  # cut from the left, and counted
     found = answer_examples(trained, pairs(5, 9, "t"), Decoding(decoding="greedy", longest=99))
     assert found.n_cut == 5
     assert found.n_ended > 0  # where there was no more room
@@ -228,7 +230,7 @@ def test_models_of_other_kinds_answer_by_our_options_alone(tmp_path, kind):
 
 def test_the_librarys_own_classes_end_where_an_answer_of_a_decoder_ends(tmp_path):
     gpt2 = write_gpt2(tmp_path / "gpt2")
-    train(tmp_path / "m", "pretrained", model=str(gpt2), epochs=1)
+    train(tmp_path / "m", "pretrained", model=str(gpt2), **FEW)
     config = json.loads((tmp_path / "m" / "generation_config.json").read_bytes())
     tokens = load_model(tmp_path / "m").tokens
     assert (config["eos_token_id"], config["pad_token_id"]) == (tokens.end, tokens.padding)
@@ -236,7 +238,7 @@ def test_the_librarys_own_classes_end_where_an_answer_of_a_decoder_ends(tmp_path
 
 def test_lowercase_is_the_choice_of_a_pretrained_model(tmp_path):
     gpt2 = write_gpt2(tmp_path / "gpt2")
-    trained = train(tmp_path / "m", "pretrained", model=str(gpt2), epochs=1, lowercase=True)
+    trained = train(tmp_path / "m", "pretrained", model=str(gpt2), lowercase=True, **FEW)
     row = load_model(trained.folder).tokens.encode_contexts([("KETTLE",)])[0][0]
     assert trained.tokens.tokenizer.decode(row[1:-1]) == "kettle"
     with pytest.raises(ValueError, match="`lowercase=True`: found .*m, whose tokens stay"):
@@ -268,7 +270,7 @@ def test_a_conversation_remembers_as_many_turns_as_the_model_reads(tmp_path):
         for n in range(160)
     ]
     validation = [Example("v", one.context, one.response) for one in made[:8]]
-    trained = train(tmp_path / "m", train=made, validation=validation, history_turns=2)
+    trained = train(tmp_path / "m", train=made, validation=validation, epochs=8, history_turns=2)
     talk = Conversation(trained, GREEDY)
     for place in PLACES[:4]:
         talk.turns[:] = [f"The {place}."]
