@@ -17,6 +17,7 @@ MINER = (sys.executable, "-m", "miner")
 # The command, on a machine where no file may have more bytes than its first word says.
 LIMITED = """
 import resource, signal, sys
+sys.dont_write_bytecode = True  # it would leave half a module that each later import reads
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from miner.app.cli.main import main
