@@ -38,21 +38,19 @@ def test_the_table_of_many_books_ends_with_their_sum(many, tmp_path):
 
 
 def test_a_title_in_brackets_is_shown_as_it_is(tmp_path):
-    page = (DATA / "no_boilerplate.html").read_text(encoding="utf-8")
+    page = (DATA / "dash.htm").read_text(encoding="utf-8")
     path = tmp_path / "[red]7.html"
-    path.write_text(
-        page.replace("A Question of", "A [bold]Question[/i] of :cat:"), encoding="utf-8"
-    )
+    path.write_text(page.replace("The Lost Property", "The [bold]Lost[/i] :cat:"), encoding="utf-8")
     done = run(path, "-o", tmp_path / "out")
     assert done.exit_code == 0
-    assert "[red]7  A [bold]Question[/i] of :cat: Marmalade" in done.stdout
+    assert "[red]7  The [bold]Lost[/i] :cat: Office" in done.stdout
 
 
 @pytest.mark.parametrize("columns", [80, 100, pytest.param(125, marks=pytest.mark.slow)])
 def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
-    page = (DATA / "no_boilerplate.html").read_text(encoding="utf-8")
+    page = (DATA / "dash.htm").read_text(encoding="utf-8")
     long = tmp_path / "long.html"
-    long.write_text(page.replace("A Question of", "A Question " + "of " * 40), encoding="utf-8")
+    long.write_text(page.replace("The Lost", "The Lost " + "of " * 40), encoding="utf-8")
     code, lines = on_terminal(columns, "sample", long, DATA / "play.html", "-o", tmp_path / "out")
     assert code == 1
     table = [line for line in lines if line.startswith(("book", "sample", "long", "all"))]
@@ -61,7 +59,7 @@ def test_tables_fit_the_terminal_and_the_bar_counts(tmp_path, columns):
     assert table[0].split()[-1] == ("marks" if columns == 125 else "pairs")
     assert ("speakers" in table[0]) == (columns > 80)
     assert "…  " in table[2] and len(table[2].split()) > 6
-    assert "The Lock-Keeper’s Winter" in table[1] and "A Question of of" in table[2]
+    assert "The Lock-Keeper’s Winter" in table[1] and "The Lost of of" in table[2]
     assert any("3/3 books" in line and "words" in line for line in lines)
     assert sum("set aside" in line for line in lines) == 1  # the log says it nowhere else
 
