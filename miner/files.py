@@ -70,11 +70,12 @@ def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         InputError: if a line is not an object or has half a UTF-16 pair, which is no character, or
             as `parse_json` does; names the place.
     """
+    name = printable(path)
     # Not splitlines(): it also breaks at separators that may stand inside a JSON string.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        where = f"{printable(path)}:{number}"
+        where = f"{name}:{number}"
         row = parse_json(line, where, "one object")
         if "\\u" in line and _HALF.search(json.dumps(row, ensure_ascii=False)):
             raise InputError(f"{where}: found half a character, expected whole ones")
@@ -94,9 +95,10 @@ def csv_rows(path: Path, text: str, strict: bool = False) -> Iterator[tuple[str,
     Raises:
         InputError: if a cell is too long, or as `strict` says; names the place.
     """
+    name = printable(path)
     rows = csv.reader(StringIO(text, newline=""), strict=strict)
     while True:
-        where = f"{printable(path)}:{rows.line_num + 1}"
+        where = f"{name}:{rows.line_num + 1}"
         try:
             row = next(rows, None)
         except csv.Error as error:
