@@ -147,15 +147,15 @@ def test_a_fault_of_a_tagger_ends_the_run_and_names_the_book_and_the_tagger(
 def test_finished_books_are_kept_and_the_book_is_mined_when_the_fault_is_mended(
     package, tmp_path, fault, workers
 ):
-    words = (DASH, PLAY, FRENCH, "--tagger", f"faulty:{fault}", "--workers", workers)
+    words = (DASH, PLAY, FRENCH, "--tagger", f"faulty:{fault}")
     out = tmp_path / "out"
-    failed = run(*words, "-q", "-o", out)
+    failed = run(*words, "-q", "-o", out, "--workers", workers)
     assert f"{WHERE}faulty:{fault}" in told(failed.exception)
     assert "2 books are kept in" in told(failed.exception)
     (package / "mended").touch()
     assert run(*words, "-o", out, "--resume").output.count("set aside") == 1  # the play
     whole = tmp_path / "whole"
-    run(*words[:-2], "-q", "-o", whole)
+    run(*words, "-q", "-o", whole)
     assert bytes_of(out) == bytes_of(whole)
 
 

@@ -32,7 +32,8 @@ def test_a_line_for_each_book(tmp_path):
 
 
 def test_a_resumed_run_goes_on_in_the_same_file(tmp_path, monkeypatch):
-    words = (*SOURCES, "-q", "-o", tmp_path / "out", "--log", tmp_path / "mined.log")
+    sources = (DATA / "single_curly.html", *SOURCES[1:])
+    words = (*sources, "-q", "-o", tmp_path / "out", "--log", tmp_path / "mined.log")
     with monkeypatch.context() as context:
         stopping = interrupted_after(miner.corpus.pipeline.parse_spans, 1)
         context.setattr("miner.corpus.pipeline.parse_spans", stopping)
