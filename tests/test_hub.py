@@ -215,14 +215,12 @@ def use_model(folder):
 
 @pytest.fixture(scope="module")
 def methods(models, tmp_path_factory):
-    """A folder of each method that is quick to train."""
+    """A folder of each other method that is quick to train."""
     home = tmp_path_factory.mktemp("methods")
-    of_encoder = ("--encoder", models / "encoder")
     for name, options in {
         "tf-idf": (),
         "n-grams": ("--embedding", 8, "--hidden", 8, "--epochs", 1),
         "rnn": ("--embedding", 8, "--hidden", 8, "--epochs", 1),
-        "sim": of_encoder,
     }.items():
         words = ("selection", "train", name, models / "train.jsonl", "-o", home / name, *options)
         done = CliRunner().invoke(main, [str(word) for word in words])

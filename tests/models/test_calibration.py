@@ -1,5 +1,7 @@
 """The temperature that makes confidence the share of correct tags, and the expected error."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from models_helpers import sequences, sums
@@ -11,6 +13,7 @@ from miner.models.tagger.decoding import viterbi
 N = 6  # utterances of a chapter, which has 243 allowed sequences
 
 
+@cache
 def drawn(n_chapters, seed=0):
     """Scores, and gold tags that are drawn with the probabilities of the scores."""
     random = np.random.default_rng(seed)
@@ -25,8 +28,13 @@ def drawn(n_chapters, seed=0):
     return scores, tags
 
 
+@cache
+def drawn_temperature():
+    return fit_temperature(*drawn(200))
+
+
 def test_calibrated_scores_have_the_temperature_1():
-    found = fit_temperature(*drawn(200))
+    found = drawn_temperature()
     assert found.temperature == pytest.approx(1, abs=0.12)
     assert found.error_before < 0.05
     assert found.error_after < 0.05
@@ -35,7 +43,7 @@ def test_calibrated_scores_have_the_temperature_1():
 @pytest.mark.parametrize("factor", [0.4, 3.0])
 def test_a_factor_of_the_scores_is_found(factor):
     scores, tags = drawn(200)
-    right = fit_temperature(scores, tags)
+    right = drawn_temperature()
     found = fit_temperature([factor * rows for rows in scores], tags)
     assert (found.temperature > 1) == (factor > 1)
     assert found.temperature == pytest.approx(factor * right.temperature, rel=0.02)
@@ -58,7 +66,7 @@ def test_bins_add_up():
     scores = [3 * rows for rows in scores]
     # Chapters of other lengths, and one without an utterance.
     scores += [scores[0][:1], scores[1][:3], scores[2][:0]]
-    tags += [tags[0][:1], tags[1][:3], tags[2][:0]]
+    tags = [*tags, tags[0][:1], tags[1][:3], tags[2][:0]]
     found = fit_temperature(scores, tags)
     n = sum(map(len, tags))
     assert sum(item.n for item in found.bins) == n == 30 * N + 4

@@ -11,7 +11,7 @@ import onnx
 import pytest
 import torch
 from encoders import exported, model_of, plain_of, sample, save_checkpoint
-from helpers import ROOT
+from helpers import DATA, ROOT
 from models_helpers import change_config
 from safetensors.torch import load_file, save_file
 
@@ -535,7 +535,7 @@ def test_mining_imports_no_library_that_it_does_not_need(tmp_path):
         "import sys\nfrom miner.app.cli.main import main\n"
         "main(sys.argv[1:], standalone_mode=False)\nprint(*sys.modules, file=sys.stderr)"
     )
-    words = ["mine", "sample", "-q", "-o", str(tmp_path / "out")]
+    words = ["mine", str(DATA / "classic_pre.htm"), "-q", "-o", str(tmp_path / "out")]
     done = subprocess.run(
         [sys.executable, "-c", script, *words], capture_output=True, text=True, cwd=ROOT
     )
