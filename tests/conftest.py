@@ -44,7 +44,12 @@ def pytest_addoption(parser):
 
 
 def pytest_xdist_make_scheduler(config, log):
-    """A file's tests stay in one process, so that what they share is made once."""
+    """Fast tests of a file stay in one process, so that what they share is made once.
+
+    Slow ones take minutes, and are handed out one by one.
+    """
+    if config.getoption("markexpr") == "slow":
+        return None
     from xdist.scheduler import LoadFileScheduling
 
     return LoadFileScheduling(config, log)
@@ -79,11 +84,11 @@ def pytest_runtest_setup(item):
 
 
 def pytest_collection_modifyitems(items):
-    """Puts the tests of one real book together, so that `real.py` parses it once."""
+    """Puts the longest test first, and those of one real book together, which parses it once."""
 
     def order(item):
         file = item.callspec.params.get("file") if hasattr(item, "callspec") else None
-        return file is None, str(file)
+        return item.path.name != "test_installed.py", file is None, str(file)
 
     items.sort(key=order)
 
