@@ -17,6 +17,7 @@ from miner.app.cli.main import main
 from miner.books.book import parse_book
 from miner.dialogue.spans import Span
 from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.errors import InputError
 from miner.evaluation.scores import Counts
 
 BOOK = """<!DOCTYPE html>
@@ -224,7 +225,7 @@ def refuse_weights(load, path, content, message):
         path.write_bytes(content)
     else:
         save_file(content, path)
-    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: {message}") as error:
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: {message}") as error:
         load(path)
     assert len(str(error.value).splitlines()) == 1
 

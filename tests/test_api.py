@@ -14,7 +14,7 @@ from helpers import DATA, ROOT
 
 import miner
 from heuristic.gap import GapTagger
-from miner.errors import SetAsideWarning
+from miner.errors import InputError, SetAsideWarning
 
 FEW = (DATA / "dash.htm", DATA / "play.html", DATA / "guillemets_fr.html")
 
@@ -112,7 +112,7 @@ def test_tables_and_data_sets(book):
     first = in_float32(book.rows("dialogues")[0])
     assert len(data) == len(book.dialogues) and data[0]["turns"] == first["turns"]
     assert list(book.to_pandas("characters").name) == [one.name for one in book.characters]
-    with pytest.raises(ValueError, match="found rows of 'turns', expected spans, dialogues, pairs"):
+    with pytest.raises(InputError, match="found rows of 'turns', expected spans, dialogues, pairs"):
         book.to_pandas("turns")
 
 
@@ -339,7 +339,7 @@ def test_an_error_in_the_loop_says_what_is_kept(tmp_path):
 
 def test_a_folder_that_exists_is_refused_before_any_work(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(InputError, match="exists already"):
         miner.mine_corpus("sample", tmp_path, tagger="gap")
 
 

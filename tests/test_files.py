@@ -39,7 +39,7 @@ def test_a_file_appears_when_it_is_complete(tmp_path):
         file.write(b"one\n")
         assert not path.exists()
     assert path.read_bytes() == b"one\n"
-    with pytest.raises(ValueError, match="exists already"), whole_file(path) as file:
+    with pytest.raises(InputError, match="exists already"), whole_file(path) as file:
         raise AssertionError("the block must not start")
     with pytest.raises(ZeroDivisionError), whole_file(path, force=True) as file:
         file.write(b"half")
@@ -54,13 +54,13 @@ def test_a_failed_file_leaves_no_folder(tmp_path):
     with pytest.raises(ZeroDivisionError), whole_file(tmp_path / "a" / "b" / "c"):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(ValueError, match="found a folder"), whole_file(tmp_path, force=True):
+    with pytest.raises(InputError, match="found a folder"), whole_file(tmp_path, force=True):
         pass
 
 
 def test_a_file_that_appeared_meanwhile_is_not_overwritten(tmp_path):
     path = tmp_path / "tags.jsonl"
-    with pytest.raises(ValueError, match="exists already"), whole_file(path) as file:
+    with pytest.raises(InputError, match="exists already"), whole_file(path) as file:
         file.write(b"ours")
         path.write_bytes(b"theirs")
     assert state(tmp_path) == {"tags.jsonl": b"theirs"}
@@ -71,7 +71,7 @@ def test_files_of_a_folder_appear_together_and_others_stay(tmp_path):
     with whole_folder(folder) as work:
         (work / "one").write_bytes(b"1")
         assert not (folder / "one").exists()
-    with pytest.raises(ValueError, match="exists already"), whole_folder(folder):
+    with pytest.raises(InputError, match="exists already"), whole_folder(folder):
         raise AssertionError("the block must not start")
     with pytest.raises(ZeroDivisionError), whole_folder(folder, force=True) as work:
         (work / "one").write_bytes(b"half")
@@ -80,7 +80,7 @@ def test_files_of_a_folder_appear_together_and_others_stay(tmp_path):
     with whole_folder(folder, force=True) as work:
         (work / "one").write_bytes(b"2")
     assert state(folder) == {"one": b"2", "notes": b"mine"}
-    with pytest.raises(ValueError, match="found a file"), whole_folder(folder / "one", force=True):
+    with pytest.raises(InputError, match="found a file"), whole_folder(folder / "one", force=True):
         pass
 
 
@@ -165,9 +165,9 @@ def test_a_folder_in_any_number_of_folders_is_made_or_is_one_line(tmp_path, name
 
 def test_a_run_with_other_options_is_not_resumed(tmp_path):
     refuse_another(tmp_path, {"a": 1, "b": 2}, {"b": 2, "a": 1})
-    with pytest.raises(ValueError, match="found a run with b 2, expected 3 to resume it"):
+    with pytest.raises(InputError, match="found a run with b 2, expected 3 to resume it"):
         refuse_another(tmp_path, {"a": 1, "b": 2}, {"a": 1, "b": 3})
-    with pytest.raises(ValueError, match="found a run with b 2, expected None to resume it"):
+    with pytest.raises(InputError, match="found a run with b 2, expected None to resume it"):
         refuse_another(tmp_path, {"a": 1, "b": 2}, {"a": 1})
 
 
@@ -175,7 +175,7 @@ def test_text_is_utf8_with_or_without_a_byte_order_mark(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("\ufeff“Été”".encode())
     assert read_text(path) == "“Été”"
-    with pytest.raises(ValueError, match=re.escape(f"{path}:2: found bytes that are not UTF-8")):
+    with pytest.raises(InputError, match=re.escape(f"{path}:2: found bytes that are not UTF-8")):
         decode_text(b"one\n\xe9\n", path)
 
 
@@ -186,7 +186,7 @@ def test_rows_come_back_with_their_places(tmp_path):
     path = tmp_path / "a.jsonl"
     assert list(json_rows(path, text)) == [(f"{path}:1", rows[0]), (f"{path}:3", rows[1])]
     for line, message in (("{", "bad JSON"), ("[1]", "list, expected an object")):
-        with pytest.raises(ValueError, match=re.escape(f"{path}:1: found {message}")):
+        with pytest.raises(InputError, match=re.escape(f"{path}:1: found {message}")):
             list(json_rows(path, line))
 
 
@@ -198,7 +198,7 @@ def test_a_file_is_named_with_the_beginning_of_its_digest(tmp_path):
 def test_names_are_as_long_as_they_must_be(tmp_path):
     one, other, third = (tmp_path / part for part in ("a/x/m", "b/x/m", "b/y"))
     assert name_paths([one, other, third]) == ["a/x/m", "b/x/m", "y"]
-    with pytest.raises(ValueError, match=r"m: found a second time, expected it once$"):
+    with pytest.raises(InputError, match=r"m: found a second time, expected it once$"):
         name_paths([one, tmp_path / "b" / ".." / "a" / "x" / "m"])
 
 

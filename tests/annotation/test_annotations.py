@@ -22,6 +22,7 @@ from miner.annotation.annotations import (
     row_from_annotation,
 )
 from miner.annotation.fingerprints import fingerprint
+from miner.errors import InputError
 
 KEYS = ["book", "chapter", "paragraph", "fingerprint", "speaker", "conversation"]
 
@@ -103,9 +104,9 @@ def test_books_are_chosen_by_split(tmp_path):
         ("", "found no split ''"),
         ("train+", "found no split ''"),
     ]:
-        with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'a'}: {message}")):
+        with pytest.raises(InputError, match=re.escape(f"{tmp_path / 'a'}: {message}")):
             found.of_split(split)
-        with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'a'}: {message}")):
+        with pytest.raises(InputError, match=re.escape(f"{tmp_path / 'a'}: {message}")):
             read_split(folder, split)
 
 
@@ -113,10 +114,10 @@ def test_a_split_is_read_without_the_files_of_other_splits(tmp_path):
     folder = write(tmp_path / "a")
     (folder / "gold" / "8.jsonl").write_text("{", encoding="utf-8")
     assert [book.card.book for book in read_split(folder, "test")] == ["7", "9"]
-    with pytest.raises(ValueError, match="bad JSON"):
+    with pytest.raises(InputError, match="bad JSON"):
         read_split(folder, "train")
     (folder / "gold" / "9.jsonl").unlink()
-    with pytest.raises(ValueError, match=r"found no 9\.jsonl, expected one per book"):
+    with pytest.raises(InputError, match=r"found no 9\.jsonl, expected one per book"):
         read_split(folder, "test")
 
 
@@ -147,7 +148,7 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, changed, message):
     if isinstance(changed, dict):
         row = {key: value for key, value in (ROWS[1] | changed).items() if value is not ...}
     folder = write(tmp_path / "a", rows=[ROWS[0], row])
-    with pytest.raises(ValueError, match=re.escape(f"{folder / 'gold' / '7.jsonl'}:2: {message}")):
+    with pytest.raises(InputError, match=re.escape(f"{folder / 'gold' / '7.jsonl'}:2: {message}")):
         read_annotations(folder)
 
 
@@ -165,7 +166,7 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, changed, message):
 )
 def test_a_wrong_book_is_refused_with_file_and_line(tmp_path, row, message):
     folder = write(tmp_path / "a", cards=[*CARDS[:2], row])
-    with pytest.raises(ValueError, match=re.escape(f"{folder / 'books.jsonl'}:3: {message}")):
+    with pytest.raises(InputError, match=re.escape(f"{folder / 'books.jsonl'}:3: {message}")):
         read_annotations(folder)
 
 
@@ -199,7 +200,7 @@ def test_a_row_that_was_made_to_break_is_refused_in_one_line(tmp_path, changes, 
     row = row.replace('["@"]', "[" * 10**5).replace('["@@"]', "9" * 5000)
     path.write_text(row + "\n", encoding="utf-8")
     for read in (read_annotations, partial(read_split, split="test")):
-        with pytest.raises(ValueError) as error:
+        with pytest.raises(InputError) as error:
             read(folder)
         assert str(error.value).startswith(f"{path}:1: {message}")
         assert "\n" not in str(error.value) and len(str(error.value)) < 400
@@ -208,14 +209,14 @@ def test_a_row_that_was_made_to_break_is_refused_in_one_line(tmp_path, changes, 
 def test_books_and_files_must_be_the_same(tmp_path):
     folder = write(tmp_path / "a")
     (folder / "gold" / "9.jsonl").unlink()
-    with pytest.raises(ValueError, match=r"gold: found no 9\.jsonl, expected one per book"):
+    with pytest.raises(InputError, match=r"gold: found no 9\.jsonl, expected one per book"):
         read_annotations(folder)
     foreign = write(tmp_path / "b")
     (foreign / "first" / "10.jsonl").write_text("")
-    with pytest.raises(ValueError, match=r"first/10\.jsonl: found no book 10 in books\.jsonl"):
+    with pytest.raises(InputError, match=r"first/10\.jsonl: found no book 10 in books\.jsonl"):
         read_annotations(foreign)
     (foreign / "gold" / "7.jsonl").write_bytes(b"\n\xe9\n")
-    with pytest.raises(ValueError, match=r"7\.jsonl:2: found bytes that are not UTF-8"):
+    with pytest.raises(InputError, match=r"7\.jsonl:2: found bytes that are not UTF-8"):
         read_annotations(foreign)
 
 
@@ -234,7 +235,7 @@ def test_without_annotations_the_error_says_how_to_get_them(tmp_path, monkeypatc
         )
         for read in (read_annotations, partial(read_split, split="all")):
             with pytest.raises(
-                ValueError, match=wanted + ".*`gold=` or MINER_ANNOTATIONS$"
+                InputError, match=wanted + ".*`gold=` or MINER_ANNOTATIONS$"
             ) as told:
                 read(gone)
             assert re.match(wanted, str(told.value))[1] == source
@@ -328,9 +329,9 @@ def test_books_are_chosen_by_language(tmp_path):
         ("pt,", "test", "found no book in language ''"),
         ("pt", "train", "found no book of split pt train"),
     ]:
-        with pytest.raises(ValueError, match=re.escape(f"{folder}: {message}")):
+        with pytest.raises(InputError, match=re.escape(f"{folder}: {message}")):
             found.of_split(split, language)
-        with pytest.raises(ValueError, match=re.escape(f"{folder}: {message}")):
+        with pytest.raises(InputError, match=re.escape(f"{folder}: {message}")):
             read_split(folder, split, language=language)
     english, portuguese = found.of_language("en"), found.of_language("pt")
     assert english.first == found.first and portuguese.first == ()
@@ -342,5 +343,5 @@ def test_books_are_chosen_by_language(tmp_path):
 def test_the_language_of_a_book_is_a_code(tmp_path, language):
     folder = write(tmp_path / "a", [card("7", "Jon Pell", "test", language=language)])
     message = rf"books\.jsonl:1: found language '{language}', expected a code such as 'en'"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_annotations(folder)

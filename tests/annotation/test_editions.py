@@ -30,6 +30,7 @@ from miner.annotation.annotations import (
 from miner.annotation.editions import Edition, open_edition, read_editions, read_local_editions
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate, refuse_losses
+from miner.errors import InputError
 
 
 def card_for(data: bytes) -> AnnotatedBook:
@@ -65,9 +66,9 @@ def test_in_the_annotated_edition_the_letters_are_enough():
 
 def test_a_file_that_cannot_be_parsed_is_named():
     for data in (b"", b"<html><body></body></html>"):
-        with pytest.raises(ValueError, match=r"^7: "):
+        with pytest.raises(InputError, match=r"^7: "):
             open_edition(GOLD, data)
-    with pytest.raises(ValueError, match=r"^7: "):
+    with pytest.raises(InputError, match=r"^7: "):
         list(read_editions([GOLD], lambda id: b""))
 
 
@@ -85,7 +86,7 @@ def test_editions_are_read_one_at_a_time_and_poor_ones_refused():
     assert next(opened).located.lost == () and asked == ["7"]
     next(opened)
     with pytest.raises(
-        ValueError, match=r"^7, chapter \d: found \d+ of \d+ annotated utterances .* at least 97%"
+        InputError, match=r"^7, chapter \d: found \d+ of \d+ annotated utterances .* at least 97%"
     ):
         next(opened)
     assert asked == ["7"] * 3
@@ -112,7 +113,7 @@ def test_a_chapter_that_is_not_found_is_left_out_with_a_message():
     kept = {span.text for span in FIRST.spans if span.chapter != 2}
     assert texts == kept and first.located == last.located
     refuse_losses(first.located)
-    with pytest.raises(ValueError, match=r"^7, chapter 2: "):
+    with pytest.raises(InputError, match=r"^7, chapter 2: "):
         list(read_editions([GOLD], lambda id: poor))
 
 
@@ -126,7 +127,7 @@ def test_a_chapter_that_shares_text_with_one_left_out_is_left_out_too():
     assert found.annotated.chapters == (1,)
     assert {span.chapter for span in found.located.book_spans.spans} == {1}
     assert [line[:12] for line in told] == ["7, chapter 2", "7, chapter 3"]
-    with pytest.raises(ValueError, match=r"^7, chapter 2: "):
+    with pytest.raises(InputError, match=r"^7, chapter 2: "):
         list(read_editions([GOLD], lambda id: page))
 
 
@@ -210,7 +211,7 @@ def test_books_that_are_not_on_this_disk_are_skipped(tmp_path, tiny, monkeypatch
     monkeypatch.setenv("MINER_CACHE", str(tmp_path))
     chosen = [*read_split(ANNOTATIONS, "sample"), *read_annotations(tiny).of_split("all")]
     assert [edition.annotated.card.book for edition in read_local_editions(chosen)] == ["sample"]
-    with pytest.raises(ValueError, match="no such folder"):
+    with pytest.raises(InputError, match="no such folder"):
         list(read_local_editions(chosen, tmp_path / "gone"))
 
 
@@ -218,5 +219,5 @@ def test_a_book_on_this_disk_with_another_text_is_refused(tmp_path, tiny, monkey
     monkeypatch.setenv("MINER_CACHE", str(tmp_path))
     shutil.copy(DATA / "single_curly.html", tmp_path / "11.html")
     books = read_annotations(tiny).of_split("train")
-    with pytest.raises(ValueError, match=r"^11, chapter \d+: found 0 of \d+ annotated utterances"):
+    with pytest.raises(InputError, match=r"^11, chapter \d+: found 0 of \d+ annotated utterances"):
         list(read_local_editions(books))

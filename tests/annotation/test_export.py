@@ -27,6 +27,7 @@ from miner.annotation.export import describe_formats, find_writer
 from miner.annotation.export.conll import conll_lines
 from miner.annotation.label_studio import LABELING_CONFIG, tasks_from_edition
 from miner.dialogue.tag_files import read_tag_file
+from miner.errors import InputError
 from miner.evaluation.scores import Counts, score
 
 FORMATS = list(describe_formats())
@@ -104,7 +105,7 @@ def test_what_exists_is_refused_before_a_book_is_read(tmp_path, copied, format):
     out = tmp_path / "out.json"
     out.write_text("mine")
     asked = []
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(InputError, match="exists already"):
         found = read_editions(read_split(copied, "sample"), asked.append)
         find_writer(format)(found, out, False)
     assert (asked, out.read_text()) == ([], "mine")
@@ -336,5 +337,5 @@ def test_each_format_is_one_file_and_the_help_describes_it(tmp_path, monkeypatch
     books = read_split(copied, "sample")
     find_writer("wordcount")(read_editions(books, lambda id: SAMPLE.read_bytes()), out, False)
     assert int(out.read_text()) > 188
-    with pytest.raises(ValueError, match="found format 'csv', expected conll, datasets"):
+    with pytest.raises(InputError, match="found format 'csv', expected conll, datasets"):
         find_writer("csv")

@@ -10,6 +10,7 @@ from annotation_helpers import back, gold, results_of, units
 from helpers import SAMPLE
 
 from miner.annotation.label_studio import read_exported, tasks_from_edition
+from miner.errors import InputError
 
 
 def every_task(change):
@@ -193,7 +194,7 @@ SURPLUS = ", region 'r': found {} to {}, expected offsets within the 23 UTF-16 c
 )
 def test_refusals_name_the_place(tmp_path, found, message):
     path = tmp_path / "x.json"
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         back(path, found)
     assert str(failure.value).startswith(f"{path}: ") or message.startswith(": found")
     assert message in str(failure.value)
@@ -211,7 +212,7 @@ def test_a_file_that_is_not_json_is_refused(tmp_path, content):
     path = tmp_path / "x.json"
     path.write_bytes(content)
     faults = r"bad JSON \(.*\)|JSON of too many levels|a number of thousands of digits"
-    with pytest.raises(ValueError, match=rf"({faults}), expected an export|not UTF-8") as e:
+    with pytest.raises(InputError, match=rf"({faults}), expected an export|not UTF-8") as e:
         read_exported(path)
     assert str(e.value).startswith(str(path)) and "\n" not in str(e.value)
 
@@ -253,7 +254,7 @@ def test_malformed_tasks_are_refused_in_one_line(tmp_path, name):
     for key in keys:
         place = place[key]
     place[last] = value
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         back(tmp_path / "x.json", [changed])
     assert str(failure.value).startswith(f"{tmp_path / 'x.json'}: task 1")
     assert "\n" not in str(failure.value)

@@ -31,6 +31,7 @@ from miner.annotation.locate import locate, refuse_losses
 from miner.books.book import parse_book
 from miner.dialogue.spans import BookSpans, Span
 from miner.dialogue.tags import Tag
+from miner.errors import InputError
 
 
 def test_every_annotation_is_on_its_own_span_in_its_own_edition():
@@ -125,7 +126,7 @@ def test_another_book_has_none_of_the_spans():
     assert located.lost == GOLD.annotations
     assert located.n_found == {1: 0, 2: 0, 3: 0}
     assert located.book_spans.spans == located.facts == located.tagged().spans == ()
-    with pytest.raises(ValueError, match=rf"chapter 1: found 0 of {N_UTTERANCES} "):
+    with pytest.raises(InputError, match=rf"chapter 1: found 0 of {N_UTTERANCES} "):
         refuse_losses(located)
 
 
@@ -137,7 +138,7 @@ def test_a_missing_span_is_lost_and_named():
     names = ("The parrot", "for I only", "the river", "cellar is")
     assert located.lost == tuple(map(place_of, names))
     assert (located.n_found, located.n_all) == ({1: 24, 2: 25, 3: 9}, {1: 28, 2: 25, 3: 9})
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         refuse_losses(located)
     first = [f"paragraph {f.paragraph}, {f.speaker}, {f.fingerprint}" for f in located.lost[:3]]
     n_found = N_UTTERANCES - 4
@@ -146,7 +147,7 @@ def test_a_missing_span_is_lost_and_named():
         f"expected at least 97%; first lost: {'; '.join(first)}"
     )
     refuse_losses(located, n_found / N_UTTERANCES)
-    with pytest.raises(ValueError, match="expected at least 90%"):
+    with pytest.raises(InputError, match="expected at least 90%"):
         refuse_losses(located, 0.9)
 
 
@@ -163,9 +164,9 @@ def test_another_edition_may_lack_two_utterances_and_all_other_quoted_spans():
     # The edition that was annotated has every span, whatever it is.
     sha256 = located.book_spans.book.sha256
     own = replace(GOLD, card=replace(GOLD.card, sha256=sha256))
-    with pytest.raises(ValueError, match=r"found \d+ of 28 annotated spans in this edition"):
+    with pytest.raises(InputError, match=r"found \d+ of 28 annotated spans in this edition"):
         refuse_losses(replace(located, annotated=own))
-    with pytest.raises(ValueError, match="expected at least 97%; first lost: paragraph "):
+    with pytest.raises(InputError, match="expected at least 97%; first lost: paragraph "):
         refuse_losses(replace(located, annotated=own, lost=tuple(of_none)))
 
 
@@ -174,7 +175,7 @@ def test_a_chapter_that_the_edition_joins_with_another_is_refused():
     merged = (NOVEL[0], (NOVEL[1][0], f"{NOVEL[1][1]}\n{NOVEL[2][1]}"))
     located = locate(gold, split(Printing(chapters=merged)))
     assert located.n_found[3] >= 7 and located.n_others[1] == 0 and located.n_others[3] > 15
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         refuse_losses(located, 0.5)
     assert re.fullmatch(
         r"7, chapter 3: found \d annotated utterances among \d+ others, expected a chapter by "

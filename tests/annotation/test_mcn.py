@@ -11,6 +11,7 @@ from miner.annotation.mcn import read_any_tag_file, read_mcn, read_mcn_tags
 from miner.books.book import BlockKind
 from miner.dialogue.dialogues import decode_dialogues, repair_book
 from miner.dialogue.tags import Tag, TaggedBook
+from miner.errors import InputError
 
 
 def test_rows_of_a_paragraph_join_with_one_space(tmp_path):
@@ -55,7 +56,7 @@ def test_the_column_names_of_the_model_are_known(tmp_path):
     path = write_mcn(tmp_path / "m.csv", rows, ("para", "pred_label", "para_index"))
     gold = read_mcn_tags(write_mcn(tmp_path / "g.csv", MCN_ROWS)).books[0]
     assert read_mcn_tags(path).books[0].spans == gold.spans
-    with pytest.raises(ValueError, match=r"m\.csv: found no rows of split test, .*no split_tag"):
+    with pytest.raises(InputError, match=r"m\.csv: found no rows of split test, .*no split_tag"):
         read_mcn_tags(path, split="test")
 
 
@@ -76,7 +77,7 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, cells, message
     # Line numbers are one more from the fifth row on: the text of the third has a line break.
     rows = [*MCN_ROWS]
     rows[row] = cells
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_mcn_tags(write_mcn(tmp_path / "g.csv", rows), split="test")
 
 
@@ -84,7 +85,7 @@ def test_missing_columns_are_refused(tmp_path):
     path = write_mcn(tmp_path / "g.csv", MCN_ROWS, ("para_index", "sentence", "label"))
     names = r"\['', 'para_index', 'sentence', 'label'\]"
     with pytest.raises(
-        ValueError, match=rf"g\.csv:1: found columns {names}, expected para_index, "
+        InputError, match=rf"g\.csv:1: found columns {names}, expected para_index, "
     ):
         read_any_tag_file(path)
 
@@ -100,7 +101,7 @@ def test_missing_columns_are_refused(tmp_path):
 def test_a_table_that_was_made_to_break_is_refused_in_one_line(tmp_path, text, message):
     path = tmp_path / "g.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         read_any_tag_file(path)
     assert str(error.value).startswith(f"{path}{message}")
     assert "\n" not in str(error.value) and len(str(error.value)) < 400
@@ -143,10 +144,10 @@ def test_the_folder_is_read_on_the_spans_of_the_gold(tmp_path):
 
 def test_files_with_other_rows_are_refused(tmp_path):
     short = write_folder(tmp_path, **{"gold-v1": MCN_ROWS[:-1]})
-    with pytest.raises(ValueError, match=r"gold-v1\.csv: found 8 rows, expected 9"):
+    with pytest.raises(InputError, match=r"gold-v1\.csv: found 8 rows, expected 9"):
         read_mcn(short)
     other = [*MCN_ROWS[:-1], ("9", '"I shall."', "B-OTHER", "test")]
-    with pytest.raises(ValueError, match=r"predictions\.csv:11: found '\"I shall\.\"', expected"):
+    with pytest.raises(InputError, match=r"predictions\.csv:11: found '\"I shall\.\"', expected"):
         read_mcn(write_folder(tmp_path, **{"heuristic-predictions": other}))
 
 

@@ -8,6 +8,7 @@ from helpers import CORPUS, NOVEL, needs_corpus, offsets_of
 
 from miner.annotation.alignment import fold_letters
 from miner.annotation.pdnc import find_novels, read_quotations
+from miner.errors import InputError
 
 HEADER = ["quoteID", "quoteText", "subQuotationList", "quoteByteSpans", "speaker", "addressees"]
 HEADER += ["quoteType", "referringExpression"]
@@ -66,7 +67,7 @@ def test_malformed_rows_name_file_and_line(tmp_path, column, value, message):
     table = rows()
     table[1][column] = value
     # The second row begins at line 3: the header and the first row take one line each.
-    with pytest.raises(ValueError, match=rf"quotation_info\.csv:3: Q1: {message}") as caught:
+    with pytest.raises(InputError, match=rf"quotation_info\.csv:3: Q1: {message}") as caught:
         read_quotations(write(tmp_path, table))
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
@@ -75,21 +76,21 @@ def test_a_row_is_named_by_its_first_line(tmp_path):
     table = rows()
     table[0][1] = "Is the\nlamp\nlit?"
     table[1][3] = "[]"
-    with pytest.raises(ValueError, match=r"quotation_info\.csv:5: Q1: found 0 spans"):
+    with pytest.raises(InputError, match=r"quotation_info\.csv:5: Q1: found 0 spans"):
         read_quotations(write(tmp_path, table))
 
 
 def test_a_broken_table_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"csv:1: found no column quoteType, expected quoteID"):
+    with pytest.raises(InputError, match=r"csv:1: found no column quoteType, expected quoteID"):
         read_quotations(
             write(tmp_path, rows(), ["kind" if h == "quoteType" else h for h in HEADER])
         )
-    with pytest.raises(ValueError, match=r"csv:3: found fewer than 8 fields, expected 8"):
+    with pytest.raises(InputError, match=r"csv:3: found fewer than 8 fields, expected 8"):
         read_quotations(write(tmp_path, [rows()[0], rows()[1][:5]]))
-    with pytest.raises(ValueError, match=r"csv:2: found more than 8 fields, expected 8"):
+    with pytest.raises(InputError, match=r"csv:2: found more than 8 fields, expected 8"):
         read_quotations(write(tmp_path, [[*rows()[0], "x"]]))
     (tmp_path / "quotation_info.csv").write_bytes(b"caf\xe9")
-    with pytest.raises(ValueError, match=r"csv: found byte 0xe9 at 3, expected UTF-8"):
+    with pytest.raises(InputError, match=r"csv: found byte 0xe9 at 3, expected UTF-8"):
         read_quotations(tmp_path)
 
 

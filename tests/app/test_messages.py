@@ -94,6 +94,6 @@ def test_notes_on_every_kind_of_error_name_options(kind):
 def test_an_error_names_the_argument_in_python_and_the_option_in_the_terminal(tmp_path):
     (tmp_path / "mined").mkdir()
     (tmp_path / "mined" / "run.json").write_text("{}")
-    with pytest.raises(ValueError, match="`force=True`"):
+    with pytest.raises(InputError, match="`force=True`"):
         miner.mine_corpus("sample", tmp_path / "mined")
     assert "(or --force to replace it)" in failed("mine", "sample", "-o", tmp_path / "mined")

@@ -22,6 +22,7 @@ from miner.app.plots.fiction import plot_companies, plot_lengths, plot_talk, plo
 from miner.app.plots.style import COLOURS, choose_looks
 from miner.dialogue.statistics import Lengths, measure_talk
 from miner.dialogue.tags import TAGS
+from miner.errors import InputError
 from miner.evaluation.compare import compare
 from miner.evaluation.confidence import KeptPairs
 from miner.evaluation.counts import Confusion
@@ -259,9 +260,9 @@ def test_figures_are_written_all_or_none(tmp_path, comparison):
         )
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(ValueError, match="file: exists already"):
+    with pytest.raises(InputError, match="file: exists already"):
         save_figures({}, tmp_path / "file", False)
-    with pytest.raises(ValueError, match="file: found a file, expected the name of a folder"):
+    with pytest.raises(InputError, match="file: found a file, expected the name of a folder"):
         save_figures({}, tmp_path / "file", True)
 
 
@@ -283,6 +284,6 @@ def test_a_figure_is_written_in_the_format_of_its_ending(tmp_path):
     save_figure(figure, tmp_path / "b.svg", False)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in (tmp_path / "b.svg").read_bytes()
-    with pytest.raises(ValueError, match="found ending '.doc', expected one such as .png"):
+    with pytest.raises(InputError, match="found ending '.doc', expected one such as .png"):
         save_figure(figure, tmp_path / "a.doc", False)
     assert not (tmp_path / "a.doc").exists()

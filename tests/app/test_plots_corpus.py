@@ -20,6 +20,7 @@ from miner.corpus.build import build_corpus
 from miner.corpus.filter_table import FilterLine, FilterRow
 from miner.corpus.statistics import LengthStatistics
 from miner.dialogue.filter_counts import Amount
+from miner.errors import InputError
 
 SHORT = LengthStatistics(1, ((2, 3), (6, 1)), ((0, 2), (5, 6), (100, 4)))
 LONG = LengthStatistics(2, ((2, 1), (40, 1)), ((5, 42),))
@@ -121,6 +122,6 @@ def test_plots_without_matplotlib_are_refused_before_any_work(recipe, tmp_path, 
 
 
 def test_plots_from_python_need_what_draws_them(recipe, tmp_path):
-    with pytest.raises(ValueError, match="plots: found true without a function that draws"):
+    with pytest.raises(InputError, match="plots: found true without a function that draws"):
         build_corpus(recipe, tmp_path / "out")
     assert not (tmp_path / "out.partial").exists()

@@ -18,6 +18,7 @@ from miner.app.annotator.sheet import ACTIONS, NameNeeded, apply_action
 from miner.app.annotator.sheet_file import NOTHING_TAGGED
 from miner.characters.cast import Character, Kind
 from miner.dialogue.tags import Tag, repair_tags
+from miner.errors import InputError
 from miner.files import json_line
 
 
@@ -165,7 +166,7 @@ def test_an_impossible_action_is_refused_in_one_line(sheet, steps, message):
     *first, last = steps
     for step in first:
         sheet = do(sheet, *step)
-    with pytest.raises(ValueError, match=re.escape(message)) as raised:
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
         do(sheet, *last)
     assert "\n" not in str(raised.value)
 

@@ -32,6 +32,7 @@ from miner.annotation.annotations import row_from_annotation
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
 from miner.dialogue.read import parse_spans
+from miner.errors import InputError
 from miner.files import json_line
 
 
@@ -245,7 +246,7 @@ def test_a_file_is_refused_if_the_edition_numbers_its_paragraphs_differently(
     annotated, chapter, other, message
 ):
     before = annotated.path.read_bytes()
-    with pytest.raises(ValueError, match=re.escape(f"{annotated.path}: found {message}")) as raised:
+    with pytest.raises(InputError, match=re.escape(f"{annotated.path}: found {message}")) as raised:
         opened(annotated.path, chapter, book=other)
     assert str(raised.value).endswith("in this edition")
     assert annotated.path.read_bytes() == before
@@ -289,7 +290,7 @@ def test_what_cannot_be_annotated_is_refused_and_unchanged(tmp_path, chapter, co
     path = tmp_path / "7.jsonl"
     if content:
         path.write_bytes(content)
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(InputError, match=re.escape(message)):
         opened(path, chapter, book=book)
     assert path.read_bytes() == content if content else not path.exists()
 
@@ -347,7 +348,7 @@ def test_what_is_no_ordinary_file_is_refused_in_one_line(tmp_path, kind):
     else:
         with socket.socket(socket.AF_UNIX) as made:
             made.bind(str(path))
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(InputError) as raised:
         opened(path)
     assert str(raised.value) == f"{path}: found a {kind}, expected an ordinary file or a new name"
     assert os.listdir(tmp_path) == ([] if kind == "device" else ["out"])
@@ -384,7 +385,7 @@ def test_a_broken_file_is_not_overwritten(annotated):
     file = opened(annotated.path)
     seen = file.current()
     annotated.path.write_bytes(b"<<<<<<< HEAD\n")
-    with pytest.raises(ValueError, match=r"7\.jsonl:1: found bad JSON"):
+    with pytest.raises(InputError, match=r"7\.jsonl:1: found bad JSON"):
         file.edit(seen.revision, "clear", 0)
     assert annotated.path.read_bytes() == b"<<<<<<< HEAD\n"
     annotated.path.write_bytes(b"".join(annotated.lines))

@@ -28,6 +28,7 @@ from miner.dialogue.spans import BookSpans, split_book
 from miner.dialogue.tag_files import read_tag_file
 from miner.dialogue.tags import TaggedBook, TaggedSpan
 from miner.dialogue.typography import infer_typography
+from miner.errors import InputError
 from miner.evaluation.matching import place_of
 from miner.evaluation.scores import score
 from miner.evaluation.tagging import strip_tags
@@ -144,7 +145,7 @@ def test_the_gold_has_no_scores_of_its_own_and_unannotated_chapters_none(sample)
     front = build_chapter_payload(sample, 0)
     assert front["layers"][0] is None
     assert front["layers"][1]["counts"]["utterances"] == 0
-    with pytest.raises(ValueError, match="found no gold for chapter 0"):
+    with pytest.raises(InputError, match="found no gold for chapter 0"):
         score_chapter(sample, sample.layers[1], 0)
 
 
@@ -335,7 +336,7 @@ def test_a_book_without_chapters_is_shown_as_one():
     shown = build_layers(spans_of_page(page_of("“Come!” she said.", "“I come.”")), TAGGERS)
     (entry,) = build_book_payload(shown)["chapters"]
     assert (entry["number"], entry["title"], entry["words"]) == (0, "The whole text", 5)
-    with pytest.raises(ValueError, match="found no chapter 3, expected 0 to 0"):
+    with pytest.raises(InputError, match="found no chapter 3, expected 0 to 0"):
         build_chapter_payload(shown, 3)
 
 
@@ -400,7 +401,7 @@ def test_the_page_has_no_address_of_another_site(sample):
 
 
 def test_an_unknown_mode_is_refused(sample):
-    with pytest.raises(ValueError, match="found mode 'print', expected one of view"):
+    with pytest.raises(InputError, match="found mode 'print', expected one of view"):
         render_page(build_book_payload(sample), [], "print")
 
 
@@ -461,7 +462,7 @@ def test_a_book_that_cannot_be_shown_is_an_error_of_one_line(tmp_path, folder, w
 
 def test_more_layers_than_keys_are_refused():
     many = [(f"gap {n}", TAGGERS[0][1]) for n in range(10)]
-    with pytest.raises(ValueError, match="found 10 layers, expected 1 to 9"):
+    with pytest.raises(InputError, match="found 10 layers, expected 1 to 9"):
         build_layers(spans_of_sample(), many)
 
 
@@ -475,7 +476,7 @@ def test_tags_of_another_book_are_refused(tmp_path):
 def test_an_edition_that_lacks_the_annotated_spans_is_refused(gold):
     spans = spans_of_sample()
     cut = replace(spans.book, blocks=spans.book.blocks[:20], sha256="0" * 64)
-    with pytest.raises(ValueError, match=r"sample, chapter \d: found \d+ of \d+ annotated utt"):
+    with pytest.raises(InputError, match=r"sample, chapter \d: found \d+ of \d+ annotated utt"):
         build_layers(
             BookSpans(cut, tuple(s for s in spans.spans if s.paragraph < 20)), TAGGERS, gold
         )

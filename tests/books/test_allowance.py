@@ -12,6 +12,7 @@ from loopback import answer
 from miner.books.allowance import BOOKS_A_DAY, MAIN_SITE, Allowance, AllowanceError
 from miner.books.download import DEFAULT_MIRROR, download
 from miner.books.web import DownloadError, Limits
+from miner.errors import InputError
 
 QUICK = Limits(timeout=2, retries=0, pause=0, total=5)
 HERE = "127.0.0.1"
@@ -152,5 +153,5 @@ def test_a_damaged_count_is_named(cache, content):
 
 
 def test_an_impossible_allowance_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="pause: found -1, expected 0 or more"):
+    with pytest.raises(InputError, match="pause: found -1, expected 0 or more"):
         Allowance(tmp_path, pause=-1)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from miner.books.boilerplate import strip_boilerplate
 from miner.books.forms import read_page
 from miner.books.page import count_words
+from miner.errors import InputError
 
 # The book itself, and texts as long as real licences that speak of what licences speak of.
 STORY = [
@@ -161,7 +162,7 @@ def test_a_short_tale_between_two_markers_is_kept():
 def test_notes_of_half_the_book_are_refused():
     html = f'{fill(1750)}<div class="transnote">{fill(3500)}</div>{fill(1750)}'
     with pytest.raises(
-        ValueError, match=r"^3,500 of the 7,000 words .* \(transcriber's note 3,500\)"
+        InputError, match=r"^3,500 of the 7,000 words .* \(transcriber's note 3,500\)"
     ):
         body_of(html)
 
@@ -290,7 +291,7 @@ def test_in_any_order_every_word_is_counted_and_no_long_tale_is_lost(parts):
 
 def test_a_long_chapter_called_transcribers_notes_is_refused():
     html = f"<h2>I</h2>{fill(7000)}<h2>Transcriber’s Notes</h2>{fill(3010)}<h2>III</h2>{fill(35)}"
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(InputError) as caught:
         body_of(html)
     assert str(caught.value) == (
         "3,012 of the 10,049 words between the licence texts would be dropped (transcriber's note "
@@ -305,7 +306,7 @@ def test_at_most_a_fifth_may_be_dropped():
         )
 
     assert body_of(html(1995)).drops["transcriber's note"] == 1995
-    with pytest.raises(ValueError, match=r"^2,030 of the 10,080 words"):
+    with pytest.raises(InputError, match=r"^2,030 of the 10,080 words"):
         body_of(html(2030))
 
 
@@ -316,13 +317,13 @@ def test_words_lost_in_unclosed_markup_are_dropped_words():
     drops = body_of(html(1750, " -->")).drops
     assert drops["unclosed markup"] == pytest.approx(1750, abs=9)
     with pytest.raises(
-        ValueError, match=r"would be dropped \(licence .*, unclosed markup 2,4\d\d\)"
+        InputError, match=r"would be dropped \(licence .*, unclosed markup 2,4\d\d\)"
     ):
         body_of(html(2450, " -->"))
     # Where it is not closed at all, most of what is lost is the licence.
     drops = body_of(html(1400, "")).drops
     assert drops["licence"] < 20 and drops["unclosed markup"] > 4_000
-    with pytest.raises(ValueError, match=r"dropped \(unclosed markup [\d,]*, licence \d\d\)"):
+    with pytest.raises(InputError, match=r"dropped \(unclosed markup [\d,]*, licence \d\d\)"):
         body_of(html(2800, ""))
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miner.books.book import Block, BlockKind, parse_book
+from miner.errors import InputError
 
 PROSE = "The lamp had been lit before six, and nobody could say who had lit it. " * 5
 
@@ -406,7 +407,7 @@ def test_language(declared, field, expected):
 def test_a_file_without_a_book_is_refused(tmp_path, data, message):
     path = tmp_path / "7.html"
     path.write_bytes(data)
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(InputError) as caught:
         read_file(path, "7")
     assert str(caught.value) == message
 

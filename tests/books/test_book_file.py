@@ -4,6 +4,7 @@ import pytest
 
 from miner.books import book_file
 from miner.books.book_file import find_file_fault, find_page_fault, read_book_file
+from miner.errors import InputError
 
 NOT_GUTENBERG = "a page without Gutenberg's header and footer"
 
@@ -14,7 +15,7 @@ def test_a_file_is_read_up_to_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(book_file, "LARGEST_FILE", 100)
     assert read_book_file(path) == b"x" * 100
     monkeypatch.setattr(book_file, "LARGEST_FILE", 99)
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         read_book_file(path)
     assert str(failure.value) == (r"em\nma.txt has 100 bytes, expected a book of at most 99 bytes")
 

@@ -9,6 +9,7 @@ from loopback import answer, in_turn
 from miner.books.catalog import CatalogEntry, find_catalog, read_catalog, refresh_catalog
 from miner.books.titles import find_title
 from miner.books.web import DownloadError, Limits
+from miner.errors import InputError
 
 QUICK = Limits(retries=0, pause=0.01)
 HEAD = "Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves\n"
@@ -60,7 +61,7 @@ def test_rows_without_a_number_and_short_rows_do_no_harm(tmp_path):
 def test_another_table_is_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("Text#,Title\n1,Emma\n")
-    with pytest.raises(ValueError, match="x.csv: found no column Type, Authors, expected"):
+    with pytest.raises(InputError, match="x.csv: found no column Type, Authors, expected"):
         find_title("Emma", path)
 
 
@@ -84,7 +85,7 @@ def test_a_catalogue_that_is_none_is_not_kept(cache, site, monkeypatch):
         find_catalog(cache=cache, url=f"{site.url}/catalog.csv", limits=QUICK)
     assert not cache.exists()
     monkeypatch.setenv("MINER_CATALOG", str(cache))
-    with pytest.raises(ValueError, match=f"found no file {cache}, expected a pg_catalog.csv"):
+    with pytest.raises(InputError, match=f"found no file {cache}, expected a pg_catalog.csv"):
         find_catalog()
 
 
@@ -102,14 +103,14 @@ def test_a_packed_catalogue_is_read(catalog, cache, unnamed, monkeypatch):
 def test_a_damaged_packed_catalogue_is_named(tmp_path, content):
     path = tmp_path / "x.csv.gz"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"x.csv.gz: found a damaged file \(.*\), expected"):
+    with pytest.raises(InputError, match=r"x.csv.gz: found a damaged file \(.*\), expected"):
         list(read_catalog(path))
 
 
 def test_a_field_without_end_is_named(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text(f'{HEAD}7,Text,2001-01-01,"{"x" * 200_000}')
-    with pytest.raises(ValueError, match=r"x.csv: found a damaged file \(field larger than"):
+    with pytest.raises(InputError, match=r"x.csv: found a damaged file \(field larger than"):
         list(read_catalog(path))
 
 
@@ -148,5 +149,5 @@ def test_a_first_download_that_fails_keeps_nothing(cache, site, unnamed):
 
 def test_a_named_catalogue_is_not_refreshed(catalog, monkeypatch):
     monkeypatch.setenv("MINER_CATALOG", str(catalog))
-    with pytest.raises(ValueError, match="MINER_CATALOG: found .*, expected it to be unset"):
+    with pytest.raises(InputError, match="MINER_CATALOG: found .*, expected it to be unset"):
         refresh_catalog()

@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from miner.books.catalog_query import CatalogQuery, numbers_from_text
+from miner.errors import InputError
 
 
 def test_a_query_is_a_value():
@@ -60,5 +61,5 @@ def test_a_range_of_numbers(text, numbers):
 
 @pytest.mark.parametrize("text", ["", "-", "a-b", "1-2-3", "1.5", "123456789"])
 def test_what_is_no_range_is_refused(text):
-    with pytest.raises(ValueError, match="numbers: found '.*', expected a range such as 100-200"):
+    with pytest.raises(InputError, match="numbers: found '.*', expected a range such as 100-200"):
         numbers_from_text(text)

@@ -16,6 +16,7 @@ from miner.books.catalog import read_catalog
 from miner.books.catalog_query import CatalogQuery
 from miner.books.catalog_search import count_languages, find_texts, search_catalog
 from miner.books.web import Limits
+from miner.errors import InputError
 
 CATALOG = """\
 Text#,Type,Issued,Title,Language,Authors,Subjects,LoCC,Bookshelves
@@ -92,7 +93,7 @@ def test_what_is_left_out_is_counted(catalog):
 
 
 def test_a_query_that_finds_nothing_is_one_line(catalog):
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         find_texts(CatalogQuery(language="en", subject="ferries"), catalog)
     assert str(failure.value) == (
         'found no text in pg_catalog.csv with language en, subject "ferries", expected one or more '

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miner.books.decoding import decode_book
+from miner.errors import InputError
 
 CAFE = "<p>“Two cafés—no more,” said René.</p>"
 META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
@@ -56,13 +57,13 @@ def test_bytes_that_windows_1252_leaves_undefined_lose_no_other():
 
 @pytest.mark.parametrize("data", [b"", b" \r\n\t"])
 def test_an_empty_file_is_refused(data):
-    with pytest.raises(ValueError, match=r"^the file is empty, expected a book$"):
+    with pytest.raises(InputError, match=r"^the file is empty, expected a book$"):
         decode_book(data)
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04\0\0<p>", b"<p>Ink\0</p>", b"\x89PNG\r\n\x1a\n\0"])
 def test_a_binary_file_is_refused(data):
-    with pytest.raises(ValueError, match=r"^the file is binary, expected a book$"):
+    with pytest.raises(InputError, match=r"^the file is binary, expected a book$"):
         decode_book(data)
 
 
@@ -155,7 +156,7 @@ def test_half_a_unit_of_utf_16_is_counted():
     "data", [bytes(100_000), bytes(range(256)) * 100 + b"<p>", b"<p>" + b"\0\1\2\3" * 40]
 )
 def test_control_characters_make_a_file_binary(data):
-    with pytest.raises(ValueError, match=r"^the file is binary, expected a book$"):
+    with pytest.raises(InputError, match=r"^the file is binary, expected a book$"):
         decode_book(data)
 
 

@@ -92,7 +92,7 @@ def test_mirror_urls(mirror, id, urls):
 )
 def test_a_mirror_that_cannot_be_used_is_refused(cache, mirror, found):
     touch(cache, "1342.html")  # even then: the next book would need it
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         download("1342", mirror=mirror, cache=cache)
     assert str(failure.value).startswith(found)
     assert not isinstance(failure.value, DownloadError)
@@ -100,7 +100,7 @@ def test_a_mirror_that_cannot_be_used_is_refused(cache, mirror, found):
 
 @pytest.mark.parametrize("id", ["", "0", "emma", "13 42", "../1342", "123456789", "-1"])
 def test_an_id_that_is_no_number_is_refused(site, cache, id):
-    with pytest.raises(ValueError, match="not a Gutenberg number"):
+    with pytest.raises(InputError, match="not a Gutenberg number"):
         download(id, mirror=site.mirror, cache=cache)
     assert (site.paths, cache.exists()) == ([], False)
 
@@ -110,7 +110,7 @@ def test_an_id_that_is_no_number_is_refused(site, cache, id):
 )
 def test_an_impossible_limit_is_refused(limit):
     with pytest.raises(
-        ValueError, match=f"{next(iter(limit))}: found .*, expected (more than 0|0 or more)"
+        InputError, match=f"{next(iter(limit))}: found .*, expected (more than 0|0 or more)"
     ):
         Limits(**limit)
 
@@ -527,12 +527,12 @@ def test_one_book_by_its_title(tmp_path, monkeypatch):
     monkeypatch.setenv("MINER_CACHE", str(touch(tmp_path / "cache", "42.html")))
     path = tmp_path / "cache" / "42.html"
     assert find_book("the ferry") == (Source("the ferry", "42", path), path)
-    with pytest.raises(ValueError, match="^The Fery: no such file; found no text .* 'The Ferry'$"):
+    with pytest.raises(InputError, match="^The Fery: no such file; found no text .* 'The Ferry'$"):
         find_book("The Fery")
-    with pytest.raises(ValueError, match="^ferry.htm: no such file$"):
+    with pytest.raises(InputError, match="^ferry.htm: no such file$"):
         find_book("ferry.htm")
     monkeypatch.setenv("MINER_CATALOG", str(tmp_path / "none.csv"))
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         find_book("the ferry")
     assert str(failure.value) == (
         "the ferry: no such file; there is no catalogue of titles: MINER_CATALOG: found no file "
@@ -542,5 +542,5 @@ def test_one_book_by_its_title(tmp_path, monkeypatch):
 
 def test_one_book_is_one(tmp_path):
     folder = touch(tmp_path, "1-h.htm", "2-h.htm")
-    with pytest.raises(ValueError, match=f"^{folder}: found 2 books, expected one$"):
+    with pytest.raises(InputError, match=f"^{folder}: found 2 books, expected one$"):
         find_book(str(folder))

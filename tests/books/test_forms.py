@@ -11,6 +11,7 @@ from miner.books import archive
 from miner.books.book import parse_book
 from miner.books.book_file import read_book_file
 from miner.books.forms import read_page
+from miner.errors import InputError
 
 
 def test_the_files_of_the_spine_are_one_book():
@@ -59,7 +60,7 @@ def test_a_missing_file_is_a_warning_and_many_are_an_error():
         "files of the spine that cannot be read: 1 (OEBPS/3.xhtml is missing)",
     )
     data = epub(with_parts(6), {"OEBPS/3.xhtml": None, "OEBPS/4.xhtml": b""})
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         read_page(data)
     assert str(failure.value) == (
         "the EPUB lacks 2 of the 6 files of its spine (OEBPS/3.xhtml is missing; OEBPS/4.xhtml: "
@@ -117,7 +118,7 @@ def test_a_font_may_be_hidden_and_no_text():
     ],
 )
 def test_a_damaged_epub_is_one_line(changes, message):
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         parse_book(epub(changes=changes), "7")
     assert str(failure.value).startswith(message)
     assert "\n" not in str(failure.value)
@@ -129,7 +130,7 @@ def test_no_entity_grows_and_no_file_is_read(tmp_path):
         for before, name in zip("abcdefgh", "bcdefghi", strict=True)
     )
     opf = bomb + "]>" + package(PARTS, "<dc:title>&i;</dc:title>")
-    with pytest.raises(ValueError, match="the spine names no text"):
+    with pytest.raises(InputError, match="the spine names no text"):
         read_page(epub(changes={"OEBPS/content.opf": opf}))
     secret = tmp_path / "secret"
     secret.write_text("Secret")
@@ -174,7 +175,7 @@ def test_a_zip_file_holds_one_book(files):
     ],
 )
 def test_an_unclear_zip_file_is_one_line(files, message):
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         read_page(zipped(files))
     assert str(failure.value).startswith(message)
 
@@ -185,10 +186,10 @@ def test_a_zip_file_that_grows_without_end_is_refused(monkeypatch):
     bomb = zipped({"1-h.htm": b"<p>" + b"x" * 50_000})
     # What the zip says of its size is not believed.
     for data in (bomb, bomb.replace(struct.pack("<I", 50_003), struct.pack("<I", 3))):
-        with pytest.raises(ValueError, match=r"more than 10,000 bytes of text|is damaged"):
+        with pytest.raises(InputError, match=r"more than 10,000 bytes of text|is damaged"):
             read_page(data)
     parts = {f"{n}.xhtml": f"<p>{'x' * 4_000}</p>" for n in range(9)}
-    with pytest.raises(ValueError, match="more than 10,000 bytes of text"):
+    with pytest.raises(InputError, match="more than 10,000 bytes of text"):
         read_page(epub(parts))
 
 
@@ -201,23 +202,23 @@ def bounded(make):
 
 def test_a_zip_file_with_too_many_members_is_refused():
     data = zipped({f"{n}.txt": b"" for n in range(20_001)}, zipfile.ZIP_STORED)
-    with pytest.raises(ValueError, match=r"has 20,001 members, expected at most 20,000"):
+    with pytest.raises(InputError, match=r"has 20,001 members, expected at most 20,000"):
         read_page(data)
 
 
 def test_damaged_and_encrypted_zip_files_are_one_line():
     data = zipped({"1-h.htm": HTML})
     for broken in (data[:-30], data[:60], b"PK\3\4" + b"x" * 100):
-        with pytest.raises(ValueError, match=r"^the zip file is damaged: .+") as failure:
+        with pytest.raises(InputError, match=r"^the zip file is damaged: .+") as failure:
             read_page(broken)
         assert "\n" not in str(failure.value)
     flipped = data[:60] + bytes(byte ^ 255 for byte in data[60:90]) + data[90:]
-    with pytest.raises(ValueError, match=r"^1-h.htm is damaged: "):
+    with pytest.raises(InputError, match=r"^1-h.htm is damaged: "):
         read_page(flipped)
     locked = bytearray(data)
     locked[6] |= 1
     locked[data.index(b"PK\1\2") + 8] |= 1
-    with pytest.raises(ValueError, match=r"^1-h.htm is encrypted$"):
+    with pytest.raises(InputError, match=r"^1-h.htm is encrypted$"):
         read_page(bytes(locked))
 
 
@@ -236,7 +237,7 @@ def test_damaged_and_encrypted_zip_files_are_one_line():
 )
 def test_a_file_is_what_its_name_says(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         read_book_file(tmp_path / name)
     assert str(failure.value) == message
 
@@ -257,7 +258,7 @@ def test_methods_that_unpack_without_bounds_are_refused(form, method):
         files = {"META-INF/container.xml": CONTAINER, "OEBPS/content.opf": bytes(20_000_000)}
     data = zipped(files, method)
     tracemalloc.start()
-    with pytest.raises(ValueError, match=rf" is packed by method {method}, expected none \(0\) or"):
+    with pytest.raises(InputError, match=rf" is packed by method {method}, expected none \(0\) or"):
         read_page(data)
     assert tracemalloc.get_traced_memory()[1] < 2_000_000
     tracemalloc.stop()

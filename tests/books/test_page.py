@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from miner.books.decoding import decode_book
 from miner.books.forms import read_page
 from miner.books.page import count_words, read_html
+from miner.errors import InputError
 
 
 def text_blocks(body: str):
@@ -25,7 +26,7 @@ def drops(body: str) -> dict[str, int]:
 
 
 def test_plain_text_is_refused_with_its_first_words():
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(InputError) as caught:
         read_html(decode_book(b"It was late,\r\nand 3 < 4, and <nobody> had asked who was awake."))
     assert str(caught.value) == (
         "the file is not HTML: it starts 'It was late, and 3 < 4, and <nobody> ha', "
@@ -464,14 +465,14 @@ def test_many_levels_around_a_long_text_cost_little(outer, form):
 
 @pytest.mark.parametrize("form", ["<div>", "<i>x", "<span class=x>", "<div class=poem>x", "<b>"])
 def test_nesting_without_end_is_refused_at_once(form):
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         read_page(("<p>" + form * 100_000).encode())
     assert str(failure.value) == "its elements are nested more than 300 levels deep"
     assert seconds(form, 100_000, 2) < 2
 
 
 def test_a_page_with_too_many_tags_is_refused_before_it_is_parsed():
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         read_page(b"<p>" * 1_500_001)
     assert str(failure.value) == (
         "the file has 1,500,001 tags, expected a book of at most 1,500,000"

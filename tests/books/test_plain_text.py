@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from miner.books.book import parse_book
 from miner.books.forms import read_page
 from miner.dialogue.read import parse_spans
+from miner.errors import InputError
 
 PROSE = (
     "The lamp had been lit before six, and nobody could say who had lit it; but there it burned, "
@@ -413,7 +414,7 @@ def test_no_word_is_lost_or_glued(paragraphs):
 
 
 def test_a_text_with_too_many_lines_is_refused():
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         read_page(b"x\n" * 1_500_000)
     assert str(failure.value) == (
         "the file has 1,500,001 lines, expected a book of at most 1,500,000"

@@ -382,7 +382,7 @@ def test_number_is_looked_up_in_the_cache_next_and_else_left_to_download(tmp_pat
 
 
 def test_a_books_folder_that_is_none_is_refused(tmp_path, cache):
-    with pytest.raises(ValueError, match=r"nowhere: no such folder, expected a folder of"):
+    with pytest.raises(InputError, match=r"nowhere: no such folder, expected a folder of"):
         find_sources(["1342"], tmp_path / "nowhere", cache)
 
 

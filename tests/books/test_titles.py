@@ -62,7 +62,7 @@ def test_a_title_has_a_number(catalog, title, number):
 
 
 def test_texts_by_several_authors_are_listed(catalog):
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         find_title("poems", catalog)
     assert str(failure.value) == (
         "found 6 authors of texts with the title 'poems', expected one of the numbers: "
@@ -121,7 +121,7 @@ def test_every_way_to_name_a_book_takes_words_of_its_title(catalog, call, monkey
     ],
 )
 def test_an_unknown_title_is_refused_with_the_closest(catalog, title, closest):
-    with pytest.raises(ValueError) as failure:
+    with pytest.raises(InputError) as failure:
         find_title(title, catalog)
     assert str(failure.value) == f"found no text with the title {title!r}{closest}"
 

@@ -14,6 +14,7 @@ from miner.characters.cast import (
     slug_of,
 )
 from miner.characters.names import find_names
+from miner.errors import InputError
 
 
 def given(*rows: tuple[str, str, str]) -> list[Character]:
@@ -87,7 +88,7 @@ def test_where_nobody_is_named_a_shared_alias_means_whoever_has_no_other():
 def test_two_characters_without_an_alias_of_their_own_are_unclear():
     both = [Character("mara", "Miss Otway", ()), Character("jane", "Miss Otway", ("Miss Otway",))]
     message = "found no alias of 'jane' that is not of 'mara' or others, expected one of its own"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         refuse_unclear(both)
     assert meant(both, "They saw Miss Otway.") == ["Miss Otway: mara"]  # other corpora have such
 

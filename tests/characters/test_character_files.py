@@ -17,6 +17,7 @@ from miner.characters.character_files import (
 )
 from miner.characters.characters import find_characters
 from miner.characters.names import find_names
+from miner.errors import InputError
 
 TEXTS = (
     "“Yes,” said Mara. “No,” said Tobin. Then Miss Mara Otway sat.",
@@ -96,7 +97,7 @@ def test_a_list_travels_by_its_path_and_is_read_again_when_it_has_changed(tmp_pa
     assert [one.name for one in file["7"]] == ["Mara Otway"] and file.signature != signature
     assert signature.startswith("characters.jsonl@") and len(signature) == len(path.name) + 9
     file_of(tmp_path, {**ROW, "id": ""})
-    with pytest.raises(ValueError, match="found '' as id"):
+    with pytest.raises(InputError, match="found '' as id"):
         open_characters(path)
 
 
@@ -105,13 +106,13 @@ def test_a_list_of_none_of_the_books_is_refused(tmp_path):
     file = open_characters(file_of(tmp_path, *rows))
     file.refuse_others(["6", "7"])
     file.refuse_others([])
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         file.refuse_others(["7", "8", "7"])
     assert str(error.value) == (
         f"{file.path}: found characters of 0, 1, 2, 3, 4, ..., expected characters of 7, 8"
     )
     file_of(tmp_path)
-    with pytest.raises(ValueError, match="found characters of no book, expected characters of 7$"):
+    with pytest.raises(InputError, match="found characters of no book, expected characters of 7$"):
         file.refuse_others(["7"])
 
 
@@ -143,7 +144,7 @@ def test_a_list_of_none_of_the_books_is_refused(tmp_path):
 )
 def test_a_bad_row_is_refused_with_its_place(tmp_path, row, message):
     path = file_of(tmp_path, ROW, row)
-    with pytest.raises(ValueError, match=f"^{path}:2: {message}"):
+    with pytest.raises(InputError, match=f"^{path}:2: {message}"):
         read_characters(path)
 
 
@@ -151,7 +152,7 @@ def test_a_book_has_one_narrator(tmp_path):
     row = {**ROW, "kind": "narrator"}
     other = {**row, "id": "nan", "aliases": ["Nan"], "name": "Nan"}
     path = file_of(tmp_path, row, {**other, "book": "8"}, other)
-    with pytest.raises(ValueError, match=f"^{path}:3: found another narrator of 7, expected one$"):
+    with pytest.raises(InputError, match=f"^{path}:3: found another narrator of 7, expected one$"):
         read_characters(path)
 
 

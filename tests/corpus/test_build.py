@@ -20,6 +20,7 @@ from miner.corpus.build import build_corpus
 from miner.corpus.export import describe_formats, find_format
 from miner.corpus.recipe import example_recipe, parse_recipe
 from miner.corpus.writer import OutputFolder
+from miner.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +225,7 @@ def test_a_list_that_lacks_a_book_is_completed_and_the_build_resumed(tmp_path):
     text = RECIPE.format(books=books, more="")
     recipe.write_text(text.replace("[splits]", f'[splits]\nlist = "{splits}"'))
     splits.write_text("book,split\n9000,test\n")
-    with pytest.raises(ValueError, match="list of splits has no book 9001, expected"):
+    with pytest.raises(InputError, match="list of splits has no book 9001, expected"):
         build_corpus(recipe, out)
     splits.write_text("book,split\n9000,test\n9001,train\n77,train\n")
     done = CliRunner().invoke(main, ["build", str(recipe), "-o", str(out), "--resume", "-q"])
@@ -261,9 +262,9 @@ def test_a_build_that_was_killed_goes_on_to_the_same_bytes(built, books, tmp_pat
     process.communicate()
     assert not again.exists() or digests(again) == digests(out)
     with (
-        pytest.raises(ValueError, match="`resume=True`")
+        pytest.raises(InputError, match="`resume=True`")
         if not again.exists()
-        else pytest.raises(ValueError, match="exists")
+        else pytest.raises(InputError, match="exists")
     ):
         build_corpus(out / "recipe.toml", again)
     if not again.exists():
@@ -312,7 +313,7 @@ def test_an_earlier_corpus_is_replaced_as_a_whole(built, tmp_path):
     _, out = built
     shelf = write_shelf(tmp_path / "books", 2, chapters=1)
     build_corpus(recipe_of(tmp_path, shelf, "convokit = {}"), tmp_path / "out")
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(InputError, match="exists already"):
         build_corpus(out / "recipe.toml", tmp_path / "out")
     build_corpus(out / "recipe.toml", tmp_path / "out", force=True)
     assert digests(tmp_path / "out") == digests(out)
@@ -322,7 +323,7 @@ def test_an_earlier_corpus_is_replaced_as_a_whole(built, tmp_path):
 def test_a_build_that_keeps_nothing_says_what_took_the_books(books, tmp_path):
     recipe = recipe_of(tmp_path, books, "[filters]\nmin_delimiters = 9000")
     with pytest.raises(
-        ValueError, match=r"min_delimiters: 13.*: 1, such as .*9999.*binary"
+        InputError, match=r"min_delimiters: 13.*: 1, such as .*9999.*binary"
     ) as found:
         build_corpus(recipe, tmp_path / "out")
     assert found.value.__notes__ == ["nothing was written"]  # another build would end so, too
@@ -400,7 +401,7 @@ def test_a_wrong_recipe_gets_one_line(text, tmp_path):
 
 def test_a_source_that_does_not_exist_is_found_before_any_work(tmp_path):
     recipe = recipe_of(tmp_path, "nowhere/to/be/found")
-    with pytest.raises(ValueError, match=r"recipe\.toml: nowhere/to/be/found: no such file"):
+    with pytest.raises(InputError, match=r"recipe\.toml: nowhere/to/be/found: no such file"):
         build_corpus(recipe, tmp_path / "out")
 
 

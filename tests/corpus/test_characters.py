@@ -10,6 +10,7 @@ from helpers import run as command
 import miner
 import miner.corpus.pipeline
 from heuristic.gap import GapTagger
+from miner.errors import InputError
 
 # An innkeeper with two names whom nothing joins, a master and his pupil, a waiter, and an "I".
 CHAPTERS = (
@@ -188,7 +189,7 @@ def test_a_list_without_any_of_the_books_is_refused_before_any_work(inn, found, 
         f"{line} inn, sample"
     )
     assert failed("tag", inn, "--characters", given) == f"{line} inn"
-    with pytest.raises(ValueError, match="expected characters of inn$"):
+    with pytest.raises(InputError, match="expected characters of inn$"):
         miner.mine(inn, characters=given)
     assert not (tmp_path / "out").exists()
     assert failed("mine", inn, "--characters", tmp_path / "gone", "-o", tmp_path / "out") == (

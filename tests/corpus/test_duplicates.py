@@ -15,6 +15,7 @@ from miner.corpus.duplicates import (
     sign_dialogues,
 )
 from miner.corpus.folding import hash_shingles, hash_words
+from miner.errors import InputError
 
 TALK = [" ".join(prose(300 + n, 120)) for n in range(12)]
 
@@ -143,7 +144,7 @@ def test_bytes_hold_the_signatures():
     assert np.array_equal(again.values, signatures.values)
     assert again.to_bytes() == content
     assert len(Signatures.from_bytes(sign_dialogues([]).to_bytes())) == 0
-    with pytest.raises(ValueError, match="^found 779 bytes of signatures, expected 260 for each$"):
+    with pytest.raises(InputError, match="^found 779 bytes of signatures, expected 260 for each$"):
         Signatures.from_bytes(content[:-1])
 
 
@@ -163,7 +164,7 @@ def test_bands_find_pairs_that_are_just_similar_enough(least):
 
 @pytest.mark.parametrize("least", [0.49, 1.01, float("nan")])
 def test_a_similarity_out_of_range_is_refused(tmp_path, least):
-    with pytest.raises(ValueError, match="^found a least similarity of .*, expected 0.5 to 1$"):
+    with pytest.raises(InputError, match="^found a least similarity of .*, expected 0.5 to 1$"):
         find_duplicates([], tmp_path, least)
 
 

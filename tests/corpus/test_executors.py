@@ -11,6 +11,7 @@ import pytest
 from helpers import ROOT, wait_until
 
 from miner.corpus.executors import LocalExecutor
+from miner.errors import InputError
 
 
 @pytest.mark.parametrize("n", [0, pytest.param(2, marks=pytest.mark.slow)])
@@ -27,7 +28,7 @@ def test_results_come_in_order_and_items_are_taken_as_needed(n):
 
 def test_a_function_that_cannot_be_sent_is_one_line():
     lock = threading.Lock()
-    with pytest.raises(ValueError, match=r"cannot be sent to another process .*workers=1"):
+    with pytest.raises(InputError, match=r"cannot be sent to another process .*workers=1"):
         next(LocalExecutor(1).map(lambda item: lock, [1]))
 
 

@@ -16,6 +16,7 @@ import miner.corpus.export
 from miner.app.cli.main import main
 from miner.corpus.export import describe_formats, find_format
 from miner.corpus.schema import KINDS, TITLE
+from miner.errors import InputError
 from miner.files import digest_of
 
 FORMATS = list(describe_formats())
@@ -81,7 +82,7 @@ def test_a_format_may_have_options_and_counts_and_types(tmp_path, added, sample)
     ],
 )
 def test_options_that_a_format_has_not_are_refused(format, values, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with pytest.raises(InputError, match=f"^{message}$"):
         find_format(format).read_options(values)
 
 
@@ -114,7 +115,7 @@ def test_left_out_rows_are_counted_in_the_record_of_a_run(tmp_path):
 
 
 def test_other_splits_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="^found split 'dev', expected one of train, validation"):
+    with pytest.raises(InputError, match="^found split 'dev', expected one of train, validation"):
         find_format("jsonl").write_books(tmp_path, [], "dev")
 
 
@@ -129,7 +130,7 @@ def test_the_help_names_and_describes_the_formats():
 
 def test_an_unknown_format_is_one_line():
     expected = f"^found format 'xml', expected {', '.join(FORMATS)}$"
-    with pytest.raises(ValueError, match=expected):
+    with pytest.raises(InputError, match=expected):
         find_format("xml")
 
 

@@ -5,6 +5,7 @@ from corpus_helpers import ODD, book_of, json_rows, turn, written
 
 import miner
 from miner.corpus.export import find_format
+from miner.errors import InputError
 
 TURNS = [
     turn("One.", "ann", 3),
@@ -64,7 +65,7 @@ def test_what_nobody_answers_is_left_out_and_counted(tmp_path):
 
 
 def test_the_option_is_a_flag():
-    with pytest.raises(ValueError, match="^narration: found 'field', expected true or false$"):
+    with pytest.raises(InputError, match="^narration: found 'field', expected true or false$"):
         find_format("chat").options(narration="field")
 
 

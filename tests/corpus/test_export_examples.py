@@ -5,6 +5,7 @@ from corpus_helpers import book_of, json_rows, turn, written
 
 from miner.corpus.export import find_format
 from miner.corpus.export.examples import cut
+from miner.errors import InputError
 
 LONG = "word " * 25 + "ends."  # 130 characters
 TEXTS = ["The oldest.", LONG, "Short.", "It is a context.", "And a response.", "No."]
@@ -99,5 +100,5 @@ def test_no_word_is_divided(text, length, left):
     ],
 )
 def test_limits_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with pytest.raises(InputError, match=f"^{message}$"):
         find_format("examples").options(**options)

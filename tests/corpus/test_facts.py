@@ -10,6 +10,7 @@ from miner.books.book import BlockKind
 from miner.corpus.facts import BookFacts, count_delimiters, find_facts
 from miner.corpus.word_counts import count_words
 from miner.dialogue.read import parse_spans
+from miner.errors import InputError
 
 PAGE = """<html lang="{language}"><head><title>The Lamp</title></head><body>
 <h1>THE LAMP</h1><h2>CHAPTER I</h2>
@@ -117,6 +118,6 @@ def test_bytes_give_the_facts_again():
 )
 def test_bytes_that_are_no_facts_are_refused_in_one_line(change, message):
     data = find_facts(spans_of(STORY)).to_bytes()
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         BookFacts.from_bytes(change(data))
     assert str(error.value).startswith(message) and "\n" not in str(error.value)

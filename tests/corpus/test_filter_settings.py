@@ -17,6 +17,7 @@ from miner.corpus.filter_settings import (
 from miner.corpus.word_counts import add_counts, count_words, frequent_words
 from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.filters import DialogueLimits
+from miner.errors import InputError
 
 SETTINGS = FilterSettings()
 
@@ -70,7 +71,7 @@ def test_each_filter_can_be_switched_off(off):
     ],
 )
 def test_a_wrong_value_is_refused_with_its_field(name, value, expected):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         FilterSettings(**{name: value})
     assert str(error.value) == f"{name}: found {value!r}, expected {expected}"
 

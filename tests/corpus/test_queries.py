@@ -7,6 +7,7 @@ from corpus_helpers import bytes_of, mined, record, run
 from helpers import DATA, failed, said
 
 import miner
+from miner.errors import InputError
 
 SMALL, OTHER = DATA / "dash.htm", DATA / "guillemets_fr.html"
 CATALOG = """\
@@ -79,7 +80,7 @@ def test_a_query_that_finds_nothing_is_one_line_and_writes_nothing(books, tmp_pa
         "among its 5 entries\n"
     )
     assert not (tmp_path / "out").exists()
-    with pytest.raises(ValueError, match="found no text in pg_catalog.csv with language nl"):
+    with pytest.raises(InputError, match="found no text in pg_catalog.csv with language nl"):
         miner.mine_corpus(miner.CatalogQuery(language="nl"), tagger="gap")
 
 

@@ -22,6 +22,7 @@ import miner
 from miner.corpus.build import build_corpus
 from miner.corpus.executors import LocalExecutor, TaggingExecutor
 from miner.corpus.ray_executor import RETRIES, RayExecutor
+from miner.errors import InputError
 from miner.extras import MissingExtraError
 
 KILLED = "its process was killed, perhaps for want of memory"
@@ -145,7 +146,7 @@ def test_errors_of_the_function_come_back_and_end_the_map(ray):
     with pytest.raises(RuntimeError, match="^TwoWords: too large$"):
         list(HERE.map(work, [2]))
     lock = threading.Lock()
-    with pytest.raises(ValueError, match=r"cannot be sent to another process .*local engine"):
+    with pytest.raises(InputError, match=r"cannot be sent to another process .*local engine"):
         next(HERE.map(lambda item: lock, [1]))
 
 
@@ -376,7 +377,7 @@ def test_a_folder_that_a_machine_does_not_see_is_one_line(ray, cluster, tmp_path
         executor = RayExecutor(cluster.address, shared=(tmp_path / "out",))
         assert list(RayExecutor(cluster.address).map(str, [1])) == ["1"]
         wait_until(lambda: sum(node["Alive"] for node in ray.nodes()) == 2)
-        with pytest.raises(ValueError, match=r"^.*/out: not the same folder on machine [\d.]+, "):
+        with pytest.raises(InputError, match=r"^.*/out: not the same folder on machine [\d.]+, "):
             next(executor.map(str, [1]))
         assert list((tmp_path / "out").iterdir()) == []
     finally:
@@ -389,7 +390,7 @@ def test_no_cluster_at_the_address_is_one_line(ray):
     ray.shutdown()
     with pytest.raises(ConnectionError, match=r"^found no Ray cluster at 127.0.0.1:1: .+$"):
         next(RayExecutor("127.0.0.1:1").map(str, [1]))
-    with pytest.raises(ValueError, match="^found 2 CPUs for the cluster at 127.0.0.1:1"):
+    with pytest.raises(InputError, match="^found 2 CPUs for the cluster at 127.0.0.1:1"):
         next(RayExecutor("127.0.0.1:1", n_cpus=2).map(str, [1]))
 
 

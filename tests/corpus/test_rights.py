@@ -7,6 +7,7 @@ from corpus_helpers import mined, record, run
 from helpers import SAMPLE, said
 
 import miner
+from miner.errors import InputError
 
 NOTICE = "** This is a COPYRIGHTED Project Gutenberg eBook, Details Below **"
 WHY = "in copyright: the file says 'This is a COPYRIGHTED Project Gutenberg eBook'"
@@ -34,7 +35,7 @@ def test_a_work_in_copyright_is_set_aside_and_the_others_are_mined(copyrighted, 
 
 
 def test_one_work_in_copyright_is_refused(copyrighted):
-    with pytest.raises(ValueError, match="7-h.htm: in copyright: the file says 'This is a COPY"):
+    with pytest.raises(InputError, match="7-h.htm: in copyright: the file says 'This is a COPY"):
         miner.mine(copyrighted, tagger="gap")
 
 

@@ -16,6 +16,7 @@ from miner.corpus.splits import (
     split_of,
 )
 from miner.corpus.works import BookRecord, find_leaks
+from miner.errors import InputError
 
 
 def book(id, title=None, author="Ann Reed"):
@@ -130,7 +131,7 @@ def test_no_text_of_one_split_is_in_another():
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, message):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(InputError) as caught:
         SplitSettings(**settings)
     assert str(caught.value) == message
 
@@ -160,14 +161,14 @@ def test_a_fixed_list_goes_before_the_hash(tmp_path):
 
 def test_a_book_that_a_fixed_list_lacks_is_an_error_or_has_its_hash(tmp_path):
     fixed = listed(tmp_path, "book,split\n0,test\n")
-    with pytest.raises(ValueError, match="^the list of splits has no book 1 and 2 more, expected "):
+    with pytest.raises(InputError, match="^the list of splits has no book 1 and 2 more, expected "):
         divide_books(BOOKS[:4], SplitSettings(), fixed)
-    with pytest.raises(ValueError, match="^the list of splits has no book 1, expected every book "):
+    with pytest.raises(InputError, match="^the list of splits has no book 1, expected every book "):
         divide_books(BOOKS[:2], SplitSettings(), fixed)
     division = divide_books(BOOKS[:4], SplitSettings(unlisted="hash"), fixed)
     assert division.splits["0"] == "test"
     assert division.splits["3"] == split_of(BOOKS[3], SplitSettings())
-    with pytest.raises(ValueError, match="no book 0"):
+    with pytest.raises(InputError, match="no book 0"):
         divide_books(BOOKS[:1], SplitSettings(), {})
 
 
@@ -183,7 +184,7 @@ def test_a_book_that_a_fixed_list_lacks_is_an_error_or_has_its_hash(tmp_path):
     ],
 )
 def test_a_bad_list_is_refused_with_its_line(tmp_path, text, message):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(InputError) as caught:
         listed(tmp_path, text)
     assert message in str(caught.value)
 

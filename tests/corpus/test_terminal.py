@@ -12,6 +12,7 @@ from helpers import DATA, SAMPLE, said
 
 import miner
 from miner.app.cli.terminal import CountBar
+from miner.errors import InputError
 
 
 @pytest.mark.slow
@@ -169,7 +170,7 @@ def test_a_file_name_of_two_lines_is_one_line_in_each_message(tmp_path):
     refused = run("sample", "-o", tmp_path / f"gone {NAME}" / "\n" / "out")
     (line,) = refused.stderr.split("\n")[:-1]
     assert line.startswith(f"miner: {tmp_path}/gone {shown}.html/\\n/out: exists already")
-    with pytest.raises(ValueError, match=r"two\\nlines.*: a play") as error:
+    with pytest.raises(InputError, match=r"two\\nlines.*: a play") as error:
         miner.mine(tmp_path / f"play {NAME}", tagger="gap")
     assert "\n" not in str(error.value)
 

@@ -19,6 +19,7 @@ from miner.corpus.word_counts import (
     share_of_rare_words,
     split_words,
 )
+from miner.errors import InputError
 
 
 def as_dict(counts):
@@ -130,7 +131,7 @@ def test_frequent_words_are_those_with_most_counts_and_ties_go_by_hash():
     taken = frequent_words(total, 3).tolist()
     assert taken == sorted([*hash_words(["often", "twice"]).tolist(), ones[0]])
     assert len(frequent_words(total, 100)) == 5
-    with pytest.raises(ValueError, match="found 0 frequent words, expected at least 1"):
+    with pytest.raises(InputError, match="found 0 frequent words, expected at least 1"):
         frequent_words(total, 0)
 
 
@@ -172,7 +173,7 @@ def test_bytes_give_the_counts_again_with_nine_bytes_for_most_words():
 )
 def test_bytes_that_are_no_counts_are_refused(change, message):
     data = count_words(["a " * 300 + "b"]).to_bytes()
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         WordCounts.from_bytes(change(data))
     assert str(error.value).startswith(message)
 

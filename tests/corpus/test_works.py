@@ -20,6 +20,7 @@ from miner.corpus.works import (
     find_leaks,
     find_overlaps,
 )
+from miner.errors import InputError
 
 MILL, WEIR, FERRY = prose(1, 12_000), prose(2, 9_000), prose(3, 9_000)
 
@@ -131,7 +132,7 @@ def test_the_order_of_the_books_does_not_count():
 
 
 def test_two_books_with_one_id_are_refused():
-    with pytest.raises(ValueError, match="^found two books with the id 7, expected one$"):
+    with pytest.raises(InputError, match="^found two books with the id 7, expected one$"):
         find_copies([record("7", MILL), record("7", WEIR)])
 
 

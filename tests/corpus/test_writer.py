@@ -16,6 +16,7 @@ from miner.books.sources import Source
 from miner.corpus.pipeline import SetAside
 from miner.corpus.shards import shard_name
 from miner.corpus.writer import OutputFolder
+from miner.errors import InputError
 
 FEW = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "play.html")
 SOURCES = (DATA / "single_curly.html", *FEW, "gone.htm")
@@ -242,11 +243,11 @@ def test_two_runs_do_not_write_to_one_place(tmp_path):
     with OutputFolder(out) as first:
         first.shards.add("a.shard", SetAside("a", "no dialogue"))
         with (
-            pytest.raises(ValueError, match="another run is writing to it"),
+            pytest.raises(InputError, match="another run is writing to it"),
             OutputFolder(out, resume=True),
         ):
             raise AssertionError("the block must not start")
-        with pytest.raises(ValueError, match="another run is writing to it"):
+        with pytest.raises(InputError, match="another run is writing to it"):
             OutputFolder(out)  # not "found an interrupted run"
         first.finish(["a.shard"], "jsonl", {"miner": "0"})
     assert (out / "pairs.jsonl").read_bytes() == b""

@@ -26,6 +26,7 @@ from miner.dialogue.cuts import (
 from miner.dialogue.dashes import Quoted, is_dashed
 from miner.dialogue.spans import split_book
 from miner.dialogue.typography import typography_from_names
+from miner.errors import InputError
 from miner.languages.registry import LANGUAGES
 from miner.models.weight_files import write_weights
 
@@ -238,7 +239,7 @@ def test_time_grows_with_the_length(piece):
 def test_a_file_without_weights_is_refused(tmp_path):
     path = tmp_path / "cuts.safetensors"
     write_weights(path, {"weights": np.zeros(3, np.float16)}, {}, force=False)
-    with pytest.raises(ValueError, match="found no weights of cuts") as refused:
+    with pytest.raises(InputError, match="found no weights of cuts") as refused:
         load_cuts(path)
     assert str(path) in str(refused.value)
 

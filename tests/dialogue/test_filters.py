@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from miner.dialogue.dialogues import decode_dialogues, turn_pairs
 from miner.dialogue.filter_counts import Amount, FilterCount
 from miner.dialogue.filters import DialogueLimits, filter_dialogues
+from miner.errors import InputError
 
 KEEP_SINGLE = DialogueLimits(min_turns=1)
 
@@ -94,7 +95,7 @@ def test_a_turn_without_text_is_removed_and_divides_its_dialogue(empty):
     ],
 )
 def test_a_limit_out_of_range_is_refused(limits, expected):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         DialogueLimits(**limits)
     assert str(error.value) == expected
 
@@ -123,7 +124,7 @@ def test_a_removed_turn_makes_no_unsure_pair():
 
 
 def test_a_confidence_limit_is_refused_for_tags_without_confidence():
-    with pytest.raises(ValueError, match="tags without confidence, expected those of a checkpoint"):
+    with pytest.raises(InputError, match="tags without confidence, expected those of a checkpoint"):
         filtered(decode_dialogues(book_of("SR")), min_confidence=0.5)
 
 

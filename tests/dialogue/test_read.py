@@ -4,6 +4,7 @@ import pytest
 from helpers import DATA, SAMPLE
 
 from miner.dialogue.read import parse_spans
+from miner.errors import InputError
 
 
 def test_the_spans_of_a_file_know_their_book_and_typography():
@@ -22,7 +23,7 @@ def test_marks_may_be_given_instead_of_inferred():
 def test_a_book_in_a_language_without_a_file_is_refused_unless_its_marks_are_named():
     speech = "„Kde je loď?“ zeptala se žena s husami, když stála na břehu a nikdo na ni nečekal."
     page = f"<html lang='cs'><body><p>{speech}</p></body></html>".encode()
-    with pytest.raises(ValueError, match=r"^found Czech, expected one of ca, da, de, .*`quotes=`"):
+    with pytest.raises(InputError, match=r"^found Czech, expected one of ca, da, de, .*`quotes=`"):
         parse_spans(page, "7")
     found = parse_spans(page, "7", ["low-high"])
     assert [span.text for span in found.spans if span.is_utterance] == ["„Kde je loď?“"]
@@ -38,7 +39,7 @@ PLAYS = {
 def test_a_play_says_so_even_if_some_of_it_is_quoted(name):
     lines = PLAYS[name] * 4 + ["He reads: “Come home,” and sighs."]
     page = "".join(f"<p>{line}</p>" for line in lines)
-    with pytest.raises(ValueError, match=r"^a play: .* plays are not mined$"):
+    with pytest.raises(InputError, match=r"^a play: .* plays are not mined$"):
         parse_spans(f"<html><body>{page}</body></html>".encode(), "7")
 
 
@@ -54,5 +55,5 @@ def test_a_novel_with_repeated_short_paragraphs_is_no_play():
     [("play.html", "a play: "), ("no_dialogue.html", "no dialogue: found no speech")],
 )
 def test_a_book_without_dialogue_is_refused(file, reason):
-    with pytest.raises(ValueError, match=f"^{reason}"):
+    with pytest.raises(InputError, match=f"^{reason}"):
         parse_spans((DATA / file).read_bytes(), "7")

@@ -9,6 +9,7 @@ from helpers import SAMPLE, refuse_weights
 from miner.dialogue.read import parse_spans
 from miner.dialogue.speech_facts import N_FACTS
 from miner.dialogue.speech_judge import WEIGHTS, SpeechJudge, judge_of, load_judge
+from miner.errors import InputError
 
 
 def judge_with(**weights):
@@ -114,7 +115,7 @@ def test_a_book_is_not_judged_where_the_caller_says_so(strict, options):
 
 
 def test_a_book_without_any_speech_after_the_judgement_is_refused(strict):
-    with pytest.raises(ValueError, match="^no dialogue: "):
+    with pytest.raises(InputError, match="^no dialogue: "):
         parse_spans(page(SIGN), "7")
 
 
@@ -159,5 +160,5 @@ def test_damaged_weights_are_one_clear_line(tmp_path, content, message):
 def test_weights_that_are_cut_off_are_one_clear_line(tmp_path):
     path = tmp_path / "en.safetensors"
     path.write_bytes((WEIGHTS / "en.safetensors").read_bytes()[:-9])
-    with pytest.raises(ValueError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="cannot be loaded"):
         load_judge(path)

@@ -9,6 +9,7 @@ from miner.annotation.mcn import read_any_tag_file
 from miner.dialogue.spans import Span
 from miner.dialogue.tag_files import read_tag_file, row_from_span
 from miner.dialogue.tags import Tag, TaggedSpan
+from miner.errors import InputError
 
 
 def make_spans() -> list[TaggedSpan]:
@@ -132,7 +133,7 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, changes, messa
     rows[row] |= changes
     path = tmp_path / "bad.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         read_tag_file(path)
     assert str(error.value).startswith(f"{path}{message}")
     assert "\n" not in str(error.value) and len(str(error.value)) < 400
@@ -141,7 +142,7 @@ def test_a_wrong_row_is_refused_with_file_and_line(tmp_path, row, changes, messa
 def test_missing_keys_are_named(tmp_path):
     rows = rows_of()
     del rows[1]["kind"], rows[1]["quoted"]
-    with pytest.raises(ValueError, match=r"bad\.jsonl:2: found no kind, quoted, expected book, "):
+    with pytest.raises(InputError, match=r"bad\.jsonl:2: found no kind, quoted, expected book, "):
         read_tag_file(write_rows(tmp_path / "bad.jsonl", rows))
 
 
@@ -158,13 +159,13 @@ def test_missing_keys_are_named(tmp_path):
 )
 def test_a_line_that_is_not_an_object_is_refused(tmp_path, line, message):
     (tmp_path / "bad.jsonl").write_text(line + "\n")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_tag_file(tmp_path / "bad.jsonl")
 
 
 def test_other_encodings_are_refused_with_the_line(tmp_path):
     (tmp_path / "bad.jsonl").write_bytes(b"{}\n\xe9\n")
-    with pytest.raises(ValueError, match=r"bad\.jsonl:2: found bytes that are not UTF-8"):
+    with pytest.raises(InputError, match=r"bad\.jsonl:2: found bytes that are not UTF-8"):
         read_tag_file(tmp_path / "bad.jsonl")
 
 
@@ -186,5 +187,5 @@ def test_any_ending_but_csv_is_a_tags_file(tmp_path):
     for name in ("x.tags", "tags", "tags.jsonl"):
         path = write_rows(tmp_path / name, rows_of())
         assert read_any_tag_file(path).books == read_tag_file(path).books
-    with pytest.raises(ValueError, match="no splits"):
+    with pytest.raises(InputError, match="no splits"):
         read_any_tag_file(tmp_path / "tags.jsonl", split="test")

@@ -10,6 +10,7 @@ from miner.dialogue.typography import (
     infer_typography,
     typography_from_names,
 )
+from miner.errors import InputError
 from miner.languages.marks import MARKS
 
 
@@ -263,7 +264,7 @@ def test_names_override():
 
 
 def test_an_unknown_name_is_refused_with_the_known():
-    with pytest.raises(ValueError, match="'curly'") as error:
+    with pytest.raises(InputError, match="'curly'") as error:
         typography_from_names(("double-curly", "curly"))
     assert all(name in str(error.value) for name in (*MARKS, "dash"))
 

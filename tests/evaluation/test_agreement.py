@@ -9,6 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations, BookCard
 from miner.annotation.derivation import tag_annotations
 from miner.annotation.fingerprints import fingerprint
+from miner.errors import InputError
 from miner.evaluation.agreement import (
     compare_readings,
     compare_readings_by_language,
@@ -172,7 +173,7 @@ def test_books_are_matched_by_name():
     "second", [[], [reading(RAIN, book="8")], [reading(RAIN, chapter=2)]], ids=str
 )
 def test_no_chapter_in_common_is_refused(second):
-    with pytest.raises(ValueError, match="found no chapter in two readings, expected at least one"):
+    with pytest.raises(InputError, match="found no chapter in two readings, expected at least one"):
         measure_agreement([reading(RAIN)], second)
 
 
@@ -184,7 +185,7 @@ def test_the_readings_of_a_folder_and_its_gold():
         "gold, first": 8,
         "gold, second": 6,
     }
-    with pytest.raises(ValueError, match="found no chapter in two readings"):
+    with pytest.raises(InputError, match="found no chapter in two readings"):
         compare_readings(Annotations(Path("a"), gold, (), ()))
 
 
@@ -211,5 +212,5 @@ def test_readings_of_several_languages_are_compared_one_by_one():
         found["nl"].to_json()
         == compare_readings(annotations.of_language("nl"))["first, second"].to_json()
     )
-    with pytest.raises(ValueError, match="found no chapter in two readings"):
+    with pytest.raises(InputError, match="found no chapter in two readings"):
         compare_readings_by_language(replace(annotations, second=(english,)))

@@ -14,6 +14,7 @@ from miner.annotation.editions import open_edition
 from miner.dialogue.dialogues import decode_dialogues, turn_pairs
 from miner.dialogue.spans import BookSpans
 from miner.dialogue.tags import TAGS, Tag, TaggedSpan
+from miner.errors import InputError
 from miner.evaluation.compare import compare
 from miner.evaluation.gap_sweep import GAPS, sweep_gaps
 from miner.evaluation.pair_errors import CAUSES, count_pair_errors, judge_mined_pairs
@@ -159,16 +160,16 @@ def test_other_editions_are_named_below_the_table():
     def poor(id: str) -> bytes:
         return read(id).replace(b"shut the", b"shut no")[: len(read(id)) // 2]
 
-    with pytest.raises(ValueError, match=r"^sample, chapter \d: found \d+ of \d+ annotated utt"):
+    with pytest.raises(InputError, match=r"^sample, chapter \d: found \d+ of \d+ annotated utt"):
         compare(ANNOTATIONS, named, "sample", read=poor)
 
 
 def test_errors_of_compare():
     named = [("gap", load_tagger("gap"))]
-    with pytest.raises(ValueError, match="found annotations without books, expected `read`"):
+    with pytest.raises(InputError, match="found annotations without books, expected `read`"):
         compare(ANNOTATIONS, named, "sample")
     for split in ("validation", "dev+tests"):
-        with pytest.raises(ValueError, match=f"found no split '{split.split('+')[-1]}'"):
+        with pytest.raises(InputError, match=f"found no split '{split.split('+')[-1]}'"):
             compare(ANNOTATIONS, named, split, read=read)
     with pytest.raises(FileNotFoundError):
         compare("gone", named, "all", read=read)

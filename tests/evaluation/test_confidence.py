@@ -2,6 +2,7 @@
 
 import pytest
 
+from miner.errors import InputError
 from miner.evaluation.confidence import measure_tradeoff
 from miner.evaluation.pair_errors import JudgedPair, JudgedPairs
 
@@ -36,7 +37,7 @@ def test_a_chapter_without_pairs_counts():
 
 
 def test_tags_without_confidence_are_refused():
-    with pytest.raises(ValueError, match="expected those of a checkpoint"):
+    with pytest.raises(InputError, match="expected those of a checkpoint"):
         measure_tradeoff(judged([(1, None, True)]))
 
 
@@ -46,5 +47,5 @@ def test_without_confidence_all_pairs_are_measured_together():
 
 
 def test_nothing_mined_is_refused():
-    with pytest.raises(ValueError, match="found no mined pair"):
+    with pytest.raises(InputError, match="found no mined pair"):
         measure_tradeoff(judged([]))

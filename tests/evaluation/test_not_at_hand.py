@@ -72,14 +72,14 @@ def test_without_any_book_nothing_is_scored(folder):
         lambda: judge_mined_pairs(books, closed, GAP),
         lambda: read_editions_at_hand(books, closed),
     ):
-        with pytest.raises(ValueError, match=f"^{wanted}.*Permission denied.*sample-h.htm"):
+        with pytest.raises(InputError, match=f"^{wanted}.*Permission denied.*sample-h.htm"):
             fail()
     assert read_editions_at_hand([], closed) == ([], Coverage("chapters", 0, ()))
 
 
 def test_a_book_that_cannot_be_given_is_an_error_unless_asked(folder):
     """A model is not trained on less than it was to be."""
-    with pytest.raises(ValueError, match="^7: no such page$"):
+    with pytest.raises(InputError, match="^7: no such page$"):
         list(read_editions(read_split(folder, "sample"), read))
 
 
@@ -87,7 +87,7 @@ def test_a_book_at_hand_with_another_text_is_still_an_error(folder):
     def other(id: str) -> bytes:
         return SAMPLE.read_bytes() if id == "sample" else b"<p>\xe2\x80\x9cNo.\xe2\x80\x9d</p>"
 
-    with pytest.raises(ValueError, match=r"^7, chapter 1: found 0 of \d+ annotated utterances"):
+    with pytest.raises(InputError, match=r"^7, chapter 1: found 0 of \d+ annotated utterances"):
         miner.compare(folder, [("gap", GAP)], "sample", read=other)
 
 
@@ -97,7 +97,7 @@ def test_books_of_test_are_not_swept_unless_asked(folder):
 
     one, other = read_split(folder, "sample")
     books = (one, replace(other, card=replace(other.card, split="test")))
-    with pytest.raises(ValueError, match="^found 1 books of test, expected"):
+    with pytest.raises(InputError, match="^found 1 books of test, expected"):
         sweep_gaps(books, closed, [], split="all")
     with pytest.raises(AssertionError, match="^opened sample$"):
         sweep_gaps(books, closed, [], split="all", on_test=True)

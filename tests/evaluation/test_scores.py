@@ -17,6 +17,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from miner import __version__
 from miner.annotation.mcn import read_any_tag_file, read_mcn
 from miner.dialogue.tags import Tag, TaggedBook, repair_tags
+from miner.errors import InputError
 from miner.evaluation.counts import window_size
 from miner.evaluation.scores import Counts, score
 
@@ -128,9 +129,9 @@ def test_a_gold_book_without_prediction_is_missed_and_the_reverse_is_ignored():
 
 
 def test_no_gold_and_books_given_twice_are_refused():
-    with pytest.raises(ValueError, match="no gold"):
+    with pytest.raises(InputError, match="no gold"):
         score([], [book("S")])
-    with pytest.raises(ValueError, match="predicted: found book 7 more than once"):
+    with pytest.raises(InputError, match="predicted: found book 7 more than once"):
         score([book("S")], [book("S"), book("S")])
 
 

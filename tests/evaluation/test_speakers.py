@@ -11,6 +11,7 @@ from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.pdnc import PdncNovel, find_novels
 from miner.app.tables.annotations import tabulate_speakers
+from miner.errors import InputError
 from miner.evaluation.speakers import compare_speakers
 
 HTML = """<!DOCTYPE html>
@@ -206,5 +207,5 @@ def test_another_text_is_refused(tmp_path):
     other = edition()
     for text in SAID[2:]:
         other = other.replace(text.encode(), b"Nothing of the kind was said that day.")
-    with pytest.raises(ValueError, match=r"99999, chapter 1: found 0 of 9 annotated utterances"):
+    with pytest.raises(InputError, match=r"99999, chapter 1: found 0 of 9 annotated utterances"):
         compare_speakers([annotated(["Vane"] * 8)], novels, lambda _: other)

@@ -171,12 +171,12 @@ def test_splits_are_those_of_the_corpus(corpus, expected):
     ],
 )
 def test_an_unknown_split_is_refused(corpus, split, message):
-    with pytest.raises(ValueError, match=message.replace("+", r"\+")):
+    with pytest.raises(InputError, match=message.replace("+", r"\+")):
         read_source(corpus, split)
 
 
 def test_two_splits_of_one_source_are_refused(corpus):
-    with pytest.raises(ValueError, match="found split 'test', too, expected one of both"):
+    with pytest.raises(InputError, match="found split 'test', too, expected one of both"):
         read_source(f"{corpus}:train", "test")
 
 
@@ -199,7 +199,7 @@ def test_what_was_mined_in_any_format_is_a_source(tmp_path, mined, format):
     else:
         assert [one.response for one in found] == [one.response for one in pairs.examples]
         assert [one.context for one in found] == [one.context for one in pairs.examples]
-    with pytest.raises(ValueError, match="found split 'test', expected none, because"):
+    with pytest.raises(InputError, match="found split 'test', expected none, because"):
         read_source(tmp_path / format, "test")
 
 
@@ -292,7 +292,7 @@ def test_replies_of_convokit_may_come_before_what_they_reply_to(tmp_path):
         Example("", ("Lost.",), "Found."),
     ]
     path = write(path, lines.replace('"reply_to": null', '"reply_to": "c"'))
-    with pytest.raises(ValueError, match="found utterance '.' in reply to itself"):
+    with pytest.raises(InputError, match="found utterance '.' in reply to itself"):
         read_examples(path)
 
 
@@ -371,7 +371,7 @@ def test_pairs_without_text_are_left_out_and_counted(tmp_path):
 def test_a_bad_file_is_refused_in_one_line(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         read_source(path)
     line = str(error.value)
     assert len(line.splitlines()) == 1
@@ -381,7 +381,7 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, name, content, message):
 
 
 def test_a_folder_without_pairs_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="found no pairs, expected a folder of `miner mine`"):
+    with pytest.raises(InputError, match="found no pairs, expected a folder of `miner mine`"):
         read_source(tmp_path)
     with pytest.raises(FileNotFoundError):
         read_source(tmp_path / "none")
@@ -412,7 +412,7 @@ def test_annotations_give_the_true_pairs_of_the_books():
     assert max(len(one.context) for one in found.examples) == 10
     assert found.name == "annotations, sample"
     assert found.coverage is not None and not found.coverage.left_out
-    with pytest.raises(ValueError, match="found annotations without books"):
+    with pytest.raises(InputError, match="found annotations without books"):
         read_source(ANNOTATIONS, "sample")
 
 
@@ -447,7 +447,7 @@ def test_labels_of_mcn_give_pairs_of_their_splits(tmp_path):
     assert read_examples(folder) == [Example("1342", ("Come in.",), "I will.", 2)]
     assert len(read_examples(folder, "all")) == 2
     assert books_of_source(folder) == ("1342",)
-    with pytest.raises(ValueError, match="found no split 'dev', expected one of test, train, all"):
+    with pytest.raises(InputError, match="found no split 'dev', expected one of test, train, all"):
         read_examples(folder, "dev")
 
 
@@ -463,12 +463,12 @@ def test_books_of_a_source_are_left_out(corpus):
     kept = leave_out_books(every, books, "out")
     assert kept.examples == read_examples(corpus, "train")
     assert kept.notes == (f"without {len(books)} books of out",)
-    with pytest.raises(ValueError, match="found no pairs of other books than out"):
+    with pytest.raises(InputError, match="found no pairs of other books than out"):
         leave_out_books(kept, kept.books, "out")
     text = read_source(corpus / "text", "train")
-    with pytest.raises(ValueError, match="found 2.. pairs that name no book, expected a book of"):
+    with pytest.raises(InputError, match="found 2.. pairs that name no book, expected a book of"):
         leave_out_books(text, books, "out")
-    with pytest.raises(ValueError, match="found no ids of books"):
+    with pytest.raises(InputError, match="found no ids of books"):
         books_of_source(corpus / "text")
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from miner.errors import InputError
 from miner.generation.answers import Answer, read_answers, write_answers
 
 ANSWERS = [
@@ -64,7 +65,7 @@ def test_what_is_written_is_read_again(tmp_path):
         "response": "Come in, Mara.",
         "predicted": "Go away!",
     }
-    with pytest.raises(ValueError, match="answers.jsonl: exists already"):
+    with pytest.raises(InputError, match="answers.jsonl: exists already"):
         write_answers(path, ANSWERS)
     write_answers(path, ANSWERS[:1], force=True)
     assert read_answers(path) == ANSWERS[:1]
@@ -95,7 +96,7 @@ def test_a_folder_of_three_texts_is_read_line_by_line(tmp_path):
 
 
 def test_an_answer_to_nothing_is_refused():
-    with pytest.raises(ValueError, match="^found answer 'Yes.' without a context$"):
+    with pytest.raises(InputError, match="^found answer 'Yes.' without a context$"):
         Answer("7", (), "No.", "Yes.")
 
 
@@ -130,7 +131,7 @@ HEAD = "context,response,predicted\n"
 def test_a_bad_table_is_refused_in_one_line(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(InputError) as raised:
         read_answers(path)
     line = str(raised.value)
     assert line.startswith(f"{tmp_path}/{message}") and "\n" not in line
@@ -148,7 +149,7 @@ def test_a_bad_table_is_refused_in_one_line(tmp_path, name, content, message):
     ],
 )  # fmt: skip
 def test_a_bad_folder_is_refused_in_one_line(tmp_path, changed, message):
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(InputError) as raised:
         read_answers(texts(tmp_path / "gpt2", **changed))
     assert str(raised.value) == f"{tmp_path}/gpt2/{message}"
 
@@ -156,14 +157,14 @@ def test_a_bad_folder_is_refused_in_one_line(tmp_path, changed, message):
 def test_what_is_not_there_is_named(tmp_path):
     folder = texts(tmp_path / "gpt2")
     (folder / "predicted.txt").unlink()
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(InputError) as raised:
         read_answers(folder)
     assert str(raised.value) == (
         f"{folder}: found no predicted.txt, expected a file of answers or a folder of "
         "contexts.txt, responses.txt, predicted.txt"
     )
     empty = texts(tmp_path / "empty", contexts="", responses="", predicted="")
-    with pytest.raises(ValueError, match="empty: found no rows, expected answers$"):
+    with pytest.raises(InputError, match="empty: found no rows, expected answers$"):
         read_answers(empty)
     with pytest.raises(OSError, match="gone.csv"):
         read_answers(tmp_path / "gone.csv")

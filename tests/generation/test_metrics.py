@@ -17,6 +17,7 @@ from scipy.spatial.distance import cosine
 from scipy.stats import entropy
 from sklearn.metrics.pairwise import cosine_similarity
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.generation.metrics import METRICS, AnswerWords, mean_of
 from miner.generation.metrics.bleu import bleus
@@ -97,7 +98,7 @@ def test_a_reference_is_described_and_draws_responses():
 
 
 def test_training_texts_without_a_word_are_refused():
-    with pytest.raises(ValueError, match="^empty: found no words, expected training texts$"):
+    with pytest.raises(InputError, match="^empty: found no words, expected training texts$"):
         make_reference([Example("1", (" ",), "yes")], "empty")
 
 

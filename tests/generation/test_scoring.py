@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.generation.answers import Answer
 from miner.generation.comparison import RANDOM, TRUTH, compare_answers
@@ -165,7 +166,7 @@ def test_empty_answers_have_a_length_of_zero_and_are_skipped_elsewhere():
 
 
 def test_no_answers_are_refused():
-    with pytest.raises(ValueError, match="^found no answers, expected at least one$"):
+    with pytest.raises(InputError, match="^found no answers, expected at least one$"):
         score_answers([], REFERENCE)
 
 
@@ -317,7 +318,7 @@ def changed(number, **fields):
     ],
 )  # fmt: skip
 def test_a_bad_comparison_is_refused_in_one_line(models, more, message):
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(InputError) as raised:
         compare_answers(models, REFERENCE, None, QUICK, **more)
     assert str(raised.value).startswith(message) and "\n" not in str(raised.value)
 
@@ -347,7 +348,7 @@ def test_vectors_of_a_file_are_described(tmp_path):
 def test_a_bad_file_of_vectors_is_refused_in_one_line(tmp_path, content, message):
     path = tmp_path / "some.vec"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(InputError) as raised:
         find_word_vectors(path, ["lamp", "boat"])
     line = str(raised.value)
     assert line.startswith(str(path)) and message in line and "\n" not in line
@@ -366,7 +367,7 @@ def test_an_encoder_gives_each_word_the_vector_that_it_has_alone(tmp_path):
     assert np.allclose(found.of_word["boat"], alone.of_word["boat"], atol=1e-6)
     assert np.linalg.norm(found.of_word["lamp"]) == pytest.approx(1, abs=1e-5)
     assert done[-1] == (2, 2) and found.source.startswith(f"{folder}@")
-    with pytest.raises(ValueError, match=r"gone: found no sentence encoder \([^\n]+$"):
+    with pytest.raises(InputError, match=r"gone: found no sentence encoder \([^\n]+$"):
         find_word_vectors(tmp_path / "gone", ["lamp"])
 
 

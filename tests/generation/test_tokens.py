@@ -5,6 +5,7 @@ import pytest
 import torch
 from generation_helpers import pairs
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.generation.batches import Collator, LengthSampler
 from miner.generation.losses import SmoothedLoss
@@ -65,7 +66,7 @@ def test_a_text_with_the_letters_of_a_marker_has_no_marker(tokens):
 
 
 def test_a_vocabulary_without_room_for_the_bytes_is_refused():
-    with pytest.raises(ValueError, match="found `vocabulary=200`, expected at least 260"):
+    with pytest.raises(InputError, match="found `vocabulary=200`, expected at least 260"):
         train_tokenizer(TEXTS, 200, lowercase=True)
 
 

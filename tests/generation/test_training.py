@@ -9,6 +9,7 @@ import pytest
 import torch
 from generation_helpers import PLACES, QUICK, pairs, train, write_gpt2, write_other
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.generation.answering import Conversation, answer_contexts, answer_examples
 from miner.generation.decoding import Decoding
@@ -113,9 +114,9 @@ def test_an_interrupted_training_comes_to_the_same_weights(tmp_path, at):
         train(tmp_path / "m", progress=stop, **given)
     assert "`resume=True` continues" in error.value.__notes__[0]
     assert not (tmp_path / "m").exists()
-    with pytest.raises(ValueError, match="exists already, expected `resume=True` to go on"):
+    with pytest.raises(InputError, match="exists already, expected `resume=True` to go on"):
         train(tmp_path / "m", **given)
-    with pytest.raises(ValueError, match="found a run with seed 3, expected 4"):
+    with pytest.raises(InputError, match="found a run with seed 3, expected 4"):
         train(tmp_path / "m", seed=4, resume=True, **given)
     # What a process leaves that is killed while it writes a checkpoint.
     checkpoint = next((tmp_path / "m.partial").rglob("checkpoint-*"))
@@ -164,7 +165,7 @@ def test_a_damaged_state_is_refused_in_one_line(tmp_path):
         train(tmp_path / "m", progress=stop)
     for path in (tmp_path / "m.partial").rglob("model.safetensors"):
         path.write_bytes(b"no weights")
-    with pytest.raises(ValueError, match="cannot be read .*, expected the state of a training"):
+    with pytest.raises(InputError, match="cannot be read .*, expected the state of a training"):
         train(tmp_path / "m", resume=True)
 
 
@@ -191,7 +192,7 @@ def test_a_decoder_has_room_for_context_and_response_together(tmp_path):
     found = answer_examples(trained, pairs(5, 9, "t"), Decoding(decoding="greedy", longest=99))
     assert found.n_cut == 5
     assert found.n_ended > 0  # where there was no more room
-    with pytest.raises(ValueError, match="gpt2: found a model without room for a context and a"):
+    with pytest.raises(InputError, match="gpt2: found a model without room for a context and a"):
         train(tmp_path / "n", "pretrained", model=str(gpt2), longest_response=24)
 
 
@@ -203,10 +204,10 @@ def test_a_trained_model_is_fine_tuned_and_remembers_its_books(learned, tmp_path
     assert tuned.model.config.is_encoder_decoder
     assert set(tuned.books) == {*learned.books, "n0", "n1"}
     assert answer_contexts(tuned, [("Who calls?",)], GREEDY).texts == ["the ferryman, sir."]
-    with pytest.raises(ValueError, match=r"tuned: found 1 book of the training \(a1\)"):
+    with pytest.raises(InputError, match=r"tuned: found 1 book of the training \(a1\)"):
         answer_examples(tuned, [Example("a1", ("x",), "y")], GREEDY)
     judge = [Example("a1", ("x",), "y")]  # of the first training, not of this one
-    with pytest.raises(ValueError, match=r"found 1 book of the training \(a1\)"):
+    with pytest.raises(InputError, match=r"found 1 book of the training \(a1\)"):
         train(tmp_path / "n", "pretrained", model=str(learned.folder), train=new, validation=judge)
 
 
@@ -241,7 +242,7 @@ def test_lowercase_is_the_choice_of_a_pretrained_model(tmp_path):
     trained = train(tmp_path / "m", "pretrained", model=str(gpt2), lowercase=True, **FEW)
     row = load_model(trained.folder).tokens.encode_contexts([("KETTLE",)])[0][0]
     assert trained.tokens.tokenizer.decode(row[1:-1]) == "kettle"
-    with pytest.raises(ValueError, match="`lowercase=True`: found .*m, whose tokens stay"):
+    with pytest.raises(InputError, match="`lowercase=True`: found .*m, whose tokens stay"):
         train(tmp_path / "n", "pretrained", model=str(tmp_path / "m"), lowercase=True)
 
 
@@ -307,28 +308,28 @@ def test_operations_are_counted_by_hand(learned):
 
 
 def test_what_cannot_be_trained_is_refused(tmp_path, learned):
-    with pytest.raises(ValueError, match="pretrained: found no `model=`, expected a folder or"):
+    with pytest.raises(InputError, match="pretrained: found no `model=`, expected a folder or"):
         train(tmp_path / "m", "pretrained")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="empty: found no model .*expected a folder of a decoder"):
+    with pytest.raises(InputError, match="empty: found no model .*expected a folder of a decoder"):
         train(tmp_path / "m", "pretrained", model=str(tmp_path / "empty"))
-    with pytest.raises(ValueError, match="no folder.*: found no model .there is no such folder."):
+    with pytest.raises(InputError, match="no folder.*: found no model .there is no such folder."):
         train(tmp_path / "m", "pretrained", model="no folder/at all")
-    with pytest.raises(ValueError, match="`hidden=30` and `heads=4`, expected an even number"):
+    with pytest.raises(InputError, match="`hidden=30` and `heads=4`, expected an even number"):
         train(tmp_path / "m", hidden=30, heads=4)
-    with pytest.raises(ValueError, match=r"found 2 books of the training \(a0, a1\)"):
+    with pytest.raises(InputError, match=r"found 2 books of the training \(a0, a1\)"):
         train(tmp_path / "m", validation=pairs(2, 1))
-    with pytest.raises(ValueError, match="found option 'size', expected one of"):
+    with pytest.raises(InputError, match="found option 'size', expected one of"):
         find_kind("transformer").read_options({"size": 3})
-    with pytest.raises(ValueError, match="found kind 'oracle', expected pretrained, transformer"):
+    with pytest.raises(InputError, match="found kind 'oracle', expected pretrained, transformer"):
         find_kind("oracle")
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(InputError, match="exists already"):
         train(learned.folder)
-    with pytest.raises(ValueError, match="`rate=1000000.0`: found a loss of .* a smaller rate"):
+    with pytest.raises(InputError, match="`rate=1000000.0`: found a loss of .* a smaller rate"):
         train(tmp_path / "m", rate=1e6, clip=1e9)
     for name, value in {"rate": 0.0, "clip": -1.0, "warmup": 1.0, "smoothing": 2.0,
                         "dropout": 1.0}.items():  # fmt: skip
-        with pytest.raises(ValueError, match=f"found --{name} {value}, expected "):
+        with pytest.raises(InputError, match=f"found --{name} {value}, expected "):
             train(tmp_path / "m", **{name: value})
     assert {path.name for path in tmp_path.iterdir()} == {"empty"}
 
@@ -337,13 +338,13 @@ def test_a_damaged_folder_is_refused_in_one_line(tmp_path, learned):
     copy = tmp_path / "copy"
     shutil.copytree(learned.folder, copy)
     (copy / "training.json").write_text("{}", "utf-8")
-    with pytest.raises(ValueError, match="training.json: found another record, expected that"):
+    with pytest.raises(InputError, match="training.json: found another record, expected that"):
         load_model(copy)
     shutil.copy(learned.folder / "training.json", copy)
     (copy / "model.safetensors").write_bytes(b"no weights")
-    with pytest.raises(ValueError, match="copy: found no model .*expected a folder of a decoder"):
+    with pytest.raises(InputError, match="copy: found no model .*expected a folder of a decoder"):
         load_model(copy)
-    with pytest.raises(ValueError, match="found no training.json, expected a folder of `miner gen"):
+    with pytest.raises(InputError, match="found no training.json, expected a folder of `miner gen"):
         load_model(tmp_path)
 
 
@@ -352,9 +353,9 @@ def test_a_loss_without_a_power_has_an_infinite_perplexity():
 
 
 def test_decoding_refuses_what_draws_nothing():
-    with pytest.raises(ValueError, match="found `top_p=0`, expected more than 0 and at most 1"):
+    with pytest.raises(InputError, match="found `top_p=0`, expected more than 0 and at most 1"):
         Decoding(top_p=0)
-    with pytest.raises(ValueError, match="found `temperature=0`, expected more than 0"):
+    with pytest.raises(InputError, match="found `temperature=0`, expected more than 0"):
         Decoding(temperature=0)
     assert Decoding().describe() == "nucleus 0.9 at temperature 0.7"
     assert set(asdict(Decoding())) == {"decoding", "top_p", "temperature", "beams", "longest"}

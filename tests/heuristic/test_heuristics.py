@@ -10,6 +10,7 @@ from miner.books.book import Block, BlockKind, Book
 from miner.dialogue.spans import BookSpans, Span, split_book
 from miner.dialogue.tags import Tag, repair_tags
 from miner.dialogue.typography import infer_typography
+from miner.errors import InputError
 
 LETTERS = {"B-START": "S", "I-START": "s", "B-OTHER": "R", "I-OTHER": "r", "O": "-"}
 TAGGERS = [GapTagger(), GapTagger(0), NarrationTagger()]
@@ -74,7 +75,7 @@ def test_the_gap_is_counted_over_all_narration_between_two_utterances():
 
 
 def test_a_gap_below_zero_is_refused():
-    with pytest.raises(ValueError, match="found a gap of -1 characters"):
+    with pytest.raises(InputError, match="found a gap of -1 characters"):
         GapTagger(-1)
 
 

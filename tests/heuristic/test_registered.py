@@ -5,6 +5,7 @@ import sys
 import pytest
 from encoders import told
 
+from miner.errors import InputError
 from miner.models.load import find_registered_taggers, load_tagger, tagger_label
 
 MODULE = '''
@@ -60,7 +61,7 @@ def test_a_tagger_of_another_package_is_found_by_its_name(other_package):
 
 
 def test_a_name_that_no_package_registers_is_refused():
-    with pytest.raises(ValueError, match="no tagger 'every-span': expected one of auto, gap"):
+    with pytest.raises(InputError, match="no tagger 'every-span': expected one of auto, gap"):
         load_tagger("every-span")
 
 
@@ -72,5 +73,5 @@ def test_a_name_that_no_package_registers_is_refused():
     ],
 )
 def test_an_argument_that_a_tagger_does_not_take_is_refused(name, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         load_tagger(name)

@@ -11,6 +11,7 @@ from helpers import refuse_weights
 from miner.characters.cast import Character
 from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import Tag, TaggedSpan, repair_tags
+from miner.errors import InputError
 from miner.models.speakers.attributor import (
     WEIGHTS,
     attribute_speakers,
@@ -175,5 +176,5 @@ def test_damaged_weights_are_one_clear_line(tmp_path, content, message):
 def test_weights_that_are_cut_off_are_one_clear_line(tmp_path):
     path = tmp_path / "en.safetensors"
     path.write_bytes((WEIGHTS / "en.safetensors").read_bytes()[:-9])
-    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: cannot be loaded: "):
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: cannot be loaded: "):
         load_attributor(path)

@@ -7,6 +7,7 @@ import pytest
 from models_helpers import sequences, sums
 
 from miner.dialogue.tags import TAGS
+from miner.errors import InputError
 from miner.models.tagger.calibration import fit_temperature, fit_weight
 from miner.models.tagger.decoding import viterbi
 
@@ -95,7 +96,7 @@ def test_one_utterance_is_enough():
 
 @pytest.mark.parametrize("chapters", [0, 2])
 def test_no_utterance_is_refused(chapters):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         fit_temperature([np.zeros((0, 4))] * chapters, [np.zeros(0, np.int64)] * chapters)
     assert str(error.value) == "found no utterance, expected some to calibrate on"
 

@@ -15,6 +15,7 @@ from helpers import DATA, ROOT
 from models_helpers import change_config
 from safetensors.torch import load_file, save_file
 
+from miner.errors import InputError
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_ENCODER, sha256_of
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.features import FEATURES, split_chapters
@@ -51,7 +52,7 @@ def torch_copy(checkpoint, tmp_path):
 
 def refusal(folder):
     """The line with which a folder is refused, without the folder."""
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         load_checkpoint(folder)
     (line,) = str(error.value).splitlines()
     assert line.startswith(str(folder))
@@ -114,7 +115,7 @@ def test_from_pretrained_refuses_another_format_too(
     config = ConversationTagger.from_pretrained(name, config=None, **where).config
     change_config(folder, **values)
     for given in ({}, {"config": config}):
-        with pytest.raises(ValueError) as error:
+        with pytest.raises(InputError) as error:
             ConversationTagger.from_pretrained(name, **where, **given)
         assert str(error.value) == f"{folder}{refusal(folder)}"
 
@@ -123,7 +124,7 @@ def test_from_pretrained_refuses_another_format_too(
 def test_from_pretrained_names_truncated_weights(torch_copy, left):
     path = torch_copy / WEIGHTS
     path.write_bytes(path.read_bytes()[:left])
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         ConversationTagger.from_pretrained(torch_copy)
     assert str(error.value).startswith(f"{path}: cannot be loaded: ")
 
@@ -409,7 +410,7 @@ def test_a_token_that_a_false_config_says_is_known_ends_in_one_line(copy):
         assert "found encoder.embeddings.word_embeddings.weight of shape" in refusal(copy)
         return
     tagger = load_checkpoint(copy)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         tagger.tag(sample())
     (line,) = str(error.value).splitlines()
     assert line.startswith(f"{copy}: cannot be computed: ") and "idx=600" in line
@@ -442,7 +443,7 @@ def test_a_tokenizer_of_another_kind_is_refused_at_once(copy, change, line):
 def test_scores_that_are_no_numbers_end_in_one_line(torch_copy):
     change_encoder(torch_copy, layer_norm_eps=float("nan"))
     tagger = load_checkpoint(torch_copy, "cpu")
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         tagger.tag(sample())
     assert str(error.value) == (
         f"{torch_copy}: found scores with NaN or infinity, expected finite numbers"
@@ -491,7 +492,7 @@ def test_the_encoder_computes_in_bfloat16_on_request(checkpoint):
 
 
 def test_another_dtype_is_refused(checkpoint):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         load_checkpoint(checkpoint, dtype="float16")
     assert str(error.value) == "found dtype 'float16', expected float32 or bfloat16"
 

@@ -9,6 +9,7 @@ from helpers import annotations_of_two
 from models_helpers import read_sample
 
 from miner.dialogue.cuts import BEGINS, CHANGES, ENDS, SAID, TOLD, load_cuts, read_page
+from miner.errors import InputError
 from miner.models.cut_training import (
     CutExample,
     CutRun,
@@ -95,7 +96,7 @@ def test_the_arcs_of_known_speech():
 
 
 def test_nothing_to_learn_from_is_refused():
-    with pytest.raises(ValueError, match="found no paragraph with dashes, expected some"):
+    with pytest.raises(InputError, match="found no paragraph with dashes, expected some"):
         fit_cuts([], CutTraining(), print)
 
 
@@ -153,5 +154,5 @@ def test_a_run_writes_weights_and_a_record(tmp_path):
     assert record["paragraphs read"] == 0
     assert record["command"] == "python train.py cuts"
     assert lines[0].startswith("read 1 books in ")
-    with pytest.raises(ValueError, match="exists"):
+    with pytest.raises(InputError, match="exists"):
         train_cuts(run, options, False, "", lines.append)

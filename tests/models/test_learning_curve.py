@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from miner.errors import InputError
 from miner.evaluation.scores import Score
 from miner.models.tagger.learning_curve import Learned, read_learning_curve
 
@@ -38,9 +39,9 @@ def test_a_run_without_an_interval_counts_as_its_value():
 
 def test_an_unfinished_run_is_refused(tmp_path):
     run = a_run(tmp_path / "a", 5, 0.5)
-    with pytest.raises(ValueError, match="run.json: found scores of dev, expected test"):
+    with pytest.raises(InputError, match="run.json: found scores of dev, expected test"):
         read_learning_curve([run], "test")
-    with pytest.raises(ValueError, match="run.json: found no measure pk, expected one such as"):
+    with pytest.raises(InputError, match="run.json: found no measure pk, expected one such as"):
         read_learning_curve([run], "dev", "pk")
     for text, part in (
         ("{", "found bad JSON"),
@@ -48,9 +49,9 @@ def test_an_unfinished_run_is_refused(tmp_path):
         ("[]", "no"),
     ):
         (run / "run.json").write_text(text, encoding="utf-8")
-        with pytest.raises(ValueError, match=part):
+        with pytest.raises(InputError, match=part):
             read_learning_curve([run], "dev")
-    with pytest.raises(ValueError, match="found no run, expected folders"):
+    with pytest.raises(InputError, match="found no run, expected folders"):
         read_learning_curve([], "dev")
     with pytest.raises(FileNotFoundError):
         read_learning_curve([tmp_path / "gone"], "dev")

@@ -11,6 +11,7 @@ from helpers import SAMPLE, run
 from heuristic.gap import TUNED_GAP, GapTagger
 from heuristic.narration import NarrationTagger
 from miner.dialogue.read import parse_spans
+from miner.errors import InputError
 from miner.models.load import (
     CHECKPOINTS,
     AutoTagger,
@@ -163,7 +164,7 @@ def test_a_tagger_by_its_name(tmp_path):
     os.makedirs(tmp_path / "folder")
     for name in ("Gap", "", str(tmp_path / "folder")):
         with pytest.raises(
-            ValueError,
+            InputError,
             match="expected one of auto, gap, gd, narration, tuned-gap, a file of tags, or a check",
         ):
             load_tagger(name)
@@ -184,7 +185,7 @@ def test_tag_replaces_a_file_only_with_force(tags):
 
 @pytest.mark.parametrize("tagger", ["gap", "auto"])
 def test_an_unknown_dtype_is_one_line(tagger):
-    with pytest.raises(ValueError, match="found dtype 'half', expected float32 or bfloat16"):
+    with pytest.raises(InputError, match="found dtype 'half', expected float32 or bfloat16"):
         load_tagger(tagger, dtype="half")
 
 
@@ -231,5 +232,5 @@ def test_auto_is_one_tagger_for_languages_that_share_it():
     seven = choose_one_tagger("auto", ["de", "pt", "de"])
     assert seven == str(CHECKPOINTS / "multilingual")
     assert choose_one_tagger("gap", ["de", "en"]) == "gap"
-    with pytest.raises(ValueError, match="found the taggers en, multilingual .*, expected one"):
+    with pytest.raises(InputError, match="found the taggers en, multilingual .*, expected one"):
         choose_one_tagger("auto", ["en", "de"])

@@ -11,6 +11,7 @@ from encoders import KINDS, exported, plain_of, sample, save_checkpoint
 from helpers import ROOT
 from models_helpers import change_config
 
+from miner.errors import InputError
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS
 from miner.models.tagger import onnx_export
 from miner.models.tagger.checkpoint import load_checkpoint
@@ -125,7 +126,7 @@ def test_an_encoder_that_gives_other_vectors_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(
         OnnxRuntime, "encode", lambda self, *given: encode(self, *given)[..., ::-1].copy()
     )
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         export_encoder(folder)
     assert str(error.value).startswith(f"{folder}: found an exported encoder whose vectors have")
     assert not (folder / CHECKPOINT_ENCODER).exists()
@@ -139,7 +140,7 @@ def test_an_encoder_that_cannot_be_exported_is_one_line(tmp_path, monkeypatch):
         raise NotImplementedError("no such operator\nin this version")
 
     monkeypatch.setattr(onnx_export, "_export", fail)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         export_encoder(folder)
     assert str(error.value) == f"{folder}: the encoder cannot be exported: no such operator"
     assert not (folder / CHECKPOINT_ENCODER).exists()

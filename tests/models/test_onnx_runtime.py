@@ -11,6 +11,7 @@ from encoders import exported, sample
 from helpers import ROOT, run
 from safetensors.numpy import load_file, save_file
 
+from miner.errors import InputError
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.encoding import Window
@@ -25,7 +26,7 @@ def copy(tmp_path):
 
 def refusal(folder):
     """The line with which the encoder of a folder is refused."""
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         load_checkpoint(folder, "cpu")
     (line,) = str(error.value).splitlines()
     start = f"{folder / CHECKPOINT_ENCODER}: "
@@ -145,7 +146,7 @@ def test_without_the_file_pytorch_computes_the_same_tags(copy):
 def test_tokens_that_the_encoder_cannot_read_are_one_line(ids):
     folder = exported()
     runtime = load_checkpoint(folder, "cpu").runtime
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         runtime.encode([Window(ids, (0, len(ids) - 2), 0)], len(ids))
     (line,) = str(error.value).splitlines()
     assert line.startswith(f"{folder}: cannot be computed: ")

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from miner.errors import InputError
 from miner.models.tagger.quantization import dequantize, quantize
 
 
@@ -57,7 +58,7 @@ def test_a_row_of_zeros_stays():
 def test_weights_that_16_bits_cannot_hold_are_refused(value, shape):
     weight = np.zeros(shape, np.float32)
     weight[0] = value
-    with pytest.raises(ValueError, match="^a: found weights that 16 bits cannot hold$"):
+    with pytest.raises(InputError, match="^a: found weights that 16 bits cannot hold$"):
         quantize({"fine": np.ones(2, np.float32), "a": weight})
 
 

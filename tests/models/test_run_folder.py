@@ -8,6 +8,7 @@ import torch
 from encoders import sample
 
 from heuristic.gap import GapTagger
+from miner.errors import InputError
 from miner.models.tagger.examples import AnnotatedExamples, digest_examples, examples_from_tagger
 from miner.models.tagger.model_selection import BestEpoch
 from miner.models.tagger.run_folder import (
@@ -105,13 +106,13 @@ def as_dict(state):
     ],
 )
 def test_a_run_is_not_resumed_with_other_choices(interrupted, given, message):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         resume_run(interrupted, record_of(**given))
     assert f"{interrupted}: found a run with {message} " in str(error.value)
 
 
 def test_a_folder_without_a_state_is_not_resumed(tmp_path):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         resume_run(tmp_path, record_of())
     message = f"{tmp_path}: found no state.pt, expected an interrupted run to resume"
     assert str(error.value) == message
@@ -120,7 +121,7 @@ def test_a_folder_without_a_state_is_not_resumed(tmp_path):
 def test_a_damaged_state_is_refused(interrupted):
     state = (interrupted / "state.pt").read_bytes()
     (interrupted / "state.pt").write_bytes(state[: len(state) // 2])
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         resume_run(interrupted, record_of())
     assert str(error.value).startswith(f"{interrupted / 'state.pt'}: cannot be read (")
     assert str(error.value).endswith("); `force=True` starts again")
@@ -128,7 +129,7 @@ def test_a_damaged_state_is_refused(interrupted):
 
 def test_a_state_of_an_older_version_is_refused(interrupted):
     torch.save({"epoch": 1}, interrupted / "state.pt")
-    with pytest.raises(ValueError, match="a state of an older version; `force=True` starts again"):
+    with pytest.raises(InputError, match="a state of an older version; `force=True` starts again"):
         resume_run(interrupted, record_of())
 
 

@@ -22,6 +22,7 @@ from miner.app.cli.main import main
 from miner.dialogue.spans import split_book
 from miner.dialogue.tags import Tag, repair_tags
 from miner.dialogue.typography import infer_typography
+from miner.errors import InputError
 from miner.evaluation.compare import compare
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER
 from miner.models import load as taggers
@@ -108,7 +109,7 @@ def test_a_damaged_one_is_refused_by_any_path(tmp_path, monkeypatch, name):
     (tmp_path / "en" / "tokenizer_config.json").write_text("{}")
     monkeypatch.setattr(taggers, "CHECKPOINTS", tmp_path)
     monkeypatch.chdir(tmp_path / "en" if name == "." else tmp_path)
-    with pytest.raises(ValueError, match="install it again"):
+    with pytest.raises(InputError, match="install it again"):
         load_checkpoint_tagger(name)
 
 

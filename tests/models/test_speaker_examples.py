@@ -12,6 +12,7 @@ from models_helpers import read_sample
 from miner.annotation.annotations import read_split
 from miner.annotation.editions import open_edition
 from miner.characters.mentions import UNKNOWN_NUMBER
+from miner.errors import InputError
 from miner.models.prepared_files import read_prepared, write_prepared
 from miner.models.speakers.examples import (
     KIND,
@@ -104,9 +105,9 @@ def test_the_books_of_a_split_may_be_left_out(tmp_path):
     gold = annotations_of_two(tmp_path / "two")
     found = list(read_speaker_examples(gold, "sample", read_sample, ["7"]))
     assert {example.book for example in found} == {"sample"}
-    with pytest.raises(ValueError, match="found no book 9 in split sample to leave out"):
+    with pytest.raises(InputError, match="found no book 9 in split sample to leave out"):
         list(read_speaker_examples(gold, "sample", read_sample, ["9"]))
-    with pytest.raises(ValueError, match="found no book of split sample but those left out"):
+    with pytest.raises(InputError, match="found no book of split sample but those left out"):
         list(read_speaker_examples(gold, "sample", read_sample, ["7", "sample"]))
 
 
@@ -149,7 +150,7 @@ def test_the_features_take_a_byte_a_candidate_or_so(examples, file):
 
 def test_an_existing_file_stays(examples, file):
     before = file.read_bytes()
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(InputError, match="exists already"):
         write_examples(file, examples, {})
     assert file.read_bytes() == before
 
@@ -163,7 +164,7 @@ def test_no_examples_are_a_file_too(tmp_path):
 def test_a_file_of_something_else_is_one_line(tmp_path, content):
     path = tmp_path / "x.npz"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="expected prepared examples of the speakers") as error:
+    with pytest.raises(InputError, match="expected prepared examples of the speakers") as error:
         load_examples(path)
     assert str(error.value).startswith(f"{path}: found ") and "\n" not in str(error.value)
 
@@ -172,7 +173,7 @@ def test_a_file_that_is_cut_off_is_one_line(file, tmp_path):
     for n in (100, 3000, file.stat().st_size - 30):
         path = tmp_path / f"{n}.npz"
         path.write_bytes(file.read_bytes()[:n])
-        with pytest.raises(ValueError, match="expected prepared examples of the speakers"):
+        with pytest.raises(InputError, match="expected prepared examples of the speakers"):
             load_examples(path)
 
 
@@ -194,12 +195,12 @@ def changed(examples, tmp_path, kind=KIND, **arrays):
 )
 def test_arrays_that_do_not_fit_are_refused(examples, tmp_path, arrays, message):
     path = changed(examples, tmp_path, **arrays)
-    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: found {message}"):
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: found {message}"):
         load_examples(path)
 
 
 def test_examples_of_another_network_are_refused(examples, tmp_path):
     path = changed(examples, tmp_path, kind="tagger")
-    with pytest.raises(ValueError, match="found examples of the tagger in format 1, expected"):
+    with pytest.raises(InputError, match="found examples of the tagger in format 1, expected"):
         load_examples(path)
     assert read_prepared(path, "tagger")[0] == {}

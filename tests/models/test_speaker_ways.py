@@ -14,6 +14,7 @@ from miner.characters.paragraphs import join_spans
 from miner.characters.words import FEMALE_NAMES, MALE_NAMES, NICKNAMES
 from miner.dialogue.read import parse_spans
 from miner.dialogue.tags import Tag, TaggedSpan
+from miner.errors import InputError
 from miner.models.speakers import ABLATIONS
 from miner.models.speakers.attributor import SpeakerAttributor, attributor_of
 from miner.models.speakers.features import FEATURES
@@ -126,7 +127,7 @@ def test_every_ablation_is_a_way_of_its_own_and_others_are_refused():
     attributor = attributor_of("en")
     ways = find_ways(tagger, Openings(), attributor, list(ABLATIONS))
     assert [name for name, _ in ways] == [OURS, RULES, *(f"ours, {name}" for name in ABLATIONS)]
-    with pytest.raises(ValueError, match="'all'"):
+    with pytest.raises(InputError, match="'all'"):
         find_ways(tagger, Openings(), attributor, ["all"])
     book_spans = parse_spans(page(), "7")
     for _, speak in ways:
@@ -241,7 +242,7 @@ def test_an_author_is_known_by_the_code_of_the_corpus():
     validation = LeaveOneAuthorOut(examples, novels)
     assert validation.left_out(novels[0]) == {"1", "2", "4"}
     assert validation.count_left_out(novels[:4]) == {"WREN": 6, "DACE": 2, "PELL": 0}
-    with pytest.raises(ValueError, match="novel 5: found no Author Code"):
+    with pytest.raises(InputError, match="novel 5: found no Author Code"):
         validation.left_out(novels[4])
 
 

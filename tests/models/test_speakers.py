@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from miner.characters.clues import find_clues
 from miner.characters.mentions import NARRATOR_NUMBER, UNKNOWN_NUMBER
+from miner.errors import InputError
 from miner.models.speakers.decoding import decode_speakers
 from miner.models.speakers.examples import SpeakerExample
 from miner.models.speakers.features import FEATURES, MOST_CANDIDATES, Place, read_candidates
@@ -195,11 +196,11 @@ def test_a_network_scores_as_its_layers_do():
 @pytest.mark.parametrize("name", ["first.weight", "second.bias"])
 def test_weights_of_another_shape_are_refused(name):
     weights = {key: np.zeros(shape, dtype=np.float32) for key, shape in weight_shapes(4, 3).items()}
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(InputError, match=name):
         NetworkScorer({key: value for key, value in weights.items() if key != name})
-    with pytest.raises(ValueError, match="found a weight third.bias, expected those of"):
+    with pytest.raises(InputError, match="found a weight third.bias, expected those of"):
         NetworkScorer(weights | {"third.bias": weights["second.bias"]})
-    with pytest.raises(ValueError, match="found .* of shape .*, expected "):
+    with pytest.raises(InputError, match="found .* of shape .*, expected "):
         NetworkScorer(weights | {name: weights[name][:-1]})
 
 
@@ -231,5 +232,5 @@ def test_without_a_known_speaker_nothing_is_learned():
     _, chapter = chapter_of(MARA, BELL)
     unknown = SpeakerExample(chapter, (-1,) * len(chapter.spans), "7", "Anonymous")
     for examples in ([], [unknown]):
-        with pytest.raises(ValueError, match="^found no utterance with a known speaker"):
+        with pytest.raises(InputError, match="^found no utterance with a known speaker"):
             fit_network(examples, SpeakerTraining())

@@ -17,6 +17,7 @@ from miner.dialogue.read import parse_spans
 from miner.dialogue.speech_facts import read_facts
 from miner.dialogue.speech_judge import is_judged, load_judge
 from miner.dialogue.weight_file import find_weights
+from miner.errors import InputError
 from miner.models.prepared_files import write_prepared
 from miner.models.speech_training import (
     KIND,
@@ -94,7 +95,7 @@ def test_the_same_examples_give_the_same_judge(examples, judge):
 
 def test_speech_alone_teaches_nothing():
     speech = examples_of([pair for pair in prose() if pair[1]])
-    with pytest.raises(ValueError, match="^found no speech or no other quotations"):
+    with pytest.raises(InputError, match="^found no speech or no other quotations"):
         fit_judge(speech, SpeechTraining())
 
 
@@ -201,7 +202,7 @@ def test_examples_come_back_as_they_were_written(examples, tmp_path):
     np.testing.assert_array_equal(
         fit_judge(found, SpeechTraining()).weights, fit_judge(examples, SpeechTraining()).weights
     )
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(InputError, match="exists already"):
         examples.write(path, {})
 
 
@@ -209,11 +210,11 @@ def test_damaged_examples_are_one_line(examples, tmp_path):
     path = tmp_path / "speech.npz"
     arrays = {"books": np.array(["7"]), "unsaid": np.array([True])}
     write_prepared(path, KIND, {}, arrays)
-    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: found .*expected facts of"):
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: found .*expected facts of"):
         load_speech_examples(path)
     more = {"n_facts": np.array([3]), "numbers": np.zeros(2), "weights": np.zeros(2)}
     write_prepared(path, KIND, {}, arrays | more, force=True)
-    with pytest.raises(ValueError, match="expected those of 1 spans with 3 facts"):
+    with pytest.raises(InputError, match="expected those of 1 spans with 3 facts"):
         load_speech_examples(path)
 
 

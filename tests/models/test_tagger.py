@@ -22,6 +22,7 @@ from models_helpers import change_config
 
 from miner.dialogue.dialogues import decode_dialogues
 from miner.dialogue.tags import TAGS, Tag, TaggedBook, repair_tags
+from miner.errors import InputError
 from miner.files import is_checkpoint
 from miner.models import load as taggers
 from miner.models.load import AutoTagger, load_tagger, tagger_signature
@@ -324,10 +325,10 @@ def test_the_record_distinguishes_checkpoints_of_the_same_name(checkpoint, tmp_p
 def test_a_folder_that_is_no_checkpoint_is_no_tagger(tmp_path, checkpoint):
     assert not is_checkpoint(tmp_path)
     for path in (tmp_path, tmp_path / "gone"):
-        with pytest.raises(ValueError, match="a file of tags, or a checkpoint"):
+        with pytest.raises(InputError, match="a file of tags, or a checkpoint"):
             load_tagger(str(path))
     # An encoder is a folder of the same form, but no tagger.
-    with pytest.raises(ValueError, match="found model type 'bert', expected conversation-tagger"):
+    with pytest.raises(InputError, match="found model type 'bert', expected conversation-tagger"):
         load_tagger(str(encoder()))
 
 

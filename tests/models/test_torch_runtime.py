@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from encoders import HIDDEN, save_checkpoint
 
+from miner.errors import InputError
 from miner.models.tagger.checkpoint import load_checkpoint
 from miner.models.tagger.encoding import Window
 from miner.models.tagger.features import FEATURES
@@ -17,7 +18,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("ids", [(2, 600, 3), (2, 2**40, 3), (2, *[5] * 600, 3)])
 def test_tokens_that_the_encoder_cannot_read_are_one_line(folder, ids):
     runtime = load_checkpoint(folder, "cpu").runtime
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         runtime.encode([Window(ids, (0, len(ids) - 2), 0)], len(ids))
     (line,) = str(error.value).splitlines()
     assert line.startswith(f"{folder}: cannot be computed: ")

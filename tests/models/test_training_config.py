@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from miner.app.cli.config_options import config_options
+from miner.errors import InputError
 from miner.models.tagger.training_config import TrainingConfig
 
 
@@ -83,7 +84,7 @@ def test_the_folder_of_books_comes_from_the_environment(monkeypatch, tmp_path):
     ],
 )
 def test_contradictions_are_refused(given, message):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         TrainingConfig(**given)
     assert str(error.value) == message
 

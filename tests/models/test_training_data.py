@@ -6,6 +6,7 @@ import pytest
 from helpers import ANNOTATIONS, SAMPLE, annotations_of_two
 from models_helpers import read_sample
 
+from miner.errors import InputError
 from miner.files import json_line, json_rows, read_text
 from miner.models.tagger.examples import read_examples
 from miner.models.tagger.training_config import TrainingConfig
@@ -99,5 +100,5 @@ def test_books_move_from_train_to_dev(two):
 
 
 def test_the_chapters_of_an_epoch_need_a_balance():
-    with pytest.raises(ValueError, match="found `epoch_chapters=` without `balance=`"):
+    with pytest.raises(InputError, match="found `epoch_chapters=` without `balance=`"):
         TrainingConfig(epoch_chapters=3)

@@ -6,6 +6,7 @@ import shutil
 import pytest
 from helpers import ANNOTATIONS, BOOKS, failed, needs_books, run
 
+from miner.errors import InputError
 from miner.evaluation.trust import LEVELS, TRUST, read_trust
 from miner.models.load import (
     CHECKPOINT_OF,
@@ -96,7 +97,7 @@ def test_a_measurement_with_other_weights_of_the_speakers_is_not_quoted(checkpoi
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"tagger": 1}', "7"])
 def test_a_damaged_measurement_is_named(checkpoint, content):
     (checkpoint / TRUST).write_text(content)
-    with pytest.raises(ValueError, match=r"en/trust\.json: found") as error:
+    with pytest.raises(InputError, match=r"en/trust\.json: found") as error:
         find_trusts(str(checkpoint))
     assert len(str(error.value).splitlines()) == 1
 

@@ -8,6 +8,7 @@ from helpers import DATA, ROOT, SAMPLE, annotations_of_sample
 
 from heuristic.gap import GapTagger
 from miner.books.sources import find_sources
+from miner.errors import InputError
 from miner.models.tagger.examples import examples_from_tagger
 from miner.models.tagger.weak_labels import find_held_out_books, tag_weakly
 
@@ -46,7 +47,7 @@ def test_books_are_left_out_on_request(tmp_path):
     held_out = find_held_out_books(gold, ["sample"])
     assert held_out == {"sample": "as was asked"}
     lines = []
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         tag_weakly(sources_of("sample"), GapTagger(), held_out, lines.append)
     assert str(error.value) == "found no book for weak labels but those left out"
     assert lines == ["sample: left out, as was asked"]

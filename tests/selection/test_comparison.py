@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.examples.part import Part
 from miner.examples.sources import SourceExamples
@@ -167,11 +168,11 @@ def test_a_damaged_method_and_a_damaged_curve_are_refused(tmp_path):
     folder = train(tmp_path / "m")
     (folder / "curve.jsonl").write_text('{"n_pairs": 3}\n')
     with pytest.raises(
-        ValueError, match=r"curve.jsonl:1: found another row, expected a step \(Object "
+        InputError, match=r"curve.jsonl:1: found another row, expected a step \(Object "
     ):
         compare_methods([folder], FOUND, SCORING)
     (folder / "numbers.npz").write_bytes(b"none")
-    with pytest.raises(ValueError, match=r"m: cannot be loaded: [^\n]+$"):
+    with pytest.raises(InputError, match=r"m: cannot be loaded: [^\n]+$"):
         compare_methods([folder], FOUND, SCORING)
 
 
@@ -300,7 +301,7 @@ def test_turns_that_no_method_reads_are_not_shown(methods):
 
 
 def test_no_more_contexts_are_shown_than_a_batch_has(methods):
-    with pytest.raises(ValueError, match="found 101 contexts to show, expected at most 100"):
+    with pytest.raises(InputError, match="found 101 contexts to show, expected at most 100"):
         compare_methods(methods[:1], FOUND, SCORING, n_shown=101)
 
 

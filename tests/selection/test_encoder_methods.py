@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from encoders import encoder
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.selection.embeddings import Embedder, context_texts, load_encoder, trim_batches
 from miner.selection.methods import Training, find_method
@@ -152,7 +153,7 @@ def test_an_encoder_that_is_none_is_one_line(name, tmp_path, monkeypatch):
     place = tmp_path / "tests"
     place.mkdir()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(InputError) as error:
         load_encoder(name)
     line = str(error.value)
     assert line.startswith(f"{name}: found no sentence encoder (") and "\n" not in line
@@ -160,7 +161,7 @@ def test_an_encoder_that_is_none_is_one_line(name, tmp_path, monkeypatch):
 
 def test_a_method_without_its_encoder_is_named(tmp_path):
     for name in SHORT:
-        with pytest.raises(ValueError, match=str(tmp_path)):
+        with pytest.raises(InputError, match=str(tmp_path)):
             find_method(name).load(tmp_path)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.selection.methods import Training, find_method
 from miner.selection.networks import loop, recurrent
@@ -110,7 +111,7 @@ def test_damaged_files_are_named(learned, tmp_path):
         for path in folder.iterdir():
             (copy / path.name).write_bytes(path.read_bytes())
         (copy / broken).write_text('{"cell": 3, "x": 1}', encoding="utf-8")
-        with pytest.raises(ValueError, match=message) as error:
+        with pytest.raises(InputError, match=message) as error:
             find_method(name).load(copy)
         assert broken in str(error.value)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.selection.papers import PUBLISHED
 from miner.selection.scoring import (
@@ -189,7 +190,7 @@ def test_places_are_counted_by_hand():
     assert recall_of(better, tied, 1).tolist() == [0, 0]
     assert recall_of(better, tied, 2).tolist() == [0.5, 0.5]
     assert reciprocal_rank_of(better, tied).tolist() == pytest.approx([(1 / 2 + 1 / 3) / 2] * 2)
-    with pytest.raises(ValueError, match="a score that is not a number"):
+    with pytest.raises(InputError, match="a score that is not a number"):
         count_above(np.array([[np.nan]]), np.array([0.0]), np.array([[True]]))
 
 

@@ -7,6 +7,7 @@ import bm25s
 import numpy as np
 import pytest
 
+from miner.errors import InputError
 from miner.examples.example import Example
 from miner.selection.methods import Training, find_method
 from miner.selection.tasks import one_of_many_accuracy
@@ -119,16 +120,16 @@ def test_pairs_of_the_same_words_are_found(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["tf-idf", "bm25"])
 def test_no_words_and_damaged_files_are_one_line(tmp_path, name):
-    with pytest.raises(ValueError, match="^found no [a-z ]+ with a word, expected some to"):
+    with pytest.raises(InputError, match="^found no [a-z ]+ with a word, expected some to"):
         train(tmp_path, name, [Example("0", ("…",), "!")])
     train(tmp_path, name)
     folder = tmp_path / "method"
     (folder / "words.txt").write_text("one\ntwo\n")
-    with pytest.raises(ValueError, match=r"method: cannot be loaded: found \d+ idf of 2 words$"):
+    with pytest.raises(InputError, match=r"method: cannot be loaded: found \d+ idf of 2 words$"):
         find_method(name).load(folder)
     (folder / "numbers.npz").write_bytes(b"PK")
-    with pytest.raises(ValueError, match="method: cannot be loaded: "):
+    with pytest.raises(InputError, match="method: cannot be loaded: "):
         find_method(name).load(folder)
     (folder / "numbers.npz").unlink()
-    with pytest.raises(ValueError, match="method: cannot be loaded: .*numbers.npz"):
+    with pytest.raises(InputError, match="method: cannot be loaded: .*numbers.npz"):
         find_method(name).load(folder)
