@@ -143,8 +143,9 @@ def test_errors_of_the_function_come_back_and_end_the_map(ray):
 
     with pytest.raises(FileNotFoundError, match="no such"):
         list(HERE.map(work, [0, 1]))
-    with pytest.raises(RuntimeError, match="^TwoWords: too large$"):
+    with pytest.raises(RuntimeError, match="^TwoWords: too large\n") as error:
         list(HERE.map(work, [2]))
+    assert "in work\n" in "".join(error.value.__notes__)  # the traceback there
     lock = threading.Lock()
     with pytest.raises(InputError, match=r"cannot be sent to another process .*local engine"):
         next(HERE.map(lambda item: lock, [1]))

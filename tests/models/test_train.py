@@ -77,7 +77,7 @@ def resumed(gold, tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "resumed"
     with pytest.MonkeyPatch.context() as patch:
         interrupt(patch, epoch=4)
-        assert start(gold, out, "--smoke").exit_code == 1
+        assert start(gold, out, "--smoke").exit_code == 130
     state = torch.load(out / "state.pt", weights_only=True)
     interrupted = {path.name for path in out.iterdir()}, len(metrics(out)), state
     done = start(gold, out, "--smoke", "--resume")
@@ -395,7 +395,7 @@ def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
     given = (*SPLITS, "--structure-epochs", 1)
     given += ("--epochs", 6, "--patience", 1, "--chapters", 1)
     out = tmp_path / "out"
-    assert start(gold, out, *given).exit_code == 1
+    assert start(gold, out, *given).exit_code == 130
     rows = metrics(out)
     assert [row["stage"] for row in rows] == ["structure", "gold", "gold"]
     assert start(gold, out, *given, "--resume").exit_code == 0
