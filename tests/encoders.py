@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 from filelock import FileLock
@@ -53,7 +54,9 @@ SHAPE = {"window": 64, "margin": 8, "projection": 16, "hidden": 8, "dropout": 0.
 # Some matrices are large enough to be stored in 8 bits, and others are not.
 _SIZES = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": 2}
 _VOCABULARY = 600
-_HOME = Path(os.environ["SHARED_BY_TESTS"])  # of all processes of a run of tests
+# Of all processes of a run of tests; a notebook that takes an encoder has a folder of its own.
+_OWN = None if "SHARED_BY_TESTS" in os.environ else TemporaryDirectory(prefix="encoders.")
+_HOME = Path(_OWN.name if _OWN else os.environ["SHARED_BY_TESTS"])
 
 
 @cache
