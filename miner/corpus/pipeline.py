@@ -355,7 +355,7 @@ def _decode(
     """The mined book of its tags.
 
     Raises:
-        InputError: if the tagged spans do not make up the book; if a tag may not follow the one
+        ValueError: if the tagged spans do not make up the book; if a tag may not follow the one
             before; or if `options` set a least confidence and the tags have none.
         TypeError: if the tagger gave something other than tagged spans.
     """
@@ -410,7 +410,7 @@ def _cut_as_tagged(book_spans: BookSpans, tags: Sequence[TaggedSpan]) -> BookSpa
     """The spans of a book as its tagger cut them: most take those that they are given.
 
     Raises:
-        InputError: if the tagger's spans do not make up the paragraphs of the book.
+        ValueError: if the tagger's spans do not make up the paragraphs of the book.
     """
     spans = tuple(item.span for item in tags)
     if spans == book_spans.spans:

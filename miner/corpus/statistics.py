@@ -34,7 +34,7 @@ class LengthStatistics:
         words_of_turns: how many turns have each number of words.
 
     Raises:
-        InputError: if the two disagree about the number of turns.
+        ValueError: if the two disagree about the number of turns.
     """
 
     n_books: int = 0

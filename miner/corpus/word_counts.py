@@ -202,7 +202,7 @@ def kl_divergence(book: WordCounts, total: WordCounts) -> float:
         total: those of all books, this book among them.
 
     Raises:
-        InputError: if a word of the book is not among those of all books.
+        ValueError: if a word of the book is not among those of all books.
     """
     places = np.searchsorted(total.hashes, book.hashes)
     is_known = np.zeros(book.n_distinct, bool)

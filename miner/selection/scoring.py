@@ -301,7 +301,7 @@ def subtract(one: Outcome, other: Outcome) -> Outcome:
     """Returns by how much one outcome is better than another on the same draws.
 
     Raises:
-        InputError: if they are of other tasks, measures or draws.
+        ValueError: if they are of other tasks, measures or draws.
     """
     same = (one.task, one.measure) == (other.task, other.measure)
     if not same or not np.array_equal(one.n, other.n):

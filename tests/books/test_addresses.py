@@ -119,32 +119,26 @@ def test_a_mirror_sends_nobody_to_a_private_address(site, cache, host):
         other.close()
 
 
-def test_a_mirror_sends_nobody_to_another_port_of_its_own(site, cache):
+@pytest.fixture
+def other_port(site):
+    """A server of another port, to which the mirror sends."""
     other = Site()
-    try:
-        other.pages["/1.html"] = answer()
-        site.pages["/1.html"] = answer(status=302, Location=other.url + "/1.html")
-        with pytest.raises(DownloadError, match=r"leads to 127\.0\.0\.1 at 127\.0\.0\.1, expected"):
-            download("1", mirror=site.mirror, cache=cache, limits=QUICK)
-        assert other.paths == []
-    finally:
-        other.close()
+    other.pages["/1.html"] = answer()
+    site.pages["/1.html"] = answer(status=302, Location=other.url + "/1.html")
+    yield other
+    other.close()
 
 
-def test_a_name_that_means_another_address_when_it_is_asked_again_is_refused(
-    site, cache, monkeypatch
+@pytest.mark.parametrize("is_asked_again", [False, True])
+def test_a_mirror_sends_nobody_to_another_port_of_its_own(
+    site, other_port, cache, monkeypatch, is_asked_again
 ):
-    """As a server of names may do; the check before the connection is left out here."""
-    other = Site()
-    try:
+    """A name may mean another address when it is asked again: then the first check sees nothing."""
+    if is_asked_again:
         monkeypatch.setattr("miner.books.addresses.refuse_private", lambda url: None)
-        other.pages["/1.html"] = answer()
-        site.pages["/1.html"] = answer(status=302, Location=other.url + "/1.html")
-        with pytest.raises(DownloadError, match=r"leads to 127\.0\.0\.1 at 127\.0\.0\.1, expected"):
-            download("1", mirror=site.mirror, cache=cache, limits=QUICK)
-        assert other.paths == []
-    finally:
-        other.close()
+    with pytest.raises(DownloadError, match=r"leads to 127\.0\.0\.1 at 127\.0\.0\.1, expected"):
+        download("1", mirror=site.mirror, cache=cache, limits=QUICK)
+    assert other_port.paths == []
 
 
 def test_a_private_mirror_sends_to_itself_with_its_password(site, cache):
