@@ -39,25 +39,23 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
 
-from miner.app.cli.config_options import config_options
 from miner.app.cli.errors import CommandGroup
 from miner.app.cli.options import OUTPUT, PATH
 from miner.app.cli.terminal import CountBar
-from miner.app.plots import evaluation as plots
 from miner.files import refuse_existing
-from miner.models import cut_training, speech_training
-from miner.models.encoders.making import EncoderConfig, make_encoder
-from miner.models.network_training import NetworkRun, NetworkTrainer, train_network
-from miner.models.speakers import training as speaker_training
-from miner.models.tagger.config import Expert
-from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
-from miner.models.tagger.encoding import plain_tokenizer
-from miner.models.tagger.initialization import initialize_from, new_model
-from miner.models.tagger.model_selection import BestEpoch, evaluate_epoch, trained_experts
-from miner.models.tagger.onnx_export import export_encoder
-from miner.models.tagger.pace import Pace, count_operations, find_peak
-from miner.models.tagger.prepared_examples import load_training_data, write_training_data
-from miner.models.tagger.run_folder import (
+from miner.lab.app.cli.config_options import config_options
+from miner.lab.app.plots import evaluation as plots
+from miner.lab.learning.network_training import NetworkRun, NetworkTrainer, train_network
+from miner.lab.training import segmentation as cut_training
+from miner.lab.training import speech as speech_training
+from miner.lab.training.encoders.making import EncoderConfig, make_encoder
+from miner.lab.training.speakers import training as speaker_training
+from miner.lab.training.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
+from miner.lab.training.tagger.initialization import initialize_from, new_model
+from miner.lab.training.tagger.model_selection import BestEpoch, evaluate_epoch, trained_experts
+from miner.lab.training.tagger.onnx_export import export_encoder
+from miner.lab.training.tagger.prepared_examples import load_training_data, write_training_data
+from miner.lab.training.tagger.run_folder import (
     RELIABILITY,
     RUN_MARKERS,
     MetricsRow,
@@ -71,8 +69,9 @@ from miner.models.tagger.run_folder import (
     write_run_record,
     write_state,
 )
-from miner.models.tagger.steps import step_losses
-from miner.models.tagger.training import (
+from miner.lab.training.tagger.steps import step_losses
+from miner.lab.training.tagger.throughput import Pace, count_operations, find_peak
+from miner.lab.training.tagger.training import (
     LARGEST_GRADIENT,
     epoch_order,
     new_optimizer,
@@ -80,8 +79,10 @@ from miner.models.tagger.training import (
     training_dtype,
     unfreeze,
 )
-from miner.models.tagger.training_config import TrainingConfig
-from miner.models.tagger.training_data import VersionedChapters, read_training_data
+from miner.lab.training.tagger.training_config import TrainingConfig
+from miner.lab.training.tagger.training_data import VersionedChapters, read_training_data
+from miner.tagger.config import Expert
+from miner.tagger.encoding import plain_tokenizer
 
 Item = TypeVar("Item")
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from heuristic.paragraphs import tag_by_paragraph
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import TaggedSpan
 from miner.errors import InputError
 from miner.files import whole_number
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import TaggedSpan
 
 # Characters; "The Gutenberg Dialogue Dataset", section 3.2 (Extracting): "is high (above 150)".
 DEFAULT_GAP = 150

@@ -15,8 +15,8 @@ from itertools import groupby, pairwise
 from typing import ClassVar
 
 from heuristic.gap import GapTagger
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import TaggedSpan
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import TaggedSpan
 
 # The languages in which a dash opens a paragraph of speech, with French, of which GD built no
 # corpus. Its text files write the dash as two hyphens, and in Hungarian as an en dash.

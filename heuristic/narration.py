@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from heuristic.paragraphs import tag_by_paragraph
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import TaggedSpan
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import TaggedSpan
 
 N_NARRATION_SPANS = 3
 

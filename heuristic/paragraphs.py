@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from miner.dialogue.spans import BookSpans, Span, is_blank
-from miner.dialogue.tags import CONTINUATION, Tag, TaggedSpan
+from miner.speech.spans import BookSpans, Span, is_blank
+from miner.speech.tags import CONTINUATION, Tag, TaggedSpan
 
 # Whether a conversation begins after the narration since the last utterance.
 Begins = Callable[[list[Span]], bool]

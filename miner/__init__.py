@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from miner.corpus.pipeline import mine
     from miner.corpus.reading import read_book, read_spans
     from miner.corpus.run import mine_corpus
-    from miner.dialogue.dialogues import Dialogue, Pair, Turn, turn_pairs
-    from miner.dialogue.spans import Span
-    from miner.dialogue.tags import Tag, Tagger
     from miner.errors import InputError
-    from miner.evaluation.compare import compare
-    from miner.evaluation.scores import Scores, score
-    from miner.models.load import load_tagger
+    from miner.lab.measure.compare import compare
+    from miner.lab.measure.scores import Scores, score
+    from miner.speech.dialogues import Dialogue, Pair, Turn, turn_pairs
+    from miner.speech.spans import Span
+    from miner.speech.tags import Tag, Tagger
+    from miner.tagger.load import load_tagger
 
 __all__ = [
     "Block",
@@ -75,13 +75,13 @@ _MODULES = {
     "miner.corpus.mined_book": ["MinedBook"],
     "miner.corpus.pipeline": ["mine"],
     "miner.corpus.reading": ["read_book", "read_spans"],
-    "miner.dialogue.dialogues": ["Dialogue", "Pair", "Turn", "turn_pairs"],
-    "miner.dialogue.spans": ["Span"],
-    "miner.dialogue.tags": ["Tag", "Tagger"],
+    "miner.speech.dialogues": ["Dialogue", "Pair", "Turn", "turn_pairs"],
+    "miner.speech.spans": ["Span"],
+    "miner.speech.tags": ["Tag", "Tagger"],
     "miner.errors": ["InputError"],
-    "miner.evaluation.compare": ["compare"],
-    "miner.evaluation.scores": ["Scores", "score"],
-    "miner.models.load": ["load_tagger"],
+    "miner.lab.measure.compare": ["compare"],
+    "miner.lab.measure.scores": ["Scores", "score"],
+    "miner.tagger.load": ["load_tagger"],
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

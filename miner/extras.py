@@ -13,15 +13,7 @@ class MissingExtraError(ImportError, InputError):
 
 
 def import_extra(module: str, extra: str) -> ModuleType:
-    """Imports a package that an extra brings.
-
-    Args:
-        module: the name of the package as it is imported.
-        extra: the name of the extra in `pyproject.toml`.
-
-    Raises:
-        MissingExtraError: if the package is not installed; says how to install it.
-    """
+    """Imports a package that an extra brings."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -29,6 +29,7 @@ CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS = "config.json", "model.safetensors"
 CHECKPOINT = (CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, "tokenizer.json", "tokenizer_config.json")
 CHECKPOINT_ENCODER = "encoder.onnx"  # for ONNX Runtime; where it is missing, PyTorch computes
 RUN_RECORD = "run.json"
+PUBLISHED = "trust.json"  # what was measured of a checkpoint, in its folder
 _HALF = re.compile("[\ud800-\udfff]")  # only an escape can write one
 CARD = "README.md"
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")  # among them all that end a line

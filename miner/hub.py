@@ -41,11 +41,7 @@ _SPARE_WEIGHTS = 10_000_000  # that a model may have beside those in its files, 
 
 
 def find_folder(name: str) -> Path | None:
-    """Returns the folder of a name; None if there is none and the name may be one on the Hub.
-
-    Raises:
-        InputError: if it is a file, or can only be a folder and there is none.
-    """
+    """Returns the folder of a name; None if there is none and the name may be one on the Hub."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
@@ -57,15 +53,7 @@ def find_folder(name: str) -> Path | None:
 
 
 def load_from_hub(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
-    """Returns what a name on the Hub loads as.
-
-    Args:
-        name: of the model, with its owner.
-        load: loads it by its name; the flag says whether the network is left alone.
-
-    Raises:
-        InputError: if it is not on this computer, and the Hub does not have it or is out of reach.
-    """
+    """Returns what a name on the Hub loads as."""
     from huggingface_hub import HfApi
 
     try:
@@ -81,16 +69,7 @@ def load_from_hub(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
 
 
 def load_config(name: str, here: bool = False) -> Any:  # noqa: ANN401 - of any model
-    """Returns the config of a model by transformers.
-
-    Args:
-        name: a folder, or a name on the Hub.
-        here: whether the network is left alone.
-
-    Raises:
-        InputError: if it is that of a model which cannot be; names the value.
-        Exception: of many kinds, if the library cannot load it.
-    """
+    """Returns the config of a model by transformers."""
     from transformers import AutoConfig, PretrainedConfig
 
     record, _ = PretrainedConfig.get_config_dict(name, local_files_only=here)
@@ -104,18 +83,7 @@ def load_with(
     here: bool = False,
     **options: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
-    """Returns what a class of transformers loads: a tokenizer or a model.
-
-    Args:
-        kind: the class, such as `AutoTokenizer`.
-        name: a folder, or a name on the Hub.
-        here: whether the network is left alone.
-        options: of its `from_pretrained`.
-
-    Raises:
-        InputError: if the folder is refused; names the file.
-        Exception: of many kinds, if the library cannot load it.
-    """
+    """Returns what a class of transformers loads: a tokenizer or a model."""
     if Path(name).is_dir():
         _refuse_hostile(Path(name))
     with _panics_as_errors():
@@ -123,17 +91,7 @@ def load_with(
 
 
 def load_sentence_encoder(name: str | Path, here: bool = True) -> SentenceTransformer:
-    """Returns an encoder of sentence-transformers.
-
-    Args:
-        name: a folder, or a name on the Hub.
-        here: whether the network is left alone.
-
-    Raises:
-        InputError: if the folder is refused; names the file.
-        MissingExtraError: if `sentence-transformers` is not installed.
-        Exception: of many kinds, if the library cannot load it.
-    """
+    """Returns an encoder of sentence-transformers."""
     library = import_extra("sentence_transformers", "selection")
     if Path(name).is_dir():
         _refuse_hostile(Path(name))

@@ -44,10 +44,6 @@ def refuse_failing_tokenizer(path: Path) -> None:
 
     What the library itself says is wrong with a file, it says again where the file is read. What
     was tried before, under this or another name, is not tried again.
-
-    Raises:
-        InputError: if the library does not survive it; names it.
-        OSError: if the file cannot be read.
     """
     sha256 = sha256_of(path.read_bytes())
     if sha256 not in _faults:

@@ -2,9 +2,11 @@
 
 import csv
 import json
+import shutil
 from functools import cache
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 from helpers import ANNOTATIONS, SAMPLE
 from seqeval.scheme import IOB2, Entities
@@ -17,15 +19,15 @@ from miner.annotation.annotations import (
     read_split,
     row_from_annotation,
 )
-from miner.annotation.editions import Edition, open_edition
 from miner.annotation.fingerprints import fingerprint
-from miner.annotation.label_studio import read_exported
 from miner.annotation.locate import Located
 from miner.app.cli.main import main
 from miner.books.book import Book
-from miner.dialogue.dialogues import decode_dialogues
-from miner.dialogue.spans import BookSpans, Span
 from miner.files import json_line, read_text
+from miner.lab.gold.editions import Edition, open_edition
+from miner.lab.gold.label_studio import read_exported
+from miner.speech.dialogues import decode_dialogues
+from miner.speech.spans import BookSpans, Span
 
 MCN_ROWS = [
     # paragraph, text, tag, split
@@ -195,3 +197,29 @@ TALK = [  # chapter, paragraph, text, speaker, conversation; tags on the right
 ANSWER = [(3, 1, "“Hm.”", "Dee", 1), (3, 2, "“Hm?”", "Ed", 1)]  # B-START, B-OTHER
 
 SPLITS = {"train": {}, "dev": {"split": "dev", "year": 1901, "country": "Chile", "person": 1}}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return sample_edition()
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """The sample's annotations in a folder of their own."""
+    folder = tmp_path / "annotations"
+    for name in ("gold", "first", "second"):
+        (folder / name).mkdir(parents=True)
+        shutil.copy(ANNOTATIONS / name / "sample.jsonl", folder / name)
+    lines = (ANNOTATIONS / "books.jsonl").read_text(encoding="utf-8").splitlines()
+    (card,) = [line for line in lines if '"split":"sample"' in line]
+    (folder / "books.jsonl").write_text(card + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    cards = {"11": SPLITS["train"], "12": SPLITS["dev"], "13": {"split": "sample"}}
+    books = {"11": TALK, "12": ANSWER, "13": TALK}
+    readings = {"11": TALK[8:]}
+    return write_folder(tmp_path / "tiny", cards, gold=books, first=readings, second=readings)

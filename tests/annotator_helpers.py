@@ -13,11 +13,11 @@ from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet import NameNeeded, Sheet
 from miner.app.annotator.sheet_file import NOTHING_TAGGED, SheetFile
 from miner.books.book import parse_book
-from miner.characters.spoken_book import SpokenBook
-from miner.dialogue.spans import split_book
-from miner.dialogue.tags import TaggedSpan
-from miner.dialogue.typography import infer_typography
-from miner.models.load import load_tagger
+from miner.people.spoken_book import SpokenBook
+from miner.speech.spans import split_book
+from miner.speech.tags import TaggedSpan
+from miner.speech.typography import infer_typography
+from miner.tagger.load import load_tagger
 
 FERRY = (
     "“Is the ferry in?” asked Ruth. “I heard a bell.”",

@@ -3,10 +3,10 @@
 import re
 from dataclasses import replace
 
-from miner.characters.characters import find_characters
-from miner.characters.mentions import Mention, people_from_paragraphs
-from miner.characters.names import find_names
-from miner.characters.paragraphs import Paragraph
+from miner.people.characters import find_characters
+from miner.people.mentions import Mention, people_from_paragraphs
+from miner.people.names import find_names
+from miner.people.paragraphs import Paragraph
 
 SPEECH = re.compile("“[^”]*”")
 

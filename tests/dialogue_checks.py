@@ -5,8 +5,8 @@ from dataclasses import replace
 from helpers import NAMES
 
 from miner.books.book import BlockKind
-from miner.dialogue.spans import STORY_KINDS, Span
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.speech.spans import STORY_KINDS, Span
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 
 def check_spans(book, found):

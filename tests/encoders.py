@@ -36,15 +36,15 @@ from transformers import (
 
 import miner
 from miner.books.book import Block, BlockKind, Book
-from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import BookSpans, split_book
-from miner.dialogue.typography import typography_from_names
-from miner.models.tagger.encoding import plain_tokenizer
-from miner.models.tagger.model import ConversationTagger
-from miner.models.tagger.model_config import TaggerConfig
-from miner.models.tagger.model_files import write_checkpoint
-from miner.models.tagger.onnx_export import export_encoder
-from miner.models.tagger.quantization import quantize
+from miner.lab.training.tagger.onnx_export import export_encoder
+from miner.speech.read import parse_spans
+from miner.speech.spans import BookSpans, split_book
+from miner.speech.typography import typography_from_names
+from miner.tagger.encoding import plain_tokenizer
+from miner.tagger.model import ConversationTagger
+from miner.tagger.model_config import TaggerConfig
+from miner.tagger.model_files import write_checkpoint
+from miner.tagger.quantization import quantize
 
 torch.set_num_threads(1)
 

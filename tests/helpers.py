@@ -15,10 +15,10 @@ from safetensors.numpy import save_file
 
 from miner.app.cli.main import main
 from miner.books.book import parse_book
-from miner.dialogue.spans import Span
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.errors import InputError
-from miner.evaluation.scores import Counts
+from miner.lab.measure.scores import Counts
+from miner.speech.spans import Span
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 BOOK = """<!DOCTYPE html>
 <html><body><p>*** START OF THE PROJECT GUTENBERG EBOOK ***</p>
@@ -46,10 +46,10 @@ GUIDES = {
     "miner/app/README.md",
     "miner/books/README.md",
     "miner/corpus/README.md",
-    "miner/generation/README.md",
-    "miner/models/speakers/README.md",
-    "miner/models/tagger/README.md",
-    "miner/selection/README.md",
+    "miner/lab/lessons/generation/README.md",
+    "miner/people/README.md",
+    "miner/tagger/README.md",
+    "miner/lab/lessons/selection/README.md",
 }
 # A small text in the way of the corpus.
 NOVEL = """THE LIGHTHOUSE

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from helpers import SAMPLE
 
-from miner.dialogue.tags import TAGS, repair_tags
+from miner.speech.tags import TAGS, repair_tags
 
 
 @cache

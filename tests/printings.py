@@ -9,9 +9,9 @@ from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate
 from miner.books.book import BlockKind, parse_book
-from miner.dialogue.dialogues import decode_dialogues
-from miner.dialogue.spans import split_book
-from miner.dialogue.typography import infer_typography
+from miner.speech.dialogues import decode_dialogues
+from miner.speech.spans import split_book
+from miner.speech.typography import infer_typography
 
 # A novel of three chapters: short speeches that come again, in narration too, speech without
 # letters, a title and a thought in marks, and a story that runs on in the next paragraph.

@@ -5,8 +5,8 @@ from functools import lru_cache
 from helpers import BOOKS, read_file
 
 from miner.books.names import id_of
-from miner.dialogue.spans import split_book
-from miner.dialogue.typography import infer_typography
+from miner.speech.spans import split_book
+from miner.speech.typography import infer_typography
 
 FILES = sorted(path.name for path in BOOKS.glob("*.htm*"))
 

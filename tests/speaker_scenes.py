@@ -6,9 +6,9 @@ from pathlib import Path
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import fingerprint
-from miner.characters.cast import Character, Kind
-from miner.characters.spoken_book import SpokenBook
-from miner.dialogue.tags import Tag, TaggedSpan
+from miner.people.cast import Character, Kind
+from miner.people.spoken_book import SpokenBook
+from miner.speech.tags import Tag, TaggedSpan
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>The Key | Project Gutenberg</title></head>

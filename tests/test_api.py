@@ -376,7 +376,7 @@ def test_the_examples_of_the_docstrings():
     names = "miner.corpus.pipeline miner.corpus.run miner.corpus.mined_book miner.app.viewer.view"
     code = (
         "import doctest, importlib, miner\n"
-        f"for name in '{names} miner.corpus.reading miner.models.load'.split():\n"
+        f"for name in '{names} miner.corpus.reading miner.tagger.load'.split():\n"
         "    found = doctest.testmod(importlib.import_module(name))\n"
         "    assert found.attempted and not found.failed, name\n"
         "assert not doctest.testmod(miner).failed"

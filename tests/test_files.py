@@ -10,8 +10,6 @@ import sys
 import pytest
 from helpers import ROOT
 
-from miner.annotation.mcn import read_any_tag_file
-from miner.annotation.pdnc import find_novels, read_character_list
 from miner.corpus.splits import read_split_list
 from miner.errors import InputError
 from miner.files import (
@@ -27,6 +25,8 @@ from miner.files import (
     whole_file,
     whole_folder,
 )
+from miner.lab.gold.mcn import read_any_tag_file
+from miner.lab.gold.pdnc import find_novels, read_character_list
 
 
 def state(folder):

@@ -19,12 +19,12 @@ from helpers import ROOT, annotations_of_sample
 import train as training
 from miner.app.cli.main import main
 from miner.errors import InputError
-from miner.examples.example import keep_turns
 from miner.files import json_lines
-from miner.generation.answering import Conversation
-from miner.generation.decoding import Decoding
-from miner.generation.model_folder import load_model
-from miner.selection.method_folder import load_method
+from miner.lab.lessons.example import keep_turns
+from miner.lab.lessons.generation.answering import Conversation
+from miner.lab.lessons.generation.decoding import Decoding
+from miner.lab.lessons.generation.model_folder import load_model
+from miner.lab.lessons.selection.method_folder import load_method
 
 AUTO = ("AutoConfig", "AutoModel", "AutoModelForCausalLM", "AutoModelForSeq2SeqLM")
 

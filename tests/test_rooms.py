@@ -9,17 +9,19 @@ import pytest
 import miner
 
 ROOT = Path(miner.__file__).parents[1]
-# A room imports only itself and the rooms before it.
-ROOMS = (
-    "languages books dialogue characters annotation evaluation models corpus examples selection "
-    "generation app"
-).split()
+# A room imports only itself and the rooms before it. The laboratory sees all rooms of the miner.
+ROOMS = "languages books speech people tagger annotation corpus app".split()
+LAB = [f"lab.{room}" for room in "gold measure learning training lessons app".split()]
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for package in ("miner", "heuristic")
     for path in sorted((ROOT / package).rglob("*.py"))
 }
-LIBRARY = [name for name in MODULES if not name.startswith("miner.app") and name[-8:] != "__main__"]
+LIBRARY = [
+    name
+    for name in MODULES
+    if not name.startswith(("miner.app", "miner.lab.app")) and name[-8:] != "__main__"
+]
 TALK = {
     "print",
     "exit",
@@ -36,9 +38,11 @@ TALK = {
 
 def room_of(module):
     """The room of a module, "heuristic", or "" for `miner.files` and the package itself."""
-    package, _, rest = module.partition(".")
-    room = rest.partition(".")[0]
-    return package if package == "heuristic" else room if room in ROOMS else ""
+    package, *parts = module.split(".")
+    if package == "heuristic" or not parts:
+        return package.removeprefix("miner")
+    room = ".".join(parts[:2]) if parts[0] == "lab" else parts[0]
+    return room if room in (*ROOMS, *LAB, "lab") else ""
 
 
 @cache
@@ -66,16 +70,20 @@ def may_import(name):
     """The rooms that a module may import."""
     room = room_of(name)
     if room == "heuristic":
-        return {"heuristic", "dialogue", ""}
-    return {"", *ROOMS[: ROOMS.index(room) + 1]} if room else {""}
+        return {"heuristic", "speech", ""}
+    rooms = [*ROOMS, "lab", *LAB]
+    return {"", *rooms[: rooms.index(room) + 1]} if room else {""}
 
 
 def test_every_folder_is_a_room():
-    folders = {path.name for path in (ROOT / "miner").iterdir() if (path / "__init__.py").is_file()}
-    assert folders == set(ROOMS)
+    def folders(place):
+        return {path.name for path in place.iterdir() if (path / "__init__.py").is_file()}
+
+    assert folders(ROOT / "miner") == {*ROOMS, "lab"}
+    assert {f"lab.{name}" for name in folders(ROOT / "miner" / "lab")} == set(LAB)
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", [*ROOMS, "lab", *LAB])
 def test_a_room_says_what_comes_in_what_goes_out_and_who_may_import_it(room):
     text = ast.get_docstring(tree_of(f"miner.{room}")) or ""
     assert all(word in text for word in ("In:", "Out:", "Imported by:")), text

@@ -12,12 +12,12 @@ from helpers import SAMPLE
 from threadpoolctl import ThreadpoolController
 
 from miner.corpus.executors import LocalExecutor
-from miner.dialogue.read import parse_spans
-from miner.models.load import CHECKPOINTS, load_tagger
-from miner.models.speakers import attributor
-from miner.models.speakers.decoding import Scorer
-from miner.models.tagger.checkpoint import load_checkpoint
-from miner.models.tagger.head import Head
+from miner.people import attributor
+from miner.people.decoding import Scorer
+from miner.speech.read import parse_spans
+from miner.tagger.checkpoint import load_checkpoint
+from miner.tagger.head import Head
+from miner.tagger.load import CHECKPOINTS, load_tagger
 from miner.threads import one_blas_thread, share_of_worker, threads_given
 
 BLAS = ThreadpoolController().select(user_api="blas")

@@ -4,7 +4,7 @@ import pytest
 
 from miner.errors import InputError
 from miner.files import find_other
-from miner.trained_folder import begin_state, finish_state, make_anew, state_folder
+from miner.lab.learning.trained_folder import begin_state, finish_state, make_anew, state_folder
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -1,7 +1,6 @@
-"""The gold: annotations without book text, located in the books that they describe.
+"""Annotations without book text, and where they lie in the books that they describe.
 
-In: a folder of annotations and the bytes of the books; files of other corpora and tools.
-Out: `Annotations`, and for each annotated book an `Edition` with its gold spans and tags. The
-folder `export` writes them in the formats of other tools.
-Imported by: `evaluation`, `models` and `app`.
+In: a folder of annotations, the spans of a book.
+Out: `Annotations`, and the place of each annotated span.
+Imported by: `app` and the laboratory.
 """

@@ -122,14 +122,6 @@ class Alignment:
 
         The result reaches from the first letter that has a counterpart to the last. So it leaves
         out marks at the ends, and letters of a changed word at an end.
-
-        Args:
-            start: an offset in text a.
-            end: an offset in text a, exclusive.
-            share: the least share of the letters that must have a counterpart, 0..1.
-
-        Returns:
-            Start and end in text b; None if the share is smaller or no letter has a counterpart.
         """
         low, high = self.a.within(start, end)
         found = list(self.paired(low, high))

@@ -18,9 +18,9 @@ from typing import Any
 
 from miner.annotation.fingerprints import Fingerprint, parse_fingerprint
 from miner.annotation.origin import how_to_get_source, source_folders
-from miner.dialogue.tag_files import LARGEST
 from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
+from miner.speech.tag_files import LARGEST
 
 FOLDER = "annotations"
 BOOKS = "books.jsonl"
@@ -139,13 +139,6 @@ class Annotations:
         """Returns the gold books of a split ("test"), of several ("train+dev") or of "all".
 
         "all" leaves out the sample.
-
-        Args:
-            split: the name of a split, several with + between, or "all".
-            language: the code of a language, several with commas between ("de,fr"), or "all".
-
-        Raises:
-            InputError: if there is no such split or language, or no book of both.
         """
         of_book = {book.card.book: book.card for book in self.gold}
         cards = _cards_of(self.folder, of_book, split, language)
@@ -157,11 +150,7 @@ class Annotations:
         return tuple(sorted({book.card.language for book in self.gold}))
 
     def of_language(self, language: str) -> Annotations:
-        """Returns the annotations of the books in some languages, as `of_split` takes them.
-
-        Raises:
-            InputError: if there is no such language.
-        """
+        """Returns the annotations of the books in some languages, as `of_split` takes them."""
         of_book = {book.card.book: book.card for book in self.gold}
         codes = _codes_of(self.folder, of_book, language)
         gold, first, second = (
@@ -190,11 +179,7 @@ def annotations_folder() -> Path:
 
 
 def refuse_no_annotations(folder: Path) -> None:
-    """Raises an error that says how to get the annotations if a path is not a folder of them.
-
-    Raises:
-        InputError: names the path.
-    """
+    """Raises an error that says how to get the annotations if a path is not a folder of them."""
     if not is_annotations(folder):
         raise InputError(
             f"{folder}: found no annotations, expected a folder with {BOOKS}; the package comes "
@@ -223,19 +208,7 @@ def read_annotations(folder: Path | str) -> Annotations:
 def read_split(
     folder: Path, split: str, without: Collection[str] = (), language: str = ENGLISH
 ) -> tuple[AnnotatedBook, ...]:
-    """Returns the gold books of a split, as `Annotations.of_split` does, and reads no other file.
-
-    Args:
-        folder: the folder of the annotations.
-        split: the name of a split, as `Annotations.of_split` takes it.
-        without: ids of books of the split to leave out.
-        language: the languages, as `Annotations.of_split` takes them.
-
-    Raises:
-        InputError: as `read_annotations` and `Annotations.of_split` do, if the split has no such
-            book to leave out, or if no book is left.
-        OSError: if a file cannot be read.
-    """
+    """Returns the gold books of a split, and reads no other file."""
     refuse_no_annotations(folder)
     cards = read_cards(folder / BOOKS)
     of_split = _cards_of(folder, cards, split, language)
@@ -286,23 +259,13 @@ def _codes_of(folder: Path, cards: Mapping[str, BookCard], language: str) -> set
 
 
 def is_annotation_file(path: Path) -> bool:
-    """Whether a file has annotations, as `gold/1342.jsonl` has and `miner annotate` saves them.
-
-    Raises:
-        InputError: if its first line is not a JSON object; names the file and the line.
-        OSError: if the file cannot be read.
-    """
+    """Whether a file has annotations, as `gold/1342.jsonl` has and `miner annotate` saves them."""
     _, row = next(json_rows(path, read_text(path)), (path, {}))
     return "fingerprint" in row
 
 
 def read_annotation_file(path: Path) -> tuple[str, tuple[Annotation, ...], str]:
-    """Returns the book of a file of annotations, its annotations, and the file's name and digest.
-
-    Raises:
-        InputError: as `read_annotations` does, if the file is empty, or has several books.
-        OSError: if the file cannot be read.
-    """
+    """Returns a book, its annotations, and the name and digest of their file."""
     content = path.read_bytes()
     text = decode_text(content, path)
     first = next(_rows(path, text, _KEYS), None)
@@ -340,13 +303,7 @@ def read_cards(path: Path) -> dict[str, BookCard]:
 
 
 def parse_annotations(text: str, book: str, path: Path) -> tuple[Annotation, ...]:
-    """Returns the annotations in the text of a file. Errors: see `read_annotations`.
-
-    Args:
-        text: the text of the file.
-        book: the id that each row must have.
-        path: how errors name the file.
-    """
+    """Returns the annotations in the text of a file. Errors: see `read_annotations`."""
     annotations: list[Annotation] = []
     last: dict[int, int] = {}
     for where, row in _rows(path, text, _KEYS):

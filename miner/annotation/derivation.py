@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
-from miner.dialogue.spans import Span
-from miner.dialogue.tags import CONTINUATION, Tag, TaggedBook, TaggedSpan
+from miner.speech.spans import Span
+from miner.speech.tags import CONTINUATION, Tag, TaggedBook, TaggedSpan
 
 
 def derive_tags(facts: Iterable[Annotation]) -> list[Tag]:
@@ -18,9 +18,6 @@ def derive_tags(facts: Iterable[Annotation]) -> list[Tag]:
     resumed one, gives B-START. The same speaker continues the turn. Another speaker gives B-OTHER.
     If one of the two speakers is unknown ("?"), the speaker is the same within a paragraph and
     another in a new paragraph.
-
-    Args:
-        facts: annotations in reading order.
     """
     tags: list[Tag] = []
     before: Annotation | None = None

@@ -47,11 +47,7 @@ def fingerprint(text: str) -> Fingerprint:
 
 
 def parse_fingerprint(written: str) -> Fingerprint:
-    """Returns the fingerprint that `str` wrote.
-
-    Raises:
-        InputError: if the text is not a fingerprint.
-    """
+    """Returns the fingerprint that `str` wrote."""
     match = _PATTERN.fullmatch(written)
     if match is None:
         raise InputError(

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from miner.annotation.annotations import AnnotatedBook, Annotation
 from miner.annotation.derivation import derive_tags
 from miner.annotation.search import SURPLUS, BlockRange, Region, find_annotations, spans_by_block
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
 from miner.errors import InputError
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 # The least share of a chapter's annotations that must be found; with fewer it is another text.
 LEAST_COVERAGE = 0.97
@@ -64,13 +64,7 @@ class Located:
 
 
 def locate(annotated: AnnotatedBook, book_spans: BookSpans) -> Located:
-    """Returns the annotations of a book on the spans of an edition, with those that are lost.
-
-    Args:
-        annotated: the annotations.
-        book_spans: the edition as the miner splits it. The cuts limit where a span may begin and
-            end, unless the edition is the annotated one.
-    """
+    """Returns the annotations of a book on the spans of an edition, with those that are lost."""
     is_own = _is_own(annotated, book_spans)
     wanted = set(annotated.chapters)
     chapters: dict[int, list[Span]] = {}
@@ -158,13 +152,6 @@ def find_losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, st
     speech would count as narration. Another edition than the annotated one may set its marks in
     other ways. So it may lack spans that are no utterances, and one or two utterances of a chapter
     (at most a tenth).
-
-    Args:
-        located: the annotations of a book on an edition.
-        least: the least share of the annotations of a chapter that must be found, 0..1.
-
-    Returns:
-        For each such chapter a message with the book, the chapter and the first lost spans.
     """
     annotated, is_own = located.annotated, located.is_own
     poor: dict[int, str] = {}
@@ -195,11 +182,7 @@ def find_losses(located: Located, least: float = LEAST_COVERAGE) -> dict[int, st
 
 
 def refuse_losses(located: Located, least: float = LEAST_COVERAGE) -> None:
-    """Raises an error if a chapter was not found as it was annotated; see `find_losses`.
-
-    Raises:
-        InputError: names the book, the chapter and the first lost spans.
-    """
+    """Raises an error if a chapter was not found as it was annotated; see `find_losses`."""
     if poor := find_losses(located, least):
         raise InputError(next(iter(poor.values())))
 

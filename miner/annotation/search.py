@@ -19,7 +19,7 @@ from itertools import accumulate
 from miner.annotation.alignment import fold_letters
 from miner.annotation.annotations import Annotation
 from miner.annotation.fingerprints import QUOTES, Fingerprint, fingerprint
-from miner.dialogue.spans import Span
+from miner.speech.spans import Span
 
 _ANCHOR_WORDS = 6  # a run of this many initials rarely occurs twice in a novel
 # The least share of a chapter's annotations that another chapter of the edition must add in order
@@ -118,10 +118,6 @@ class Region:
 
         Marks up to white space are part of the place. Without white space before the next word, a
         dash and marks that open belong to that word: "Well?" and "—No" in "Well?—No".
-
-        Args:
-            low: the first word.
-            high: the word after the last.
         """
         start, end = self.starts[low], self.ends[high - 1]
         block = self.block(start)
@@ -140,11 +136,6 @@ class Region:
 
         No mark is needed at the edges of the quoted span around the words, or of the block. Marks
         of other quoted spans do not count, because narration stands between those, too.
-
-        Args:
-            low: the first word.
-            high: the word after the last.
-            around: the quoted span that the words are in, or None.
         """
         start, end = self.starts[low], self.ends[high - 1]
         block = self.block(start)
@@ -192,10 +183,6 @@ def find_annotations(
     They are looked for in the chapter of the edition that has most of them. Another chapter is
     added only if it has enough of the others. So a preface that repeats the beginning of the
     chapter, or a single phrase elsewhere, gets no annotation.
-
-    Args:
-        regions: the chapters of the edition by number.
-        facts: the annotations of one chapter, in order.
     """
     held: Counter[int] = Counter()
     for numbers in (_long(facts), range(len(facts))):
@@ -255,15 +242,7 @@ def _chain(
     window: _Place,
     look_ups: Iterable[_LookUp],
 ) -> dict[int, _Place]:
-    """Returns the heaviest assignment of annotations to places, in order and without overlap.
-
-    Args:
-        region: the text.
-        facts: the annotations of one chapter.
-        numbers: the annotations to place.
-        window: the part of the text to place them in.
-        look_ups: ways to find an annotation; the next is tried if one finds nothing.
-    """
+    """Returns the heaviest assignment of annotations to places, in order and without overlap."""
     # Weight so far, place, number of the annotation, index of the entry before it.
     best: list[tuple[float, _Place, int, int]] = []
     for n in numbers:

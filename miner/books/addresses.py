@@ -46,12 +46,7 @@ def _without_secrets(word: re.Match[str]) -> str:
 
 
 def check_url(url: str) -> None:
-    """Refuses what is no URL of a web server.
-
-    Raises:
-        InputError: if it has another scheme, no host, or a port that is no number; says what was
-            expected, without the URL.
-    """
+    """Refuses what is no URL of a web server."""
     try:
         parts = urlsplit(url)
         is_whole = bool(parts.hostname) and parts.port != 0
@@ -64,19 +59,7 @@ def check_url(url: str) -> None:
 
 
 def open_url(url: str, headers: dict[str, str], retries: Retry, timeout: float) -> Response:
-    """The answer of a server, or of the one to which it redirects.
-
-    Args:
-        url: where to ask.
-        headers: of each request.
-        retries: as `requests.adapters.HTTPAdapter` takes them.
-        timeout: seconds to wait for a connection, and for each next part of the answer.
-
-    Raises:
-        RedirectError: if a redirect leads from https to http, to an address that is not public, or
-            there are too many.
-        OSError, ValueError: as `requests` raises them.
-    """
+    """The answer of a server, or of the one to which it redirects."""
     from requests import Session
     from requests.utils import get_auth_from_url
 
@@ -107,11 +90,7 @@ def open_url(url: str, headers: dict[str, str], retries: Retry, timeout: float) 
 
 
 def next_url(url: str, location: str) -> str:
-    """The URL to which a redirect leads.
-
-    Raises:
-        RedirectError: if it is none of a web server, or is http after https.
-    """
+    """The URL to which a redirect leads."""
     try:
         there = urljoin(url, location)
         check_url(there)
@@ -123,11 +102,7 @@ def next_url(url: str, location: str) -> str:
 
 
 def refuse_private(url: str) -> None:
-    """Refuses a URL whose host is, or may be, at an address that is not public.
-
-    Raises:
-        RedirectError: if one of its addresses is not public; names it.
-    """
+    """Refuses a URL whose host is, or may be, at an address that is not public."""
     host = urlsplit(url).hostname or ""
     with suppress(OSError, UnicodeError):  # no such name: the request says so, or a proxy knows it
         for *_, place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM):

@@ -65,16 +65,7 @@ class Allowance:
         return self.folder / _FILE
 
     def take(self, host: str) -> float:
-        """Counts one request, and returns the time (`time.time()`) from which it may be made.
-
-        Args:
-            host: the name of the host, without its port.
-
-        Raises:
-            AllowanceError: if no request is left; says when there is one, and where else books are.
-            InputError: if the file of times is damaged; names it.
-            OSError: if the file cannot be written.
-        """
+        """Counts one request, and returns the time (`time.time()`) from which it may be made."""
         if host.lower() not in self.hosts:
             return time.time()
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -50,18 +50,7 @@ class Archive:
         ]
 
     def read(self, name: str, most: int = LARGEST_FILE) -> bytes:
-        """The bytes of a file.
-
-        Args:
-            name: of the file.
-            most: the most bytes that it may have.
-
-        Raises:
-            MemberError: if it is missing, damaged, encrypted or packed by a method that may unpack
-                more at once than is asked for.
-            InputError: if it has more than `most` bytes, or all that was read more than
-                `LARGEST_FILE`.
-        """
+        """The bytes of a file."""
         pieces: list[bytes] = []
         most = min(most, self.left)
         try:
@@ -100,11 +89,7 @@ def is_archive(data: bytes) -> bool:
 
 
 def open_archive(data: bytes) -> Archive:
-    """The zip file in bytes.
-
-    Raises:
-        InputError: if it is damaged, or has more than `MOST_ENTRIES` members.
-    """
+    """The zip file in bytes."""
     if (n_entries := data.count(_ENTRY)) > MOST_ENTRIES:
         raise InputError(
             f"the zip file has {n_entries:,} members, expected at most {MOST_ENTRIES:,}"

@@ -72,12 +72,7 @@ class Body:
 
 
 def strip_boilerplate(page: Page) -> Body:
-    """The page without licence texts, credits and transcribers' notes.
-
-    Raises:
-        InputError: if more than a fifth of the words between the licence texts would be lost; names
-            the numbers of words and the reasons.
-    """
+    """The page without licence texts, credits and transcribers' notes."""
     drops = Counter({"unclosed markup": page.n_lost})
     start, end, head = _find_book(page.text_blocks)
     body = page.text_blocks[start:end]

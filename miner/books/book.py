@@ -112,14 +112,7 @@ _TITLE = re.compile(
 
 
 def parse_book(data: bytes, book_id: str) -> Book:
-    """The book in the bytes of a file: HTML, plain text, EPUB or a zip file of Gutenberg.
-
-    Raises:
-        TypeError: if `data` is not bytes.
-        InputError: if the file is empty, binary, damaged or encrypted, if it holds no text beside a
-            licence, or if more than a fifth of the book would be dropped. One line, without the
-            path.
-    """
+    """The book in the bytes of a file: HTML, plain text, EPUB or a zip file of Gutenberg."""
     if not isinstance(data, bytes):
         found = type(data).__name__
         raise TypeError(f"parse_book: found {found}, expected bytes; miner.read_book takes a path")

@@ -30,13 +30,7 @@ _NUMBER = re.compile(rb"\be-?(?:book|text)\s{0,9}#\s{0,9}0*([1-9]\d{0,7})", re.I
 
 
 def read_book_file(path: Path) -> bytes:
-    """The bytes of a file that is no larger than a book can be.
-
-    Raises:
-        InputError: if it is larger than `LARGEST_FILE`; it is not opened then. Or if it is of
-            another kind than its name says: a server's notice, saved as an EPUB, is no book.
-        OSError: if it cannot be read.
-    """
+    """The bytes of a file that is no larger than a book can be."""
     size = path.stat().st_size
     if size > LARGEST_FILE:
         raise InputError(
@@ -71,11 +65,7 @@ def find_page_fault(page: bytes, id: str) -> str:
 
 
 def find_file_fault(path: Path, id: str) -> str:
-    """Why a file is not the Gutenberg book of a number, or "". Only its two ends are read.
-
-    Raises:
-        OSError: if it cannot be read.
-    """
+    """Why a file is not the Gutenberg book of a number, or "". Only its two ends are read."""
     with path.open("rb") as file:
         page = file.read(_EDGE)
         file.seek(max(_EDGE, path.stat().st_size - _EDGE))

@@ -79,15 +79,6 @@ def find_catalog(
     It is the file that the variable MINER_CATALOG names, or else the one in the cache. If the cache
     has none, it is downloaded once, by the same code as books. Either file may be compressed with
     gzip, if its name then ends in .gz.
-
-    Args:
-        cache: folder of downloaded files; None: `cache_folder()`.
-        url: where to download it from.
-        limits: what the download may take; None: ten seconds for an answer, and one repetition.
-
-    Raises:
-        InputError: if MINER_CATALOG names no file.
-        DownloadError: if it cannot be downloaded.
     """
     if named := os.environ.get("MINER_CATALOG"):
         if not Path(named).is_file():
@@ -109,16 +100,6 @@ def refresh_catalog(
 
     Gutenberg renews the catalogue once a week. The new file replaces the old one whole or not at
     all.
-
-    Args:
-        cache: folder of downloaded files; None: `cache_folder()`.
-        url: where to download it from.
-        limits: what the download may take; None: ten seconds for an answer, and one repetition.
-
-    Raises:
-        InputError: if the variable MINER_CATALOG names the catalogue, which is then not in the
-            cache.
-        DownloadError: if it cannot be downloaded; says which older file is kept, if there is one.
     """
     if named := os.environ.get("MINER_CATALOG"):
         raise InputError(
@@ -145,14 +126,6 @@ def read_catalog(path: Path) -> Iterator[CatalogEntry]:
     """Yields the entries of a catalogue, in the order of the file. Rows without a number are none.
 
     Control characters are read as U+FFFD.
-
-    Args:
-        path: the file, see `find_catalog`.
-
-    Raises:
-        OSError: if the file cannot be read.
-        InputError: if it is no catalogue, is damaged, or has a line of more than `_LONGEST_LINE` or
-            in all more than `LARGEST_FILE` characters; names it.
     """
     try:
         with _open(path) as file:

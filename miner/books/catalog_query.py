@@ -115,9 +115,6 @@ def numbers_from_text(text: str) -> tuple[int, int | None]:
     ((100, 200), (100, None), (1, 200))
     >>> numbers_from_text("84")
     (84, 84)
-
-    Raises:
-        InputError: if the text is no range.
     """
     match = _RANGE.fullmatch(text)
     if not match or not (match[1] or match[3]):

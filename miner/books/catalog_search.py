@@ -106,12 +106,7 @@ def search_catalog(query: CatalogQuery, path: str | Path | None = None) -> Catal
 
 
 def find_texts(query: CatalogQuery, path: str | Path | None = None) -> CatalogResult:
-    """The texts that a query fits, as `search_catalog` finds them, if there are any.
-
-    Raises:
-        InputError: if there are none, and as `search_catalog` does; in one line.
-        OSError: as `search_catalog` does.
-    """
+    """The texts that a query fits, as `search_catalog` finds them, if there are any."""
     result = search_catalog(query, path)
     if result.entries:
         return result

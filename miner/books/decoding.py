@@ -63,9 +63,6 @@ def decode_book(data: bytes) -> DecodedText:
     are read in the declared encoding (XML declaration, meta element, or "Character set encoding" in
     Gutenberg's header). Latin-1 and ASCII are read as windows-1252, as the HTML standard says.
     U+FFFD stands for bytes that are no text, such as NUL and other control characters.
-
-    Raises:
-        InputError: if the file is empty, or holds control characters as binary files do.
     """
     if not data.strip():
         raise InputError("the file is empty, expected a book")
@@ -124,12 +121,7 @@ def _n_beyond_ascii(text: str) -> int:
 
 
 def _decode_declared(data: bytes, n_bad: int) -> tuple[str, tuple[str, ...]]:
-    """The text in the encoding that the file declares, or in windows-1252, and the warnings.
-
-    Args:
-        data: the bytes.
-        n_bad: how many of them are not UTF-8.
-    """
+    """The text in the encoding that the file declares, or in windows-1252, and the warnings."""
     start = data[:_DECLARATIONS]
     declared = EncodingDetector.find_declared_encoding(start, True, search_entire_document=True)
     if not declared and (named := _NAMED.search(data[:_HEADER])):

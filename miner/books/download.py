@@ -24,21 +24,7 @@ _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|p)[\s>]", re.IGNORECASE)
 
 
 def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
-    """The URLs of a book on a mirror, one for each template, in order.
-
-    Args:
-        mirror: templates of http or https URLs, separated by spaces or commas. {id} stands for the
-            number and {path} for the folder of the classic layout: 1/3/4/1342, or 0/5 for a single
-            digit.
-        id: Gutenberg number.
-
-    Raises:
-        InputError: if there is no template, or one has no {id}, an unknown {field}, or is no URL of
-            http or https; names the template, without its password.
-
-    >>> urls_from_mirror("https://gutenberg.pglaf.org/{path}/{id}-h/{id}-h.htm", "1342")
-    ('https://gutenberg.pglaf.org/1/3/4/1342/1342-h/1342-h.htm',)
-    """
+    """The URLs of a book on a mirror, one for each template, in order."""
     templates = re.split(r"[\s,]+", mirror.strip(" ,\t\r\n"))
     path = classic_folder(id)
     for template in templates:
@@ -58,16 +44,7 @@ def urls_from_mirror(mirror: str, id: str) -> tuple[str, ...]:
 def find_book(
     word: str, books: Path | None = None, mirror: str | None = None
 ) -> tuple[Source, Path]:
-    """The one book that a word names, and its file, downloaded if it is on no disk.
-
-    Args:
-        word: as `find_sources` takes it; a title, too.
-        books: local folder of Gutenberg files, in which numbers are looked up first.
-        mirror: URL templates, as `download` takes them.
-
-    Raises:
-        InputError: if the word names no book or several, or the book cannot be downloaded.
-    """
+    """The one book that a word names, and its file, downloaded if it is on no disk."""
     sources, missing = find_sources([word], books, number_from_title=number_from_title)
     if missing:
         raise InputError(str(missing[0]))
@@ -77,12 +54,7 @@ def find_book(
 
 
 def read_book_bytes(word: str, books: Path | None = None, mirror: str | None = None) -> bytes:
-    """The bytes of the one book that a word names, as `find_book` finds it.
-
-    Raises:
-        InputError: as `find_book` does.
-        OSError: if the file cannot be read.
-    """
+    """The bytes of the one book that a word names, as `find_book` finds it."""
     return read_book_file(find_book(word, books, mirror)[1])
 
 
@@ -101,19 +73,6 @@ def download(
 
     The rules of gutenberg.org for robots are kept: two seconds between requests, and no more books
     in 24 hours than it allows. The second rule does not hold for mirrors.
-
-    Args:
-        id: Gutenberg number, "1342".
-        mirror: URL templates, see `urls_from_mirror`; None: those in MINER_MIRROR, else
-            gutenberg.org.
-        cache: folder of downloaded books; it is made if need be. None: `cache_folder()`.
-        limits: what one URL may take; None: `Limits()`.
-        allowance: what counts the books of a day; None: `Allowance` in the cache.
-
-    Raises:
-        DownloadError: if no whole HTML page of this book comes, it cannot be stored, or
-            gutenberg.org allows no more books today; names the id and the reason.
-        InputError: if the id or the mirror is not usable; names it.
     """
     if not (match := NUMBER.fullmatch(id)):
         raise InputError(f"{id!r}: not a Gutenberg number, expected 1 to 99999999")
@@ -153,15 +112,6 @@ def fetch_books(
 
     The first book that cannot be downloaded ends the downloads, so without a network nobody waits
     for every book in turn. A book that cannot be had is left out; `find_book` says why.
-
-    Args:
-        ids: Gutenberg numbers.
-        books: local folder of Gutenberg files; None: the one in MINER_BOOKS, or none.
-        mirror: URL templates, as `download` takes them.
-        limits: what one URL may take; None: `Limits()`.
-
-    Raises:
-        InputError: if `books` is no folder; names it.
     """
     sources, _ = find_sources(ids, books)
     paths = {source.id: source.path for source in sources}
@@ -179,11 +129,6 @@ def download_books(
     """Each id with the file of its book, or with the reason why there is none.
 
     The reason is one line without the id.
-
-    Args:
-        ids: the books.
-        find: gives the file of a book by its id, downloaded if need be. Its InputError and OSError
-            become reasons.
     """
     for id in ids:
         try:

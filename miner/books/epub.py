@@ -57,13 +57,7 @@ class _Package:
 
 
 def read_epub(archive: Archive) -> Page:
-    """The page of an EPUB.
-
-    Raises:
-        InputError: if a package, its spine or more than a fifth of the files in it are missing,
-            damaged or encrypted; if a path leads out of the EPUB; or if it is too large: more
-            tags than `MOST_TAGS`, or more references in its spine than a zip file has members.
-    """
+    """The page of an EPUB."""
     package = _read_package(archive)
     encrypted = _encrypted_paths(archive)
     if any(path in encrypted for path in package.spine):

@@ -21,12 +21,7 @@ _SHOWN = 3  # names in a message
 
 
 def read_page(data: bytes) -> Page:
-    """The page of a book's file: HTML, plain text, EPUB, or a zip file that holds one of these.
-
-    Raises:
-        InputError: if the bytes are empty, binary, damaged or encrypted, hold several books or
-            none, or are larger than a book can be. One line.
-    """
+    """The page of a book's file: HTML, plain text, EPUB, or a zip file that holds one of these."""
     if is_archive(data):
         archive = open_archive(data)
         if CONTAINER in archive.file.NameToInfo:

@@ -38,11 +38,7 @@ class IdentifiedLanguage(NamedTuple):
 
 
 def identify_language(paragraphs: Sequence[str]) -> IdentifiedLanguage:
-    """Returns the language of most paragraphs of a text.
-
-    Raises:
-        OSError: if the folder for temporary files has no room for the model.
-    """
+    """Returns the language of most paragraphs of a text."""
     # Loading takes half a second, so it is done only where a language is asked for.
     import py3langid
 

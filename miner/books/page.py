@@ -156,17 +156,7 @@ def is_html(text: str) -> bool:
 
 
 def read_html(decoded: DecodedText, files: Container[str] = ()) -> Page:
-    """The page of an HTML file.
-
-    Args:
-        decoded: the text of the file.
-        files: the names of other files of the book, without folders. Links to them are links within
-            the book, as those to "#..." are.
-
-    Raises:
-        InputError: if the text holds no HTML element of a text page; if there are more than
-            `MOST_TAGS` tags, or elements within more than `_DEEPEST` others.
-    """
+    """The page of an HTML file."""
     text = decoded.text
     if not _BLOCK_TAG.search(text):
         start = " ".join(text[:40].split())
@@ -394,16 +384,6 @@ def divide_text(
 
     Page numbers and footnote anchors are left out, two `BREAK`s divide blocks, and a note within a
     sentence is a block after it.
-
-    Args:
-        text: the text, with a `BREAK` for each line break to keep.
-        drops: counts the words left out, by reason.
-        region: of all of them, as in `TextBlock`.
-        level: as there.
-        tag: as there.
-        n_linked: how many of the characters are links within the page.
-        bold: as there.
-        preformatted: as there.
     """
     if not text or text.isspace():
         return []

@@ -121,11 +121,7 @@ class _Layout:
 
 
 def read_plain_text(decoded: DecodedText) -> Page:
-    """The page of a plain-text file.
-
-    Raises:
-        InputError: if there are more than `_MOST_LINES` lines.
-    """
+    """The page of a plain-text file."""
     lines = _lines(decoded.text)
     layout = _layout(lines, decoded.text)
     chunks = _with_brackets(_divide(_chunks(lines), layout))
@@ -304,11 +300,7 @@ def _depth(text: str) -> int:
 
 
 def _cut_after_brackets(chunk: _Chunk) -> tuple[list[_Chunk], int]:
-    """Cuts a chunk after each picture or note in brackets with which it, or its rest, begins.
-
-    Returns:
-        The pieces, and how many brackets are still open in the last, if it is a picture or a note.
-    """
+    """Cuts a chunk after each picture or note in brackets with which it, or its rest, begins."""
     pieces: list[_Chunk] = []
     rest, lines = chunk, chunk.lines
     if chunk.region or not lines[0].lstrip().startswith("["):

@@ -49,11 +49,6 @@ def find_copyright(declared: str, header: str, footer: str) -> str:
     'This is a COPYRIGHTED Project Gutenberg eBook'
     >>> find_copyright("Public domain in the USA.", "", "")
     ''
-
-    Args:
-        declared: what the metadata of the file says of the rights.
-        header: the text down to the START line.
-        footer: the text of the licence below the book.
     """
     said = _SAID.search(header) or _SAID.search(footer) or _DECLARED.match(declared)
     notices = (match[1] for match in _NOTICE.finditer(header))

@@ -101,21 +101,6 @@ def find_sources(
     one number the first keeps the number, and a later one gets its full stem ("pg1342-images"). If
     that is taken too, a count is added ("emma-2"). A book that is still to be downloaded always
     keeps its number, and the sample keeps its name.
-
-    Args:
-        words: what the user wrote.
-        books: a local folder of Gutenberg files, in which numbers are looked up first: the files
-            themselves, or a copy of a mirror in one of its layouts; None: `books_folder()`.
-        cache: the folder of downloaded books, in which they are looked up next; None:
-            `cache_folder()`.
-        number_from_title: gives the number of a title, or raises InputError. None: titles are not
-            looked up.
-
-    Returns:
-        The sources, and one `Missing` for each word that names nothing.
-
-    Raises:
-        InputError: if `books` is no folder; names it.
     """
     books = books_folder() if books is None else books
     if books is not None and not books.is_dir():

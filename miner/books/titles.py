@@ -26,15 +26,6 @@ def find_title(title: str, catalog: Path) -> str:
     Case, accents and punctuation do not count, and the part after ":", ";" or a line break may be
     left out. A title in full comes before one without its last part, and that before titles that
     have all the words, in any order. Of several editions by one author the lowest number is taken.
-
-    Args:
-        title: the title, "Pride and Prejudice".
-        catalog: the file of the catalogue, see `find_catalog`.
-
-    Raises:
-        OSError: if the catalogue cannot be read.
-        InputError: if the file is no catalogue, if no text has this title or its words (names
-            the closest titles), or if several works have it (names up to five).
     """
     wanted = _folded(title)
     entries = [entry for entry in read_catalog(catalog) if entry.type == TEXT and entry.title]
@@ -60,11 +51,7 @@ def find_title(title: str, catalog: Path) -> str:
 
 
 def number_from_title(title: str) -> str:
-    """The Gutenberg number of the text with this title in the file of `find_catalog`.
-
-    Raises:
-        InputError: as `find_title` raises it, or if the catalogue cannot be read.
-    """
+    """The Gutenberg number of the text with this title in the file of `find_catalog`."""
     try:
         path = find_catalog()
     except InputError as error:

@@ -119,19 +119,6 @@ def download_file(
     Statuses 429, 500, 502, 503 and 504 and failed connections are tried again, after a pause or as
     late as Retry-After asks. An answer that breaks off is not tried again. The next URL is tried
     only after a 404.
-
-    Args:
-        name: the file in error messages.
-        urls: where the file may be, in order.
-        path: where to store it; missing folders are made.
-        kind: what the file must look like.
-        limits: what each URL may take.
-        again: whether to download it even if it is there.
-        allowance: what counts the requests to a host that allows a number in a day; None: no count.
-
-    Raises:
-        DownloadError: if no URL gives a whole file of this kind, it cannot be stored, or no request
-            is left today; names the file, the URL or path, and the reason.
     """
     with _one_at_a_time:
         note = ""

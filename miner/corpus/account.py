@@ -13,7 +13,7 @@ from miner.corpus.filter_table import FilterRow
 from miner.corpus.statistics import CorpusStatistics
 
 if TYPE_CHECKING:
-    from miner.evaluation.trust import Trust
+    from miner.tagger.published_scores import PublishedScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class CorpusAccount:
         other_files: the names of the files beside them, each with what is in it.
         taggers: how many books each tagger tagged in each language, by (language, tagger). A
             checkpoint is named with the start of its digest.
-        trusts: what was measured of taggers, see `models.trust.find_trusts`.
+        trusts: what was measured of taggers, see `tagger.published_scores.find_published_scores`.
         min_confidence: the least confidence of its pairs; 0 if none was asked for.
         is_public_domain: whether no book has a notice of copyright, as far as that was looked for.
         splits_by: what always stays in one split ("book", "work" or "author"); "list" if a fixed
@@ -112,7 +112,7 @@ class CorpusAccount:
     files: Sequence[DataFiles]
     other_files: Mapping[str, str] = field(default_factory=dict)
     taggers: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    trusts: Sequence[Trust] = ()
+    trusts: Sequence[PublishedScores] = ()
     min_confidence: float = 0.0
     is_public_domain: bool = False
     splits_by: str = ""
@@ -122,7 +122,7 @@ class CorpusAccount:
     n_set_aside: int = 0
     illustrations: Sequence[Illustration] = ()
 
-    def trust_in(self, tagger: str, language: str) -> Trust | None:
+    def trust_in(self, tagger: str, language: str) -> PublishedScores | None:
         """What was measured of a tagger for books of a language, if anything was."""
         fitting = (
             trust for trust in self.trusts if trust.tagger == tagger and language in trust.languages
@@ -137,17 +137,7 @@ def data_files_of(
     path_of: Callable[[str, str], str],
     with_rows: Container[str] | None = None,
 ) -> list[DataFiles]:
-    """Returns the data files of a format.
-
-    Args:
-        form: the format.
-        options: an object of its options; None for the defaults.
-        splits: those that have files.
-        path_of: returns the path or the pattern of a file, by its name and split.
-        with_rows: the paths and patterns of files that have a row; None if all have. `datasets`
-            opens no table without one, so the card does not name it. What has no file with a row,
-            such as the characters of books in languages whose people are not read, is left out.
-    """
+    """Returns the data files of a format."""
     splits = list(splits)
     features = form.features(options)
     found = [

@@ -91,14 +91,7 @@ class Vocabulary:
     def write(
         cls, folder: Path, totals: Mapping[str, WordCounts], n_frequent: int, out: Path
     ) -> Vocabulary:
-        """Writes the word counts of each language, and its most frequent words.
-
-        Args:
-            folder: where they go; it is made.
-            totals: the sums over all books, by language.
-            n_frequent: how many words of a language are not rare.
-            out: the output of the build, which errors name.
-        """
+        """Writes the word counts of each language, and its most frequent words."""
         with writing(out):
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -174,11 +167,7 @@ class BookJudge:
 
 
 def read_facts(mined: ShardFolder, shard: str) -> BookFacts:
-    """Returns the facts of a mined book.
-
-    Raises:
-        InputError: if they are not as they were written.
-    """
+    """Returns the facts of a mined book."""
     return BookFacts.from_bytes(mined.take_facts(shard))
 
 

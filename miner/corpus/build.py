@@ -52,7 +52,6 @@ from miner.corpus.statistics import LengthStatistics, sum_statistics
 from miner.corpus.word_counts import Hashes, WordCounts, add_counts
 from miner.corpus.works import BookRecord, Copy, Leak, find_copies, find_leaks
 from miner.corpus.writer import OutputFolder
-from miner.dialogue.filter_counts import FilterCounts
 from miner.errors import InputError
 from miner.files import (
     CARD,
@@ -64,7 +63,8 @@ from miner.files import (
     sha256_of,
     writing,
 )
-from miner.models.trust import find_trusts
+from miner.speech.filter_counts import FilterCounts
+from miner.tagger.published_scores import find_published_scores
 from miner.version import __version__
 
 BOOKS_FILE = "books.jsonl"
@@ -148,11 +148,7 @@ class _Book:
         )
 
     def row(self, copies: Mapping[str, Copy]) -> dict[str, Any]:
-        """The row of the book in books.jsonl.
-
-        Args:
-            copies: the books that others hold.
-        """
+        """The row of the book in books.jsonl."""
         row = {key: self.entry[key] for key in (*_ENTRY, "tagger")}
         row |= {"split": self.split or None, "left_out": self.left_out or None}
         row["copy_of"] = copies[self.id].kept if self.left_out == WORKS else None
@@ -293,11 +289,7 @@ class _Build:
                     _log.info("mined: %s", result.id)
 
     def choose_books(self, listed: Mapping[str, str] | None) -> None:
-        """Applies the filters on books, takes out copies, and divides the rest into splits.
-
-        Args:
-            listed: the splits of books in a fixed list.
-        """
+        """Applies the filters on books, takes out copies, and divides the rest into splits."""
         settings = self._recipe.filters
         self._take_books("own_language", self._count_words())
         left = self._left()
@@ -404,16 +396,7 @@ class _Build:
         return self._duplicates.of_book(place) if self._duplicates else []
 
     def write(self, head: Mapping[str, Any], recipe: str, draw: Draw | None = None) -> BuiltCorpus:
-        """Writes all files and puts them in place.
-
-        Args:
-            head: the first part of run.json.
-            recipe: the text of the recipe.
-            draw: draws the figures; None for none.
-
-        Raises:
-            InputError: if no book is left.
-        """
+        """Writes all files and puts them in place."""
         by_split = {
             split: of_split
             for split in SPLITS
@@ -548,7 +531,7 @@ class _Build:
             files=data_files,
             other_files=_BESIDE,
             taggers=Counter((book.entry["language"], book.entry["tagger"]) for book in left),
-            trusts=find_trusts(recipe.mining.tagger, recipe.mining.dtype),
+            trusts=find_published_scores(recipe.mining.tagger, recipe.mining.dtype),
             min_confidence=recipe.filters.min_confidence or 0.0,
             # Works in copyright were set aside, of those whose header would say so.
             is_public_domain=all(book.id.isdecimal() for book in left),
@@ -591,11 +574,7 @@ class _Build:
     def _map(
         self, name: str, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[Result]:
-        """The results of a stage, in order.
-
-        Raises:
-            MemoryError, ChildProcessError: if a process that worked on an item was killed.
-        """
+        """The results of a stage, in order."""
         listed = list(items)
         _log.info("%s: %d", name, len(listed))
         self._on_stage(StageProgress(name, 0, len(listed)))

@@ -26,7 +26,7 @@ from miner.corpus.statistics import (
 from miner.files import one_line
 
 if TYPE_CHECKING:
-    from miner.evaluation.trust import Trust
+    from miner.tagger.published_scores import PublishedScores
 
 _DEFAULT = "pairs"  # the config that `load_dataset` loads without a name
 # The kinds of files that `datasets` reads, best first.
@@ -447,7 +447,7 @@ def describe_duplicates(item: Duplicates) -> str:
 
 def _trust(account: CorpusAccount) -> list[str]:
     lines = ["## How far to trust it", ""]
-    measured: dict[str, Trust] = {}
+    measured: dict[str, PublishedScores] = {}
     unmeasured: list[str] = []
     for language, tagger in account.taggers:
         trust = account.trust_in(tagger, language)
@@ -467,9 +467,9 @@ def _trust(account: CorpusAccount) -> list[str]:
     )
 
 
-def _describe_trust(trust: Trust, min_confidence: float) -> list[str]:
+def _describe_trust(trust: PublishedScores, min_confidence: float) -> list[str]:
     """The measured figures of one tagger."""
-    from miner.evaluation.scores import format_score  # which takes a while to import
+    from miner.score import format_score  # which takes a while to import
 
     at, languages = trust.at(min_confidence), map(name_of_language, trust.languages)
     precision, recall = map(format_score, trust.beginnings)

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from miner.characters.spoken_book import SpokenBook
 from miner.corpus.book_stage import MinedSource, Vocabulary, read_facts
 from miner.corpus.duplicates import Signatures, sign_dialogues
 from miner.corpus.filter_settings import FilterSettings
@@ -22,11 +21,12 @@ from miner.corpus.options import MiningOptions
 from miner.corpus.schema import rows_from_lines, rows_of_book
 from miner.corpus.shards import ShardFolder
 from miner.corpus.statistics import LengthStatistics, measure_rows
-from miner.dialogue.dialogues import Dialogue, decode_dialogues
-from miner.dialogue.filter_counts import FilterCounts
-from miner.dialogue.filters import FilteredDialogues, filter_dialogues
-from miner.dialogue.set_pieces import is_set_piece
 from miner.files import json_line, json_lines, sha256_of
+from miner.people.spoken_book import SpokenBook
+from miner.speech.dialogues import Dialogue, decode_dialogues
+from miner.speech.filter_counts import FilterCounts
+from miner.speech.filters import FilteredDialogues, filter_dialogues
+from miner.speech.letters_and_verse import is_set_piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,7 @@ class DialogueFilter:
     vocabulary: Vocabulary
 
     def read(self, book: MinedSource) -> tuple[MinedBook, FilteredDialogues]:
-        """Returns a mined book, and its dialogues that are left.
-
-        Raises:
-            InputError: if it is not as it was written.
-        """
+        """Returns a mined book, and its dialogues that are left."""
         shard = self.mined.take(book.shard, "a mined book; `resume=True` mines it again")
         result = shard.result(self.options)
         assert isinstance(result, MinedBook)  # sources that were set aside do not come so far
@@ -187,11 +183,7 @@ def _finished(name: str, entry: Mapping[str, Any]) -> FinishedBook:
 
 
 def read_signatures(path: Path) -> Signatures:
-    """Returns the signatures that a `DialogueSigner` wrote.
-
-    Raises:
-        InputError: if the file is not as it was written.
-    """
+    """Returns the signatures that a `DialogueSigner` wrote."""
     expected = "the signatures of a book; `resume=True` makes them again"
     return Signatures.from_bytes(take_kept(path, expected))
 

@@ -65,11 +65,7 @@ class Signatures:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Signatures:
-        """The signatures that `to_bytes` wrote.
-
-        Raises:
-            InputError: if the bytes are not those of whole signatures.
-        """
+        """The signatures that `to_bytes` wrote."""
         size = _KEY.itemsize + N_VALUES * _VALUE.itemsize
         n, rest = divmod(len(content), size)
         if rest:
@@ -125,12 +121,7 @@ class Duplicates:
 
 
 def sign_dialogues(texts: Iterable[str]) -> Signatures:
-    """The signatures of the dialogues of a book.
-
-    Args:
-        texts: the text of each dialogue: its turns, with a space or a line break between them.
-            Dialogues under 20 words get no signature, so that they are no duplicates.
-    """
+    """The signatures of the dialogues of a book."""
     keys, rows = [], []
     for key, words in enumerate(hash_words(texts)):
         if len(words) >= LEAST_WORDS:
@@ -160,17 +151,6 @@ def find_duplicates(books: Iterable[Signatures], work: Path, least: float = 0.8)
     book that stays. If there are several, it goes for one with an equal signature, else for the
     first of them. So what goes is never far from what stays, as it would be at the end of a chain,
     and the first book loses nothing.
-
-    Args:
-        books: the signatures of each book, in the order of the corpus. They are read once.
-        work: an existing folder on a disk with room for some 550 bytes a dialogue, if `least` is
-            0.8. Its folder "duplicates" is written, and is removed in the end, with what a process
-            that was killed has left there.
-        least: the least similarity, 0.5 to 1.
-
-    Raises:
-        InputError: if `least` is out of range.
-        OSError: if the folder cannot be written.
     """
     if not 0.5 <= least <= 1:
         raise InputError(f"found a least similarity of {least}, expected 0.5 to 1")

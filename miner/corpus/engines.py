@@ -15,17 +15,7 @@ ENGINES = {
 
 
 def find_executor(engine: str, workers: int, out: Path) -> Executor | None:
-    """Returns the executor of an engine; None for the local one, which each run makes itself.
-
-    Args:
-        engine: one of `ENGINES`.
-        workers: how many books are read at a time on this machine; a cluster has its own number.
-        out: the output, whose folder all machines of a cluster must share.
-
-    Raises:
-        InputError: if there is no such engine.
-        ImportError: if its extra is not installed.
-    """
+    """Returns the executor of an engine; None for the local one, which each run makes itself."""
     if engine not in ENGINES:
         raise InputError(f"found engine {engine!r}, expected {' or '.join(ENGINES)}")
     if engine == "local":

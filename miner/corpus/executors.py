@@ -34,17 +34,7 @@ class Executor(Protocol):
     def map(
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[Result | Lost]:
-        """The results in the order of the items.
-
-        Args:
-            function: called once for each item, perhaps in another process.
-            items: taken in this process, and only a few ahead of the results that are read, so
-                that memory does not grow with their number.
-
-        Returns:
-            For each item what the function gave, or an error in its place if the item exhausted the
-            memory or ended its process. The other items go on.
-        """
+        """The results in the order of the items."""
         ...
 
 
@@ -61,13 +51,7 @@ class TaggingExecutor(Executor, Protocol):
         make_tag: Callable[[], Callable[[Read], Result]],
         items: Iterable[Item],
     ) -> Iterator[Result | Lost]:
-        """The results of both steps, in the order of the items. Errors are as those of `map`.
-
-        Args:
-            read: the first step, which needs no model. It is called once for each item.
-            make_tag: makes the second step. It is called once in each process that tags.
-            items: taken as `map` takes them.
-        """
+        """The results of both steps, in the order of the items. Errors are as those of `map`."""
         ...
 
 
@@ -86,11 +70,7 @@ class LocalExecutor:
     def map(
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[Result | Lost]:
-        """The results in the order of the items.
-
-        Raises:
-            InputError: if the function cannot be sent to a process.
-        """
+        """The results in the order of the items."""
         if self.n_processes:
             return self._map_in_processes(function, items)
         return map(function, items)
@@ -253,15 +233,7 @@ def _store_result(function_file: Path, item: object) -> Path:
 
 
 def pickle_function(function: Callable[..., Any], instead: str) -> bytes:
-    """A function as another process can load it.
-
-    Args:
-        function: may be one that only the user's script defines.
-        instead: what an error advises.
-
-    Raises:
-        InputError: if the function cannot be pickled.
-    """
+    """A function as another process can load it."""
     from cloudpickle import dumps
 
     try:

@@ -14,8 +14,8 @@ import orjson
 from miner.books.book import SPOKEN_KINDS, BlockKind
 from miner.books.language_identification import identify_language
 from miner.corpus.word_counts import Hashes, WordCounts, count_words
-from miner.dialogue.spans import BookSpans
 from miner.errors import InputError
+from miner.speech.spans import BookSpans
 
 _SET_PIECES = (BlockKind.LETTER, BlockKind.VERSE)
 _DASHES = "-\u2014\u2013\u2015"
@@ -72,11 +72,7 @@ class BookFacts:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> BookFacts:
-        """The facts whose `to_bytes` the bytes are.
-
-        Raises:
-            InputError: if they are of another version, or not whole; in one line.
-        """
+        """The facts whose `to_bytes` the bytes are."""
         first, _, rest = data.partition(b"\n")
         try:
             head: dict[str, Any] = orjson.loads(first)
@@ -102,12 +98,7 @@ class BookFacts:
 
 
 def find_facts(book_spans: BookSpans, sketch: Hashes = NO_SKETCH) -> BookFacts:
-    """Returns the facts of a book.
-
-    Args:
-        book_spans: the whole book, with its typography.
-        sketch: that of its text.
-    """
+    """Returns the facts of a book."""
     book = book_spans.book
     paragraphs = [block.text for block in book.blocks if block.kind is BlockKind.PARAGRAPH]
     # A book of verse or letters has hardly a paragraph.

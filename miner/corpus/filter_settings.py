@@ -17,9 +17,9 @@ from functools import partial
 from miner.books.language_identification import can_identify
 from miner.corpus.facts import BookFacts
 from miner.corpus.word_counts import Hashes, WordCounts, kl_divergence, share_of_rare_words
-from miner.dialogue.dialogues import Dialogue
-from miner.dialogue.filters import MIN_TURNS, DialogueLimits
 from miner.errors import InputError
+from miner.speech.dialogues import Dialogue
+from miner.speech.filters import MIN_TURNS, DialogueLimits
 
 # Of each number: whether it is a whole one, the least and the greatest, and whether `False` or None
 # may stand for it.
@@ -96,11 +96,7 @@ class FilterSettings:
         )
 
     def rare_by(self, frequent: Hashes) -> Callable[[Dialogue], bool] | None:
-        """Whether a dialogue has too many rare words, as a function; None if all may stay.
-
-        Args:
-            frequent: the words that are not rare, as `word_counts.frequent_words` gives them.
-        """
+        """Whether a dialogue has too many rare words, as a function; None if all may stay."""
         if self.max_rare_words is None:
             return None
         return partial(has_rare_words, frequent=frequent, max_share=self.max_rare_words)
@@ -127,11 +123,6 @@ def find_language_reason(facts: BookFacts, language: str, settings: FilterSettin
 
     A book stays if it claims none, or one that cannot be identified. GD divides books by the
     language that they claim and does not check it.
-
-    Args:
-        facts: those of the book.
-        language: the code of the language that it claims, or "".
-        settings: what a corpus leaves out.
     """
     is_another = language and facts.language and facts.language != language
     return "own_language" if settings.own_language and is_another and can_identify(language) else ""
@@ -142,11 +133,6 @@ def find_book_reason(facts: BookFacts, settings: FilterSettings, total: WordCoun
 
     They are "max_kl_divergence" and "min_delimiters": GD, section 3, Pre-filtering and Delimiter
     filter, in that order.
-
-    Args:
-        facts: those of the book.
-        settings: what a corpus leaves out.
-        total: the words of all books of its language, the book among them.
     """
     kl, delimiters = settings.max_kl_divergence, settings.min_delimiters
     is_long = facts.n_words >= settings.min_words_for_kl

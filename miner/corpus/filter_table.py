@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from miner.corpus.filter_settings import FilterSettings
-from miner.dialogue.filter_counts import Amount, FilterCounts
+from miner.speech.filter_counts import Amount, FilterCounts
 
 BOOKS = "books"
 WORKS, DUPLICATES = "works", "duplicates"  # what is taken out as a copy, among the filters
@@ -86,13 +86,7 @@ class FilterRow:
 def describe_filters(
     settings: FilterSettings, works: bool = False, similarity: float | None = None
 ) -> tuple[FilterLine, ...]:
-    """Returns the filters that are not switched off, in the order in which they take.
-
-    Args:
-        settings: the filters.
-        works: whether copies of books are taken out.
-        similarity: the least similarity of dialogues that are taken out; None if none are.
-    """
+    """Returns the filters that are not switched off, in the order in which they take."""
     values = {line.name: getattr(settings, line.name, True) for line in _FILTERS}
     values |= {WORKS: works, DUPLICATES: similarity}
     return tuple(
@@ -103,13 +97,7 @@ def describe_filters(
 
 
 def tabulate_filters(counts: FilterCounts, lines: Iterable[FilterLine]) -> list[FilterRow]:
-    """Returns a row for each filter.
-
-    Args:
-        counts: what the filters took.
-        lines: the filters, in the order in which they took. A filter of dialogues that has no
-            counts took nothing of nothing.
-    """
+    """Returns a row for each filter."""
     # Books that a filter on dialogues takes are not in `counts.books`, they came to all of these.
     left = sum(counts.books.values(), counts.came_to_dialogues).books
     rows: list[FilterRow] = []

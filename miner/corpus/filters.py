@@ -3,7 +3,7 @@
 A filter is a callable that looks at the spans of a book. It answers True, or why the corpus leaves
 the book out. `mine_corpus` sets such a book aside with that reason, which run.json records. A
 filter that answers False gives its name as the reason. Filters on dialogues are in
-`miner.dialogue`.
+`miner.speech`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from miner.corpus.options import describe
-from miner.dialogue.spans import BookSpans
+from miner.speech.spans import BookSpans
 
 
 class BookFilter(Protocol):
@@ -56,11 +56,7 @@ def find_reason(book_spans: BookSpans, filters: tuple[BookFilter, ...]) -> str:
 
 
 def list_filters(filters: BookFilter | Iterable[BookFilter]) -> tuple[BookFilter, ...]:
-    """The filters; one may stand alone.
-
-    Raises:
-        TypeError: if one cannot be called.
-    """
+    """The filters; one may stand alone."""
     listed = (filters,) if callable(filters) else tuple(filters)
     for item in listed:
         if not callable(item):

@@ -19,16 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 def keep_file(path: Path, parts: Iterable[bytes], out: Path) -> None:
-    """Writes a file that is whole from the moment it has its name.
-
-    Args:
-        path: the file.
-        parts: its content, in pieces.
-        out: the output of the run, which errors name.
-
-    Raises:
-        OSError: if it cannot be written; then there is no file.
-    """
+    """Writes a file that is whole from the moment it has its name."""
     content = list(parts)
     digest = sha256()
     for part in content:
@@ -62,15 +53,7 @@ def read_kept(path: Path) -> bytes | None:
 
 
 def take_kept(path: Path, expected: str) -> bytes:
-    """Returns the content of a file that must be there.
-
-    Args:
-        path: the file.
-        expected: what it holds, and how it is made again, for the error.
-
-    Raises:
-        InputError: if it is not there or is not as it was written.
-    """
+    """Returns the content of a file that must be there."""
     content = read_kept(path)
     if content is None:
         raise InputError(f"{path}: not there or not as it was written, expected {expected}")

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from miner.characters.cast import Character
-from miner.characters.character_files import character_from_row
 from miner.corpus.network import build_network
 from miner.corpus.options import MiningOptions
 from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagged_from_rows
-from miner.dialogue.dialogues import Dialogue, Pair, decode_dialogues, span_pairs, turn_pairs
-from miner.dialogue.spans import Span
-from miner.dialogue.tags import TaggedBook
 from miner.errors import InputError
 from miner.extras import import_extra
+from miner.people.cast import Character
+from miner.people.character_files import character_from_row
+from miner.speech.dialogues import Dialogue, Pair, decode_dialogues, span_pairs, turn_pairs
+from miner.speech.spans import Span
+from miner.speech.tags import TaggedBook
 
 if TYPE_CHECKING:
     import datasets

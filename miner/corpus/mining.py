@@ -20,11 +20,11 @@ from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import SetAside, UntaggedBook, lost_book, read_source, tag_books
 from miner.corpus.progress import Progress, ProgressCounter
 from miner.corpus.shards import ShardFolder, shard_name
-from miner.dialogue.tags import Tagger, TwoStepTagger
 from miner.errors import InputError
 from miner.files import printable
-from miner.models.load import uses_checkpoint
-from miner.models.routing import route_in_order
+from miner.speech.tags import Tagger, TwoStepTagger
+from miner.tagger.load import uses_checkpoint
+from miner.tagger.routing import route_in_order
 
 _MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a few ahead
 
@@ -65,12 +65,7 @@ class _Located:
 def mine_sources(
     plan: MiningPlan, on_progress: Callable[[Progress], None]
 ) -> Generator[tuple[str, MinedBook | SetAside], None, None]:
-    """Yields the result of each source, in order, and the name of its shard ("" if it has none).
-
-    Args:
-        plan: what is mined.
-        on_progress: called with how far the run is, whenever that changes.
-    """
+    """Yields the result of each source, in order, and the name of its shard ("" if it has none)."""
     shards, options = plan.shards, plan.options
     located = deque[_Located]()  # the sources under way
     progress = ProgressCounter(len(plan.sources), on_progress)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from miner.characters.cast import Character
-from miner.dialogue.dialogues import Dialogue
-from miner.dialogue.statistics import count_words_of_speakers
-from miner.dialogue.tags import TaggedSpan
 from miner.extras import import_extra
+from miner.people.cast import Character
+from miner.speech.dialogues import Dialogue
+from miner.speech.statistics import count_words_of_speakers
+from miner.speech.tags import TaggedSpan
 
 if TYPE_CHECKING:
     import networkx
@@ -33,14 +33,6 @@ def build_network(
       `no_speaker` who is known, or have `no_addressee`, as nobody else speaks in the dialogue.
 
     All values are numbers or text, so that `networkx.write_graphml` takes them.
-
-    Args:
-        characters: those of the book.
-        spans: all its spans with their speakers.
-        dialogues: its dialogues, filtered or not.
-
-    Raises:
-        ImportError: if networkx is not installed.
     """
     graph = import_extra("networkx", "plots").DiGraph(
         turns=0, inferred=0, no_speaker=0, no_addressee=0

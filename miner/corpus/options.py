@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from miner.characters.character_files import CharacterFile
 from miner.corpus.export import find_format
-from miner.dialogue.dialogues import Dialogue
-from miner.dialogue.filters import (
+from miner.errors import InputError
+from miner.people.character_files import CharacterFile
+from miner.speech.dialogues import Dialogue
+from miner.speech.filters import (
     MIN_TURNS,
     DialogueLimits,
     FilteredDialogues,
     filter_dialogues,
 )
-from miner.errors import InputError
-from miner.models.load import AUTO, FLOAT32
+from miner.tagger.load import AUTO, FLOAT32
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,11 +47,6 @@ def plan_output_files(
 
     A format that can be divided gets as many books at a time as have at most `most_turns` turns, or
     one book. Other formats get all books of a split.
-
-    Args:
-        formats: the names of the formats.
-        books: by split, the name and the turns of each book, in the order of the corpus.
-        most_turns: turns of one output file.
     """
     planned: list[OutputFile] = []
     for format in formats:
@@ -185,13 +180,7 @@ def _name_of(planned: OutputFile, file: str, is_divisible: bool) -> str:
 
 
 def pattern_of(format: str, file: str, split: str) -> str:
-    """Returns the name in the corpus of a format's file; of a divided one, a pattern.
-
-    Args:
-        format: the name of the format.
-        file: the name of one of its `FILES`.
-        split: the name of the split.
-    """
+    """Returns the name in the corpus of a format's file; of a divided one, a pattern."""
     if not find_format(format).is_divisible:
         return f"{format}/{split}/{file}"
     stem, _, suffix = file.partition(".")

@@ -12,9 +12,6 @@ from typing import Any
 
 from miner.books.book_file import read_book_file
 from miner.books.sources import SAMPLE, Source
-from miner.characters.cast import Kind
-from miner.characters.character_files import NO_CHARACTERS, CharacterFile, open_characters
-from miner.characters.spoken_book import SpokenBook
 from miner.corpus.facts import find_facts
 from miner.corpus.filters import BookFilter, find_reason
 from miner.corpus.mined_book import MinedBook
@@ -22,14 +19,17 @@ from miner.corpus.options import MiningOptions, describe
 from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import KINDS, rows_of_book
 from miner.corpus.sketches import sketch_texts
-from miner.dialogue.dialogues import decode_dialogues, split_into_spans
-from miner.dialogue.filters import MIN_TURNS, FilteredDialogues
-from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import TaggedBook, TaggedSpan, Tagger, TwoStepTagger
 from miner.errors import InputError
 from miner.files import json_lines, printable
-from miner.models.load import (
+from miner.people.cast import Kind
+from miner.people.character_files import NO_CHARACTERS, CharacterFile, open_characters
+from miner.people.spoken_book import SpokenBook
+from miner.speech.dialogues import decode_dialogues, split_into_spans
+from miner.speech.filters import MIN_TURNS, FilteredDialogues
+from miner.speech.read import parse_spans
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import TaggedBook, TaggedSpan, Tagger, TwoStepTagger
+from miner.tagger.load import (
     AUTO,
     FLOAT32,
     AutoTagger,
@@ -38,7 +38,7 @@ from miner.models.load import (
     load_tagger,
     tagger_signature,
 )
-from miner.models.routing import route_in_order
+from miner.tagger.routing import route_in_order
 
 # Why a work that may not be shared is set aside.
 IN_COPYRIGHT = "in copyright"
@@ -144,12 +144,7 @@ def open_tagger(
     min_confidence: float = 0.0,
     characters: CharacterFile | None = None,
 ) -> tuple[Tagger, str]:
-    """A tagger, and the name that `MiningOptions` has for it.
-
-    Raises:
-        InputError: as `load_tagger` does, and if its tags have no confidence but one is asked for.
-        TypeError: if it is neither a name nor a tagger.
-    """
+    """A tagger, and the name that `MiningOptions` has for it."""
     loaded, name = _load_or_take(tagger, dtype, characters)
     if min_confidence and not getattr(loaded, "gives_confidence", True):
         raise InputError(
@@ -195,9 +190,6 @@ def read_source(
 
     A work whose file says that it is in copyright is set aside. The Gutenberg Dialogue Dataset
     leaves such works out, too (Csaky and Recski 2021, section 3).
-
-    Raises:
-        Exception: any that is not of the file; a note on it names the book and the tagger.
     """
     path = source.path
     if path is None:
@@ -248,12 +240,6 @@ def tag_books(
     """The results of `read_source`, in order, with all books tagged.
 
     A result that needs no model comes out at once, unless a book before it has no tags yet.
-
-    Args:
-        read: the results of `read_source`.
-        tagger: the tagger with which they were read.
-        options: the options with which they were read.
-        on_words: see `TwoStepTagger.tag_prepared`.
     """
 
     def tag_untagged(is_untagged: bool, items: Iterator[Any]) -> Iterator[MinedBook | SetAside]:
@@ -322,12 +308,6 @@ def _naming(
 
     A fault of the program or of somebody's tagger says nothing of the book, so the book is not set
     aside: it is mined again when the fault is mended.
-
-    Args:
-        find_source: returns the source under way.
-        options: names the tagger.
-        passing: errors of this kind pass as they are. A disk that is full is no fault of the book,
-            but a file that somebody's tagger misses is one of the tagger.
     """
     try:
         yield
@@ -352,14 +332,8 @@ def _is_named(error: BaseException) -> bool:
 def _decode(
     source: Source, book_spans: BookSpans, tags: Iterable[TaggedSpan], options: MiningOptions
 ) -> MinedBook:
-    """The mined book of its tags.
-
-    Raises:
-        ValueError: if the tagged spans do not make up the book; if a tag may not follow the one
-            before; or if `options` set a least confidence and the tags have none.
-        TypeError: if the tagger gave something other than tagged spans.
-    """
-    from miner.models.speakers.attributor import attribute_speakers
+    """The mined book of its tags."""
+    from miner.people.attributor import attribute_speakers
 
     checked = _checked(tags)
     book_spans = _cut_as_tagged(book_spans, checked)
@@ -407,11 +381,7 @@ def _checked(tags: Iterable[TaggedSpan]) -> tuple[TaggedSpan, ...]:
 
 
 def _cut_as_tagged(book_spans: BookSpans, tags: Sequence[TaggedSpan]) -> BookSpans:
-    """The spans of a book as its tagger cut them: most take those that they are given.
-
-    Raises:
-        ValueError: if the tagger's spans do not make up the paragraphs of the book.
-    """
+    """The spans of a book as its tagger cut them: most take those that they are given."""
     spans = tuple(item.span for item in tags)
     if spans == book_spans.spans:
         return book_spans

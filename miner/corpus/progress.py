@@ -32,12 +32,7 @@ class ProgressCounter:
     """Counts the words of a run, and reports each change."""
 
     def __init__(self, n_sources: int, report: Callable[[Progress], None]) -> None:
-        """Reports that nothing is done.
-
-        Args:
-            n_sources: how many sources there are.
-            report: called with each state.
-        """
+        """Reports that nothing is done."""
         self._n_sources = n_sources
         self._report = report
         self._n_done = 0

@@ -78,11 +78,6 @@ class RayExecutor:
         """The results in the order of the items.
 
         An item whose process or machine dies is tried again, up to `RETRIES` times.
-
-        Raises:
-            InputError: if the function cannot be sent to a process, the machines do not see the
-                shared folders or have another version of this package, or Ray is not installed.
-            OSError: if there is no cluster at the address, or a shared folder cannot be written.
         """
         pickled = _pickle(function)
         ray = self._connect()
@@ -172,11 +167,7 @@ def _own_signals() -> Iterator[None]:
 
 
 def _reach(address: str) -> None:
-    """Raises an error if nobody answers at host and port, for which Ray would wait for minutes.
-
-    Raises:
-        OSError: if so.
-    """
+    """Raises an error if nobody answers at host and port, for which Ray would wait for minutes."""
     host, _, port = address.rpartition(":")
     if host and "/" not in host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
@@ -188,12 +179,7 @@ def _count(ray: ModuleType, resource: str, least: int = 1) -> int:
 
 
 def _check_machines(ray: ModuleType, shared: Iterable[Path]) -> None:
-    """Raises an error if a machine cannot do the work.
-
-    Raises:
-        InputError: as `RayExecutor.map` does.
-        OSError: if a shared folder cannot be written.
-    """
+    """Raises an error if a machine cannot do the work."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     def look(probes: list[str]) -> tuple[str, list[bool]]:
@@ -269,11 +255,7 @@ def _cancel(ray: ModuleType, refs: Iterable[ObjectRef]) -> None:
 
 
 def _take(ray: ModuleType, ref: ObjectRef) -> Any:  # noqa: ANN401 - what the function gave
-    """What a task gave, or the error that stands for it.
-
-    Raises:
-        Exception: the function's own.
-    """
+    """What a task gave, or the error that stands for it."""
     try:
         return _opened(ray.get(ref))
     except _deaths(ray):
@@ -316,13 +298,7 @@ class _Place:
 
 
 def _outcome(function: list[ObjectRef], here: _Place, item: bytes) -> bytes:
-    """What a function gives for an item, in the process of a task.
-
-    Args:
-        function: it, pickled; in a list, so that Ray does not send it again for each item.
-        here: that of the process that sent it.
-        item: it, pickled.
-    """
+    """What a function gives for an item, in the process of a task."""
     import cloudpickle
 
     return _sealed(lambda: _load(function[0], here)(cloudpickle.loads(item)))

@@ -15,10 +15,10 @@ from miner.books.catalog_query import CatalogQuery
 from miner.books.catalog_search import CatalogResult, find_texts
 from miner.books.download import find_book
 from miner.books.sources import Source
-from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import BookSpans
 from miner.errors import InputError
 from miner.files import printable
+from miner.speech.read import parse_spans
+from miner.speech.spans import BookSpans
 
 
 def read_book(
@@ -77,22 +77,14 @@ def read_spans(
 
 
 def find_source(source: str | int | Path, books: str | Path | None, mirror: str | None) -> Source:
-    """The one book that a user names, on disk. It is downloaded if it is in no folder.
-
-    Raises:
-        InputError: if it names no book or several, or the book cannot be downloaded.
-    """
+    """The one book that a user names, on disk. It is downloaded if it is in no folder."""
     word = word_of(source)
     found, path = find_book(word, Path(books) if books else None, mirror)
     return replace(found, path=path)
 
 
 def word_of(source: str | int | Path) -> str:
-    """A source as a word of the command line.
-
-    Raises:
-        TypeError: if it is neither a number nor text nor a path.
-    """
+    """A source as a word of the command line."""
     if isinstance(source, os.PathLike):
         path = Path(source)
         # A bare name would be tried as a number or a title first.
@@ -112,11 +104,6 @@ def words_of(
     """The words that name some sources, and what the queries among them found.
 
     A query stands for the numbers of the texts that it fits.
-
-    Raises:
-        InputError: if a query fits no text, or there is no catalogue.
-        OSError: if the catalogue cannot be read.
-        TypeError: as `word_of` does.
     """
     words: list[str] = []
     results: list[CatalogResult] = []

@@ -17,10 +17,10 @@ from miner.corpus.export import find_format
 from miner.corpus.filter_settings import FilterSettings
 from miner.corpus.options import MiningOptions
 from miner.corpus.splits import SplitSettings
-from miner.dialogue.typography import typography_from_names
 from miner.errors import InputError
 from miner.files import printable, read_text
-from miner.models.load import AUTO, FLOAT32
+from miner.speech.typography import typography_from_names
+from miner.tagger.load import AUTO, FLOAT32
 
 Settings = TypeVar("Settings")
 # As msgspec says it: "Expected `float | null`, got `str` - at `$.min_turns`".
@@ -157,25 +157,12 @@ class Recipe:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Returns the recipe in a TOML file.
-
-    Raises:
-        InputError: if the file is no TOML, has an unknown key or a wrong value; names the place.
-        OSError: if it cannot be read.
-    """
+    """Returns the recipe in a TOML file."""
     return parse_recipe(read_text(path), printable(path))
 
 
 def parse_recipe(text: str, where: str) -> Recipe:
-    """Returns the recipe in a text.
-
-    Args:
-        text: TOML.
-        where: the name of its file, which errors begin with.
-
-    Raises:
-        InputError: as `read_recipe` does.
-    """
+    """Returns the recipe in a text."""
     try:
         given = tomllib.loads(text)
         _refuse_large_numbers(given)
@@ -271,11 +258,7 @@ def _settings(
     place: str,
     tables: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """Returns the settings of a table. `false` switches off what has no truth value itself.
-
-    Raises:
-        InputError: if a key is unknown or lacking, or a value is wrong; names the place.
-    """
+    """Returns the settings of a table. `false` switches off what has no truth value itself."""
     if not isinstance(given, dict):
         raise InputError(f"{place}found {given!r}, expected a table")
     known = {item.name: item for item in fields(made_of)}  # type: ignore[arg-type]

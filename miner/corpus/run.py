@@ -18,7 +18,6 @@ from miner.books.catalog_query import CatalogQuery
 from miner.books.catalog_search import CatalogResult
 from miner.books.sources import find_sources
 from miner.books.titles import number_from_title
-from miner.characters.character_files import open_characters
 from miner.corpus.executors import Executor
 from miner.corpus.filters import BookFilter, list_filters
 from miner.corpus.mined_book import MinedBook
@@ -32,11 +31,12 @@ from miner.corpus.progress import Progress
 from miner.corpus.reading import names_of_marks, words_of
 from miner.corpus.run_record import record_run
 from miner.corpus.writer import OutputFolder
-from miner.dialogue.filters import MIN_TURNS
-from miner.dialogue.tags import Tagger
 from miner.errors import InputError, SetAsideWarning
 from miner.files import one_line
-from miner.models.load import AUTO, FLOAT32
+from miner.people.character_files import open_characters
+from miner.speech.filters import MIN_TURNS
+from miner.speech.tags import Tagger
+from miner.tagger.load import AUTO, FLOAT32
 
 _log = logging.getLogger(__name__)
 _SHOWN = 3  # sources whose reasons a warning has
@@ -282,9 +282,9 @@ def _mine(
     paths: list[Path],
 ) -> Generator[MinedBook, None, None]:
     """The mined books. It notes in the lists what `CorpusRun` tells of the run."""
-    from miner.models.trust import find_trusts  # which takes a while to import
+    from miner.tagger.published_scores import find_published_scores  # which takes a while to import
 
-    trusts = find_trusts(plan.options.tagger, plan.options.dtype) if folder else ()
+    trusts = find_published_scores(plan.options.tagger, plan.options.dtype) if folder else ()
     names: list[str] = []
     block: AbstractContextManager[object] = folder or nullcontext()
     _log.info("sources to mine by %s: %d", head["options"]["tagger"], len(plan.sources))
@@ -311,12 +311,7 @@ def _mine(
 
 
 def warn_of_set_aside(set_aside: Sequence[SetAside], stacklevel: int) -> None:
-    """Warns once of all sources that a run set aside, with the first reasons.
-
-    Args:
-        set_aside: the sources.
-        stacklevel: as `warnings.warn` takes it.
-    """
+    """Warns once of all sources that a run set aside, with the first reasons."""
     if not set_aside:
         return
     n, first = len(set_aside), set_aside[:_SHOWN]

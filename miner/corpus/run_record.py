@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from miner.corpus.options import MiningOptions
-from miner.dialogue.tags import Tagger
-from miner.models.load import tagger_signature, weight_signatures
+from miner.speech.tags import Tagger
+from miner.tagger.load import tagger_signature, weight_signatures
 from miner.version import __version__
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from miner.characters.character_files import row_from_character
-from miner.characters.spoken_book import SpokenBook
-from miner.dialogue.dialogues import Dialogue, Turn, split_into_spans, turn_pairs
-from miner.dialogue.spans import Span
-from miner.dialogue.tag_files import rounded, row_from_span
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.people.character_files import row_from_character
+from miner.people.spoken_book import SpokenBook
+from miner.speech.dialogues import Dialogue, Turn, split_into_spans, turn_pairs
+from miner.speech.spans import Span
+from miner.speech.tag_files import rounded, row_from_span
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,14 +75,6 @@ def rows_of_book(
     - characters: one row per character, as `characters.character_files` reads them.
 
     Speakers and addressees are ids of characters. A speaker is None where nobody is known.
-
-    Args:
-        book: its title, author and language.
-        tagged: the book that the dialogues were decoded from.
-        found: its dialogues, filtered or not.
-        spoken: the same book with its characters.
-        pairs_by_span: pair spans, as MCN does, instead of turns.
-        history_turns: how many turns before the context a pair has; None for all of them.
     """
     narration = _Narration(tagged)
     names = {character.id: character.name for character in spoken.characters}
@@ -225,15 +217,7 @@ def rows_from_lines(lines: bytes) -> list[Row]:
 def tagged_from_rows(
     book: str, rows: Iterable[Row], confidences: Sequence[float | None], source: str
 ) -> TaggedBook:
-    """The tagged book that the rows of `spans` were made from.
-
-    Args:
-        book: its id.
-        rows: one per span.
-        confidences: those of all spans, because the rows hold rounded ones; empty if the tagger
-            gives none.
-        source: the name of the tagger.
-    """
+    """The tagged book that the rows of `spans` were made from."""
     spans = []
     for number, row in enumerate(rows):
         span = span_from_row(row)

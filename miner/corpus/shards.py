@@ -75,15 +75,7 @@ class ShardFolder:
         return None if content is None else _shard_from_bytes(content)
 
     def take(self, name: str, expected: str) -> Shard:
-        """The shard of a source that is done.
-
-        Args:
-            name: of the shard.
-            expected: what it holds, and how it is made again, for the error.
-
-        Raises:
-            InputError: if it is not there or is not as it was written.
-        """
+        """The shard of a source that is done."""
         return _shard_from_bytes(take_kept(self.path / name, expected))
 
     def holds(self, name: str, with_facts: bool) -> bool:
@@ -98,11 +90,7 @@ class ShardFolder:
         return read_kept(self._facts_file(name))
 
     def take_facts(self, name: str) -> bytes:
-        """The facts of a book that is mined, by the name of its shard.
-
-        Raises:
-            InputError: if they are not there or are not as they were written.
-        """
+        """The facts of a book that is mined, by the name of its shard."""
         expected = "the facts of a mined book; `resume=True` mines it again"
         return take_kept(self._facts_file(name), expected)
 

@@ -25,11 +25,7 @@ LARGEST = 4096
 
 
 def sketch_texts(texts: Iterable[str]) -> Hashes:
-    """The sketch of a book: hashes in ascending order, about one for 128 words, 4,096 at most.
-
-    Args:
-        texts: the blocks of the book in their order. Where one block ends does not count.
-    """
+    """The sketch of a book: hashes in ascending order, about one for 128 words, 4,096 at most."""
     words = hash_words([" ".join(texts)])[0]
     runs = hash_shingles(words, RUN)
     return np.unique(runs[runs <= LIMIT])[:LARGEST]

@@ -80,16 +80,7 @@ def divide_books(
     settings: SplitSettings,
     listed: Mapping[str, str] | None = None,
 ) -> Division:
-    """The split of each book.
-
-    Args:
-        books: the books of the corpus.
-        settings: how they are divided.
-        listed: the fixed list (see `read_split_list`), which goes before the hash; or None.
-
-    Raises:
-        InputError: if the list lacks a book and the settings do not allow that; names the first.
-    """
+    """The split of each book."""
     splits: dict[str, str] = {}
     lacking: list[str] = []
     for book in books:
@@ -127,13 +118,7 @@ def split_of(book: BookRecord, settings: SplitSettings) -> str:
 
 
 def explain_empty_splits(filled: Collection[str], settings: SplitSettings, n_books: int) -> str:
-    """One line that names the splits without a book and says what helps; "" if there are none.
-
-    Args:
-        filled: the splits that have books.
-        settings: how the books were divided.
-        n_books: how many books all splits have.
-    """
+    """One line that names the splits without a book and says what helps; "" if there are none."""
     empty = [name for name in settings.names if name not in filled]
     if not empty:
         return ""
@@ -147,13 +132,7 @@ def explain_empty_splits(filled: Collection[str], settings: SplitSettings, n_boo
 
 
 def read_split_list(path: Path) -> dict[str, str]:
-    """The split of each book in a fixed list: a CSV file with the columns book and split.
-
-    Raises:
-        InputError: if the file is not UTF-8, has other columns or another split than train,
-            validation and test, or names a book twice; names the line.
-        OSError: if the file cannot be read.
-    """
+    """The split of each book in a fixed list: a CSV file with the columns book and split."""
     rows = csv_rows(path, read_text(path))
     where, cells = next(rows, (f"{printable(path)}:1", []))
     header = [name.strip() for name in cells]

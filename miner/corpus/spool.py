@@ -18,12 +18,7 @@ class Spool:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Makes an empty sequence.
-
-        Args:
-            folder: on the disk that has room for the texts. No file appears there where the
-                system can make one without a name.
-        """
+        """Makes an empty sequence."""
         self._texts = TemporaryFile(dir=folder)
         self._ends = TemporaryFile(dir=folder)  # of the texts: 8 bytes for each
         self._n = self._n_bytes = 0

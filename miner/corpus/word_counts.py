@@ -86,11 +86,7 @@ class WordCounts:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordCounts:
-        """The counts whose `to_bytes` the bytes are.
-
-        Raises:
-            InputError: if they are of another version, or not whole; in one line.
-        """
+        """The counts whose `to_bytes` the bytes are."""
         if data[:1] != _VERSION:
             raise InputError(f"found word counts of version {data[:1]!r}, expected {_VERSION!r}")
         start = 1 + 2 * 8
@@ -196,13 +192,6 @@ def kl_divergence(book: WordCounts, total: WordCounts) -> float:
     >>> book, other = count_words(["a a a b"]), count_words(["b b"])
     >>> round(kl_divergence(book, add_counts([book, other])), 4)
     0.1308
-
-    Args:
-        book: the words of one book.
-        total: those of all books, this book among them.
-
-    Raises:
-        ValueError: if a word of the book is not among those of all books.
     """
     places = np.searchsorted(total.hashes, book.hashes)
     is_known = np.zeros(book.n_distinct, bool)
@@ -225,10 +214,6 @@ def frequent_words(total: WordCounts, n: int) -> Hashes:
     """Returns the hashes of the most frequent words, ascending; all of them if there are no more.
 
     Of words that are equally frequent, those with the smaller hash are taken.
-
-    Args:
-        total: the words of all books.
-        n: how many words, at least 1.
     """
     if n < 1:
         raise InputError(f"found {n} frequent words, expected at least 1")
@@ -242,10 +227,6 @@ def share_of_rare_words(text: str, frequent: Hashes) -> float:
     """Returns the share of a text's words that are not among the frequent ones; 0 without words.
 
     A word counts as often as it is there. After GD, section 3, Long utterances and rare words.
-
-    Args:
-        text: of a dialogue, say.
-        frequent: what `frequent_words` returns.
     """
     hashes = hash_words(split_words(text))
     if not len(hashes):

@@ -45,11 +45,6 @@ def work_key(title: str, author: str, id: str) -> str:
     'james: portraitofalady'
     >>> work_key("The Portrait of a Lady", "", "8")
     'book 8'
-
-    Args:
-        title: the title, also with a subtitle, a volume or an edition.
-        author: as the catalogue or the book gives it; of several only the first counts.
-        id: stands for the work where the title or the author is missing.
     """
     surname, name = _surname(author), _main_title(title)
     return f"{surname}: {name}" if surname and name else f"book {id}"

@@ -101,9 +101,6 @@ def find_copies(books: Sequence[BookRecord]) -> dict[str, Copy]:
 
     Memory is that of the sketches and about half as much again; time grows with the number of books
     and of copies.
-
-    Raises:
-        InputError: if two books have one id.
     """
     _refuse_twins(books)
     order = sorted(range(len(books)), key=lambda place: _rank(books[place]))
@@ -307,13 +304,7 @@ class Leak:
 def find_leaks(
     books: Sequence[BookRecord], splits: Mapping[str, str], least: float = COPY_OF_WORK
 ) -> list[Leak]:
-    """The pairs of books in two splits of which one has text of the other.
-
-    Args:
-        books: the books of the corpus.
-        splits: the split of each by its id. A book without one is in no split.
-        least: the least share of the text of one of them that is in the other.
-    """
+    """The pairs of books in two splits of which one has text of the other."""
     placed = [book for book in books if book.id in splits]
     leaks = [
         Leak(one.id, splits[one.id], other.id, splits[other.id], overlap.share)

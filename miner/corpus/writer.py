@@ -41,7 +41,7 @@ from miner.files import (
 from miner.version import __version__
 
 if TYPE_CHECKING:
-    from miner.evaluation.trust import Trust
+    from miner.tagger.published_scores import PublishedScores
 
 _HEAD = "head.json"
 _LOCK = "lock"
@@ -70,21 +70,7 @@ class OutputFolder:
         head: Mapping[str, Any] | None = None,
         inputs: Iterable[Path] = (),
     ) -> None:
-        """Refuses a folder that cannot be written, before any work is done.
-
-        Args:
-            path: where the files will be.
-            force: whether to replace the output of an earlier run, or to drop an interrupted one.
-            resume: whether to continue an interrupted run, if there is one.
-            head: what decides the output, beside the books. A run with another head is not resumed.
-            inputs: files that the run reads, which are not replaced.
-
-        Raises:
-            InputError: if `path` exists, or an interrupted run of it does, and neither `force` nor
-                `resume` allows for it; if a file of the earlier run was changed since, or is an
-                input; in the block: if the interrupted run had another head, or another process is
-                writing there.
-        """
+        """Refuses a folder that cannot be written, before any work is done."""
         self._path = path
         self._head = dict(head or {})
         self._exists = path.is_dir()
@@ -170,16 +156,9 @@ class OutputFolder:
         names: Sequence[str],
         format: str,
         record: Mapping[str, Any],
-        trusts: Sequence[Trust] = (),
+        trusts: Sequence[PublishedScores] = (),
     ) -> list[Path]:
-        """Joins the shards into files, puts all files in place and returns their paths.
-
-        Args:
-            names: of the shards, in the order of the output.
-            format: of the files, one of `export.describe_formats`.
-            record: of the run; the names of the files are added.
-            trusts: what was measured of the taggers, for the card.
-        """
+        """Joins the shards into files, puts all files in place and returns their paths."""
         chosen = find_format(format)
         output = self._work / _OUTPUT
         with writing(self._path):
@@ -319,16 +298,9 @@ def _card(
     form: Format,
     record: Mapping[str, Any],
     lengths: Mapping[str, LengthStatistics],
-    trusts: Sequence[Trust],
+    trusts: Sequence[PublishedScores],
 ) -> str:
-    """The dataset card of a run, all of whose rows are in one split.
-
-    Args:
-        form: the format of the files.
-        record: of the run.
-        lengths: those of the dialogues, by language.
-        trusts: what was measured of the taggers.
-    """
+    """The dataset card of a run, all of whose rows are in one split."""
     options = record.get("options", {})
     tagged = Counter((book["language"], book["tagger"]) for book in record.get("books", ()))
     account = CorpusAccount(
@@ -374,13 +346,7 @@ def _is_inside(name: str) -> bool:
 
 
 def _find_changed(folder: Path, name: str, digest: object) -> Path | None:
-    """What is in the place of a file, or of a folder above it, and is not what a run wrote.
-
-    Args:
-        folder: of the run.
-        name: of the file.
-        digest: of what the run wrote; None if it wrote no such file.
-    """
+    """What is in the place of a file, or of a folder above it, and is not what a run wrote."""
     place = folder / name
     if (other := find_other(folder, name)) or not place.is_file():
         return other

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from miner.annotation.annotations import Annotation
 from miner.annotation.derivation import count_interrupted_pairs, derive_tags, renumber_conversations
 from miner.annotation.fingerprints import fingerprint
-from miner.dialogue.tags import Tag, transition_error
+from miner.speech.tags import Tag, transition_error
 
 FERRY = [
     # paragraph, text, speaker, conversation, tag

@@ -29,9 +29,9 @@ from miner.annotation.derivation import derive_tags
 from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate, refuse_losses
 from miner.books.book import parse_book
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import Tag
 from miner.errors import InputError
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import Tag
 
 
 def test_every_annotation_is_on_its_own_span_in_its_own_edition():

@@ -14,11 +14,11 @@ from miner.annotation.derivation import derive_tags
 from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import NOTHING_TAGGED
-from miner.characters.cast import Character
-from miner.characters.spoken_book import SpokenBook
-from miner.dialogue.read import parse_spans
-from miner.dialogue.tags import TaggedSpan
-from miner.models.load import load_tagger
+from miner.people.cast import Character
+from miner.people.spoken_book import SpokenBook
+from miner.speech.read import parse_spans
+from miner.speech.tags import TaggedSpan
+from miner.tagger.load import load_tagger
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 GOLD = ANNOTATIONS / "gold" / "sample.jsonl"

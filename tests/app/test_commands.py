@@ -18,7 +18,7 @@ from helpers import (
 from loopback import answer
 
 from miner.app.cli.main import main
-from miner.models.load import find_registered_taggers
+from miner.tagger.load import find_registered_taggers
 
 SHORT = str(DATA / "single_curly.html")
 HEAVY = "torch transformers numpy pandas matplotlib seqeval sklearn pyarrow requests datasets"

@@ -6,10 +6,10 @@ import re
 import pytest
 from helpers import failed, run, said
 
-from miner.app.cli.generation.group import group
-from miner.generation.answers import Answer, write_answers
-from miner.generation.metrics import METRICS
-from miner.generation.papers import PUBLISHED
+from miner.lab.app.cli.generation.group import group
+from miner.lab.lessons.generation.answers import Answer, write_answers
+from miner.lab.lessons.generation.metrics import METRICS
+from miner.lab.lessons.generation.papers import PUBLISHED
 
 _THINGS = "kettle lantern ferry barrow ledger orchard saddle parcel window candle".split()
 _PLACES = "cellar pantry harbour chapel stable garden attic".split()

@@ -12,7 +12,7 @@ from helpers import ANNOTATIONS, BOOKS, CORPUS, run, said
 
 from miner import __version__
 from miner.app.cli.main import main
-from miner.models.load import AUTO, SHIPPED, find_registered_taggers
+from miner.tagger.load import AUTO, SHIPPED, find_registered_taggers
 
 COMMANDS = {(name,): command for name, command in main.commands.items()}
 COMMANDS |= {

@@ -10,13 +10,13 @@ from click.testing import CliRunner
 from helpers import failed
 
 import miner
-from miner.app.cli.config_options import config_options
 from miner.app.cli.errors import CommandGroup, name_options
 from miner.app.cli.main import main
 from miner.errors import InputError
-from miner.models.encoders.making import EncoderConfig
-from miner.models.network_training import NetworkRun
-from miner.models.tagger.training_config import TrainingConfig
+from miner.lab.app.cli.config_options import config_options
+from miner.lab.learning.network_training import NetworkRun
+from miner.lab.training.encoders.making import EncoderConfig
+from miner.lab.training.tagger.training_config import TrainingConfig
 
 PACKAGE = Path(miner.__file__).parent
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "app" not in path.parents]

@@ -13,7 +13,7 @@ from helpers import run as command
 from miner.app.cli.command import Command
 from miner.app.cli.main import main
 from miner.app.cli.options import OutputPath
-from miner.app.cli.training import KindGroup
+from miner.lab.app.cli.training import KindGroup
 
 MINED = ("--tagger", "gap")
 GOLD = ("--gold", ANNOTATIONS, "--split", "sample")

@@ -8,8 +8,8 @@ from helpers import SAMPLE
 
 from miner.app.viewer.layers import build_layers
 from miner.app.viewer.page import render_book
-from miner.dialogue.read import parse_spans
-from miner.models.load import load_tagger
+from miner.speech.read import parse_spans
+from miner.tagger.load import load_tagger
 
 pytestmark = pytest.mark.browser
 

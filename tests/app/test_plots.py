@@ -7,9 +7,10 @@ import pytest
 from encoders import save_checkpoint, told
 from helpers import ANNOTATIONS, SAMPLE, book, run
 
-from miner.annotation.statistics import Company, count_company_sizes
-from miner.app.plots.comparison import draw_comparison
-from miner.app.plots.evaluation import (
+from miner.app.plots.style import COLOURS, choose_looks
+from miner.errors import InputError
+from miner.lab.app.plots.comparison import draw_comparison
+from miner.lab.app.plots.evaluation import (
     plot_confusion,
     plot_learning_curve,
     plot_reliability,
@@ -18,18 +19,18 @@ from miner.app.plots.evaluation import (
     save_figure,
     save_figures,
 )
-from miner.app.plots.fiction import plot_companies, plot_lengths, plot_talk, plot_talks
-from miner.app.plots.style import COLOURS, choose_looks
-from miner.dialogue.statistics import Lengths, measure_talk
-from miner.dialogue.tags import TAGS
-from miner.errors import InputError
-from miner.evaluation.compare import compare
-from miner.evaluation.confidence import KeptPairs
-from miner.evaluation.counts import Confusion
-from miner.evaluation.reliability import Bin, join_small_bins
-from miner.evaluation.scores import Score, score
-from miner.models.load import load_tagger
-from miner.models.tagger.learning_curve import Learned
+from miner.lab.app.plots.fiction import plot_companies, plot_lengths, plot_talk, plot_talks
+from miner.lab.gold.statistics import Company, count_company_sizes
+from miner.lab.measure.compare import compare
+from miner.lab.measure.confidence import KeptPairs
+from miner.lab.measure.counts import Confusion
+from miner.lab.measure.reliability import Bin, join_small_bins
+from miner.lab.measure.scores import score
+from miner.lab.training.tagger.learning_curve import Learned
+from miner.score import Score
+from miner.speech.statistics import Lengths, measure_talk
+from miner.speech.tags import TAGS
+from miner.tagger.load import load_tagger
 
 COUNTS = Confusion(((3, 0, 1, 0), (0, 0, 0, 0), (0, 0, 5, 5), (1, 1, 1, 1)))
 

@@ -19,8 +19,8 @@ from miner.corpus.account import CorpusAccount
 from miner.corpus.build import build_corpus
 from miner.corpus.filter_table import FilterLine, FilterRow
 from miner.corpus.statistics import LengthStatistics
-from miner.dialogue.filter_counts import Amount
 from miner.errors import InputError
+from miner.speech.filter_counts import Amount
 
 SHORT = LengthStatistics(1, ((2, 3), (6, 1)), ((0, 2), (5, 6), (100, 4)))
 LONG = LengthStatistics(2, ((2, 1), (40, 1)), ((5, 42),))

@@ -4,7 +4,7 @@ from math import nan
 
 import pytest
 
-from miner.app.plots.novels import plot_courses, plot_spreads, plot_talk_by_year
+from miner.lab.app.plots.novels import plot_courses, plot_spreads, plot_talk_by_year
 
 
 def line(axes, label):

@@ -3,11 +3,11 @@
 import pytest
 from rich.console import Console
 
-from miner.app.plots.selection import draw_selection, has_sizes, plot_sizes
-from miner.app.tables.selection import tabulate_comparison
-from miner.selection.comparison import ComparedMethod, Comparison
-from miner.selection.methods import Step
-from miner.selection.scoring import Score
+from miner.lab.app.plots.selection import draw_selection, has_sizes, plot_sizes
+from miner.lab.app.tables.selection import tabulate_comparison
+from miner.lab.lessons.selection.comparison import ComparedMethod, Comparison
+from miner.lab.lessons.selection.methods import Step
+from miner.lab.lessons.selection.scoring import Score
 
 SCORED = "annotations, test: 1,600 of 1,658 examples of 15 books"
 

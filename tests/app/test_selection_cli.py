@@ -12,8 +12,8 @@ from helpers import ANNOTATIONS, failed, run, said
 from shelf import write_shelf
 
 from miner.corpus.build import build_corpus
-from miner.examples.sources import read_examples
-from miner.selection.methods import describe_methods
+from miner.lab.lessons.selection.methods import describe_methods
+from miner.lab.lessons.sources import read_examples
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,8 @@ def test_the_help_of_training_lists_the_methods_and_imports_none():
     code = (
         "import sys\nfrom miner.app.cli.main import main\n"
         "main(['selection', 'train', '--help'], prog_name='miner', standalone_mode=False)\n"
-        "print([name for name in sys.modules if name.startswith('miner.selection.methods.')])\n"
+        "methods = 'miner.lab.lessons.selection.methods.'\n"
+        "print([name for name in sys.modules if name.startswith(methods)])\n"
         "print([name for name in ('torch', 'numpy', 'sklearn', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -403,7 +404,7 @@ def test_wrong_use_exits_with_2(words):
 
 def test_an_interrupted_training_says_how_it_is_resumed(corpus, tmp_path, monkeypatch):
     """TF-IDF keeps nothing, so that nothing is left and the same command begins anew."""
-    from miner.selection.methods import tf_idf
+    from miner.lab.lessons.selection.methods import tf_idf
 
     words = ("selection", "train", "tf-idf", corpus, "-o", tmp_path / "out")
 
@@ -440,7 +441,7 @@ def test_a_training_that_was_killed_leaves_nothing_in_its_folder_and_is_resumed(
     script = (
         "import os, sys\n"
         "from miner.app.cli.main import main\n"
-        "from miner.selection.methods import tf_idf\n"
+        "from miner.lab.lessons.selection.methods import tf_idf\n"
         "def die(training, folder):\n"
         "    (folder / 'half').write_text('1')\n"
         "    os.kill(os.getpid(), 9)\n"

@@ -16,10 +16,10 @@ from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import find_guesses, find_names
 from miner.app.annotator.sheet import ACTIONS, NameNeeded, apply_action
 from miner.app.annotator.sheet_file import NOTHING_TAGGED
-from miner.characters.cast import Character, Kind
-from miner.dialogue.tags import Tag, repair_tags
 from miner.errors import InputError
 from miner.files import json_line
+from miner.people.cast import Character, Kind
+from miner.speech.tags import Tag, repair_tags
 
 
 def do(sheet, action, place=None, *more):

@@ -31,9 +31,9 @@ from helpers import ANNOTATIONS, SAMPLE
 from miner.annotation.annotations import row_from_annotation
 from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
-from miner.dialogue.read import parse_spans
 from miner.errors import InputError
 from miner.files import json_line
+from miner.speech.read import parse_spans
 
 
 def test_undo_restores_the_saved_file(tmp_path):

@@ -87,8 +87,8 @@ def test_a_book_that_is_not_at_hand_is_left_out_and_said_to_be(tmp_path, site, m
 def test_one_author_is_left_out(corpus, tmp_path):
     pytest.importorskip("torch")
     from miner.annotation.annotations import read_split
-    from miner.annotation.editions import read_local_editions
-    from miner.models.speakers.examples import examples_of, write_examples
+    from miner.lab.gold.editions import read_local_editions
+    from miner.lab.training.speakers.examples import examples_of, write_examples
 
     gold = annotations_of_sample(tmp_path / "gold", chapters=[1])
     (edition,) = read_local_editions(read_split(gold, "sample"))

@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup
 from helpers import DATA, NAMES, SAMPLE, annotations_of_sample, book, failed, run, said
 
 from miner.annotation.annotations import read_annotations
+from miner.annotation.matching import place_of
 from miner.app.viewer.layers import (
     SpanRole,
     build_layers,
@@ -23,16 +24,15 @@ from miner.app.viewer.numbering import number_chapters
 from miner.app.viewer.page import MODES, render_book, render_page
 from miner.app.viewer.payload import build_book_payload, build_chapter_payload
 from miner.books.book import parse_book
-from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import BookSpans, split_book
-from miner.dialogue.tag_files import read_tag_file
-from miner.dialogue.tags import TaggedBook, TaggedSpan
-from miner.dialogue.typography import infer_typography
 from miner.errors import InputError
-from miner.evaluation.matching import place_of
-from miner.evaluation.scores import score
-from miner.evaluation.tagging import strip_tags
-from miner.models.load import load_tagger
+from miner.lab.measure.scores import score
+from miner.lab.measure.tagging import strip_tags
+from miner.speech.read import parse_spans
+from miner.speech.spans import BookSpans, split_book
+from miner.speech.tag_files import read_tag_file
+from miner.speech.tags import TaggedBook, TaggedSpan
+from miner.speech.typography import infer_typography
+from miner.tagger.load import load_tagger
 
 TAGGERS = [(name, load_tagger(name)) for name in ("gap", "narration")]
 

@@ -17,8 +17,8 @@ from helpers import SAMPLE, annotations_of_sample, run
 
 from miner.annotation.annotations import read_annotations
 from miner.app.viewer.layers import build_layers, find_disagreements
-from miner.dialogue.read import parse_spans
-from miner.models.load import load_tagger
+from miner.speech.read import parse_spans
+from miner.tagger.load import load_tagger
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALLEST = (360, 740)

@@ -12,13 +12,13 @@ from miner.app.viewer.casts import N_COLOURS, CastMember, choose_colours, list_c
 from miner.app.viewer.layers import build_layers
 from miner.app.viewer.payload import build_book_payload, build_chapter_payload
 from miner.books.book import parse_book
-from miner.characters.cast import Character, Kind
-from miner.characters.spoken_book import SpokenBook
-from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import Span, split_book
-from miner.dialogue.tags import Tag, TaggedSpan
-from miner.dialogue.typography import infer_typography
-from miner.models.load import load_tagger
+from miner.people.cast import Character, Kind
+from miner.people.spoken_book import SpokenBook
+from miner.speech.read import parse_spans
+from miner.speech.spans import Span, split_book
+from miner.speech.tags import Tag, TaggedSpan
+from miner.speech.typography import infer_typography
+from miner.tagger.load import load_tagger
 
 
 class SpeakingTagger:

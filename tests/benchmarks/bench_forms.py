@@ -41,8 +41,8 @@ from textwrap import wrap
 from miner.books.book import SPOKEN_KINDS
 from miner.books.decoding import decode_book
 from miner.books.names import id_of
-from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import BookSpans
+from miner.speech.read import parse_spans
+from miner.speech.spans import BookSpans
 
 WIDTH = 72
 PDNC = {

@@ -31,8 +31,8 @@ from miner.books.sources import Source, find_sources
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import mine_source
-from miner.dialogue import cuts
-from miner.models.load import load_tagger
+from miner.speech import segmentation as cuts
+from miner.tagger.load import load_tagger
 
 LARGEST_RATIO = 3.0
 LARGEST_PEAK_MB = 700

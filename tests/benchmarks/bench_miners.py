@@ -45,14 +45,11 @@ from heuristic.gap import GapTagger
 from heuristic.gutenberg_dialogue import GutenbergDialogueTagger
 from miner.annotation.annotations import BOOKS, read_cards
 from miner.books.names import id_of
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import TaggedSpan
-from miner.examples.example import Example, keep_turns
-from miner.examples.part import Part
-from miner.examples.sources import read_source
-from miner.selection.method_folder import load_method
-from miner.selection.methods import find_method
-from miner.selection.scoring import (
+from miner.lab.lessons.example import Example, keep_turns
+from miner.lab.lessons.part import Part
+from miner.lab.lessons.selection.method_folder import load_method
+from miner.lab.lessons.selection.methods import find_method
+from miner.lab.lessons.selection.scoring import (
     Outcome,
     Score,
     Scoring,
@@ -61,7 +58,10 @@ from miner.selection.scoring import (
     subtract,
     try_method,
 )
-from miner.selection.training import train_method
+from miner.lab.lessons.selection.training import train_method
+from miner.lab.lessons.sources import read_source
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import TaggedSpan
 
 ROOT = Path(__file__).parents[2]
 SURE = 0.7
@@ -334,7 +334,7 @@ def judged_examples(folder: Path, books: Path, split: str = "test") -> list[Exam
 
 def reader(books: Path) -> Any:
     """What reads an annotated book by its id."""
-    from miner.app.cli.books import book_reader
+    from miner.lab.app.cli.books import book_reader
 
     return book_reader(books, None)
 

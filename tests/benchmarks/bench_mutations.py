@@ -49,7 +49,7 @@ from miner.corpus.executors import LocalExecutor
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import mine_source
-from miner.models.load import load_tagger
+from miner.tagger.load import load_tagger
 
 FEW = 5  # places; with this many at most, nearly all utterances should still be found
 WHOLE = 0.04  # share of mutations that take a whole book

@@ -35,16 +35,16 @@ import torch
 from bench_mine import best_of, measured
 
 from miner.books.sources import Source, find_sources
-from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import BookSpans
-from miner.models.load import CHECKPOINTS
-from miner.models.speakers.attributor import attribute_speakers
-from miner.models.tagger.checkpoint import load_checkpoint
-from miner.models.tagger.encoding import encode_chapter
-from miner.models.tagger.features import split_chapters
-from miner.models.tagger.model_files import read_checkpoint
-from miner.models.tagger.tagger import NeuralTagger, choose_windows, find_doubtful
-from miner.models.tagger.torch_runtime import TorchRuntime
+from miner.people.attributor import attribute_speakers
+from miner.speech.read import parse_spans
+from miner.speech.spans import BookSpans
+from miner.tagger.checkpoint import load_checkpoint
+from miner.tagger.encoding import encode_chapter
+from miner.tagger.features import split_chapters
+from miner.tagger.load import CHECKPOINTS
+from miner.tagger.model_files import read_checkpoint
+from miner.tagger.tagger import NeuralTagger, choose_windows, find_doubtful
+from miner.tagger.torch_runtime import TorchRuntime
 
 LARGEST_SHARE, LARGEST_PEAK_MB, LARGEST_SPEAKERS = 0.5, 600, 1.3
 THRESHOLDS = (1.0, 0.99, 0.95, 0.9, 0.8)

@@ -5,7 +5,7 @@
 
 Steps of the text expert on prepared examples (`train.py tagger --prepare`), with one batch size
 after the other, in one run and on the same chapters. Ten steps before are not measured. The share
-of the peak is that of the encoder's own work, as `miner.models.tagger.pace` counts it.
+of the peak is that of the encoder's own work, as `miner.lab.training.tagger.throughput` counts it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,21 @@ from pathlib import Path
 
 import torch
 
-from miner.models.tagger.config import Expert
-from miner.models.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
-from miner.models.tagger.encoding import plain_tokenizer
-from miner.models.tagger.initialization import new_model
-from miner.models.tagger.model import ConversationTagger
-from miner.models.tagger.pace import Pace, count_operations, find_peak, name_device
-from miner.models.tagger.prepared_examples import load_training_data
-from miner.models.tagger.steps import step_losses
-from miner.models.tagger.training import LARGEST_GRADIENT, new_optimizer, training_dtype, unfreeze
-from miner.models.tagger.training_config import TrainingConfig
+from miner.lab.training.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
+from miner.lab.training.tagger.initialization import new_model
+from miner.lab.training.tagger.prepared_examples import load_training_data
+from miner.lab.training.tagger.steps import step_losses
+from miner.lab.training.tagger.throughput import Pace, count_operations, find_peak, name_device
+from miner.lab.training.tagger.training import (
+    LARGEST_GRADIENT,
+    new_optimizer,
+    training_dtype,
+    unfreeze,
+)
+from miner.lab.training.tagger.training_config import TrainingConfig
+from miner.tagger.config import Expert
+from miner.tagger.encoding import plain_tokenizer
+from miner.tagger.model import ConversationTagger
 
 WARM_UP = 10  # steps
 

@@ -24,9 +24,9 @@ from browser import chromium, opened, seconds_to_first_chapter
 from miner.app.viewer.layers import build_layers
 from miner.app.viewer.page import render_book
 from miner.books.sources import find_sources
-from miner.dialogue.read import parse_spans
-from miner.dialogue.spans import BookSpans
-from miner.models.load import load_tagger
+from miner.speech.read import parse_spans
+from miner.speech.spans import BookSpans
+from miner.tagger.load import load_tagger
 
 LONGEST_SECONDS = 2.0
 SLOWEST = """() => {

@@ -50,8 +50,8 @@ def measure(paths: Iterable[Path]) -> Seconds:
     from miner.books.sources import Source, id_of
     from miner.corpus.options import MiningOptions
     from miner.corpus.pipeline import mine_source, read_source
-    from miner.dialogue.read import parse_spans
-    from miner.models.load import AUTO, load_checkpoint_tagger, load_tagger
+    from miner.speech.read import parse_spans
+    from miner.tagger.load import AUTO, load_checkpoint_tagger, load_tagger
 
     network, tagger, options = load_checkpoint_tagger(AUTO), load_tagger(AUTO), MiningOptions(AUTO)
     found: list[Seconds] = []

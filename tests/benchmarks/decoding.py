@@ -18,11 +18,11 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import numpy as np
 
 from miner.books.download import find_book
-from miner.dialogue.tags import TAGS, Tag
-from miner.models.load import load_checkpoint_tagger
-from miner.models.tagger.decoding import viterbi
-from miner.models.tagger.examples import read_examples
-from miner.models.tagger.model_selection import score_decoded
+from miner.lab.training.tagger.examples import read_examples
+from miner.lab.training.tagger.model_selection import score_decoded
+from miner.speech.tags import TAGS, Tag
+from miner.tagger.decoding import viterbi
+from miner.tagger.load import load_checkpoint_tagger
 
 ANNOTATIONS = Path(__file__).parents[2] / "annotations"
 OUTCOMES = {tag: TAGS.index(tag) for tag in (Tag.B_START, Tag.B_OTHER)}  # both I- tags continue

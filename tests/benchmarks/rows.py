@@ -17,9 +17,9 @@ from statistics import mean
 import click
 
 from miner.annotation.annotations import BOOKS, read_cards
-from miner.app.plots.evaluation import plot_learning_curve, save_figure
 from miner.files import RUN_RECORD
-from miner.models.tagger.learning_curve import read_learning_curve
+from miner.lab.app.plots.evaluation import plot_learning_curve, save_figure
+from miner.lab.training.tagger.learning_curve import read_learning_curve
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ROOT / "train.py"

@@ -21,8 +21,8 @@ from miner.annotation.annotations import read_annotations
 from miner.app.viewer.layers import build_layers
 from miner.app.viewer.page import render_book
 from miner.books.download import find_book
-from miner.dialogue.read import parse_spans
-from miner.models.load import load_tagger, tagger_label
+from miner.speech.read import parse_spans
+from miner.tagger.load import load_tagger, tagger_label
 
 ANNOTATIONS = Path(__file__).parents[2] / "annotations"
 

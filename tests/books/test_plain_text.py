@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from miner.books.book import parse_book
 from miner.books.forms import read_page
-from miner.dialogue.read import parse_spans
 from miner.errors import InputError
+from miner.speech.read import parse_spans
 
 PROSE = (
     "The lamp had been lit before six, and nobody could say who had lit it; but there it burned, "

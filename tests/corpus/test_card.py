@@ -21,10 +21,10 @@ from miner.corpus.filter_table import FilterLine, FilterRow
 from miner.corpus.pipeline import mine
 from miner.corpus.schema import arrow_schemas
 from miner.corpus.statistics import measure_rows
-from miner.dialogue.filter_counts import Amount
-from miner.evaluation.confidence import KeptPairs
-from miner.evaluation.scores import Score
-from miner.evaluation.trust import Trust
+from miner.lab.measure.confidence import KeptPairs
+from miner.score import Score
+from miner.speech.filter_counts import Amount
+from miner.tagger.published_scores import PublishedScores
 
 SPLITS = {"train": 2, "validation": 1, "test": 1}  # files
 
@@ -43,7 +43,7 @@ def score(name, value):
     return Score(name, value, value - 0.05, value + 0.05)
 
 
-TRUST = Trust(
+PUBLISHED = PublishedScores(
     tagger="en@01234567",
     dtype="float32",
     weights={},
@@ -80,7 +80,7 @@ def account(book, formats=("parquet", "jsonl", "chat", "convokit"), **given):
         "files": files,
         "other_files": {"run.json": "versions and options"},
         "taggers": {("en", "en@01234567"): 3},
-        "trusts": (TRUST,),
+        "trusts": (PUBLISHED,),
     }
     return CorpusAccount(**values | given)
 
@@ -219,7 +219,7 @@ def test_a_card_says_what_was_measured_at_its_confidence(book):
     assert "The speaker is the right one in 0.750 [0.70–0.80] of the utterances" in said
     assert "0.600 [0.55–0.65] are right, and 0.700 [0.65–0.75] of the conversations" in said
     assert "30 chapters of 15 novels, the test split" in said
-    assert "A language model made the annotations" in said and TRUST.signature in said
+    assert "A language model made the annotations" in said and PUBLISHED.signature in said
     assert "nearest measured level" not in said and "Nothing was measured" not in said
 
 
@@ -241,7 +241,7 @@ def test_a_card_of_another_confidence_names_the_level_below(book):
 def test_a_card_quotes_no_figure_for_what_was_not_measured(book, taggers, said):
     card = " ".join(write_card(account(book, taggers=taggers)).split())
     assert said in card
-    assert "0.810" not in card and TRUST.signature not in card
+    assert "0.810" not in card and PUBLISHED.signature not in card
 
 
 def test_languages_are_judged_apart(book):
@@ -322,4 +322,4 @@ def test_equal_accounts_have_equal_cards(book):
 
 
 def test_a_measurement_is_read_back():
-    assert Trust.from_json(json.loads(json.dumps(TRUST.to_json()))) == TRUST
+    assert PublishedScores.from_json(json.loads(json.dumps(PUBLISHED.to_json()))) == PUBLISHED

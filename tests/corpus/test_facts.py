@@ -9,8 +9,8 @@ from helpers import DATA, SAMPLE
 from miner.books.book import BlockKind
 from miner.corpus.facts import BookFacts, count_delimiters, find_facts
 from miner.corpus.word_counts import count_words
-from miner.dialogue.read import parse_spans
 from miner.errors import InputError
+from miner.speech.read import parse_spans
 
 PAGE = """<html lang="{language}"><head><title>The Lamp</title></head><body>
 <h1>THE LAMP</h1><h2>CHAPTER I</h2>

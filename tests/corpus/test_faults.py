@@ -15,7 +15,7 @@ import miner.corpus.pipeline
 from miner.app.cli.main import main
 from miner.corpus.ray_executor import _sealed
 from miner.errors import InputError
-from miner.models.load import load_tagger
+from miner.tagger.load import load_tagger
 
 DASH, PLAY, FRENCH = DATA / "dash.htm", DATA / "play.html", DATA / "guillemets_fr.html"
 TAGGERS = '''
@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 
 from heuristic.gap import GapTagger
-from miner.dialogue.tags import Tag, TaggedSpan
+from miner.speech.tags import Tag, TaggedSpan
 from miner.errors import InputError
 
 

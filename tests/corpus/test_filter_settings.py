@@ -15,9 +15,9 @@ from miner.corpus.filter_settings import (
     has_rare_words,
 )
 from miner.corpus.word_counts import add_counts, count_words, frequent_words
-from miner.dialogue.dialogues import decode_dialogues
-from miner.dialogue.filters import DialogueLimits
 from miner.errors import InputError
+from miner.speech.dialogues import decode_dialogues
+from miner.speech.filters import DialogueLimits
 
 SETTINGS = FilterSettings()
 

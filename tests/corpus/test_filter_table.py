@@ -2,7 +2,7 @@
 
 from miner.corpus.filter_settings import FilterSettings
 from miner.corpus.filter_table import FilterLine, describe_filters, tabulate_filters
-from miner.dialogue.filter_counts import Amount, FilterCount, FilterCounts
+from miner.speech.filter_counts import Amount, FilterCount, FilterCounts
 
 OFF = FilterSettings(
     own_language=False,

@@ -20,7 +20,7 @@ from miner.corpus.options import MiningOptions
 from miner.corpus.pipeline import SetAside, mine_source
 from miner.corpus.schema import KINDS
 from miner.files import digest_of
-from miner.models.load import load_tagger, weight_signatures
+from miner.tagger.load import load_tagger, weight_signatures
 
 DASH = DATA / "dash.htm"  # of few words
 

@@ -7,11 +7,11 @@ import networkx as nx
 import pytest
 
 import miner
-from miner.characters.cast import Character, Kind
 from miner.corpus.network import build_network
-from miner.dialogue.dialogues import decode_dialogues
-from miner.dialogue.spans import Span
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.people.cast import Character, Kind
+from miner.speech.dialogues import decode_dialogues
+from miner.speech.spans import Span
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 TAGS = {"S": Tag.B_START, "R": Tag.B_OTHER, "s": Tag.I_START, "r": Tag.I_OTHER, "-": Tag.O}
 CAST = (

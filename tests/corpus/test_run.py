@@ -10,7 +10,7 @@ from helpers import DATA, SAMPLE, interrupted_after
 import miner
 from miner.corpus.executors import LocalExecutor
 from miner.corpus.progress import Progress
-from miner.models.load import CheckpointTagger
+from miner.tagger.load import CheckpointTagger
 
 BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")
 

@@ -6,14 +6,14 @@ import pytest
 from helpers import NAMES
 
 from miner.books.book import Book
-from miner.characters.cast import Character, Kind
-from miner.characters.character_files import character_from_row
-from miner.characters.spoken_book import SpokenBook
 from miner.corpus.schema import KINDS, SPEAKER, TITLE, arrow_schemas, rows_of_book, tagged_from_rows
-from miner.dialogue.dialogues import Turn, decode_dialogues
-from miner.dialogue.filters import DialogueLimits, filter_dialogues
-from miner.dialogue.spans import Span
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
+from miner.people.cast import Character, Kind
+from miner.people.character_files import character_from_row
+from miner.people.spoken_book import SpokenBook
+from miner.speech.dialogues import Turn, decode_dialogues
+from miner.speech.filters import DialogueLimits, filter_dialogues
+from miner.speech.spans import Span
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 PAGE = [  # letter of the tag, paragraph, text, speaker
     ("O", 0, "CHAPTER I", None),

@@ -4,9 +4,9 @@ import pytest
 
 from heuristic.gutenberg_dialogue import GutenbergDialogueTagger
 from miner.books.book import Block, BlockKind, Book
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import Tag
-from miner.dialogue.typography import typography_from_names
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import Tag
+from miner.speech.typography import typography_from_names
 
 
 def tagged(language, *paragraphs):

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from heuristic.gap import DEFAULT_GAP, GapTagger
 from heuristic.narration import NarrationTagger
 from miner.books.book import Block, BlockKind, Book
-from miner.dialogue.spans import BookSpans, Span, split_book
-from miner.dialogue.tags import Tag, repair_tags
-from miner.dialogue.typography import infer_typography
 from miner.errors import InputError
+from miner.speech.spans import BookSpans, Span, split_book
+from miner.speech.tags import Tag, repair_tags
+from miner.speech.typography import infer_typography
 
 LETTERS = {"B-START": "S", "I-START": "s", "B-OTHER": "R", "I-OTHER": "r", "O": "-"}
 TAGGERS = [GapTagger(), GapTagger(0), NarrationTagger()]

@@ -6,12 +6,12 @@ import pytest
 from encoders import told
 
 from miner.errors import InputError
-from miner.models.load import find_registered_taggers, load_tagger, tagger_label
+from miner.tagger.load import find_registered_taggers, load_tagger, tagger_label
 
 MODULE = '''
 from dataclasses import dataclass
 
-from miner.dialogue.tags import Tag, TaggedSpan
+from miner.speech.tags import Tag, TaggedSpan
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ SHOW = """
 import sys
 import miner.languages
 miner.languages.__path__.append(sys.argv[1])
-from miner.dialogue.read import parse_spans
+from miner.speech.read import parse_spans
 found = parse_spans(sys.stdin.buffer.read(), "0")
 print(found.typography.language, *found.typography.names, found.book.n_chapters, sep="|")
 for block in found.book.blocks:

@@ -17,10 +17,10 @@ from miner.app.annotator.sheet_file import (
     prepare_file,
     refuse_no_file,
 )
-from miner.characters.spoken_book import SpokenBook
-from miner.dialogue.spans import BookSpans, Span
 from miner.errors import InputError
 from miner.files import decode_text
+from miner.people.spoken_book import SpokenBook
+from miner.speech.spans import BookSpans, Span
 
 _Item = TypeVar("_Item", Span, Annotation)
 
@@ -103,13 +103,7 @@ class BookSheets:
         prepare_file(self.path.resolve())
 
     def find_progress(self) -> BookProgress:
-        """Returns how far each chapter is annotated in the file, as it is now.
-
-        Raises:
-            InputError: if nothing is quoted in the book, or if the file does not hold annotations
-                of this book.
-            OSError: if the file cannot be read.
-        """
+        """Returns how far each chapter is annotated in the file, as it is now."""
         book = self.book_spans.book
         if not self.numbers:
             raise InputError(f"{book.id}: found nothing quoted in the book, expected speech")

@@ -14,10 +14,10 @@ from string import ascii_uppercase
 
 from miner.annotation.annotations import UNKNOWN, Annotation
 from miner.annotation.derivation import renumber_conversations
-from miner.characters.cast import Character
-from miner.characters.spoken_book import SpokenBook
-from miner.dialogue.spans import Span
-from miner.dialogue.tags import Tag
+from miner.people.cast import Character
+from miner.people.spoken_book import SpokenBook
+from miner.speech.spans import Span
+from miner.speech.tags import Tag
 
 MAX_NAME = 100  # characters; a longer name would be text of the book
 
@@ -73,13 +73,6 @@ def find_guesses(spoken: SpokenBook, chapter: int) -> dict[tuple[int, int, int],
     """Reads the guesses for a chapter from tagged spans.
 
     Where the speaker of a span is not known, it is the one who says most of its turn.
-
-    Args:
-        spoken: the tagged spans of the book or of the chapter, narration included.
-        chapter: number of the chapter.
-
-    Returns:
-        The guesses by paragraph, start and end.
     """
     found: dict[tuple[int, int, int], Guess] = {}
     speakers: dict[tuple[int, int, int], str | None] = {}
@@ -161,13 +154,7 @@ def find_other_speaker(spoken: Sequence[str]) -> str:
 
 
 def name_of_guess(guess: Guess, named: Container[str]) -> str:
-    """Returns the name of the guessed character; "" if none is guessed.
-
-    Args:
-        guess: the guess.
-        named: the names that the annotator has given. If one of them is the character's, it is that
-            one.
-    """
+    """Returns the name of the guessed character; "" if none is guessed."""
     return next((name for name in guess.names if name in named), next(iter(guess.names), ""))
 
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.annotation.fingerprints import Fingerprint, fingerprint
 from miner.annotation.locate import locate
-from miner.dialogue.spans import BookSpans, Span
+from miner.speech.spans import BookSpans, Span
 
 _SAME_EDITION = 0.5  # least share of rows found in the paragraph that they name
 
@@ -42,11 +42,6 @@ def place_rows(
     If at least half of the rows are found in the paragraph that they name, the file was made on
     this edition, and every row is sought only in its paragraph. Otherwise rows are found by their
     fingerprints and their order alone.
-
-    Args:
-        book_spans: the book, as the miner splits it.
-        spans: all spans of the chapter.
-        rows: the rows of the chapter, in the order of the file.
     """
     in_marks = [span for span in spans if span.in_marks]
     found = _find_in_paragraphs(in_marks, rows)

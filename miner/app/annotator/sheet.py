@@ -18,8 +18,8 @@ from miner.app.annotator.guesses import (
     pick_unused_letter,
     resolve_guesses,
 )
-from miner.dialogue.tags import Tag
 from miner.errors import InputError
+from miner.speech.tags import Tag
 
 Entries = tuple[Entry, ...]
 
@@ -338,20 +338,7 @@ def apply_action(
     speaker: str | None = None,
     conversation: int | None = None,
 ) -> Sheet:
-    """Returns the sheet after an action.
-
-    Args:
-        sheet: the sheet before it.
-        action: a name in `ACTIONS`.
-        place: the span that it is about.
-        speaker: a name, if the action takes one.
-        conversation: a number, if the action takes one.
-
-    Raises:
-        NameNeeded: if the action needs the name of a speaker whom nobody has named yet.
-        InputError: if there is no such action; if an argument is missing or not expected; or if the
-            action is impossible at this place.
-    """
+    """Returns the sheet after an action."""
     if action not in ACTIONS:
         raise InputError(f"found action {action!r}, expected one of {', '.join(ACTIONS)}")
     chosen = ACTIONS[action]
@@ -367,11 +354,7 @@ def apply_action(
 
 
 def _clean_name(text: str) -> str:
-    """The name of a speaker as it is saved, with single blanks.
-
-    Raises:
-        InputError: if it is empty, too long or not printable.
-    """
+    """The name of a speaker as it is saved, with single blanks."""
     name = " ".join(text.split())
     if not name:
         raise InputError(

@@ -21,10 +21,10 @@ from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import Entry, find_guesses, find_names, resolve_guesses
 from miner.app.annotator.placement import Placement, place_rows
 from miner.app.annotator.sheet import Sheet, apply_action
-from miner.characters.spoken_book import SpokenBook
-from miner.dialogue.spans import BookSpans, Span, chapter_in_marks
 from miner.errors import InputError
 from miner.files import decode_text, json_line, remove_unfinished, whole_file
+from miner.people.spoken_book import SpokenBook
+from miner.speech.spans import BookSpans, Span, chapter_in_marks
 
 NOTHING_TAGGED = SpokenBook(())
 _LOCK_TIMEOUT = 10  # seconds to wait while another process writes the file
@@ -39,12 +39,7 @@ _OTHER_KINDS = (
 
 
 def refuse_no_file(path: Path) -> None:
-    """Raises an error if annotations cannot be saved at `path` because it is no ordinary file.
-
-    Raises:
-        InputError: if it is a folder, a device, a pipe or a socket; says which.
-        OSError: if it cannot be looked at.
-    """
+    """Raises an error if annotations cannot be saved at `path` because it is no ordinary file."""
     if not path.exists():
         return
     mode = path.stat().st_mode
@@ -54,12 +49,7 @@ def refuse_no_file(path: Path) -> None:
 
 
 def prepare_file(path: Path) -> None:
-    """Makes the file if there is none, and removes what a killed process left beside it.
-
-    Raises:
-        InputError: if `path` is no ordinary file.
-        OSError: if the file cannot be written.
-    """
+    """Makes the file if there is none, and removes what a killed process left beside it."""
     refuse_no_file(path)
     if not path.exists():
         with whole_file(path):
@@ -161,21 +151,7 @@ class SheetFile:
         speaker: str | None = None,
         conversation: int | None = None,
     ) -> Version:
-        """Applies an action, saves the sheet and returns the new version.
-
-        Args:
-            revision: of the version that the annotator saw.
-            action: a name in `sheet.ACTIONS`.
-            place: the place of the span.
-            speaker: a name, if the action takes one.
-            conversation: a number, if the action takes one.
-
-        Raises:
-            StaleEdit: if the chapter changed after that version; nothing is written, and `current`
-                returns the new content.
-            InputError: if the action is invalid, or the file no longer holds annotations.
-            OSError: if the file cannot be written; the version stays the same.
-        """
+        """Applies an action, saves the sheet and returns the new version."""
         with self._threads, locked(self.path):
             if self._refresh():
                 raise StaleEdit(

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from miner.annotation.annotations import Annotation
+from miner.annotation.matching import Place, place_of
 from miner.app.annotator.guesses import Entry
 from miner.app.annotator.sheet_file import SheetFile, Version
 from miner.app.viewer.layers import Layer, LayeredBook
 from miner.app.viewer.numbering import NumberedChapter, number_chapters
 from miner.app.viewer.page import render_page
 from miner.app.viewer.payload import build_book_payload, build_chapter_payload, build_layer_payload
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
-from miner.evaluation.matching import Place, place_of
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 LAYER = "annotation"
 _EXCERPT = 60  # characters that identify a conversation in a list

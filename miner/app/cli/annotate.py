@@ -79,8 +79,8 @@ def command(
     from miner.app.annotator.server import AnnotationServer
     from miner.app.annotator.sheet_file import NOTHING_TAGGED, refuse_no_file
     from miner.corpus.reading import read_spans
-    from miner.models.load import load_tagger
-    from miner.models.speakers.attributor import attribute_speakers
+    from miner.people.attributor import attribute_speakers
+    from miner.tagger.load import load_tagger
 
     refuse_no_file(out)
     loaded = load_tagger(tagger, dtype=dtype) if tagger else None

@@ -11,7 +11,7 @@ import click
 
 from miner.app.cli.options import BookWord, OutputPath
 from miner.errors import InputError
-from miner.files import printable
+from miner.files import PUBLISHED, printable
 
 _BOOKS = "books"  # of the folder in which a book is looked up
 
@@ -26,15 +26,7 @@ class Command(click.Command):
 
 
 def refuse_inputs(command: click.Command, values: dict[str, Any]) -> None:
-    """Raises an error if a command would write to a file or a folder that it reads.
-
-    Args:
-        command: its parameters say which values are outputs.
-        values: by the name of the parameter.
-
-    Raises:
-        InputError: names the output.
-    """
+    """Raises an error if a command would write to a file or a folder that it reads."""
     kinds = {param.name or "": param.type for param in command.params}
     outputs = [
         path
@@ -82,6 +74,5 @@ def _is_read(output: Path, given: Path) -> bool:
         return True
     if not (output.is_file() and given.is_dir()):
         return False
-    from miner.evaluation.trust import TRUST  # which is measured of what is beside it
-
-    return output.name != TRUST and output.resolve().is_relative_to(given.resolve())
+    # What was measured of a checkpoint is written beside it.
+    return output.name != PUBLISHED and output.resolve().is_relative_to(given.resolve())

@@ -5,41 +5,48 @@ from __future__ import annotations
 import signal
 import warnings
 from functools import partial
+from importlib import import_module
+from importlib.metadata import entry_points
 
 import click
 
-from miner.app.cli import (
-    annotate,
-    build,
-    catalog,
-    compare,
-    mine,
-    profile,
-    quotations,
-    score,
-    speakers,
-    tag,
-    view,
-)
 from miner.app.cli.errors import CommandGroup
-from miner.app.cli.generation.group import group as generation_group
-from miner.app.cli.gold.group import group as gold_group
-from miner.app.cli.selection.group import group as selection_group
 from miner.errors import SetAsideWarning
 from miner.version import __version__
+
+_COMMANDS = "mine build catalog tag view profile annotate".split()  # each in a module of its name
+
+
+class _Commands(CommandGroup):
+    """The commands of the miner, then those that packages add by entry points `miner.commands`.
+
+    A module is imported when its command is asked for.
+    """
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name."""
+        if cmd_name in _COMMANDS:
+            self.add_command(import_module(f"miner.app.cli.{cmd_name}").command)
+        for added in entry_points(group="miner.commands", name=cmd_name):
+            self.add_command(added.load(), cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands in the order of the help."""
+        return [*_COMMANDS, *sorted(entry_points(group="miner.commands").names)]
 
 
 def _print_version(ctx: click.Context, option: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
-    from miner.models.load import SHIPPED
+    from miner.tagger.load import SHIPPED
 
     taggers = (f"tagger {name}@{sha256[:8]}" for name, sha256 in SHIPPED.items())
     click.echo(", ".join([f"miner {__version__}", *taggers]))
     ctx.exit()
 
 
-@click.group("miner", cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("miner", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,
@@ -86,23 +93,3 @@ def main() -> None:
             before = signal.signal(number, signal.default_int_handler)
             # A process that calls the command as a function ends as it did before.
             click.get_current_context().call_on_close(partial(signal.signal, number, before))
-
-
-_MODULES = (
-    mine,
-    build,
-    catalog,
-    tag,
-    view,
-    profile,
-    score,
-    compare,
-    quotations,
-    speakers,
-    annotate,
-)
-for _module in _MODULES:
-    main.add_command(_module.command)
-main.add_command(gold_group)
-main.add_command(selection_group)
-main.add_command(generation_group)

@@ -77,13 +77,13 @@ class TaggerOption(click.Option):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The names of all taggers, and files."""
-        from miner.models.load import AUTO, find_registered_taggers
+        from miner.tagger.load import AUTO, find_registered_taggers
 
         return _complete([AUTO, *find_registered_taggers()], incomplete)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The help, with the taggers that are registered now."""
-        from miner.models.load import find_registered_taggers
+        from miner.tagger.load import find_registered_taggers
 
         shown = copy.copy(self)
         shown.help = (self.help or "").format(registered=", ".join(find_registered_taggers()))

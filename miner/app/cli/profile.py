@@ -33,7 +33,7 @@ def command(source: str, books: Path | None, mirror: str | None, as_json: bool) 
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.mining import tabulate_typography
     from miner.corpus.reading import read_book
-    from miner.dialogue.typography import infer_typography
+    from miner.speech.typography import infer_typography
 
     book = read_book(source, books=books, mirror=mirror)
     typography = infer_typography(book)

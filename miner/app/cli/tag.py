@@ -53,11 +53,11 @@ def command(
     miner tag sample -o sample.tags
     miner mine sample --tagger sample.tags -o mined   after correcting the file
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.characters.character_files import NO_CHARACTERS, open_characters
     from miner.corpus.reading import read_spans
-    from miner.dialogue.tag_files import row_from_span
     from miner.files import json_line, refuse_existing, whole_file
-    from miner.models.load import load_tagger
+    from miner.people.character_files import NO_CHARACTERS, open_characters
+    from miner.speech.tag_files import row_from_span
+    from miner.tagger.load import load_tagger
 
     if out == STDOUT:
         out = None

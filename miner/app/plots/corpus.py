@@ -69,12 +69,7 @@ def divide_statistics(account: CorpusAccount) -> dict[str, LengthStatistics]:
 
 
 def plot_dialogue_lengths(parts: Mapping[str, LengthStatistics], title: str) -> Figure:
-    """Draws the share of dialogues with at least n turns, on log scales, a line for each part.
-
-    Args:
-        parts: the statistics, by the name of the line.
-        title: of the figure.
-    """
+    """Draws the share of dialogues with at least n turns, on log scales, a line for each part."""
     return _plot_lengths(
         parts,
         lambda part: part.turns_of_dialogues,
@@ -89,10 +84,6 @@ def plot_turn_lengths(parts: Mapping[str, LengthStatistics], title: str) -> Figu
     """Draws the share of turns with at least n words, on log scales, a line for each part.
 
     Turns without a word have no place on the scale; the others are a share of all.
-
-    Args:
-        parts: the statistics, by the name of the line.
-        title: of the figure.
     """
     return _plot_lengths(
         parts,
@@ -145,12 +136,7 @@ def _plot_lengths(
 
 
 def plot_filters(rows: Sequence[FilterRow], title: str) -> Figure:
-    """Draws what each filter took, in percent of what came to it.
-
-    Args:
-        rows: the filters, the first on top.
-        title: of the figure.
-    """
+    """Draws what each filter took, in percent of what came to it."""
     figure = new_figure(7.0, 1.5 + 0.36 * len(rows))
     axes = figure.subplots()
     places = range(len(rows))

@@ -43,12 +43,7 @@ def new_figure(width: float = 5.0, height: float = 4.0) -> Figure:
 
 
 def tidy(axes: Axes, grid: str = "y") -> None:
-    """Removes the upper and right line of the frame and puts a pale grid behind the data.
-
-    Args:
-        axes: changed in place.
-        grid: the axes with grid lines: "x", "y", "both", or "" for none.
-    """
+    """Removes the upper and right line of the frame and puts a pale grid behind the data."""
     axes.spines[["top", "right"]].set_visible(False)
     if grid:
         axes.set_axisbelow(True)

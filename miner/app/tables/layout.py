@@ -18,12 +18,7 @@ _LEAST_TEXT = 20  # characters of a line of text beside its label
 
 
 def new_table(columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
-    """Returns an empty table without a frame; numbers are aligned right.
-
-    Args:
-        columns: the heads.
-        texts: the heads of the columns that hold words, besides the first column.
-    """
+    """Returns an empty table without a frame; numbers are aligned right."""
     from rich import box
     from rich.table import Table
 
@@ -41,14 +36,7 @@ def new_table(columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
 def cut_column(
     rows: Sequence[Sequence[str]], column: int, names: Sequence[str], width: int
 ) -> list[list[str]]:
-    """Cuts the texts of one column so that the table fits into a width.
-
-    Args:
-        rows: the cells.
-        column: the index of the column to cut.
-        names: the heads of the columns.
-        width: of the terminal, in characters.
-    """
+    """Cuts the texts of one column so that the table fits into a width."""
     widths = [max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
     room = max(_MIN_TEXT, width - sum(widths) - _GAP * (len(names) - 1) + widths[column])
     return [
@@ -63,13 +51,7 @@ def cut_column(
 def divide_columns(
     names: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]], width: int
 ) -> list[Table]:
-    """Returns columns in as many tables as a terminal needs; each begins with the names of rows.
-
-    Args:
-        names: of the rows.
-        columns: the head of each and its cells, one of each row.
-        width: of the terminal, in characters.
-    """
+    """Returns columns in as many tables as a terminal needs; each begins with the names of rows."""
     first = max(map(len, names))
     parts: list[list[tuple[str, Sequence[str]]]] = []
     room = 0
@@ -90,12 +72,7 @@ def divide_columns(
 
 
 def label_texts(texts: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Returns texts in lines, each beside its label.
-
-    Args:
-        texts: the label and the text of each.
-        width: of the lines, in characters.
-    """
+    """Returns texts in lines, each beside its label."""
     indent = max(len(label) for label, _ in texts) + _GAP
     return [
         fill(

@@ -10,7 +10,7 @@ from miner.files import RUN_RECORD
 
 if TYPE_CHECKING:
     from miner.corpus.run import CorpusRun
-    from miner.dialogue.typography import Typography
+    from miner.speech.typography import Typography
 
 _BOOKS_SHOWN = 30
 # The columns of the table of books that need a wider terminal, with the least width of it.

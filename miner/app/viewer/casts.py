@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import UNKNOWN
-from miner.characters.cast import Character
-from miner.characters.spoken_book import SpokenBook
+from miner.people.cast import Character
+from miner.people.spoken_book import SpokenBook
 
 N_COLOURS = 8  # as many as the styles have
 
@@ -58,12 +58,6 @@ def choose_colours(casts: Sequence[Sequence[CastMember]]) -> list[dict[str, int]
 
     A person has one colour in all layers. The gold calls people by names of its own, so layers are
     matched by name: by the name that is shown, else by another one.
-
-    Args:
-        casts: the cast of each layer.
-
-    Returns:
-        For each layer the colour by id, of those who have one.
     """
     people: dict[str, str] = {}  # the id of a person in the first layer that has it, by name
     person_of: list[dict[str, str]] = []

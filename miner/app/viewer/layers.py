@@ -11,22 +11,22 @@ from itertools import groupby
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotations
 from miner.annotation.locate import Located, locate, refuse_losses
+from miner.annotation.matching import Place, match_tags, place_of
+from miner.annotation.pair_errors import judge_pairs
 from miner.app.viewer.casts import CastMember, list_cast
 from miner.app.viewer.numbering import NumberedChapter, number_chapters
 from miner.books.book import Book
-from miner.characters.character_files import NO_CHARACTERS, CharacterLists
-from miner.characters.spoken_book import SpokenBook
 from miner.corpus.schema import Row, rows_of_book
-from miner.dialogue.dialogues import decode_dialogues
-from miner.dialogue.spans import BookSpans, Span
-from miner.dialogue.tags import Tag, TaggedBook, Tagger
 from miner.errors import InputError
-from miner.evaluation.matching import Place, place_of
-from miner.models.load import StoredTags
+from miner.people.character_files import NO_CHARACTERS, CharacterLists
+from miner.people.spoken_book import SpokenBook
+from miner.speech.dialogues import decode_dialogues
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tags import Tag, TaggedBook, Tagger
+from miner.tagger.load import StoredTags
 
 GOLD = "gold"
 MAX_LAYERS = 9  # the keys 1 to 9 switch between them
-RATES = ("precision", "recall", "f1")
 
 
 class SpanRole(StrEnum):
@@ -125,23 +125,13 @@ def build_layers(
     In annotated chapters every tagger tags the spans of the gold, as in `miner compare`. In other
     chapters it tags the miner's own spans. Stored tags keep the spans of their file. The speakers
     of the gold have the names that the annotators gave them.
-
-    Args:
-        book_spans: the whole book, as the miner splits it.
-        taggers: name and tagger of each layer beside the gold.
-        annotations: may have other books, too.
-        characters: those of books whose lists are given; those of other books are found.
-
-    Raises:
-        InputError: if there are too many layers or two with the same name; if the book is not
-            annotated or too few annotated spans are found in it; if a tagger refuses the book.
     """
     names = [*([GOLD] if annotations else []), *(name for name, _ in taggers)]
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(f"found two layers called {twice[0]}, expected each name once")
     if not 1 <= len(names) <= MAX_LAYERS:
         raise InputError(f"found {len(names)} layers, expected 1 to {MAX_LAYERS}")
-    from miner.models.speakers.attributor import attribute_speakers
+    from miner.people.attributor import attribute_speakers
 
     speak = partial(attribute_speakers, revise=False)
     book = book_spans.book
@@ -193,25 +183,31 @@ def find_disagreements(one: NumberedChapter, other: NumberedChapter) -> list[Dis
 
 
 def score_chapter(book: LayeredBook, layer: Layer, chapter: int) -> ChapterScores:
-    """Scores a layer against the gold in one annotated chapter, end to end.
-
-    Raises:
-        InputError: if the chapter is not annotated.
-    """
-    from miner.evaluation.scores import score  # slow to import, and only the gold needs it
-
+    """Scores a layer against the gold in one annotated chapter, end to end."""
     if chapter not in book.annotated:
         raise InputError(f"found no gold for chapter {chapter}, expected one of {book.annotated}")
     gold, predicted = (
         TaggedBook(book.book.id, side.chapters[chapter].spans, side.name)
         for side in (book.layers[0], layer)
     )
-    measures = score([gold], [predicted], resamples=0).total.end_to_end
-    start, pairs = (
-        Rates(*(measures[f"{unit}.{rate}"].value for rate in RATES))
-        for unit in (str(Tag.B_START), "turn-pair")
+    judged = judge_pairs([gold], [predicted])
+    n_right = sum(pair.is_right for pair in judged.mined)
+    starts = [sum(item.tag is Tag.B_START for item in side.spans) for side in (gold, predicted)]
+    both = sum(
+        ours.tag is theirs.tag is Tag.B_START for ours, theirs in match_tags([gold], [predicted])
     )
-    return ChapterScores(start, pairs)
+    return ChapterScores(
+        _rates(both, starts[1], starts[0]),
+        _rates(n_right, len(judged.mined), sum(judged.n_gold.values())),
+    )
+
+
+def _rates(n_right: int, n_found: int, n_gold: int) -> Rates:
+    return Rates(
+        n_right / n_found if n_found else None,
+        n_right / n_gold if n_gold else None,
+        2 * n_right / (n_found + n_gold) if n_found + n_gold else None,
+    )
 
 
 def name_layers(labels: Iterable[str]) -> list[str]:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import UNKNOWN, Annotation
-from miner.dialogue.dialogues import Dialogue, Pair, Turn, decode_dialogues, turn_pairs
-from miner.dialogue.tags import Tag, TaggedBook, TaggedSpan
-from miner.evaluation.matching import Place, place_of
-from miner.evaluation.pair_errors import judge_pairs
+from miner.annotation.matching import Place, place_of
+from miner.annotation.pair_errors import judge_pairs
+from miner.speech.dialogues import Dialogue, Pair, Turn, decode_dialogues, turn_pairs
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 _Causes = Mapping[tuple[tuple[Place, ...], ...], str]
 
@@ -109,19 +109,7 @@ def number_chapters(
     gold: TaggedBook | None = None,
     facts: Mapping[Place, Annotation] | None = None,
 ) -> dict[int, NumberedChapter]:
-    """Numbers the conversations and turns of each chapter.
-
-    Args:
-        tagged: a book whose tag sequence is valid.
-        gold: judges the pairs in the chapters that it has; of the same edition.
-        facts: the annotations behind the utterances, by place.
-
-    Returns:
-        The chapters by number, in order.
-
-    Raises:
-        InputError: if a tag may not follow the one before it.
-    """
+    """Numbers the conversations and turns of each chapter."""
     found = decode_dialogues(tagged)
     places = {
         place_of(span): (dialogue.index, number)

@@ -76,20 +76,7 @@ def render_book(book: LayeredBook, mode: str = "view") -> bytes:
 def render_page(
     book: dict[str, Any], chapters: Iterable[dict[str, Any]], mode: str = "view"
 ) -> bytes:
-    """Fills the template of a mode with the values of a book and of some of its chapters.
-
-    Args:
-        book: from `payload.build_book_payload`.
-        chapters: from `payload.build_chapter_payload`.
-        mode: one of `MODES`.
-
-    Returns:
-        An HTML file. Each chapter is a JSON block of its own, which the page reads when it opens
-        the chapter.
-
-    Raises:
-        InputError: if there is no such mode.
-    """
+    """Fills the template of a mode with the values of a book and of some of its chapters."""
     if mode not in MODES:
         raise InputError(f"found mode {mode!r}, expected one of {', '.join(MODES)}")
     chosen = MODES[mode]
@@ -108,11 +95,7 @@ def render_page(
 
 
 def render_chapters_page(book: dict[str, Any]) -> bytes:
-    """Returns the page that lists the chapters of a book under annotation.
-
-    Args:
-        book: its `title` and `author`; the other values are those that `chapters.js` names.
-    """
+    """Returns the page that lists the chapters of a book under annotation."""
     return _fill_template(
         "chapters.html",
         CHAPTERS,

@@ -11,6 +11,8 @@ from dataclasses import asdict
 from itertools import combinations, takewhile
 from typing import Any
 
+from miner.annotation.matching import place_of
+from miner.annotation.pair_errors import CAUSES
 from miner.app.viewer.casts import CastMember, choose_colours
 from miner.app.viewer.layers import (
     ROLE_OF_TAG,
@@ -24,8 +26,6 @@ from miner.books.book import Block, BlockKind
 from miner.books.page import count_words
 from miner.corpus.schema import SPEAKER, Row
 from miner.errors import InputError
-from miner.evaluation.matching import place_of
-from miner.evaluation.pair_errors import CAUSES
 from miner.version import __version__
 
 SPAN_COLUMNS = ("chapter", "paragraph", "span", "start", "end")  # of a span in a dialogue's row
@@ -93,9 +93,6 @@ def build_chapter_payload(book: LayeredBook, number: int) -> dict[str, Any]:
       list of values in the order of `TURN_COLUMNS` and `SPAN_COLUMNS`.
     - `disagreements` has, for each pair of layers ("0-1"), rows of paragraph, start, end and the
       role that each layer gives.
-
-    Raises:
-        InputError: if the book has no such chapter.
     """
     blocks = _blocks(book, number)
     if not blocks:

@@ -8,9 +8,9 @@ from pathlib import Path
 from miner.annotation.annotations import read_annotations
 from miner.app.viewer.layers import build_layers, name_layers
 from miner.app.viewer.page import render_book
-from miner.characters.character_files import NO_CHARACTERS, read_characters
 from miner.corpus.reading import read_spans
-from miner.models.load import AUTO, FLOAT32, load_tagger, tagger_label
+from miner.people.character_files import NO_CHARACTERS, read_characters
+from miner.tagger.load import AUTO, FLOAT32, load_tagger, tagger_label
 
 
 def view_html(

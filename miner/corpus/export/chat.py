@@ -74,9 +74,6 @@ def write_books(
 
     The personas are a list, not an object with a key for each, because a table of Arrow would have
     a column for each key.
-
-    Returns:
-        How many dialogues are one message, which nobody answers.
     """
     left_out = Counter[str]()
     with (folder / "chat.jsonl").open("wb") as file:

@@ -18,7 +18,7 @@ from typing import Any
 
 from miner.corpus.export import BookRows
 from miner.corpus.schema import Row, rows_from_lines
-from miner.dialogue.tag_files import rounded
+from miner.speech.tag_files import rounded
 
 FILES = {
     "utterances.jsonl": "the turns, each with its speaker and the turn that it replies to",

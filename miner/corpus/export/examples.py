@@ -80,11 +80,7 @@ def write_books(
     split: str = "train",
     options: Options = Options(),
 ) -> Mapping[str, int]:
-    """Writes an example for each turn but the first of a dialogue.
-
-    Returns:
-        How many examples were left out because a text was too short or too long.
-    """
+    """Writes an example for each turn but the first of a dialogue."""
     left_out = Counter[str]()
     with (folder / "examples.jsonl").open("wb") as file:
         for book in books:
@@ -124,11 +120,6 @@ def cut(text: str, max_length: int) -> str:
 
     >>> cut("Come in, come in!", 12)
     'Come in,'
-
-    Args:
-        text: any text.
-        max_length: the most characters of it that are left, at least 1. If its first word is
-            longer, nothing is left.
     """
     if len(text) <= max_length:
         return text

@@ -26,11 +26,7 @@ _BACKSLASH = re.compile(r"\\(?=[nt])")
 
 
 def write_books(folder: Path, books: Iterable[BookRows], split: str = "train") -> Mapping[str, int]:
-    """Writes the episodes. Each line names its book, dialogue and part.
-
-    Returns:
-        How many dialogues have one turn, which answers nothing.
-    """
+    """Writes the episodes. Each line names its book, dialogue and part."""
     left_out = Counter[str]()
     with (folder / "dialogues.txt").open("w", encoding="utf-8", newline="\n") as file:
         for book in books:

@@ -35,7 +35,7 @@ import orjson
 from miner.corpus.export import BookRows, refuse_other_than_count
 from miner.corpus.schema import rows_from_lines, span_from_row
 from miner.corpus.spool import Spool
-from miner.dialogue.dialogues import Dialogue, Turn, split_into_spans
+from miner.speech.dialogues import Dialogue, Turn, split_into_spans
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,9 +96,6 @@ def write_books(
 
     All dialogues are first written to a temporary file in the folder. The memory is that of one
     book, and 8 bytes for each.
-
-    Returns:
-        How many dialogues have no third turn, and how many rows have too few false responses.
     """
     left_out = Counter[str]()
     with Spool(folder) as kept, Spool(folder) as responses:

@@ -1,0 +1,1 @@
+"""Tables of the laboratory in the terminal."""

@@ -1,0 +1,217 @@
+"""Tables of scores: of one tagger, of several side by side, of mined pairs and of quotations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from miner.annotation.pair_errors import CAUSES
+from miner.app.tables.layout import Shown, cut_column, new_table
+from miner.score import format_rate, format_score
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from miner.lab.measure.compare import Comparison
+    from miner.lab.measure.confidence import KeptPairs
+    from miner.lab.measure.gap_sweep import SweptGap
+    from miner.lab.measure.pair_errors import PairErrors
+    from miner.lab.measure.pdnc_scores import CorpusScores
+    from miner.lab.measure.scores import Measures, Part, Scores
+
+_COMPARED = (
+    ("B-START", "B-START"),
+    ("turn pairs", "turn-pair"),
+    ("span pairs (MCN's)", "span-pair"),
+)
+_MEASURES = (
+    ("B-START", "B-START"),
+    ("I-START", "I-START"),
+    ("B-OTHER", "B-OTHER"),
+    ("I-OTHER", "I-OTHER"),
+    ("all tags, micro", "micro"),
+    ("all tags, macro", "macro"),
+    ("turns (seqeval entities)", "turn"),
+    ("turn pairs", "turn-pair"),
+    ("span pairs (MCN's)", "span-pair"),
+    ("dialogues, exact", "dialogue"),
+    ("utterances found", "utterance"),
+)
+
+
+def tabulate_scores(scores: Scores) -> list[Shown]:
+    """The scores end to end, the scores on gold spans, and a row for each book."""
+    total = scores.total
+    shown = [
+        *_measures_table("End to end: missed utterances and spurious ones count", total.end_to_end),
+        *_measures_table(
+            f"On gold spans: the {total.n_matched:,} of {total.n_gold:,} that both have",
+            total.on_gold_spans,
+        ),
+    ]
+    if len(scores.books) > 1:
+        names = ("book", "B-START P", "R", "F1", "turn pairs P", "R", "F1", "Pk")
+        table = new_table(names)
+        for part in scores.books:
+            measures = part.end_to_end
+            names = ("B-START.precision", "B-START.recall", "B-START.f1")
+            names += ("turn-pair.precision", "turn-pair.recall", "turn-pair.f1", "pk")
+            table.add_row(part.book, *(format_rate(measures[name].value) for name in names))
+        shown += ["Per book, end to end", table]
+    return shown
+
+
+def _measures_table(title: str, measures: Measures) -> list[Shown]:
+    table = new_table(("", "precision", "recall", "F1 [95%]"))
+    for label, unit in _MEASURES:
+        table.add_row(
+            label,
+            format_rate(measures[f"{unit}.precision"].value),
+            format_rate(measures[f"{unit}.recall"].value),
+            format_score(measures[f"{unit}.f1"]),
+        )
+    for label, name in (("tags right", "accuracy"), ("Pk, 0 is best", "pk")):
+        table.add_row(label, "", "", format_score(measures[name]))
+    table.add_row("WindowDiff, 0 is best", "", "", format_score(measures["windowdiff"]))
+    return [title, table]
+
+
+def tabulate_comparison(comparison: Comparison) -> list[Shown]:
+    """The two measures of MCN; then precision, recall and F1 of each tagger, also by book."""
+    shown: list[Shown] = []
+    where = f"({comparison.gold}, {comparison.split} split)"
+    if any(row.readme for row in comparison.rows):
+        heads = ("", "B-START recall", "its README", "span-pair precision", "its README")
+        table = new_table(heads)
+        for row in comparison.rows:
+            if row.readme:
+                measures = row.scores.total.end_to_end
+                table.add_row(
+                    row.name,
+                    format_score(measures["B-START.recall"]),
+                    f"{row.readme[0]:.2f}",
+                    format_score(measures["span-pair.precision"]),
+                    f"{row.readme[1]:.2f}",
+                )
+        shown += [f"The table of MCN again {where}", table]
+    from_book = [(row.name, row.from_book) for row in comparison.rows if row.from_book]
+    on_gold = [(row.name, row.scores) for row in comparison.rows]
+    names = [row.name for row in comparison.rows]
+    title = "On the spans of the gold" if from_book else "All on the same labels"
+    shown += [f"{title} {where}", _compared_table(on_gold)]
+    if from_book:
+        shown += [
+            f"From the book to the tags, on the spans that are found {where}",
+            _compared_table(from_book, (("utterances found", "utterance"), *_COMPARED)),
+            "Each book, on the spans of the gold",
+            _parts_table("book", [[(p.book, p) for p in s.books] for _, s in on_gold], names),
+        ]
+    if from_book and comparison.rows[0].domains:
+        parts = [[(name, s.total) for name, s in row.domains] for row in comparison.rows]
+        shown += ["The same of each domain", _parts_table("domain", parts, names)]
+    return shown
+
+
+def _compared_table(
+    rows: Sequence[tuple[str, Scores]], units: Sequence[tuple[str, str]] = _COMPARED
+) -> Table:
+    """Precision, recall and F1 of each tagger, unit by unit."""
+    table = new_table(("", "precision [95%]", "recall [95%]", "F1 [95%]"))
+    for label, unit in units:
+        table.add_section()
+        table.add_row(label)
+        for name, scores in rows:
+            measures = scores.total.end_to_end
+            parts = (measures[f"{unit}.{part}"] for part in ("precision", "recall", "f1"))
+            table.add_row(f"  {name}", *map(format_score, parts))
+    return table
+
+
+def _parts_table(
+    kind: str, rows: Sequence[Sequence[tuple[str, Part]]], names: Sequence[str]
+) -> Table:
+    """A section for each book or domain, with its size and a row for each tagger."""
+    heads = ("B-START recall", "F1", "turn-pair precision", "F1")
+    measures = ("B-START.recall", "B-START.f1", "turn-pair.precision", "turn-pair.f1")
+    table = new_table((kind, "chapters", "utterances", "tagger", *heads))
+    for parts in zip(*rows, strict=True):
+        label, first = parts[0]
+        size = label, str(first.n_chapters), f"{first.n_gold:,}"
+        for name, (_, part) in zip(names, parts, strict=True):
+            scores = (format_rate(part.end_to_end[measure].value) for measure in measures)
+            table.add_row(*size, name, *scores)
+            size = "", "", ""
+    return table
+
+
+def tabulate_sweep(swept: Sequence[SweptGap], split: str) -> list[Shown]:
+    """The scores of the gap heuristic for each gap; the best B-START F1 is marked."""
+    names = ("gap", "B-START P", "R", "F1 [95%]", "turn pairs P", "R", "F1 [95%]", "")
+    table = new_table(names)
+
+    def f1(item: SweptGap) -> float:
+        return item.scores.total.end_to_end["B-START.f1"].value or 0.0
+
+    best = max(swept, key=f1)
+    for item in swept:
+        measures = item.scores.total.end_to_end
+        cells: list[str] = []
+        for unit in ("B-START", "turn-pair"):
+            cells += [
+                format_rate(measures[f"{unit}.{part}"].value) for part in ("precision", "recall")
+            ]
+            cells.append(format_score(measures[f"{unit}.f1"]))
+        table.add_row(str(item.gap), *cells, "best" if item is best else "")
+    return [f"The gap, in characters, on the spans of the gold ({split} split)", table]
+
+
+def tabulate_errors(errors: PairErrors, name: str, split: str) -> list[Shown]:
+    """How many of 100 mined pairs are wrong, and why."""
+    table = new_table(("of the mined pairs are", "pairs", "of 100", "because"), ("because",))
+    each = 100 / max(errors.n_pairs, 1)
+    table.add_row("right", f"{errors.n_right:,}", f"{each * errors.n_right:.1f}", "")
+    table.add_row("wrong", f"{errors.n_wrong:,}", f"{each * errors.n_wrong:.1f}", "")
+    for cause, n in sorted(errors.causes, key=lambda item: -item[1]):
+        table.add_row(f"  {cause}", f"{n:,}", f"{each * n:.1f}", CAUSES[cause])
+    return [
+        f"{errors.n_pairs:,} turn pairs mined by {name} from the books ({split} split)",
+        table,
+        f"{errors.n_missed:,} of {errors.n_right + errors.n_missed:,} gold pairs were not mined",
+    ]
+
+
+def tabulate_tradeoff(kept: Sequence[KeptPairs], name: str, split: str) -> list[Shown]:
+    """How many pairs are kept at each minimum confidence, and how many of those are right."""
+    table = new_table(
+        ["--min-confidence", "pairs kept", "of all", "precision [95%]", "recall [95%]"]
+    )
+    for item in kept:
+        cells = [f"{item.min_confidence:g}", str(item.n_pairs), f"{item.share:.1%}"]
+        table.add_row(*cells, format_score(item.precision), format_score(item.recall))
+    return [f"Turn pairs mined by {name}, {split} split", table]
+
+
+def tabulate_quotations(scored: CorpusScores, width: int) -> list[Shown]:
+    """The scores of each novel, beside those of two simple rules, and the means over novels."""
+    novels = scored.novels
+    names = ("novel", "P", "R", "F1", "letters", "joined", "regex", "toggle")
+    rows = [novel.row() for novel in novels]
+    cells = [[novel.title, *map(format_rate, row)] for novel, row in zip(novels, rows, strict=True)]
+    table = new_table(names)
+    for row in cut_column(cells, 0, names, width):
+        table.add_row(*row)
+    if rows:
+        table.add_section()
+        means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+        table.add_row(f"mean of {len(rows)}", *map(format_rate, means))
+    n_missed = sum(len(novel.ours.missed) for novel in novels)
+    n_spurious = sum(len(novel.ours.spurious) for novel in novels)
+    return [
+        "Quotations found, against the corpus (spans, both ends right)",
+        table,
+        "F1 four times more: of letters, with nested quotations joined, of two plain rules\n"
+        f"{n_missed:,} spans missed, {n_spurious:,} spurious; "
+        f"{sum(novel.ours.unaligned for novel in novels)} gold spans not in our edition, "
+        f"{sum(len(novel.ours.foreign) for novel in novels)} of ours not in the corpus's",
+        *scored.coverage.notes,
+    ]

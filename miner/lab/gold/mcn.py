@@ -1,0 +1,254 @@
+"""The CSV files of MCN ("Mining Conversations from Novels") -> tagged books.
+
+A file has one row per span of one book. Narration inside a paragraph of speech may be missing.
+Reading refuses a malformed file and names the file and the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from reprlib import repr as shown
+
+from miner.annotation.annotations import is_annotations
+from miner.books.book import Block, BlockKind, Book
+from miner.errors import InputError
+from miner.files import RUN_RECORD, csv_rows, decode_text, file_signature, printable, sha256_of
+from miner.speech.spans import BookSpans, Span
+from miner.speech.tag_files import (
+    TagFile,
+    read_tag_file,
+    refuse_illegal_tags,
+    repair_tag_file,
+    tag_from_name,
+)
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
+
+# Pride and Prejudice, the only book in the files.
+MCN_BOOK = "1342"
+GOLD_CSV = "gold-v2.csv"
+_HEADING = re.compile(r"Chapter ([0-9]{1,9})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class McnData:
+    """The book of MCN and four taggings of it.
+
+    Attributes:
+        book_spans: the book and its spans; utterances are those of gold-v2.csv.
+        gold_v1: the first version of the gold, with illegal tags repaired.
+        gold_v2: the second version of the gold, whose tags are all legal.
+        heuristic: the tags of the MCN heuristic, as predicted; some are illegal.
+        model: the tags of the MCN model for the test split, as predicted; some are illegal.
+        splits: the split of each chapter: "train", "validation" or "test".
+        n_repaired: the number of illegal tags in each file, by the file's name without ".csv".
+    """
+
+    book_spans: BookSpans
+    gold_v1: TaggedBook
+    gold_v2: TaggedBook
+    heuristic: TaggedBook
+    model: TaggedBook
+    splits: tuple[tuple[int, str], ...]
+    n_repaired: tuple[tuple[str, int], ...]
+
+    def of_split(self, tagged: TaggedBook, split: str) -> TaggedBook:
+        """Returns the book with the spans of a split only."""
+        chapters = {chapter for chapter, name in self.splits if name == split}
+        spans = tuple(item for item in tagged.spans if item.span.chapter in chapters)
+        return replace(tagged, spans=spans)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One row of a file. `where` is "file:line"; `split` is "" if the file has no splits."""
+
+    where: str
+    paragraph: str
+    text: str
+    tag: Tag
+    split: str
+
+
+def read_mcn_tags(
+    path: Path | str, *, book: str = MCN_BOOK, split: str | None = None, repair: bool = False
+) -> TagFile:
+    """Returns the book of an MCN file, gold or predicted.
+
+    Consecutive rows with one `para_index` are a paragraph. Paragraphs are counted from 0 in the
+    file. A chapter has the number in its heading: "Chapter 19" is 19, also in a file of the test
+    split. A row is an utterance if its tag is not O. Columns may have the names of the gold files
+    (`sent`, `label`) or of the model's predictions (`para`, `pred_label`).
+    """
+    path = Path(path)
+    rows, source = _read_rows(path)
+    _, spans = _spans_of_rows(rows)
+    tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
+    if not repair:
+        refuse_illegal_tags(tagged, [row.where for row in rows])
+    if split is not None:
+        splits = dict(_splits(rows, spans))
+        if split not in splits.values():
+            raise InputError(
+                f"{path}: found no rows of split {split}, expected one of "
+                + (", ".join(sorted(set(splits.values()) - {""})) or "no split: no split_tag here")
+            )
+        tagged = [item for item in tagged if splits[item.span.chapter] == split]
+    return repair_tag_file([TaggedBook(book, tuple(tagged), source)])
+
+
+def read_mcn(folder: Path | str) -> McnData:
+    """Returns the book of MCN with both versions of the gold and the predictions of two taggers.
+
+    All four taggings have the paragraphs and offsets of gold-v2.csv. They agree on which spans are
+    utterances, except that the model tags a few utterances O. These are narration in its tagged
+    book, because it did not find them.
+    """
+    folder = Path(folder)
+    content = (folder / GOLD_CSV).read_bytes()
+    rows, _ = _read_rows(folder / GOLD_CSV)
+    blocks, spans = _spans_of_rows(rows)
+    splits = _splits(rows, spans)
+    test_chapters = {chapter for chapter, split in splits if split == "test"}
+    test_spans = [span for span in spans if span.chapter in test_chapters]
+    readings = {
+        stem: _tags_on_spans(
+            folder / f"{stem}.csv",
+            test_spans if stem.endswith("-test") else spans,
+            repair=stem != "gold-v2",
+        )
+        for stem in ("gold-v1", "gold-v2", "heuristic-predictions", "model-predictions-test")
+    }
+    v1, v2, heuristic, model = readings.values()
+    book = Book(
+        MCN_BOOK, "Pride and Prejudice", "Jane Austen", "en", blocks, (), sha256_of(content)
+    )
+    return McnData(
+        BookSpans(book, tuple(spans)),
+        v1.books[0],
+        v2.books[0],
+        heuristic.as_read[0],
+        model.as_read[0],
+        splits,
+        tuple((stem, reading.n_repaired) for stem, reading in readings.items()),
+    )
+
+
+def _read_rows(path: Path) -> tuple[list[_Row], str]:
+    """Returns the rows of a file and its signature (see `file_signature`)."""
+    content = path.read_bytes()
+    text = decode_text(content, path)
+    table = csv_rows(path, text)
+    where, names = next(table, (f"{printable(path)}:1", []))
+    columns = [
+        next((name for name in choice if name in names), None)
+        for choice in (("para_index",), ("sent", "para"), ("label", "pred_label"))
+    ]
+    if None in columns:
+        raise InputError(
+            f"{where}: found columns {shown(names)}, "
+            "expected para_index, one of sent and para, and one of label and pred_label"
+        )
+    rows: list[_Row] = []
+    for where, row in table:
+        if not row:
+            continue
+        cells = dict(zip(names, row, strict=False))
+        paragraph, sentence, tag = (cells.get(name) for name in columns if name)
+        if not (paragraph and sentence and sentence.split()):
+            raise InputError(f"{where}: found an empty cell, expected para_index and text")
+        collapsed = " ".join(sentence.split())
+        split = cells.get("split_tag") or ""
+        rows.append(_Row(where, paragraph, collapsed, tag_from_name(tag, where), split))
+    return rows, file_signature(path, sha256_of(content))
+
+
+def _spans_of_rows(rows: Sequence[_Row]) -> tuple[tuple[Block, ...], list[Span]]:
+    """Returns the blocks and a span for each row.
+
+    Rows of a block are joined by a space, which belongs to the span before it. This does not depend
+    on the tags. So files with other tags have the same offsets.
+    """
+    blocks: list[Block] = []
+    spans: list[Span] = []
+    chapter = 0
+    for paragraph, (_, group) in enumerate(groupby(rows, key=lambda row: row.paragraph)):
+        texts, tags = zip(*((row.text, row.tag) for row in group), strict=True)
+        heading = _HEADING.fullmatch(" ".join(texts))
+        if heading:
+            chapter = int(heading[1])
+        start = 0
+        for index, (text, tag) in enumerate(zip(texts, tags, strict=True)):
+            text += " " if index + 1 < len(texts) else ""
+            end = start + len(text)
+            spans.append(Span(chapter, paragraph, index, start, end, text, tag is not Tag.O))
+            start = end
+        kind = BlockKind.HEADING if heading else BlockKind.PARAGRAPH
+        blocks.append(Block(paragraph, chapter, kind, " ".join(texts)))
+    return tuple(blocks), spans
+
+
+def _splits(rows: Iterable[_Row], spans: Iterable[Span]) -> tuple[tuple[int, str], ...]:
+    """Returns the split of each chapter. A chapter in two splits is an error."""
+    splits: dict[int, str] = {}
+    for row, span in zip(rows, spans, strict=True):
+        known = splits.setdefault(span.chapter, row.split)
+        if known != row.split:
+            raise InputError(
+                f"{row.where}: found split {shown(row.split)} in chapter {span.chapter}, "
+                f"expected {shown(known)} as in the rows before"
+            )
+    return tuple(splits.items())
+
+
+def _tags_on_spans(path: Path, spans: Sequence[Span], repair: bool) -> TagFile:
+    """Returns the tags of a file on the spans of another. The rows must have the same texts."""
+    rows, source = _read_rows(path)
+    if len(rows) != len(spans):
+        raise InputError(f"{path}: found {len(rows)} rows, expected {len(spans)}, as in the gold")
+    for row, span in zip(rows, spans, strict=True):
+        if row.text != span.text.strip():
+            raise InputError(
+                f"{row.where}: found {shown(row.text)}, expected {shown(span.text.strip())}"
+            )
+    tagged = [_with_tag(span, row) for span, row in zip(spans, rows, strict=True)]
+    if not repair:
+        refuse_illegal_tags(tagged, [row.where for row in rows])
+    return repair_tag_file([TaggedBook(MCN_BOOK, tuple(tagged), source)])
+
+
+def _with_tag(span: Span, row: _Row) -> TaggedSpan:
+    """Returns the span with the tag of a row. It is an utterance if the tag is not O."""
+    return TaggedSpan(replace(span, is_utterance=row.tag is not Tag.O), row.tag)
+
+
+def read_any_tag_file(
+    path: Path | str, *, split: str | None = None, repair: bool = False
+) -> TagFile:
+    """Returns the books of an MCN file (.csv), or of a tags file with any other ending."""
+    path = Path(path)
+    refuse_folder(path, "a tags file")
+    if path.suffix.lower() == ".csv":
+        return read_mcn_tags(path, split=split, repair=repair)
+    if split is not None:
+        raise InputError(
+            f"{path}: found split {split}, expected none in a tags file, which has no splits"
+        )
+    return read_tag_file(path, repair)
+
+
+def refuse_folder(path: Path, expected: str) -> None:
+    """Raises an error if a path is a folder; names the tags file in a mined one."""
+    if not path.is_dir():
+        return
+    found = "a folder"
+    if is_annotations(path):
+        found = "a folder of annotations"
+    elif (path / RUN_RECORD).is_file():
+        found = "the output of `miner mine`"
+        if (mined := path / "spans.jsonl").is_file():
+            expected += f", such as {mined}"
+    raise InputError(f"{path}: found {found}, expected {expected}")

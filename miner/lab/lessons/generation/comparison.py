@@ -1,0 +1,307 @@
+"""Answers of several models to the same contexts -> their scores, side by side.
+
+Below the models stand the two rows that GD's tables have: random responses of the training texts,
+and the true responses taken for answers. They tell what a value means, and are no competitors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from miner.errors import InputError
+from miner.lab.lessons.generation.answers import Answer
+from miner.lab.lessons.generation.metrics import METRICS, AnswerWords, Metric, split_answers
+from miner.lab.lessons.generation.reference import Reference
+from miner.lab.lessons.generation.scoring import Score, Scoring, score_words
+from miner.lab.lessons.generation.word_vectors import find_word_vectors
+from miner.lab.lessons.generation.words import split_words
+
+RANDOM, TRUTH = "random", "truth"
+_LONGEST_SHOWN = 60  # characters of a text that an error shows
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswers:
+    """A row of a comparison.
+
+    Attributes:
+        name: of the model, `RANDOM` or `TRUTH`.
+        group: the models that it is compared with, as GD compares those that saw the data of the
+            test apart from those that did not; "" where there are no groups.
+        scores: in the order of `METRICS`.
+        best: the metrics by which it is better than all other models of its group: their intervals
+            are apart.
+    """
+
+    name: str
+    group: str
+    scores: tuple[Score, ...]
+    best: frozenset[str] = frozenset()
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it is a model's, and no row to compare with."""
+        return self.name not in (RANDOM, TRUTH)
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain values."""
+        return {
+            "name": self.name,
+            "group": self.group,
+            "scores": [
+                {**asdict(score), "is_best": score.metric in self.best} for score in self.scores
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswers:
+    """A context, its true response, and what each model answered.
+
+    Attributes:
+        answer: of the model that read most turns of the context.
+        predicted: the name of each model and its answer.
+    """
+
+    answer: Answer
+    predicted: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The context and the answers as plain values."""
+        return {
+            "book": self.answer.book,
+            "chapter": self.answer.chapter,
+            "context": list(self.answer.context),
+            "response": self.answer.response,
+            "predicted": dict(self.predicted),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerComparison:
+    """Models whose answers to the same contexts were scored.
+
+    Attributes:
+        rows: the models, in the order in which they were named, then `RANDOM` and `TRUTH`.
+        scored: what exactly was scored, in one line.
+        notes: what the scores do not tell.
+        shown: contexts with what each model answered.
+    """
+
+    rows: tuple[ScoredAnswers, ...]
+    scored: str
+    notes: tuple[str, ...]
+    shown: tuple[ShownAnswers, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as plain values."""
+        return {
+            "scored": self.scored,
+            "notes": list(self.notes),
+            "rows": [row.to_json() for row in self.rows],
+            "shown": [one.to_json() for one in self.shown],
+        }
+
+
+def compare_answers(
+    answers: Mapping[str, Sequence[Answer]],
+    reference: Reference,
+    vectors: str | Path | None = None,
+    scoring: Scoring | None = None,
+    *,
+    groups: Mapping[str, str] | None = None,
+    n_shown: int = 0,
+    begin: Callable[[str], object] = lambda name: None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> AnswerComparison:
+    """Scores the answers of models to the same contexts.
+
+    Contexts are the same if their last turns are: models may read more turns or fewer, as GD's do.
+    The books are those of the first model that names them.
+    """
+    scoring, groups = scoring or Scoring(), groups or {}
+    _check_names(answers, groups)
+    common = _common_answers(answers)
+    drawn = _draw_shown(answers, common, n_shown, scoring.seed)
+    predicted = {name: [one.predicted for one in of] for name, of in answers.items()}
+    predicted[RANDOM] = reference.draw_responses(len(common), scoring.seed)
+    first, *_ = predicted
+    rows: dict[str, list[AnswerWords]] = {}
+    for name, texts in predicted.items():
+        begin(name)
+        if name == first:
+            rows[name] = split_answers(common, progress)
+        else:
+            rows[name] = _with_predicted(rows[first], texts, progress)
+    rows[TRUTH] = [replace(row, predicted=row.response) for row in rows[first]]
+    found = None
+    if vectors:
+        begin("vectors of words")
+        words = {word for of in rows.values() for row in of for word in _words_of(row)}
+        found = find_word_vectors(vectors, words, progress)
+    books = [one.book for one in common]
+    scored = [
+        ScoredAnswers(
+            name,
+            groups.get(name, ""),
+            tuple(score_words(of_row, books, reference, found, scoring)),
+        )
+        for name, of_row in rows.items()
+    ]
+    return AnswerComparison(
+        tuple(replace(row, best=_find_best(row, scored)) for row in scored),
+        "; ".join(
+            (
+                _describe(common),
+                f"reference {reference.describe()}",
+                f"vectors {found.describe()}" if found else "no vectors of words",
+                scoring.describe(common),
+            )
+        ),
+        tuple(_notes(answers, common, reference, with_vectors=found is not None)),
+        tuple(drawn),
+    )
+
+
+def _check_names(answers: Mapping[str, Sequence[Answer]], groups: Mapping[str, str]) -> None:
+    if not answers:
+        raise InputError("found no models, expected at least one")
+    for name, of_model in answers.items():
+        if name in (RANDOM, TRUTH):
+            raise InputError(
+                f"found a model that is named {name}, expected another name than that of a row "
+                "that every table has"
+            )
+        if not of_model:
+            raise InputError(f"{name}: found no answers, expected at least one")
+    if unknown := [name for name in groups if name not in answers]:
+        raise InputError(f"found a group of {unknown[0]!r}, expected one of {', '.join(answers)}")
+
+
+def _common_answers(answers: Mapping[str, Sequence[Answer]]) -> list[Answer]:
+    """The answers of the first model, each with the longest context and a book if one has it."""
+    (first, common), *others = answers.items()
+    common = list(common)
+    for name, of_model in others:
+        if len(of_model) != len(common):
+            raise InputError(
+                f"{name}: found {len(of_model):,} answers, expected {len(common):,} as in {first}"
+            )
+        for number, (one, other) in enumerate(zip(common, of_model, strict=True)):
+            for part, mine, theirs in (
+                ("context", one.context[-1], other.context[-1]),
+                ("response", one.response, other.response),
+            ):
+                if mine.split() != theirs.split():
+                    raise InputError(
+                        f"{name}: found {_cut(theirs)} as {part} {number + 1}, expected "
+                        f"{_cut(mine)} as in {first}"
+                    )
+            context = max(one.context, other.context, key=len)
+            place = one if one.book else other
+            common[number] = replace(one, context=context, book=place.book, chapter=place.chapter)
+    return common
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+
+
+def _draw_shown(
+    answers: Mapping[str, Sequence[Answer]], common: Sequence[Answer], n_shown: int, seed: int
+) -> list[ShownAnswers]:
+    if n_shown > len(common):
+        raise InputError(
+            f"found {n_shown} contexts to show, expected at most {len(common)}, as there are"
+        )
+    drawn = np.random.default_rng(seed).choice(len(common), n_shown, replace=False)
+    return [
+        ShownAnswers(
+            common[number], tuple((name, of[number].predicted) for name, of in answers.items())
+        )
+        for number in sorted(drawn.tolist())
+    ]
+
+
+def _with_predicted(
+    rows: Sequence[AnswerWords],
+    texts: Sequence[str],
+    progress: Callable[[int, int], object],
+) -> list[AnswerWords]:
+    found: list[AnswerWords] = []
+    for row, text in zip(rows, texts, strict=True):
+        found.append(replace(row, predicted=tuple(split_words(text))))
+        progress(len(found), len(rows))
+    return found
+
+
+def _words_of(row: AnswerWords) -> tuple[str, ...]:
+    return (*row.context, *row.response, *row.predicted)
+
+
+def _find_best(row: ScoredAnswers, rows: Sequence[ScoredAnswers]) -> frozenset[str]:
+    """The metrics by which a model is better than all others of its group."""
+    others = [
+        other
+        for other in rows
+        if other.is_model and other.name != row.name and other.group == row.group
+    ]
+    if not row.is_model or not others:
+        return frozenset()
+    return frozenset(
+        metric.name
+        for number, metric in enumerate(METRICS)
+        if all(_is_apart(metric, row.scores[number], other.scores[number]) for other in others)
+    )
+
+
+def _is_apart(metric: Metric, one: Score, other: Score) -> bool:
+    """Whether the interval of one score is on the better side of the other."""
+    if metric.less_is_better:
+        one, other = other, one
+    return one.low is not None and other.high is not None and one.low > other.high
+
+
+def _describe(answers: Sequence[Answer]) -> str:
+    n_books = len({one.book for one in answers} - {""})
+    books = f"{n_books:,} book{'s' * (n_books != 1)}" if n_books else "books without an id"
+    digest = sha256()
+    for one in answers:
+        digest.update(f"{one.context[-1]}\0{one.response}\0".encode())
+    return (
+        f"answers to {len(answers):,} context{'s' * (len(answers) != 1)} of {books}"
+        f"@{digest.hexdigest()[:8]}"
+    )
+
+
+def _notes(
+    answers: Mapping[str, Sequence[Answer]],
+    common: Sequence[Answer],
+    reference: Reference,
+    with_vectors: bool,
+) -> list[str]:
+    notes: list[str] = []
+    if not with_vectors:
+        names = [metric.name for metric in METRICS if metric.needs_vectors]
+        notes.append(f"{', '.join(names)} have no value without vectors of words")
+    books = {one.book for one in common}
+    if n := len(books & set(reference.books) - {""}):
+        notes.append(f"{n:,} of the books answered {'is' if n == 1 else 'are'} in the reference")
+    if "" in books:
+        n = sum(not one.book for one in common)
+        notes.append(
+            f"{n:,} of {len(common):,} contexts name no book: the intervals take each for one of "
+            "its own, and nothing tells whether it is in the reference"
+        )
+    elif len(books) == 1:
+        notes.append("all contexts are of one book: no intervals, and no value is marked as best")
+    for name, of_model in answers.items():
+        if n := sum(not one.predicted.strip() for one in of_model):
+            notes.append(f"{name}: {n:,} of {len(of_model):,} answers are empty")
+    return notes

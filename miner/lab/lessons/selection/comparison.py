@@ -1,0 +1,195 @@
+"""Methods that were trained -> their scores on the same examples, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miner.errors import InputError
+from miner.files import name_paths
+from miner.lab.lessons.example import (
+    Example,
+    describe_examples,
+    refuse_shared_books,
+    refuse_too_few,
+)
+from miner.lab.lessons.selection.choices import Choice, DrawnBatch, ShownContext
+from miner.lab.lessons.selection.method_folder import load_method, read_curve, read_record
+from miner.lab.lessons.selection.methods import Step
+from miner.lab.lessons.selection.scoring import HARDER, Score, Scoring, score_method
+from miner.lab.lessons.selection.tasks import BATCH
+
+if TYPE_CHECKING:
+    from miner.lab.lessons.sources import SourceExamples
+
+
+_SHORTEST_DRAWN = 2  # turns that a context keeps, whatever `draw_contexts` draws
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMethod:
+    """A method of a comparison.
+
+    Attributes:
+        name: what tables call it: the end of its path, as long as it must be to be the only one.
+        record: of its training; see `TrainedMethod.record`.
+        curve: of its training.
+        scores: on the examples.
+    """
+
+    name: str
+    record: Mapping[str, Any]
+    curve: tuple[Step, ...]
+    scores: tuple[Score, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain values."""
+        return {
+            "name": self.name,
+            "record": dict(self.record),
+            "curve": [asdict(step) for step in self.curve],
+            "scores": [asdict(score) for score in self.scores],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Methods that were scored on the same examples.
+
+    Attributes:
+        rows: the methods, in the order in which they were named.
+        scored: what exactly was scored, in one line.
+        notes: what the scores do not tell.
+        shown: contexts with what each method chose.
+    """
+
+    rows: tuple[ComparedMethod, ...]
+    scored: str
+    notes: tuple[str, ...]
+    shown: tuple[ShownContext, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as plain values."""
+        return {
+            "scored": self.scored,
+            "notes": list(self.notes),
+            "rows": [row.to_json() for row in self.rows],
+            "shown": [context.to_json() for context in self.shown],
+        }
+
+
+def compare_methods(
+    folders: Sequence[Path],
+    found: SourceExamples,
+    scoring: Scoring,
+    *,
+    n_shown: int = 0,
+    begin: Callable[[str], object] = lambda name: None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Comparison:
+    """Scores methods on the same examples.
+
+    Each reads as many turns of a context as it was trained on.
+    """
+    names = name_paths(folders)
+    records = read_records(folders)
+    for name, record in zip(names, records, strict=True):
+        where = f"{name} on {found.name}"
+        refuse_shared_books(_books_of(record), found.books, where)
+        _refuse_same_pairs(record, found.examples, where)
+    refuse_too_few(found.examples, BATCH, found.name)
+    drawn = DrawnBatch.draw(found.examples, n_shown, scoring.seed) if n_shown else None
+    rows: list[ComparedMethod] = []
+    choices: list[list[Choice]] = []
+    for name, folder in zip(names, folders, strict=True):
+        begin(name)
+        trained = load_method(folder)
+        turns = trained.history_turns
+        scores = score_method(trained.method, found.examples, scoring, turns, progress)
+        curve = tuple(read_curve(folder))
+        rows.append(ComparedMethod(name, trained.record, curve, tuple(scores)))
+        if drawn:
+            choices.append(drawn.choose(trained, name))
+    return Comparison(
+        tuple(rows),
+        _scored(found, records, scoring),
+        (*_notes(found, names, records), *_notes_of_scores(rows[0].scores, scoring.harder)),
+        tuple(drawn.show(choices, _most_turns(records))) if drawn else (),
+    )
+
+
+def read_records(folders: Sequence[Path]) -> list[dict[str, Any]]:
+    """Returns what `method.json` says in each folder."""
+    return [read_record(folder) for folder in folders]
+
+
+def _scored(found: SourceExamples, records: Sequence[Mapping[str, Any]], scoring: Scoring) -> str:
+    """What exactly was scored, in one line."""
+    turns = {record["history_turns"] for record in records}
+    most = _most_turns(records)
+    if len(turns) > 1:
+        context = "contexts as long as each method reads"
+    elif most is None:
+        context = "contexts of all turns"
+    else:
+        context = f"contexts of {most + 1} turn{'s' * (most > 0)}"
+    if most is None or most >= _SHORTEST_DRAWN:
+        context += ", for 1 in 2 and 1 in 10 no longer than a length that is drawn (UD, 3.4)"
+    source = ", ".join((found.name, *found.notes))
+    return f"{source}: {scoring.describe(found.examples)}; {context}"
+
+
+def _most_turns(records: Sequence[Mapping[str, Any]]) -> int | None:
+    """The most turns before the last one of a context that a method reads; None for all."""
+    turns = [record["history_turns"] for record in records]
+    return None if None in turns else max(turns)
+
+
+def _books_of(record: Mapping[str, Any]) -> set[str]:
+    used = [record["train"], record["validation"] or {"books": []}]
+    return {book for part in used for book in part["books"]}
+
+
+def _notes_of_scores(scores: Sequence[Score], harder: bool) -> list[str]:
+    """Which tasks have fewer examples than the first, or none, and why."""
+    most = scores[0].n_examples
+    scored = {one.task: one.n_examples for one in scores}
+    counts = {task: scored.get(task, 0) for task in HARDER if harder}
+    of_others = "have too few different false responses"
+    return [
+        f"{task}: {n:,} of {most:,} examples, as the others {of_others}"
+        if n
+        else f"{task}: not scored, as all examples {of_others}"
+        for task, n in counts.items()
+        if n < most
+    ]
+
+
+def _refuse_same_pairs(record: Mapping[str, Any], examples: Sequence[Example], where: str) -> None:
+    """Refuses to judge on what was trained on, where no book tells it."""
+    digest = describe_examples(examples)["sha256"]
+    if any(part and part["sha256"] == digest for part in (record["train"], record["validation"])):
+        raise InputError(
+            f"{where}: found the pairs that the method was trained on, expected others"
+        )
+
+
+def _notes(
+    found: SourceExamples, names: Sequence[str], records: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    notes = list(found.coverage.notes) if found.coverage else []
+    if n := found.n_without_book:
+        notes.append(
+            f"{n:,} of {len(found.examples):,} examples name no book: nothing tells whether a "
+            "method was trained on it"
+        )
+    unnamed = [
+        name for name, record in zip(names, records, strict=True) if not record["train"]["books"]
+    ]
+    if unnamed:
+        notes.append(
+            f"trained on pairs that name no book, perhaps on those scored: {', '.join(unnamed)}"
+        )
+    return notes

@@ -1,0 +1,81 @@
+"""TF-IDF: cosine of weighted words, with the statistics of the training examples (CD 4.1, UD 4.1).
+
+The weight of a word is its count times its inverse document frequency, where each context and each
+response of training is a document. A response scores by the cosine of its vector with that of the
+context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miner.errors import InputError
+from miner.lab.lessons.example import Context
+from miner.lab.lessons.selection.methods import Training
+from miner.lab.lessons.selection.words import (
+    join_turns,
+    read_vocabulary,
+    split_words,
+    write_vocabulary,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """TF-IDF has no options."""
+
+
+def train(training: Training, folder: Path) -> None:
+    """Counts in how many contexts and responses each word of the examples is."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = [join_turns(one.context) for one in training.examples]
+    texts += [one.response for one in training.examples]
+    if not any(map(split_words, texts)):
+        raise InputError("found no text with a word, expected some to learn from")
+    splitter: Any = split_words  # the types of scikit-learn know no callable
+    counter = TfidfVectorizer(analyzer=splitter)
+    counter.fit(texts)
+    write_vocabulary(folder, counter.get_feature_names_out(), {"idf": counter.idf_})
+
+
+def load(folder: Path) -> TfIdf:
+    """Returns the method of a folder."""
+    words, arrays = read_vocabulary(folder, "idf")
+    return TfIdf(words, arrays["idf"])
+
+
+class TfIdf:
+    """The method. Words that training has not seen count nothing.
+
+    Args:
+        words: those of the training examples.
+        idf: of each word, [words].
+    """
+
+    def __init__(self, words: Sequence[str], idf: np.ndarray) -> None:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        splitter: Any = split_words
+        self._vectorizer = TfidfVectorizer(analyzer=splitter, vocabulary=list(words))
+        self._vectorizer.idf_ = idf
+
+    def encode_contexts(self, contexts: Sequence[Context]) -> csr_array:
+        """The vectors of contexts, all turns of each together, [n, words].
+
+        Their length is 1, or 0 if all words are unknown.
+        """
+        return self.encode_responses([join_turns(context) for context in contexts])
+
+    def encode_responses(self, responses: Sequence[str]) -> csr_array:
+        """The vectors of responses, [n, words], of length 1, or 0 if all words are unknown."""
+        from scipy.sparse import csr_array
+
+        return csr_array(self._vectorizer.transform(list(responses)))

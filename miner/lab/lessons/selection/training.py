@@ -1,0 +1,96 @@
+"""Examples -> a trained method in a folder; an interrupted training is resumed."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from miner.files import json_line, printable, refuse_existing
+from miner.lab.learning.trained_folder import begin_state, finish_state, make_anew, write_curve
+from miner.lab.lessons.example import keep_turns, refuse_too_few
+from miner.lab.lessons.part import Part, check_parts
+from miner.lab.lessons.selection.method_folder import (
+    RECORD,
+    TrainedMethod,
+    load_method,
+    write_card,
+)
+from miner.lab.lessons.selection.methods import MethodKind, Options, Step, Training
+from miner.lab.lessons.selection.tasks import BATCH, one_of_many_accuracy
+from miner.version import __version__
+
+
+def train_method(
+    kind: MethodKind,
+    options: Options,
+    train: Part,
+    validation: Part | None,
+    out: Path,
+    *,
+    seed: int = 0,
+    history_turns: int | None = 0,
+    resume: bool = False,
+    force: bool = False,
+    report: Callable[[Step], object] = lambda step: None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> TrainedMethod:
+    """Trains a method and writes its folder."""
+    check_parts(train, validation, "a method")
+    if validation:
+        refuse_too_few(validation.examples, BATCH, validation.source)
+    refuse_existing(out, force, (RECORD,))
+    record: dict[str, Any] = {
+        "method": kind.name,
+        "options": asdict(options),
+        "seed": seed,
+        "history_turns": history_turns,
+        "train": train.describe(),
+        "validation": validation.describe() if validation else None,
+        "version": __version__,
+    }
+    state = begin_state(out, RECORD, record, resume, force)
+    steps: list[Step] = []
+
+    def take(step: Step) -> None:
+        steps.append(step)
+        report(step)
+
+    training = Training(
+        keep_turns(train.examples, history_turns),
+        keep_turns(validation.examples, history_turns) if validation else [],
+        options,
+        seed,
+        state / "state",
+        take,
+        progress,
+    )
+    training.state.mkdir(exist_ok=True)
+    made = make_anew(state)
+    began = time.perf_counter()
+    try:
+        kind.train(training, made)
+    except BaseException as error:
+        if any(training.state.iterdir()):
+            error.add_note(f"what is done is kept in {printable(state)}, `resume=True` continues")
+        else:  # nothing is lost by a new beginning
+            shutil.rmtree(state)
+        raise
+    if not steps:
+        steps.append(_only_step(kind, training, made, time.perf_counter() - began))
+    (made / RECORD).write_bytes(json_line(record))
+    write_curve(made, steps)
+    write_card(made, out.name, record, steps)
+    finish_state(state, made, out, RECORD, force)
+    return load_method(out)
+
+
+def _only_step(kind: MethodKind, training: Training, folder: Path, seconds: float) -> Step:
+    """Returns the point of a curve that has one."""
+    accuracy = None
+    if training.validation:
+        accuracy = one_of_many_accuracy(kind.load(folder), training.validation)
+    return Step(len(training.examples), None, accuracy, seconds)

@@ -1,0 +1,256 @@
+"""Sources of examples: what was mined or built, a user's own files, annotations.
+
+A source is a path. What its files hold is found from their columns:
+
+| source | files | book | chapter | turns before the context |
+|---|---|---|---|---|
+| `miner mine`, `miner build` | pairs: jsonl, parquet, csv | yes | yes | all |
+| | dialogues: jsonl, parquet; turns: csv | yes | yes | all |
+| | convokit, chat | yes | of the dialogue's beginning | all |
+| | parlai | yes | none | all |
+| | text | none | none | all |
+| | examples | yes | yes | all of the examples kept; else up to 10, cut |
+| | ubuntu: triples, rankings | none | none | up to 20; those of a drawn size |
+| a user's own table | jsonl, csv, tsv, parquet | `book` | `chapter` | `history` |
+| annotations | the books themselves | yes | yes | all of the dialogue |
+| the labels of MCN | `gold-v2.csv` | yes | yes | all of the dialogue |
+
+Where a format has none, the book is "" and the chapter 0. Chat has one message for turns of one
+speaker that follow one another, and Ubuntu's triples no response before the third turn. Of a corpus
+in several formats, the first in this table is read: name the folder of another one to read that.
+
+A user's own table has a column `context`, the turn before, and a column `response`; the others may
+be missing. Its `history` is a list; in CSV as JSON, or a turn a line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from miner.annotation.annotations import ENGLISH, is_annotations, name_of_split
+from miner.annotation.annotations import SPLITS as ANNOTATED_SPLITS
+from miner.errors import InputError
+from miner.files import printable
+from miner.lab.gold.mcn import GOLD_CSV, MCN_BOOK
+from miner.lab.lessons.example import Example, books_of
+from miner.lab.lessons.folders import SPLITS, PairFiles, find_pair_files
+from miner.lab.lessons.gold import (
+    annotated_books,
+    read_annotated_examples,
+    read_mcn_examples,
+)
+from miner.lab.lessons.layouts import read_file
+from miner.lab.lessons.part import Part
+
+if TYPE_CHECKING:
+    from miner.lab.gold.coverage import Coverage
+    from miner.lab.gold.editions import BookReader
+
+Role = Literal["train", "validation", "test"]  # what a source is for, which decides its split
+EVERY = "all"
+_DEV = "dev"  # what annotations call the split for validation
+
+
+@dataclass(frozen=True, slots=True)
+class SourceExamples:
+    """The examples of a source, and what they are.
+
+    Attributes:
+        examples: in the order of the source.
+        name: the source and its split, as records and tables name them.
+        notes: what was chosen of them, in words ("10,000 of 34,123 pairs drawn with seed 0").
+        left_out: how many pairs of the source are no examples, by reason.
+        coverage: which annotated books are not at hand; None of other sources.
+        path: of the source, whole, without its split.
+    """
+
+    examples: Sequence[Example]
+    name: str
+    notes: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    coverage: Coverage | None = None
+    path: str = ""
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        """The ids of the books, without ""."""
+        return books_of(self.examples)
+
+    @property
+    def n_without_book(self) -> int:
+        """How many examples name no book, so that nobody can tell whether it was trained on."""
+        return sum(not one.book for one in self.examples)
+
+    @property
+    def part(self) -> Part:
+        """The examples as `train_method` takes them."""
+        return Part(self.examples, self.name, self.notes, self.path)
+
+
+def read_examples(
+    source: Path | str,
+    split: str | None = None,
+    role: Role = "test",
+    *,
+    language: str = ENGLISH,
+    read: BookReader | None = None,
+) -> list[Example]:
+    """Returns the examples of a source; see `read_source`."""
+    return list(read_source(source, split, role, language=language, read=read).examples)
+
+
+def read_source(
+    source: Path | str,
+    split: str | None = None,
+    role: Role = "test",
+    *,
+    language: str = ENGLISH,
+    read: BookReader | None = None,
+) -> SourceExamples:
+    """Returns the examples of a source, with what they are of.
+
+    Contexts have all the turns that the source knows; `example.keep_turns` makes them shorter.
+    """
+    path, split = _path_and_split(source, split)
+    if is_annotations(path):
+        if read is None:
+            raise InputError(f"{printable(path)}: found annotations without books, expected `read`")
+        chosen = split or _annotated_split(role)
+        examples, coverage = read_annotated_examples(path, chosen, language, read)
+        name = f"{_name(path)}, {name_of_split(chosen, language)}"
+        found = SourceExamples(examples, name, coverage=coverage)
+    elif (path / GOLD_CSV).is_file():
+        chosen = split or role
+        examples = read_mcn_examples(path, chosen)
+        found = SourceExamples(examples, f"{_name(path)}/{GOLD_CSV}, {chosen}")
+    else:
+        found = _read_files(path, split, role)
+    if not found.examples:
+        n_left_out = sum(found.left_out.values())
+        none = f"none of {n_left_out:,} with a text on each side" if n_left_out else "none"
+        raise InputError(
+            f"{printable(path)}: found {none}, expected pairs of a context and a response"
+        )
+    return replace(found, path=printable(path.resolve()))
+
+
+def books_of_source(
+    source: Path | str, split: str | None = None, language: str = ENGLISH
+) -> tuple[str, ...]:
+    """Returns the ids of the books of a source, of all its splits unless one is named."""
+    path, split = _path_and_split(source, split)
+    if is_annotations(path):
+        return annotated_books(path, split or EVERY, language)
+    if (path / GOLD_CSV).is_file():
+        return (MCN_BOOK,)
+    books = read_source(path, split or EVERY).books
+    if not books:
+        raise InputError(f"{printable(path)}: found no ids of books, expected a column book")
+    return books
+
+
+def leave_out_books(found: SourceExamples, books: Sequence[str], of: str) -> SourceExamples:
+    """Returns the examples without those of some books."""
+    if found.n_without_book:
+        raise InputError(
+            f"{found.name}: found {found.n_without_book:,} pairs that name no book, expected a "
+            f"book of each, so that those of {of} can be left out"
+        )
+    without = set(books)
+    kept = [one for one in found.examples if one.book not in without]
+    if not kept:
+        raise InputError(f"{found.name}: found no pairs of other books than {of}, expected some")
+    n_books = len(set(found.books) & without)
+    note = f"without {n_books:,} book{'s' * (n_books != 1)} of {of}"
+    return replace(found, examples=kept, notes=(*found.notes, note))
+
+
+def draw_pairs(found: SourceExamples, most: int, seed: int) -> SourceExamples:
+    """Returns at most so many examples, drawn by chance, in their order.
+
+    A smaller number draws some of the examples that a larger one draws with the same seed, as
+    learning curves want it (UD, Figure 3).
+    """
+    n = len(found.examples)
+    if most >= n:
+        return found
+    import numpy as np
+
+    drawn = sorted(np.random.default_rng(seed).permutation(n)[:most].tolist())
+    note = f"{most:,} of {n:,} pairs drawn with seed {seed}"
+    kept = [found.examples[number] for number in drawn]
+    return replace(found, examples=kept, notes=(*found.notes, note))
+
+
+def _read_files(path: Path, split: str | None, role: Role) -> SourceExamples:
+    files = find_pair_files(path)
+    chosen = _splits_of_files(files, path, split, role)
+    left_out = Counter[str]()
+    examples = [
+        one for name in chosen for file in files.of_split[name] for one in read_file(file, left_out)
+    ]
+    where = _name(path) if path.is_file() else f"{_name(path)}/{files.name}"
+    shown = EVERY if len(chosen) > 1 and chosen == files.splits else "+".join(chosen)
+    return SourceExamples(
+        examples, f"{where}, {shown}" if files.splits else where, left_out=dict(left_out)
+    )
+
+
+def _splits_of_files(
+    files: PairFiles, path: Path, split: str | None, role: Role
+) -> tuple[str, ...]:
+    """The names of the splits that are read; "" where there are none."""
+    known = files.splits
+    if not known:
+        if split not in (None, EVERY):
+            raise InputError(
+                f"{printable(path)}: found split {split!r}, expected none, because its files are "
+                "not divided"
+            )
+        return ("",)
+    if split == EVERY:
+        return known
+    wanted = tuple(dict.fromkeys((split or role).split("+")))
+    if unknown := [name for name in wanted if name not in known]:
+        raise InputError(
+            f"{printable(path)}: found no split {unknown[0]!r}, expected {', '.join(known)}, "
+            "several with + between, or all"
+        )
+    return wanted
+
+
+def _path_and_split(source: Path | str, split: str | None) -> tuple[Path, str | None]:
+    """Returns the path of a source, and the split after its last colon or the other one."""
+    path = Path(source)
+    before, colon, after = str(source).rpartition(":")
+    if path.exists() or not colon or not Path(before).exists():
+        return path, split
+    if split is not None and split != after:
+        raise InputError(f"{printable(path)}: found split {split!r}, too, expected one of both")
+    return Path(before), after
+
+
+def _annotated_split(role: Role) -> str:
+    return _DEV if role == "validation" else role
+
+
+def _name(path: Path) -> str:
+    return printable(path.name or path.resolve().name)
+
+
+__all__ = [
+    "ANNOTATED_SPLITS",
+    "EVERY",
+    "SPLITS",
+    "Role",
+    "SourceExamples",
+    "books_of_source",
+    "draw_pairs",
+    "leave_out_books",
+    "read_examples",
+    "read_source",
+]

@@ -1,0 +1,383 @@
+"""Speakers scored against the Project Dialogism Novel Corpus (PDNC), which people annotated.
+
+There are two tasks. With characters given, the cast is made from the list of the corpus, and a
+speaker is right if it is the annotated character. End to end, the characters are found, too. Each
+found one then stands for at most one of the corpus, chosen so that as many mentions as possible are
+aliases of the character they stand for. In both, a quotation has the speaker of most of its letters
+in the utterances that the miner finds. A quotation without any counts as wrong.
+
+Neither the text nor the list says who the narrator of a novel in the first person is. That is taken
+from the gold: the narrator stands for the character most of whose words it has.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from miner.lab.gold.coverage import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
+from miner.lab.gold.pdnc import (
+    PdncCharacter,
+    PdncNovel,
+    Quotation,
+    find_novels,
+    read_character_list,
+    read_quotations,
+)
+from miner.lab.measure.judged_speakers import (
+    CONTEXT,
+    KINDS,
+    JudgedSpeaker,
+    ShownError,
+    Speak,
+    people_at_hand,
+)
+from miner.lab.measure.quotations import align_book, block_starts
+from miner.lab.measure.scores import score_from_draws
+from miner.lab.measure.speaker_scores import ALL
+from miner.people.cast import Character, Kind, character_of
+from miner.people.spoken_book import SpokenBook
+from miner.score import Score
+from miner.speech.read import parse_spans
+
+UNKNOWABLE = "_unknowable"  # the speaker of a quotation that the annotators could not tell
+_NOT_A_WORD = re.compile(r"[^\w ]")
+_NOUN_SHARE = 0.5  # of a mention, that a noun counts when characters are matched
+
+# Returns the ways to find the speakers of a novel with their names, which are the same for all.
+WaysOf = Callable[[PdncNovel], Sequence[tuple[str, Speak]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NovelSpeakerScore:
+    """The quotations of one novel whose speaker is right.
+
+    Attributes:
+        title: of the novel.
+        id: its Gutenberg number.
+        right: the number of right ones of all and of each kind.
+        counts: the number of all quotations and of each kind.
+    """
+
+    title: str
+    id: str
+    right: Mapping[str, int]
+    counts: Mapping[str, int]
+
+    def accuracy(self, kind: str = ALL) -> float | None:
+        """The share of the quotations of a kind that have the right speaker; None without any."""
+        return self.right.get(kind, 0) / self.counts[kind] if self.counts.get(kind) else None
+
+
+@dataclass(frozen=True, slots=True)
+class NovelScores:
+    """The scores of all novels by one way to find speakers."""
+
+    novels: tuple[NovelSpeakerScore, ...]
+
+    def mean(self, kind: str = ALL, resamples: int = 1000, seed: int = 0) -> Score:
+        """The mean accuracy of the novels that have quotations of a kind."""
+        found = [value for novel in self.novels if (value := novel.accuracy(kind)) is not None]
+        if len(found) < 2:
+            return Score(kind, found[0] if found else None, None, None)
+        drawn = np.random.default_rng(seed).choice(found, (resamples, len(found))).mean(axis=1)
+        return score_from_draws(kind, sum(found) / len(found), drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScores:
+    """The scores of all ways in one task.
+
+    Attributes:
+        rows: the name and the scores of each way.
+        errors: the wrong quotations of the first way.
+    """
+
+    rows: tuple[tuple[str, NovelScores], ...]
+    errors: tuple[ShownError, ...]
+
+    def to_json(self, resamples: int, seed: int) -> dict[str, Any]:
+        """The scores as plain values, without the errors."""
+        return {
+            name: {
+                "mean": {
+                    kind: scores.mean(kind, resamples, seed).to_json() for kind in (ALL, *KINDS)
+                },
+                "novels": {
+                    novel.title: {
+                        kind: {"right": novel.right.get(kind, 0), "quotations": count}
+                        for kind, count in novel.counts.items()
+                    }
+                    for novel in scores.novels
+                },
+            }
+            for name, scores in self.rows
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSpeakerScores:
+    """The scores of the novels that are at hand, and what they are of.
+
+    Attributes:
+        given: the task with the characters given.
+        end_to_end: the task in which characters are found.
+        n_unknowable: the quotations whose speaker the annotators could not tell; they are left out.
+        coverage: how many novels were at hand.
+    """
+
+    given: TaskScores
+    end_to_end: TaskScores
+    n_unknowable: int
+    coverage: Coverage
+
+    def to_json(self, resamples: int = 1000, seed: int = 0) -> dict[str, Any]:
+        """The scores as plain values, without the errors."""
+        return {
+            "given": self.given.to_json(resamples, seed),
+            "end_to_end": self.end_to_end.to_json(resamples, seed),
+            "unknowable": self.n_unknowable,
+            "coverage": self.coverage.to_json(),
+        }
+
+
+def score_corpus_speakers(
+    corpus: Path,
+    read: Callable[[str], bytes],
+    ways_of: WaysOf,
+    on_novel: Callable[[str], object] | None = None,
+) -> CorpusSpeakerScores:
+    """Scores the speakers of every novel of the corpus that has a Gutenberg number.
+
+    A novel that is not at hand is left out and counted.
+    """
+    novels = [novel for novel in find_novels(corpus) if novel.gutenberg_id]
+    missing: list[LeftOutBook] = []
+    rows: dict[bool, dict[str, list[NovelSpeakerScore]]] = {True: {}, False: {}}
+    errors: dict[bool, list[ShownError]] = {True: [], False: []}
+    n_unknowable = 0
+    for novel in novels:
+        content = read_or_leave_out(read, novel.gutenberg_id, 1)
+        if isinstance(content, LeftOutBook):
+            missing.append(content)
+            continue
+        if on_novel:
+            on_novel(novel.title)
+        gold = NovelGold(novel, content)
+        n_unknowable += gold.n_unknowable
+        for number, (name, speak) in enumerate(ways_of(novel)):
+            for given in (True, False):
+                judged = gold.judge(speak, given=given)
+                rows[given].setdefault(name, []).append(_count(novel, judged))
+                if not number:
+                    errors[given] += gold.show_errors(judged)
+    refuse_nothing(missing, len(novels))
+    given, end_to_end = (
+        TaskScores(
+            tuple((name, NovelScores(tuple(scores))) for name, scores in rows[task].items()),
+            tuple(errors[task]),
+        )
+        for task in (True, False)
+    )
+    coverage = Coverage("novels", len(novels), tuple(missing))
+    return CorpusSpeakerScores(given, end_to_end, n_unknowable, coverage)
+
+
+def _count(novel: PdncNovel, judged: Iterable[JudgedSpeaker]) -> NovelSpeakerScore:
+    right: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for item in judged:
+        for kind in {ALL, item.kind} - {""}:
+            counts[kind] += 1
+            right[kind] += item.is_right
+    return NovelSpeakerScore(novel.title, novel.gutenberg_id, dict(right), dict(counts))
+
+
+class NovelGold:
+    """The quotations of one novel on the spans that the miner finds.
+
+    Attributes:
+        n_unknowable: the number of quotations whose speaker the annotators could not tell.
+    """
+
+    def __init__(self, novel: PdncNovel, data: bytes) -> None:
+        """Reads the novel and its Gutenberg file."""
+        self._novel = novel
+        annotated = read_quotations(novel.folder)
+        self._text = annotated.text
+        self._quotations = [item for item in annotated.quotations if item.speaker != UNKNOWABLE]
+        self.n_unknowable = len(annotated.quotations) - len(self._quotations)
+        self._listed = read_character_list(novel.folder)
+        # Thoughts in quotation marks count as quotations, because the corpus counts them.
+        self._spans = parse_spans(data, novel.gutenberg_id, thoughts=True)
+        self._placed = self._place_utterances()
+
+    def judge(self, speak: Speak, *, given: bool) -> list[JudgedSpeaker]:
+        """Judges the speakers of the quotations."""
+        characters = _given_characters(self._listed) if given else None
+        spoken = speak(self._spans, characters)
+        found = [self._speaker_of(quotation, spoken) for quotation in self._quotations]
+        said = [speaker for speaker, _, _ in found]
+        numbers = _numbers_of_names(self._listed)
+        gold = [numbers.get(quotation.speaker.strip()) for quotation in self._quotations]
+        if characters is not None:
+            stands_for = {character.id: n for n, character in enumerate(characters)}
+        else:
+            stands_for = match_characters(spoken, self._listed)
+        narrators = _narrators(spoken, said, gold)
+        if not given:  # one to one
+            taken = set(narrators.values())
+            stands_for = {id: n for id, n in stands_for.items() if n not in taken}
+        stands_for |= narrators
+        named = {character.id: character.name for character in spoken.characters}
+        meant = {number: named.get(id, "") for id, number in stands_for.items()}
+        return [
+            JudgedSpeaker(
+                book=self._novel.gutenberg_id,
+                chapter=self._spans.spans[place].chapter if place is not None else 0,
+                kind=quotation.type.lower(),
+                is_right=number is not None and stands_for.get(speaker or "") == number,
+                keeps_turn=None,
+                gold=quotation.speaker,
+                meant=meant.get(number, "") if number is not None else "",
+                answer=named.get(speaker or "", ""),
+                is_found=is_found,
+                place=row,
+            )
+            for row, (quotation, number, (speaker, place, is_found)) in enumerate(
+                zip(self._quotations, gold, found, strict=True)
+            )
+        ]
+
+    def show_errors(self, judged: Iterable[JudgedSpeaker]) -> list[ShownError]:
+        """The wrong ones with their context and the people at hand."""
+        near = people_at_hand(self._spans)
+        shown: list[ShownError] = []
+        for item in judged:
+            if item.is_right:
+                continue
+            quotation = self._quotations[item.place]
+            (start, _), (_, end) = quotation.spans[0], quotation.spans[-1]
+            at_hand = {
+                name
+                for part in quotation.spans
+                for _, _, place in _overlapping(self._placed, *part)
+                for name in near.get(place, ())
+            }
+            shown.append(
+                ShownError(
+                    item,
+                    self._text[start:end],
+                    self._text[max(0, start - CONTEXT) : start],
+                    self._text[end : end + CONTEXT],
+                    tuple(sorted(at_hand)),
+                )
+            )
+        return shown
+
+    def _place_utterances(self) -> list[tuple[int, int, int]]:
+        """The start and end of each utterance in the corpus's text, and its position in the spans.
+
+        An utterance that the corpus's text lacks is left out.
+        """
+        book = self._spans.book
+        alignment, starts = align_book(book, self._text), block_starts(book)
+        placed: list[tuple[int, int, int]] = []
+        for position, span in enumerate(self._spans.spans):
+            if span.is_utterance:
+                at = starts[span.paragraph]
+                place = alignment.to_b(at + span.start, at + span.end)
+                if place is not None:
+                    placed.append((*place, position))
+        return sorted(placed)
+
+    def _speaker_of(
+        self, quotation: Quotation, spoken: SpokenBook
+    ) -> tuple[str | None, int | None, bool]:
+        """Returns who has most of its letters, one utterance of it, and whether it is found."""
+        letters: Counter[str | None] = Counter()
+        position: int | None = None
+        for start, end in quotation.spans:
+            for first, after, place in _overlapping(self._placed, start, end):
+                letters[spoken.spans[place].speaker] += min(end, after) - max(start, first)
+                position = place
+        speaker = letters.most_common(1)[0][0] if letters else None
+        return speaker, position, bool(letters)
+
+
+def _given_characters(listed: Sequence[PdncCharacter]) -> list[Character]:
+    characters: list[Character] = []
+    taken: set[str] = set()
+    for item in listed:
+        character = character_of(item.name, item.aliases, item.gender, taken)
+        taken.add(character.id)
+        characters.append(character)
+    return characters
+
+
+def _numbers_of_names(listed: Sequence[PdncCharacter]) -> dict[str, int]:
+    numbers = {item.name.strip(): n for n, item in reversed(list(enumerate(listed)))}
+    for n, item in enumerate(listed):
+        for alias in item.aliases:
+            numbers.setdefault(alias.strip(), n)
+    return numbers
+
+
+def _overlapping(
+    placed: Sequence[tuple[int, int, int]], start: int, end: int
+) -> Iterator[tuple[int, int, int]]:
+    position = bisect_left(placed, start, key=lambda item: item[1] - 1)
+    while position < len(placed) and placed[position][0] < end:
+        if placed[position][1] > start:
+            yield placed[position]
+        position += 1
+
+
+def match_characters(spoken: SpokenBook, listed: Sequence[PdncCharacter]) -> dict[str, int]:
+    """Returns for each found character, by id, the character of the list that it stands for.
+
+    No two stand for the same one. The sum of the mentions by an alias of the list is the largest
+    possible (Kuhn, "The Hungarian method for the assignment problem", 1955).
+    """
+    aliases = [{_folded(alias) for alias in (item.name, *item.aliases)} for item in listed]
+    heads = [{alias.rpartition(" ")[2] for alias in of_item} for of_item in aliases]
+    shared = np.zeros((len(spoken.characters), len(listed)))
+    for row, character in zip(shared, spoken.characters, strict=True):
+        if character.kind is Kind.UNNAMED:
+            row[:] = [_NOUN_SHARE * (character.name.split()[-1] in of_item) for of_item in heads]
+            continue
+        own = [_folded(alias) for alias in character.aliases]
+        for n, of_item in enumerate(aliases):
+            row[n] = sum(
+                1 / (1 + rank) for rank, alias in enumerate(own) if alias in of_item
+            ) * max(1, character.n_mentions)
+    rows, columns = linear_sum_assignment(shared, maximize=True)
+    return {
+        spoken.characters[row].id: int(column)
+        for row, column in zip(rows, columns, strict=True)
+        if shared[row, column] > 0
+    }
+
+
+def _folded(alias: str) -> str:
+    return _NOT_A_WORD.sub("", alias.lower()).removeprefix("the ").strip()
+
+
+def _narrators(
+    spoken: SpokenBook, said: Sequence[str | None], gold: Sequence[int | None]
+) -> dict[str, int]:
+    """Returns for whom the narrator stands: the character most of whose words it has."""
+    votes: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    narrators = {item.id for item in spoken.characters if item.kind is Kind.NARRATOR}
+    for speaker, number in zip(said, gold, strict=True):
+        if speaker in narrators and number is not None:
+            votes[speaker][number] += 1
+    return {speaker: counts.most_common(1)[0][0] for speaker, counts in votes.items()}

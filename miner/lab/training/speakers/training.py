@@ -1,0 +1,194 @@
+"""Annotated chapters -> the weights of the network that scores candidates.
+
+The network learns with the annotated history: each utterance knows who really spoke before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from miner.errors import InputError
+from miner.lab.gold.editions import BookReader
+from miner.lab.learning.fields import Option
+from miner.lab.learning.prepared_files import Arrays, Record
+from miner.lab.training.speakers.examples import (
+    SpeakerExample,
+    digest_examples,
+    load_examples,
+    read_speaker_examples,
+    write_examples,
+)
+from miner.people.features import MOST_CANDIDATES, Array
+from miner.people.history import History, history_features
+from miner.people.scorer import N_INPUTS
+
+_WEIGHT_DECAY = 0.01
+_WARM_UP = 100  # steps
+_LAST_RATE = 0.02  # the share of the rate at which the training ends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerTraining:
+    """The choices of a training run of the network."""
+
+    first: Annotated[int, Option("Size of the first hidden layer.", minimum=1)] = 96
+    second: Annotated[int, Option("Size of the second hidden layer.", minimum=1)] = 48
+    epochs: Annotated[int, Option("Epochs on the annotations.", minimum=1)] = 4
+    batch: Annotated[int, Option("Utterances per step.", minimum=1)] = 512
+    rate: Annotated[
+        float, Option("Learning rate; it rises over 100 steps and then falls along a line.")
+    ] = 2e-3
+    dropout: Annotated[float, Option("Dropout of the hidden values.")] = 0.1
+    seed: Annotated[int, Option("Seed of the weights, the order and the dropout.")] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerTrainer:
+    """Trains the network of the speakers; see `network_training.NetworkTrainer`."""
+
+    options: SpeakerTraining
+
+    @property
+    def choices(self) -> Record:
+        """The choices of the training by name."""
+        return asdict(self.options)
+
+    def read(
+        self,
+        gold: Path,
+        split: str,
+        read: BookReader,
+        without: Collection[str],
+        leave_out: Callable[[str], object],
+    ) -> list[SpeakerExample]:
+        """Returns the examples of a split of the annotations."""
+        return list(read_speaker_examples(gold, split, read, without, leave_out))
+
+    def load(self, path: Path) -> tuple[list[SpeakerExample], Record]:
+        """Returns the examples of a file, and what they were made from."""
+        return load_examples(path)
+
+    def write(
+        self, path: Path, examples: list[SpeakerExample], record: Record, force: bool
+    ) -> None:
+        """Writes examples to a file."""
+        write_examples(path, examples, record, force)
+
+    def describe(self, examples: list[SpeakerExample]) -> Record:
+        """Returns the books of the examples, how many they are, and their digest."""
+        return {
+            "books": list(dict.fromkeys(example.book for example in examples)),
+            "chapters": len(examples),
+            "utterances": sum(len(example.targets) for example in examples),
+            "digest of the data": digest_examples(examples),
+        }
+
+    def fit(self, examples: list[SpeakerExample], report: Callable[[str], object]) -> Arrays:
+        """Returns the weights that are learned from examples."""
+        return fit_network(
+            examples,
+            self.options,
+            lambda epoch, loss: report(f"epoch {epoch + 1} loss {loss:.4g}"),
+        )
+
+
+class SpeakerNetwork(nn.Module):
+    """The network of `scorer.NetworkScorer` in PyTorch, as it is trained."""
+
+    def __init__(self, options: SpeakerTraining) -> None:
+        super().__init__()
+        self.first = nn.Linear(N_INPUTS, options.first)
+        self.second = nn.Linear(options.first, options.second)
+        self.score = nn.Linear(options.second, 1)
+        self.dropout = nn.Dropout(options.dropout)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Returns the scores of candidates: (..., candidates) of (..., candidates, inputs)."""
+        hidden = self.dropout(torch.relu(self.first(features)))
+        hidden = self.dropout(torch.relu(self.second(hidden)))
+        return self.score(hidden).squeeze(-1)
+
+
+class _Batches:
+    """All utterances whose speaker is known, padded to the most candidates."""
+
+    def __init__(self, examples: Sequence[SpeakerExample]) -> None:
+        n = sum(target >= 0 for example in examples for target in example.targets)
+        self.features = np.zeros((n, MOST_CANDIDATES, N_INPUTS), dtype=np.float16)
+        self.sizes = np.zeros(n, dtype=np.int64)
+        self.targets = np.zeros(n, dtype=np.int64)
+        at = 0
+        for example in examples:
+            for target, rows in zip(example.targets, read_with_gold(example), strict=True):
+                if target >= 0:
+                    self.features[at, : len(rows)] = rows
+                    self.sizes[at], self.targets[at] = len(rows), target
+                    at += 1
+
+    def batch(self, numbers: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Returns features, the mask of the padding, and targets of some utterances."""
+        sizes = torch.from_numpy(self.sizes[numbers])
+        most = int(sizes.max())
+        features = torch.from_numpy(self.features[numbers, :most].astype(np.float32))
+        padded = torch.arange(most)[None] >= sizes[:, None]
+        return features, padded, torch.from_numpy(self.targets[numbers])
+
+
+def read_with_gold(example: SpeakerExample) -> Iterable[Array]:
+    """Yields the inputs of each utterance with the gold history: (candidates, inputs)."""
+    chapter, history = example.chapter, History()
+    utterances = zip(
+        chapter.places, chapter.candidates, chapter.features, example.targets, strict=True
+    )
+    for place, candidates, features, target in utterances:
+        yield np.hstack([features, history_features(history, place, candidates, features)])
+        # The unknown person is the last candidate, which is also what -1 means.
+        history = history.after(candidates[target], place.paragraph)
+
+
+def fit_network(
+    examples: Sequence[SpeakerExample],
+    options: SpeakerTraining,
+    on_epoch: Callable[[int, float], object] | None = None,
+) -> dict[str, Array]:
+    """Returns the weights, by the names that `scorer.NetworkScorer` takes."""
+    batches = _Batches(examples)
+    n = len(batches.targets)
+    if not n:
+        raise InputError("found no utterance with a known speaker, expected some to learn from")
+    torch.manual_seed(options.seed)
+    order = np.random.default_rng(options.seed)
+    network = SpeakerNetwork(options)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=_WEIGHT_DECAY)
+    per_epoch = -(-n // options.batch)
+    n_steps = options.epochs * per_epoch
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer,
+        lambda step: min(1.0, (step + 1) / _WARM_UP) * max(_LAST_RATE, 1 - step / n_steps),
+    )
+    for epoch in range(options.epochs):
+        numbers = order.permutation(n)
+        total = 0.0
+        for first in range(0, n, options.batch):
+            features, padded, targets = batches.batch(numbers[first : first + options.batch])
+            scores = network(features).masked_fill(padded, float("-inf"))
+            loss = nn.functional.cross_entropy(scores, targets)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            total += loss.item() * len(targets)
+        if on_epoch:
+            on_epoch(epoch, total / n)
+    return {
+        name: weight.detach().numpy().astype(np.float32)
+        for name, weight in network.state_dict().items()
+    }

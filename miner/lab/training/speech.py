@@ -1,0 +1,280 @@
+"""Annotated books -> the weights of the judge of speech.
+
+The rules judge first, and their answer is one of the facts. So the judge learns from spans that no
+judge has seen. Facts are hashed: an example has numbers alone, from which no word can be read.
+
+English has a judge of its own, of the spans in quotation marks. The judge of other languages learns
+from the passages of all of them together, and from some of English, whose facts count for all
+languages alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from miner.annotation.annotations import ENGLISH, read_split
+from miner.errors import InputError
+from miner.files import printable
+from miner.lab.gold.editions import BookReader, Edition, read_editions
+from miner.lab.learning.fields import Option
+from miner.lab.learning.prepared_files import (
+    Arrays,
+    Record,
+    digest_arrays,
+    read_prepared,
+    write_prepared,
+)
+from miner.speech.quotation_classifier import PassageJudge
+from miner.speech.quotations import (
+    N_PASSAGE_FACTS,
+    find_passages,
+    read_passage_facts,
+    weigh_marks,
+)
+from miner.speech.spans import Span
+from miner.speech.speech_classifier import SpeechJudge, is_judged
+from miner.speech.speech_features import N_FACTS, Array, read_facts
+
+KIND = "judge of speech"
+_MOST_STEPS = 300
+# English has many times more annotations than the other languages: one passage of this many is
+# learned from beside them.
+_EACH_OF_ENGLISH = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechTraining:
+    """The choices of a training run of the judge."""
+
+    # Fitted on books of the split train that were held out. The other languages take 2.
+    strength: Annotated[
+        float, Option("Inverse of the regularization, `C` of scikit-learn's logistic regression.")
+    ] = 0.2
+    language: Annotated[
+        str, Option("English, or other languages with commas between, which share a judge.")
+    ] = ENGLISH
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechExamples:
+    """Annotated spans in quotation marks, span by span.
+
+    Attributes:
+        books: the id of the book of each span.
+        unsaid: whether it is no speech: (spans,), bool.
+        n_facts: the number of facts of each: (spans,).
+        numbers: the numbers of all facts: (facts,).
+        weights: the weights of all facts: (facts,).
+    """
+
+    books: tuple[str, ...]
+    unsaid: NDArray[np.bool_]
+    n_facts: NDArray[np.int32]
+    numbers: NDArray[np.int32]
+    weights: Array
+
+    @property
+    def digest(self) -> str:
+        """8 hexadecimal digits that change with any fact and any answer."""
+        return digest_arrays(self._arrays())
+
+    def write(self, path: Path, record: Record, force: bool = False) -> None:
+        """Writes the examples to a file, from which `load_speech_examples` reads them."""
+        write_prepared(path, KIND, record, self._arrays(), force)
+
+    def _arrays(self) -> Arrays:
+        arrays: Arrays = asdict(self)
+        return arrays | {"books": np.array(self.books, dtype=np.str_)}
+
+
+class _Example(NamedTuple):
+    """What is read of a span or a passage: its facts, their weights, whether it is no speech."""
+
+    numbers: NDArray[np.int32]
+    weights: Array
+    unsaid: bool
+
+
+def read_speech_examples(
+    gold: Path,
+    split: str,
+    read: BookReader,
+    without: Collection[str] = (),
+    leave_out: Callable[[str], object] | None = None,
+    language: str = ENGLISH,
+) -> SpeechExamples:
+    """Returns the annotated spans of a split in English, or the annotated passages of others."""
+    is_english = language == ENGLISH
+    languages = language if is_english else f"{language},{ENGLISH}"
+    annotated = read_split(gold, split, without, languages)
+    books: list[str] = []
+    examples: list[_Example] = []
+    for edition in read_editions(annotated, read, leave_out, judged=False):
+        examples += _read_spans(edition) if is_english else _read_passages(edition)
+        books += [edition.annotated.card.book] * (len(examples) - len(books))
+    return SpeechExamples(
+        tuple(books),
+        np.array([item.unsaid for item in examples], dtype=np.bool_),
+        np.array([len(item.numbers) for item in examples], dtype=np.int32),
+        np.concatenate([np.zeros(0, dtype=np.int32), *(item.numbers for item in examples)]),
+        np.concatenate([np.zeros(0, dtype=np.float32), *(item.weights for item in examples)]),
+    )
+
+
+def _read_spans(edition: Edition) -> Iterator[_Example]:
+    """Yields the annotated spans in quotation marks of a book."""
+    said = dict(_answers(edition))
+    spans = edition.book_spans.spans
+    for position, span in enumerate(spans):
+        answer = said.get((span.paragraph, span.start, span.end))
+        if is_judged(span) and answer is not None:
+            yield _Example(*read_facts(spans, position), not answer)
+
+
+def _read_passages(edition: Edition) -> Iterator[_Example]:
+    """Yields the annotated passages of a book, cut as the annotator cut them."""
+    language = edition.annotated.card.language
+    each = _EACH_OF_ENGLISH if language == ENGLISH else 1
+    of_language = "" if language == ENGLISH else language
+    spans = _with_rules(edition)
+    weight_of_marks = weigh_marks(edition.book_spans.spans)
+    for passage in find_passages(spans)[::each]:
+        n_letters = Counter[bool]()
+        for position in passage:
+            fact = edition.located.facts[position]
+            n_letters[fact is not None and fact.is_utterance] += _count_letters(spans[position])
+        facts = read_passage_facts(spans, passage, of_language, weight_of_marks)
+        yield _Example(*facts, n_letters[False] >= n_letters[True])
+
+
+def _with_rules(edition: Edition) -> list[Span]:
+    """Returns the annotated spans of a book with what the rules say of them as their answer.
+
+    A span of which the miner quotes less than half is narration, as it is without annotations.
+    """
+    quoted: dict[int, list[Span]] = {}
+    for span in edition.book_spans.spans:
+        if span.in_marks:
+            quoted.setdefault(span.paragraph, []).append(span)
+    spans = []
+    located = edition.located
+    for span, fact in zip(located.book_spans.spans, located.facts, strict=True):
+        n_letters = Counter[bool]()
+        for found in quoted.get(span.paragraph, ()) if fact else ():
+            n_letters[found.is_utterance] += _count_letters(span, found.start, found.end)
+        is_quoted = n_letters.total() and 2 * n_letters.total() >= _count_letters(span)
+        said = bool(is_quoted) and n_letters[True] >= n_letters[False]
+        spans.append(replace(span, is_utterance=said, quoted=bool(is_quoted) and not said))
+    return spans
+
+
+def _count_letters(span: Span, start: int = 0, end: int | None = None) -> int:
+    """Returns the number of letters of a span between two places of its block."""
+    end = span.end if end is None else end
+    text = span.text[max(start - span.start, 0) : max(end - span.start, 0)]
+    return sum(map(str.isalnum, text))
+
+
+def _answers(edition: Edition) -> Iterator[tuple[tuple[int, int, int], bool]]:
+    """Yields the places of the annotated spans of a book, and whether they are speech."""
+    located = edition.located
+    for span, fact in zip(located.book_spans.spans, located.facts, strict=True):
+        if fact is not None:
+            yield (span.paragraph, span.start, span.end), fact.is_utterance
+
+
+def load_speech_examples(path: Path) -> tuple[SpeechExamples, Record]:
+    """Returns the examples of a file, and what they were made from."""
+    record, arrays = read_prepared(path, KIND)
+    try:
+        found = SpeechExamples(
+            tuple(arrays["books"].tolist()),
+            arrays["unsaid"],
+            arrays["n_facts"],
+            arrays["numbers"],
+            arrays["weights"],
+        )
+    except KeyError as error:
+        raise InputError(f"{printable(path)}: found no {error}, expected facts of spans") from error
+    n_facts = found.n_facts.sum()
+    sizes = len(found.unsaid), len(found.n_facts), len(found.numbers), len(found.weights)
+    if sizes != (len(found.books), len(found.books), n_facts, n_facts):
+        raise InputError(
+            f"{printable(path)}: found arrays of {sizes}, expected those of {len(found.books)} "
+            f"spans with {n_facts} facts"
+        )
+    return found, record
+
+
+def fit_judge(examples: SpeechExamples, options: SpeechTraining) -> SpeechJudge | PassageJudge:
+    """Returns a judge that learns from annotated spans or passages by logistic regression."""
+    from scipy.sparse import csr_matrix
+    from sklearn.linear_model import LogisticRegression
+
+    if len(set(examples.unsaid.tolist())) < 2:
+        raise InputError("found no speech or no other quotations, expected both to learn from")
+    ends = np.concatenate([[0], np.cumsum(examples.n_facts)])
+    is_english = options.language == ENGLISH
+    shape = len(examples.unsaid), N_FACTS if is_english else N_PASSAGE_FACTS
+    facts = csr_matrix((examples.weights, examples.numbers, ends), shape=shape)
+    regression = LogisticRegression(C=options.strength, max_iter=_MOST_STEPS)
+    fitted = regression.fit(facts, examples.unsaid)
+    judge = SpeechJudge if is_english else PassageJudge
+    return judge(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechTrainer:
+    """Trains the judge of speech; see `network_training.NetworkTrainer`."""
+
+    options: SpeechTraining
+
+    @property
+    def choices(self) -> Record:
+        """The choices of the training by name."""
+        return asdict(self.options)
+
+    def read(
+        self,
+        gold: Path,
+        split: str,
+        read: BookReader,
+        without: Collection[str],
+        leave_out: Callable[[str], object],
+    ) -> SpeechExamples:
+        """Returns the examples of a split of the annotations."""
+        return read_speech_examples(gold, split, read, without, leave_out, self.options.language)
+
+    def load(self, path: Path) -> tuple[SpeechExamples, Record]:
+        """Returns the examples of a file, and what they were made from."""
+        return load_speech_examples(path)
+
+    def write(self, path: Path, examples: SpeechExamples, record: Record, force: bool) -> None:
+        """Writes examples to a file."""
+        examples.write(path, record, force)
+
+    def describe(self, examples: SpeechExamples) -> Record:
+        """Returns the books of the examples, how many they are, and their digest."""
+        return {
+            "books": list(dict.fromkeys(examples.books)),
+            "spans": len(examples.unsaid),
+            "spans that are no speech": int(examples.unsaid.sum()),
+            "digest of the data": examples.digest,
+        }
+
+    def fit(self, examples: SpeechExamples, report: Callable[[str], object]) -> Arrays:
+        """Returns the weights that are learned from examples."""
+        return weights_of(fit_judge(examples, self.options))
+
+
+def weights_of(judge: SpeechJudge | PassageJudge) -> Arrays:
+    """Returns the weights of a judge in 16 bits, as `speech_judge.load_judge` reads them."""
+    bias = np.array([judge.bias], dtype=np.float16)
+    return {"weights": judge.weights.astype(np.float16), "bias": bias}

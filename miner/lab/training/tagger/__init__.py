@@ -1,0 +1,1 @@
+"""The training of the BERT+BiLSTM conversation tagger."""

@@ -1,1 +1,0 @@
-"""The BERT+BiLSTM conversation tagger: examples, model, training and checkpoints."""

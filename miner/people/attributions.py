@@ -1,0 +1,201 @@
+"""A paragraph and its mentions -> who is said to speak, who acts, and who is spoken to.
+
+A verb of saying and its subject name the speaker: “Come,” said the Hatter. They stand right after
+the speech, or right before it if the narration ends in a comma, a colon or a dash. Where narration
+says nothing of the kind, whoever acts in it often speaks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from miner.people.mentions import Mention, MentionKind, mentions_between
+from miner.people.paragraphs import Paragraph
+from miner.people.words import (
+    ADVERB_ENDINGS,
+    BEFORE_VOCATIVE,
+    DETERMINERS,
+    LEAD_IN_ABBREVIATIONS,
+    NO_NOUNS,
+    NOUNS,
+    SAY,
+    SAY_WITH_PARTICLE,
+    SENTENCE_END,
+    TOWARDS,
+)
+
+_FIRST_WORDS = 6  # words of a sentence of narration among which its subject is looked for
+_VERB_WITHIN = 5  # words after the speech, at most, before its verb of saying
+_SUBJECT_WITHIN = 2  # words, at most, between a verb and the subject after it
+_REACH = 1000  # characters before the speech; no clause that leads in is longer
+_BEFORE_NAME = 28  # characters in which the words before an addressee are looked for
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_CLAUSE = rf"(?:{LEAD_IN_ABBREVIATIONS}\.|[^,.;:!?—–])"
+_AFTER = re.compile(rf"\s*[—–-]*\s*({_CLAUSE}{{2,80}})")
+_LEADS_IN = (",", ":", "—", "–", "-")
+_BEFORE = re.compile(rf"({_CLAUSE}{{2,90}})[{''.join(_LEADS_IN)}]+$")
+_NOUN_AFTER = re.compile(
+    rf"\s*[—–-]*\s*(?:{DETERMINERS})\s+((?:[^\W\d_A-Z][^\W\d_]*\s*){{1,3}}|[^\W\d_]+)"
+)
+_NO_SUBJECT = re.compile(r"\b(?:to|at|of|with|by|from|upon|on|for|towards?|saw|heard|and)\s+$")
+_TOWARDS = re.compile(rf"\b(?:{TOWARDS})\s+(?:(?:{DETERMINERS}|poor|old|young|little|dear)\s+)*$")
+_BEFORE_CALL = re.compile(rf"(?:^|[,.!?;:—“”‘’\"'\s-])(?:{BEFORE_VOCATIVE})\s*$")
+_CALL_OPENS, _CALL_ENDS = tuple(",“‘\"'—!.?;-"), tuple(",.!?;—”’\"'-")
+
+
+class Attribution(NamedTuple):
+    """Who is said to speak an utterance, in the clauses after it and before it."""
+
+    after: Mention | None
+    before: Mention | None
+
+    @property
+    def nearest(self) -> Mention | None:
+        """The mention after the utterance, or else the one before it."""
+        return self.after or self.before
+
+
+def find_attributions(
+    paragraph: Paragraph,
+    mentions: Sequence[Mention],
+    before: Paragraph | None = None,
+    mentions_before: Sequence[Mention] = (),
+) -> list[Attribution]:
+    """Returns the attribution of each utterance of a paragraph."""
+    found: list[Attribution] = []
+    text, at = paragraph.text, 0
+    ends = [start for start, _ in paragraph.utterances[1:]] + [len(text)]
+    for (start, end), following in zip(paragraph.utterances, ends, strict=True):
+        after = None
+        if match := _AFTER.match(text, end, following):
+            after = _find_speaker(text, *match.span(1), mentions, is_after=True)
+        if at or text[:start].strip():
+            leading = _find_leading(text, at, start, mentions)
+        else:
+            leading = before and _find_leading(before.text, 0, len(before.text), mentions_before)
+        found.append(Attribution(after, leading))
+        at = end
+    return found
+
+
+def _find_leading(text: str, start: int, end: int, mentions: Sequence[Mention]) -> Mention | None:
+    """Returns the speaker whom the last clause of a stretch of narration announces."""
+    end = start + len(text[start:end].rstrip())
+    if not text[start:end].endswith(_LEADS_IN):
+        return None
+    match = _BEFORE.search(text, max(start, end - _REACH), end)
+    return match and _find_speaker(text, *match.span(1), mentions, is_after=False)
+
+
+def _find_speaker(
+    text: str, start: int, end: int, mentions: Sequence[Mention], *, is_after: bool
+) -> Mention | None:
+    """Returns the subject of the verb of saying in a clause; None without verb or subject.
+
+    A noun that is not known to be a person is one here ("said the wub"); it has no number yet.
+    """
+    words = list(_WORD.finditer(text, start, end))
+    verb = _find_verb([word[0].lower() for word in words])
+    if verb is None or (is_after and verb > _VERB_WITHIN):
+        return None
+    said, said_end = words[verb].span()
+    near = mentions_between(mentions, start, end)
+    inside = [mention for mention in near if not mention.in_speech and mention.may_act]
+    earlier = [mention for mention in inside if mention.end <= said]
+    later = [mention for mention in inside if mention.start >= said_end]
+    if later and not earlier and _count_words(text, said_end, later[0].start) <= _SUBJECT_WITHIN:
+        return later[0]
+    if earlier:
+        nearest = earlier[-1]
+        is_near = _count_words(text, nearest.end, said) <= 1
+        if not is_after and (nearest.kind is MentionKind.PRONOUN or is_near):
+            if not _NO_SUBJECT.search(text, max(start, nearest.start - 14), nearest.start):
+                return nearest
+        return earlier[0]
+    match = _NOUN_AFTER.match(text, said_end, end) or _NOUN_AFTER.match(text, start, said)
+    return match and _unknown_noun(match)
+
+
+def _unknown_noun(match: re.Match[str]) -> Mention | None:
+    last: re.Match[str] | None = None
+    for word in _WORD.finditer(match[1].lower()):
+        if word[0] in SAY or word[0] in NO_NOUNS or word[0].endswith(ADVERB_ENDINGS):
+            break
+        last = word
+    if last is None:
+        return None
+    start = match.start(1)
+    gender = NOUNS.get(last[0], "")
+    place = start + last.start(), start + last.end()
+    return Mention(*place, MentionKind.NOUN, None, gender, noun=last[0])
+
+
+def _find_verb(words: Sequence[str]) -> int | None:
+    """The position of the first verb of saying; "went" is one only before "on"."""
+    for position, word in enumerate(words):
+        particle = SAY_WITH_PARTICLE.get(word)
+        if word in SAY or (particle and particle in words[position + 1 : position + 2]):
+            return position
+    return None
+
+
+def find_subject(text: str, start: int, end: int, mentions: Sequence[Mention]) -> Mention | None:
+    """Returns the first mention among the first words of a stretch of narration.
+
+    Possessives count: in "Her voice broke" she is meant.
+    """
+    last = start
+    for number, word in enumerate(_WORD.finditer(text, start, end), 1):
+        last = word.end()
+        if number > _FIRST_WORDS:
+            break
+    near = mentions_between(mentions, start, last)
+    return next((mention for mention in near if not mention.in_speech), None)
+
+
+def find_last_subject(
+    text: str, start: int, end: int, mentions: Sequence[Mention]
+) -> Mention | None:
+    """Returns the subject of the last sentence of a stretch of narration that has one."""
+    starts = [start, *(match.end() for match in SENTENCE_END.finditer(text, start, end))]
+    for sentence in reversed(starts):
+        if found := find_subject(text, sentence, end, mentions):
+            return found
+    return None
+
+
+def find_addressee(text: str, start: int, end: int, mentions: Sequence[Mention]) -> Mention | None:
+    """Returns the first mention in narration to whom something is said: "to Emma"."""
+    for mention in mentions_between(mentions, start, end):
+        if not mention.in_speech:
+            before = text[max(start, mention.start - _BEFORE_NAME) : mention.start]
+            if mention.kind is MentionKind.NOUN:
+                before = before.rstrip() + " "
+            if _TOWARDS.search(before):
+                return mention
+    return None
+
+
+def find_called(
+    text: str, start: int, end: int, mentions: Sequence[Mention]
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Returns the people whom an utterance calls, and the others whom it names."""
+    called: set[int] = set()
+    named: set[int] = set()
+    for mention in mentions_between(mentions, start, end):
+        if mention.kind is not MentionKind.NAME:
+            continue
+        before = text[max(start, mention.start - 12) : mention.start].rstrip()
+        after = text[mention.end : mention.end + 2].lstrip()
+        opens = not before or before.endswith(_CALL_OPENS) or _BEFORE_CALL.search(before)
+        is_call = opens and after.startswith(_CALL_ENDS)
+        assert mention.person is not None
+        (called if is_call else named).add(mention.person)
+    return frozenset(called), frozenset(named - called)
+
+
+def _count_words(text: str, start: int, end: int) -> int:
+    return len(_WORD.findall(text, start, end))

@@ -1,0 +1,194 @@
+"""Names and the text around them -> what shows that a name is a person's, and of which gender.
+
+Every look around a name reaches a fixed number of characters, so that the work is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from miner.people.names import Form, Name
+from miner.people.paragraphs import Paragraph
+from miner.people.words import (
+    ACTS,
+    ARTICLES,
+    BEFORE_PLACE,
+    BEFORE_VOCATIVE,
+    GENDERED,
+    GENERATIONS,
+    QUALITIES,
+    SENTENCE_END,
+    is_say,
+)
+
+_AFTER, _BEFORE = 24, 16  # characters around a name that are looked at
+_BESIDE = 80  # the most characters between two names of one clause
+_SUBJECT = 30  # a name further from the start of its sentence may not be its subject
+_KEPT_QUALITY = 5  # narration says "Young Jerry" so often: it is a name, not a mood
+
+_WORD_AFTER = re.compile(r"\s+(?:\w+ly\s+)?([^\W\d_]+)")
+_WORD_BEFORE = re.compile(rf"([^\W\d_]+)\s+(?:{ARTICLES}\s+)?$")
+_ACTS = re.compile(rf"\s+{ACTS}\b")
+_PLACE = re.compile(rf"\b{BEFORE_PLACE} $")
+_VOCATIVE = re.compile(rf"(?:^|[,“\"‘'«—!.?]|\b{BEFORE_VOCATIVE})\s*$")
+_VOCATIVE_END = re.compile(r"\s*[,.!?;—”\"’'»]")
+_POSSESSIVE = re.compile(r"['’]s\b")
+_WORDS = re.compile(r"[^\W\d_]+")
+_CLAUSE_END = re.compile(r"[.!?;]")
+_SHORT = re.compile(r"\b(?:Mr|Mrs|Dr|St)\.")
+
+
+@dataclass(slots=True)
+class Uses:
+    """How often a book uses a name in each way.
+
+    Attributes:
+        all: every time.
+        titled: with a title before it.
+        says: beside a verb of saying, in narration.
+        acts: as the subject of what people do, in narration.
+        called: in speech, as the name of the person who is spoken to.
+        owns: in the possessive.
+        placed: after a word such as "in" or "near".
+    """
+
+    all: int = 0
+    titled: int = 0
+    says: int = 0
+    acts: int = 0
+    called: int = 0
+    owns: int = 0
+    placed: int = 0
+
+    @property
+    def is_place(self) -> bool:
+        """Whether half of the uses or more are those of a place."""
+        return self.placed >= 0.5 * self.all
+
+    @property
+    def is_person(self) -> bool:
+        """Whether the uses are those of a person."""
+        if self.titled > 0.1 * self.placed or self.says >= max(2, 0.05 * self.placed):
+            return True
+        does = self.says + self.acts + self.owns
+        called = self.called if does else 0.3 * self.called  # "Hist!" and "Farewell!" do nothing
+        sure = 2 * self.says + called + 0.5 * self.acts + 0.3 * self.owns - 0.7 * self.placed
+        return sure >= 1 and not self.is_place
+
+
+class Evidence:
+    """What the text around the names of a book shows.
+
+    Attributes:
+        counts: how often each form stands in the book, without qualities ("Poor Jane" is "Jane").
+        raw: the forms as the book has them, with the form that `counts` has for each.
+        narrated: the same as `counts`, of narration alone.
+        uses: the uses of the words of each form; of the last title where there are none.
+        pronouns: how often "he" and "she" may stand for each form.
+        beside: how often two forms stand in one clause of narration, so that they are not one
+            person.
+    """
+
+    def __init__(self, names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> None:
+        self._kept = _kept_qualities(names, paragraphs)
+        self.raw = {form: self._plain(form) for form in dict.fromkeys(n.form for n in names)}
+        self.counts = Counter(self.raw[name.form] for name in names)
+        self.narrated = Counter(self.raw[name.form] for name in names if not name.in_speech)
+        self.uses: defaultdict[tuple[str, ...], Uses] = defaultdict(Uses)
+        self.pronouns: defaultdict[Form, Counter[str]] = defaultdict(Counter)
+        self.beside: defaultdict[Form, Counter[Form]] = defaultdict(Counter)
+        for name in names:
+            self._count_use(name, paragraphs[name.paragraph].text)
+        narrated = (name for name in names if not name.in_speech)
+        for number, group in groupby(narrated, key=lambda name: name.paragraph):
+            together = list(group)
+            self._count_pronouns(together, paragraphs[number].narration)
+            self._count_beside(together, paragraphs[number].text)
+
+    def uses_of(self, form: Form) -> Uses:
+        """The uses of the words of a form, or of its last title if it has no words."""
+        return self.uses[key_of(form)]
+
+    def gender(self, form: Form, least: int, times: float) -> str:
+        """The gender that the pronouns tell."""
+        found = self.pronouns[form]
+        he, she = found["m"], found["f"]
+        if he + she < least:
+            return ""
+        return "m" if he > times * she + 1 else "f" if she > times * he + 1 else ""
+
+    def _plain(self, form: Form) -> Form:
+        return form if form in self._kept else form.plain
+
+    def _count_use(self, name: Name, text: str) -> None:
+        uses = self.uses[key_of(name.form)]
+        uses.all += 1
+        titles, words = name.form
+        uses.titled += bool(titles and words and titles[-1] not in QUALITIES)
+        after = text[name.end : name.end + _AFTER]
+        before = text[max(0, name.start - _BEFORE) : name.start]
+        if name.in_speech:
+            is_called = _VOCATIVE.search(before) and _VOCATIVE_END.match(after)
+            uses.called += bool(is_called)
+        else:
+            near = _WORD_AFTER.match(after), _WORD_BEFORE.search(before)
+            uses.says += any(found and is_say(found[1]) for found in near)
+            uses.acts += bool(_ACTS.match(after))
+        uses.placed += bool(_PLACE.search(before))
+        uses.owns += bool(_POSSESSIVE.match(after))
+
+    def _count_pronouns(self, names: Sequence[Name], narration: str) -> None:
+        """Counts the pronouns of the sentences that name one person at their start."""
+        start, position = 0, 0
+        ends = [*(match.end() for match in SENTENCE_END.finditer(narration)), len(narration)]
+        for end in ends:
+            first = position
+            while position < len(names) and names[position].start < end:
+                position += 1
+            inside = names[first:position]
+            if inside and inside[0].start - start < _SUBJECT:
+                form = self.raw[inside[0].form]
+                if all(self.raw[name.form] == form for name in inside):
+                    rest = _WORDS.findall(narration[inside[0].end : end].lower())
+                    genders = {GENDERED[word] for word in rest if word in GENDERED}
+                    if len(genders) == 1:
+                        self.pronouns[form][genders.pop()] += 1
+            start = end
+
+    def _count_beside(self, names: Sequence[Name], text: str) -> None:
+        for one, other in pairwise(names):
+            if other.start - one.end >= _BESIDE:
+                continue
+            forms = self.raw[one.form], self.raw[other.form]
+            between = _SHORT.sub("", text[one.end : other.start])
+            if forms[0] != forms[1] and not _CLAUSE_END.search(between):
+                self.beside[forms[0]][forms[1]] += 1
+                self.beside[forms[1]][forms[0]] += 1
+
+
+def key_of(form: Form) -> tuple[str, ...]:
+    """Returns the words of a form, or its last title if it has no words."""
+    return form.words or form.titles[-1:]
+
+
+def _kept_qualities(names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> set[Form]:
+    """Returns the forms whose quality tells a son from a father: "Young Jerry".
+
+    It has a capital inside sentences, too.
+    """
+    inside = Counter(
+        name.form
+        for name in names
+        if name.form.words and name.form.titles[-1:] and name.form.titles[-1] in GENERATIONS
+        if not name.in_speech and _is_inside(paragraphs[name.paragraph].text, name.start)
+    )
+    return {form for form, n in inside.items() if n >= _KEPT_QUALITY}
+
+
+def _is_inside(text: str, start: int) -> bool:
+    before = text[max(0, start - 3) : start].rstrip()
+    return bool(before) and before[-1].isalpha()

@@ -1,0 +1,346 @@
+"""A book and its cast -> the people of each chapter, and every place that mentions one of them.
+
+A person of a chapter is a character of the cast, somebody whom a noun names ("the waiter"), the
+narrator ("I"), or an unknown one. A noun is the character who has its title ("the captain" is
+Captain Good) where the chapter, or else the book, has one such character.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from operator import attrgetter
+from typing import NamedTuple
+
+from miner.people.cast import Cast, Character, Kind, cast_from_characters, find_mentions
+from miner.people.characters import find_characters
+from miner.people.names import Name, find_names
+from miner.people.paragraphs import Paragraph, join_spans
+from miner.people.words import (
+    DETERMINERS,
+    NARRATOR,
+    NOUNS,
+    NUMBERED,
+    OWNING,
+    PARTS,
+    PERSONAL,
+    SUBJECTS,
+    TITLES_OF_NOUNS,
+)
+from miner.speech.spans import BookSpans
+
+# A title without a name is the character who has it so many times as often as the next one.
+_MAIN_BEARER = 5
+_OFTEN = 0.03  # the share of a character's mentions with a title from which on it is its title
+# A narrator is part of the story if this share of the pronouns that are subjects is "I" or "we".
+_FIRST_PERSON = 0.12
+_MODIFIERS = 3  # words between a determiner and its noun, at most
+_NOBODY_AT_HAND = 2  # people of every chapter: the narrator and the unknown one
+
+_LONGEST_FIRST = sorted(NOUNS, key=lambda noun: (-len(noun), noun))
+_ANY_NOUN = f"(?:{'|'.join(map(re.escape, _LONGEST_FIRST)) or '(?!)'})"
+_NOUN = re.compile(
+    rf"(?<![\w’'-])(?P<determiner>{DETERMINERS})\s+"
+    rf"(?P<modifiers>(?:[a-zà-ÿ-]+\s+){{0,{_MODIFIERS}}}?)"
+    rf"(?P<noun>{_ANY_NOUN})(?![\w-])(?!\s+{_ANY_NOUN}(?![\w-]))"
+)
+_PRONOUNS = sorted({*SUBJECTS, *PERSONAL, *NARRATOR})
+_PRONOUN = re.compile(rf"(?<![\w’'-])(?i:{'|'.join(_PRONOUNS) or '(?!)'})(?![\w-])(?!’[dl])")
+
+
+class MentionKind(StrEnum):
+    """How a place mentions a person."""
+
+    NAME = "name"
+    NOUN = "noun"
+    PRONOUN = "pronoun"
+
+
+class Mention(NamedTuple):
+    """A place that mentions a person.
+
+    Attributes:
+        start: the first character in the text of its paragraph.
+        end: the character after the last.
+        kind: how it mentions the person.
+        person: the number of the person in the chapter; None for a pronoun.
+        gender: "m", "f", "t" for they, "i" for the narrator, "" if it is not known.
+        in_speech: whether it stands in an utterance. Nouns and pronouns there are not mentions.
+        may_act: whether it can be a subject; "him" cannot.
+        determiner: the word before a noun, in small letters; "" for other mentions.
+        noun: a noun of which the chapter does not know yet that it is a person; else "".
+    """
+
+    start: int
+    end: int
+    kind: MentionKind
+    person: int | None
+    gender: str
+    in_speech: bool = False
+    may_act: bool = True
+    determiner: str = ""
+    noun: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person of a chapter.
+
+    Attributes:
+        kind: how the person is known; None for the unknown one.
+        character: the position in the cast; None for somebody who is not there.
+        noun: the noun of an unnamed person, after a word that numbers it: "second man".
+        gender: "m", "f", "i" for the narrator, or "".
+    """
+
+    kind: Kind | None
+    character: int | None = None
+    noun: str = ""
+    gender: str = ""
+
+    @property
+    def head(self) -> str:
+        """The noun without the word that numbers it."""
+        return self.noun.rpartition(" ")[2]
+
+
+NARRATOR_NUMBER, UNKNOWN_NUMBER = 0, 1  # of the narrator and the unknown person in every chapter
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterPeople:
+    """A chapter with its people.
+
+    Attributes:
+        number: the number of the chapter.
+        paragraphs: its paragraphs.
+        people: its people: the narrator, the unknown one, and the others as they appear.
+        mentions: the mentions in each paragraph, in order.
+        first_person: whether the narrator is part of the story.
+    """
+
+    number: int
+    paragraphs: tuple[Paragraph, ...]
+    people: tuple[Person, ...]
+    mentions: tuple[tuple[Mention, ...], ...]
+    first_person: bool
+
+
+def mentions_between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
+    """Returns the mentions of a paragraph, which are in order, that begin in a stretch of it."""
+    first = bisect_left(mentions, start, key=_start_of)
+    return mentions[first : bisect_left(mentions, end, first, key=_start_of)]
+
+
+_start_of = attrgetter("start")
+
+
+_Bearers = dict[str, Counter[int]]  # the characters who have each title, with their mentions
+
+
+class _NamedPlace(NamedTuple):
+    start: int
+    end: int
+    character: int
+    in_speech: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BookPeople:
+    """A book with its cast.
+
+    Attributes:
+        paragraphs: the paragraphs of the book.
+        cast: its characters.
+        first_person: whether the narrator is part of the story.
+    """
+
+    paragraphs: tuple[Paragraph, ...]
+    cast: Cast
+    first_person: bool
+    _named: tuple[tuple[_NamedPlace, ...], ...]
+    _bearers: _Bearers
+
+    def chapters(self) -> Iterator[ChapterPeople]:
+        """Yields the chapters that hold an utterance to be tagged, in order."""
+        positions: defaultdict[int, list[int]] = defaultdict(list)
+        for position, paragraph in enumerate(self.paragraphs):
+            positions[paragraph.chapter].append(position)
+        for number in sorted(positions):
+            if any(self.paragraphs[position].spans for position in positions[number]):
+                yield self._read_chapter(number, positions[number])
+
+    def _read_chapter(self, number: int, positions: Sequence[int]) -> ChapterPeople:
+        people = _PeopleOfChapter(self.cast)
+        named = {place.character for position in positions for place in self._named[position]}
+        found: list[tuple[Mention, ...]] = []
+        for position in positions:
+            narration = self.paragraphs[position].narration
+            mentions = [
+                Mention(
+                    place.start,
+                    place.end,
+                    MentionKind.NAME,
+                    people.number_of(place.character),
+                    self.cast.characters[place.character].gender,
+                    place.in_speech,
+                )
+                for place in self._named[position]
+            ]
+            is_free = _free_places(mentions)
+            for match in _NOUN.finditer(narration):
+                is_part = match["noun"] in PARTS and match["determiner"].lower() in OWNING
+                if is_free(*match.span()) and not is_part:
+                    mentions.append(_noun_mention(match, people, self._bearers, named))
+            is_free = _free_places(mentions)
+            mentions += [m for m in _find_pronouns(narration) if is_free(m.start, m.end)]
+            found.append(tuple(sorted(mentions, key=lambda mention: mention.start)))
+        return ChapterPeople(
+            number,
+            tuple(self.paragraphs[position] for position in positions),
+            tuple(people.people),
+            tuple(found),
+            self.first_person,
+        )
+
+
+def read_people(book_spans: BookSpans, characters: Sequence[Character] | None = None) -> BookPeople:
+    """Returns a book with its cast."""
+    return people_from_paragraphs(join_spans(book_spans), characters)
+
+
+def people_from_paragraphs(
+    paragraphs: tuple[Paragraph, ...], characters: Sequence[Character] | None = None
+) -> BookPeople:
+    """Returns the book of these paragraphs with its cast, as `read_people` does."""
+    names = find_names(paragraphs)
+    if characters is None:
+        cast = find_characters(paragraphs, names)
+    else:
+        # A corrected list says of a shared alias who has it, but not who is likelier.
+        found = find_characters(paragraphs, names)
+        cast = cast_from_characters(characters, names, found)
+    named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
+    mentioned = find_mentions(cast.forms, names, paragraphs)
+    counts = Counter(mentioned)
+    counted = (
+        replace(character, n_mentions=counts[position])
+        for position, character in enumerate(cast.characters)
+    )
+    cast = replace(cast, characters=tuple(counted))  # a given list does not count them
+    for name, meant in zip(names, mentioned, strict=True):
+        if meant is not None:
+            named[name.paragraph].append(_NamedPlace(name.start, name.end, meant, name.in_speech))
+    # A given narrator may speak even where "I" is rare.
+    first_person = cast.narrator is not None or _tells_of_itself(paragraphs)
+    bearers = _bearers_of_titles(cast, names, mentioned)
+    return BookPeople(paragraphs, cast, first_person, tuple(map(tuple, named)), bearers)
+
+
+def _bearers_of_titles(
+    cast: Cast, names: Sequence[Name], mentioned: Sequence[int | None]
+) -> _Bearers:
+    """Returns the characters whom the book often names with each title."""
+    titled: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for name, meant in zip(names, mentioned, strict=True):
+        if meant is not None and name.form.words:
+            for title in name.form.titles:
+                titled[title][meant] += 1
+    return {
+        title: Counter(
+            {
+                meant: cast.characters[meant].n_mentions
+                for meant, n in counts.items()
+                if n >= _OFTEN * cast.characters[meant].n_mentions
+            }
+        )
+        for title, counts in titled.items()
+    }
+
+
+class _PeopleOfChapter:
+    """The people of a chapter, numbered as they appear."""
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._numbers: dict[int | str, int] = {}
+        if cast.narrator is not None:
+            self._numbers[cast.narrator] = NARRATOR_NUMBER
+        self.people = [Person(Kind.NARRATOR, cast.narrator, gender="i"), Person(None)]
+        assert len(self.people) == _NOBODY_AT_HAND
+
+    def number_of(self, key: int | str) -> int:
+        """The number of a character (by its position in the cast), or of a noun."""
+        if key not in self._numbers:
+            self._numbers[key] = len(self.people)
+            if isinstance(key, int):
+                character = self._cast.characters[key]
+                self.people.append(Person(character.kind, key, "", character.gender))
+            else:
+                gender = NOUNS.get(key.rpartition(" ")[2], "")
+                self.people.append(Person(Kind.UNNAMED, None, key, gender))
+        return self._numbers[key]
+
+    def of_noun(
+        self, noun: str, modifiers: Sequence[str], bearers: _Bearers, named: set[int]
+    ) -> int:
+        """The number of the person whom a noun means."""
+        if given := self._cast.nouns.get(noun):
+            return self.number_of(next((one for one in given if one in named), given[0]))
+        titles = TITLES_OF_NOUNS.get(noun, frozenset())
+        counts = sum((bearers.get(title, Counter()) for title in titles), Counter())
+        here = [character for character in counts if character in named]
+        if len(here) == 1:
+            return self.number_of(here[0])
+        if not here and counts:
+            (main, most), *others = counts.most_common(2)
+            if not others or most > _MAIN_BEARER * others[0][1]:
+                return self.number_of(main)
+        numbers = [word for word in modifiers if word in NUMBERED]
+        return self.number_of(f"{numbers[0]} {noun}" if numbers else noun)
+
+
+def _noun_mention(
+    match: re.Match[str], people: _PeopleOfChapter, bearers: _Bearers, named: set[int]
+) -> Mention:
+    noun = match["noun"]
+    number = people.of_noun(noun, match["modifiers"].split(), bearers, named)
+    return Mention(
+        *match.span(),
+        MentionKind.NOUN,
+        number,
+        NOUNS[noun],
+        determiner=match["determiner"].lower(),
+    )
+
+
+def _find_pronouns(narration: str) -> Iterator[Mention]:
+    for match in _PRONOUN.finditer(narration):
+        word = match[0].lower()
+        gender = "i" if word in NARRATOR else SUBJECTS.get(word) or PERSONAL[word]
+        person = NARRATOR_NUMBER if gender == "i" else None
+        yield Mention(*match.span(), MentionKind.PRONOUN, person, gender, may_act=word in SUBJECTS)
+
+
+def _free_places(mentions: Sequence[Mention]) -> Callable[[int, int], bool]:
+    """Returns a function that says whether a place touches none of the mentions."""
+    taken = sorted((mention.start, mention.end) for mention in mentions)
+
+    def is_free(start: int, end: int) -> bool:
+        before = bisect_left(taken, (end,))
+        return not before or taken[before - 1][1] <= start
+
+    return is_free
+
+
+def _tells_of_itself(paragraphs: Sequence[Paragraph]) -> bool:
+    """Whether the narrator of a book is part of its story."""
+    counts: Counter[str] = Counter()
+    for paragraph in paragraphs:
+        counts.update(m.gender for m in _find_pronouns(paragraph.narration) if m.may_act)
+    third = counts["m"] + counts["f"]
+    return counts["i"] > _FIRST_PERSON * (third + counts["i"])

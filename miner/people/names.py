@@ -1,0 +1,323 @@
+"""Paragraphs -> the names in them: words with a capital that are a title, a name or both.
+
+Nothing here knows a person from a town. A word is a name where the book writes it with a capital
+inside sentences, and seldom without. The work is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from miner.people.paragraphs import Paragraph
+from miner.people.words import (
+    ABBREVIATIONS,
+    CLITICS,
+    NEVER_NAMES,
+    NO_NAMES,
+    OF_PLACE,
+    PARTICLES,
+    QUALITIES,
+    SAINTS,
+    SURNAME_TITLES,
+    TITLE_SPELLINGS,
+    TITLES,
+)
+
+# A longer run of words with capitals is a heading or the title of a book.
+_LONGEST = 6
+# A word that also stands in small letters is a name if it has a capital inside sentences at least
+# so often, and at least this share of the times without.
+_CAPITALS = 2
+_CAPITALS_PER_SMALL = 0.15
+# The same for words that the language lists as no names ("Will", "May" and "Death" may be names).
+_CAPITALS_OF_NO_NAME = 15
+_CAPITALS_PER_SMALL_OF_NO_NAME = 0.3
+# A word that the book has at the start of sentences alone belongs to the name after it if the two
+# stand together so often.
+_PAIRS = 2
+
+_LETTERS = [chr(code) for code in (*range(0x250), *range(0x370, 0x530)) if chr(code).isalpha()]
+_LARGE = f"[{''.join(filter(str.isupper, _LETTERS))}]"
+_SMALL = f"[{''.join(filter(str.islower, _LETTERS))}]"
+_LETTER = r"[^\W\d_]"
+_SHORT = rf"(?:{ABBREVIATIONS}|{_LARGE})\."
+_CAPITAL = (
+    rf"(?:[dlDLOM]['’])?{_LARGE}{_LETTER}*"
+    rf"(?:['’](?!(?:{CLITICS})\b){_SMALL}{{2,}})?(?:-{_LETTER}+)*"
+)
+_RUN = re.compile(
+    rf"(?<![\w’'-])(?:{_SHORT}|{_CAPITAL})(?:\s+(?:(?:{PARTICLES}|{OF_PLACE})\s+)?(?:{_SHORT}|{_CAPITAL}))*"
+)
+_TOKEN = re.compile(rf"{_SHORT}|{_CAPITAL}|(?:{PARTICLES}|{OF_PLACE})(?=\s)")
+_PARTICLE = re.compile(PARTICLES)
+_OF_PLACE = re.compile(OF_PLACE)
+_SMALL_PART = re.compile(rf"{PARTICLES}|{OF_PLACE}")
+_SMALL_WORD = re.compile(rf"(?<![\w’'-]){_SMALL}{_LETTER}*")
+_OPENERS = frozenset(".!?:;“\"‘'«»„‚—–-*_([")  # a sentence begins after them
+_ELIDED = re.compile(rf"[dl]’(?={_LARGE})")
+
+
+class Form(NamedTuple):
+    """A name as the book uses it, without its spelling: `(("mr",), ("Darcy",))`.
+
+    Attributes:
+        titles: the titles, in small letters and spelt out; empty for a name without one.
+        words: the words of the name; empty for a title that stands alone ("the Captain").
+    """
+
+    titles: tuple[str, ...]
+    words: tuple[str, ...]
+
+    @property
+    def plain(self) -> Form:
+        """The form without the titles that say no rank: "Poor Jane" is "Jane"."""
+        titles = tuple(title for title in self.titles if title not in QUALITIES)
+        return self if titles == self.titles else Form(titles, self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A place where a book writes a name.
+
+    Attributes:
+        paragraph: the position of its paragraph in the list of paragraphs.
+        start: the first character in the paragraph's text.
+        end: the character after the last. A possessive ending is left out.
+        form: the titles and the words.
+        in_speech: whether it stands in an utterance.
+    """
+
+    paragraph: int
+    start: int
+    end: int
+    form: Form
+    in_speech: bool
+
+
+class _Token(NamedTuple):
+    word: str
+    start: int
+    end: int
+
+
+class _Run(NamedTuple):
+    paragraph: int
+    tokens: list[_Token]
+    opens: bool  # whether it stands at the start of a sentence, where every word has a capital
+
+
+def find_names(paragraphs: Sequence[Paragraph]) -> tuple[Name, ...]:
+    """Returns the names of a book in reading order. Headings have none."""
+    small: Counter[str] = Counter()
+    runs: list[_Run] = []
+    for number, paragraph in enumerate(paragraphs):
+        if paragraph.is_heading:  # every word may have a capital
+            continue
+        small.update(_SMALL_WORD.findall(paragraph.text))
+        runs.extend(_find_runs(number, paragraph.text))
+    words = _Words(runs, small)
+    found: list[Name] = []
+    for run in runs:
+        paragraph = paragraphs[run.paragraph]
+        for start, end, form in words.names_of(run):
+            found.append(Name(run.paragraph, start, end, form, False))
+    return tuple(_with_speech(found, paragraphs))
+
+
+def parse_form(text: str) -> Form:
+    """Returns the form of a name that stands alone, as in a list of characters.
+
+    >>> parse_form("Mrs. Bennet")
+    Form(titles=('mrs',), words=('Bennet',))
+    """
+    titles: list[str] = []
+    words: list[str] = []
+    has_particle = False
+    for token in text.replace("'", "’").split():
+        word = token.strip(',;:()“”"')
+        title = spelt_out(word)
+        if title in TITLES and not words:
+            titles.append(title)
+        elif titles and not words and _PARTICLE.fullmatch(word):
+            has_particle = True  # "Madame la Comtesse"
+        elif words and words[-1] in SAINTS:
+            words[-1] += f" {word}"
+        elif word:
+            words.append(word)
+    return _form(titles, words, has_particle)
+
+
+def spelt_out(word: str) -> str:
+    """Returns a title in small letters, without its full stop, and not shortened."""
+    title = word.lower().rstrip(".")
+    return TITLE_SPELLINGS.get(title, title)
+
+
+def _form(titles: list[str], words: list[str], has_particle: bool) -> Form:
+    if len(titles) > 1 and not words and titles[0] in SURNAME_TITLES and not has_particle:
+        words = [titles.pop().capitalize()]  # "Mr. King"
+    if words and _OF_PLACE.fullmatch(words[0]):
+        words = [" ".join(words)]  # "of Wellington": it is no name without the title
+    return Form(tuple(titles), tuple(map(sys.intern, words)))
+
+
+def _find_runs(number: int, text: str) -> Iterable[_Run]:
+    for match in _RUN.finditer(text):
+        before = match.start() - 1
+        while before >= 0 and text[before].isspace():
+            before -= 1
+        opens = before < 0 or text[before] in _OPENERS
+        tokens = [
+            _Token(token.group().replace("'", "’"), token.start(), token.end())
+            for token in _TOKEN.finditer(text, match.start(), match.end())
+        ]
+        yield _Run(number, tokens, opens)
+
+
+class _Words:
+    """How a book writes each word, which tells the names among its runs."""
+
+    def __init__(self, runs: Iterable[_Run], small: Counter[str]) -> None:
+        self._small = small
+        self._capitals: Counter[str] = Counter()
+        self._inside: Counter[str] = Counter()  # capitals that are not due to a sentence's start
+        self._openings: Counter[tuple[str, str]] = Counter()
+        for run in runs:
+            words = [token.word for token in run.tokens]
+            self._capitals.update(words)
+            self._inside.update(words[1:] if run.opens else words)
+            if run.opens and len(words) > 1:
+                self._openings[words[0], words[1]] += 1
+        self._is_name = cache(self._decide)
+        self._is_part = cache(self._may_be_part)
+
+    def names_of(self, run: _Run) -> list[tuple[int, int, Form]]:
+        """The places and forms of the names in a run."""
+        found: list[tuple[int, int, Form]] = []
+        tokens = [self._plain(token) for token in run.tokens]
+        if not any(self._is_part(token.word) for token in tokens):
+            return found  # most runs are the first word of a sentence
+        titles: list[_Token] = []
+        words: list[_Token] = []
+
+        def close() -> None:
+            while words and _SMALL_PART.fullmatch(words[-1].word):
+                words.pop()
+            tokens = titles + words
+            form = _form(
+                [spelt_out(token.word) for token in titles],
+                [token.word for token in words],
+                has_particle=len(titles) > 1 and titles[-1].start - titles[-2].end > 1,
+            )
+            if (words or self._stands_alone(titles, run)) and len(tokens) <= _LONGEST:
+                found.append((tokens[0].start, tokens[-1].end, form))
+            titles.clear()
+            words.clear()
+
+        for n, token in enumerate(tokens):
+            following = tokens[n + 1].word if n + 1 < len(tokens) else ""
+            word = token.word
+            if words and words[-1].word in SAINTS:
+                words[-1] = _Token(f"{words[-1].word} {word}", words[-1].start, token.end)
+            elif spelt_out(word) in TITLES and (following or not self._is_surname(word)):
+                if words and not following and not word.endswith("."):
+                    words.append(token)  # "Mary King"
+                    continue
+                if words:
+                    close()
+                titles.append(token)
+            elif word in SAINTS and following and self._is_name(following):
+                words.append(token)
+            elif _PARTICLE.fullmatch(word):
+                if words:
+                    words.extend(_Token(part, token.start, token.end) for part in word.split())
+            elif _OF_PLACE.fullmatch(word):
+                if words or not titles:
+                    close()
+                else:
+                    words.append(token)
+            elif self._begins_only(run, n, token, following):
+                close()
+            elif self._is_name(word) or self._is_initial(word, bool(titles or words), following):
+                words.append(token)
+            elif self._is_surname(word):
+                words.append(token)
+            else:
+                close()
+        close()
+        return found
+
+    def _is_surname(self, word: str) -> bool:
+        """Whether a quality is a name in this book: "Captain Good"."""
+        lower = word.lower()
+        return lower in QUALITIES and self._has_capital(lower, word)
+
+    def _has_capital(self, lower: str, word: str) -> bool:
+        """Whether a word that names nobody elsewhere has a capital often enough in this book."""
+        inside, enough = self._inside[word], _CAPITALS_PER_SMALL_OF_NO_NAME * self._small[lower]
+        return inside >= _CAPITALS_OF_NO_NAME and inside > enough
+
+    def _plain(self, token: _Token) -> _Token:
+        """A token without an elided article; CAPITALS as the book writes the word elsewhere."""
+        word, start, end = token
+        if _ELIDED.match(word) and self._capitals[word[2:]] >= self._capitals[word]:
+            return _Token(word[2:], start + 2, end)
+        if word[:2] in ("D’", "L’"):
+            return _Token(word[0].lower() + word[1:], start, end)
+        if len(word) > 1 and word.isupper() and self._capitals[word.capitalize()]:
+            return _Token(word.capitalize(), start, end)
+        return token
+
+    def _decide(self, word: str) -> bool:
+        lower = word.lower()
+        if len(word) == 1 or word.endswith(".") or (word.isupper() and len(word) > 3):
+            return False
+        if word[0].islower() and not _ELIDED.match(word):
+            return False
+        if lower in NEVER_NAMES:
+            return False
+        small, inside = self._small[lower], self._inside[word]
+        if lower in NO_NAMES:
+            return self._has_capital(lower, word)
+        return not small or (inside >= _CAPITALS and inside >= _CAPITALS_PER_SMALL * small)
+
+    def _may_be_part(self, word: str) -> bool:
+        return spelt_out(word) in TITLES or self._is_name(word)
+
+    def _begins_only(self, run: _Run, position: int, token: _Token, following: str) -> bool:
+        """Whether a word has its capital because it begins a sentence ("Presently Jane")."""
+        if position or not run.opens or not following or self._inside[token.word]:
+            return False
+        return self._openings[token.word, following] < _PAIRS
+
+    def _is_initial(self, word: str, follows: bool, following: str) -> bool:
+        if not (len(word) == 2 and word.endswith(".")):
+            return False
+        return follows or (word != "I." and bool(following) and self._is_name(following))
+
+    def _stands_alone(self, titles: Sequence[_Token], run: _Run) -> bool:
+        """Whether titles without a name are a name of their own."""
+        if not titles or spelt_out(titles[-1].word) in QUALITIES:
+            return False
+        if titles[-1].word.endswith("."):
+            return False
+        is_first = run.opens and titles[0].start == run.tokens[0].start
+        return not is_first or self._is_name(titles[-1].word)
+
+
+def _with_speech(names: Iterable[Name], paragraphs: Sequence[Paragraph]) -> Iterable[Name]:
+    last, position = -1, 0
+    for name in names:
+        utterances = paragraphs[name.paragraph].utterances
+        if name.paragraph != last:
+            last, position = name.paragraph, 0
+        while position < len(utterances) and utterances[position][1] <= name.start:
+            position += 1
+        in_speech = position < len(utterances) and utterances[position][0] <= name.start
+        yield Name(name.paragraph, name.start, name.end, name.form, in_speech)

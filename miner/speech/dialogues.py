@@ -1,0 +1,324 @@
+"""Tagged spans -> dialogues of turns -> pairs of a turn and its response."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from miner.speech.clean_text import clean_speech, complete_speech, drop_glosses
+from miner.speech.spans import Span
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan, repair_tags, transition_error
+
+# Marks that open speech, and the marks that may close it. Any other mark at either end belongs to
+# the words: the apostrophe of "’Tis", a nested mark, the dash of a speech that is cut short.
+_CLOSERS = {
+    "“": '”“"',
+    '"': '"”',
+    "„": '“”"',
+    "«": "»",
+    "»": "«",
+    "‘": "’'",
+    "'": "'’",
+    "‚": "‘’'",
+}
+_CLOSING = re.compile(r"""(?:[”»"]|(?<=[^\w\s])[’'])$""")
+_DASHES = "—–―-"
+_TWO = 2  # participants, of whom each speaks to the other
+# What may stand between the end of a sentence of narration and the speech after it.
+_AFTER_STOP = _DASHES + " \n\t)]_*"
+_ENDS_SENTENCE = (".", "!", "?", ":")
+# Spanish and Hungarian: "—Ven —dijo Ana—, que es tarde."
+_STOP_AFTER_DASH = re.compile(rf"[{_DASHES}]\s?([,;:])\s*$")
+_CLAUSE_END = re.compile(r"[,;:.!?—]")
+_FEW = 3  # words of a clause; "Yes", "Mr. Flask" have fewer, and a comma stands after them
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one speaker says at a time: the span of a B- tag and the I- spans that follow it.
+
+    Attributes:
+        spans: the utterance spans, in reading order.
+        confidences: the confidence of each span's tag and, last, of the tag after the turn, which
+            decides that the turn ends. Empty if the tagger gives no confidence.
+        between: the narration before each span but the first; empty where it is not known.
+        speaker: the id of the character who speaks; None if nobody is known.
+        speaker_confidence: the mean confidence of its spans in the speaker, 0..1; None if nobody is
+            known.
+        addressees: the ids of the characters whom it calls by name; where it calls nobody and two
+            people talk, the other one.
+        is_whole: whether it is all that its speaker says; False for one of several spans of a turn
+            that `split_into_spans` made turns.
+    """
+
+    spans: tuple[Span, ...]
+    confidences: tuple[float, ...] = ()
+    between: tuple[str, ...] = ()
+    speaker: str | None = None
+    speaker_confidence: float | None = None
+    addressees: tuple[str, ...] = ()
+    is_whole: bool = True
+
+    @property
+    def quoted_text(self) -> str:
+        """The text with its quotation marks: the spans as printed, with one space between two."""
+        return " ".join(span.text.strip() for span in self.spans)
+
+    @property
+    def text(self) -> str:
+        """The text as spoken, fit to train on, as the output files have it.
+
+        It is the spans without the marks around them, without marks of emphasis and glosses, joined
+        by `join_speech` and cleaned. If it is whole, it begins with a capital, and the comma before
+        the tag at its end is a full stop.
+
+        >>> span = Span(1, 7, 0, 0, 7, "“I _will_ come,”", True)
+        >>> Turn((span,)).text
+        'I will come.'
+        """
+        parts = [strip_marks(drop_glosses(span.text)) for span in self.spans]
+        text = clean_speech(join_speech(parts, self.between))
+        return complete_speech(text) if self.is_whole else text
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """The turns of one dialogue, in order.
+
+    `(book, index, part)` is unique.
+
+    Attributes:
+        book: the id of the book.
+        index: the number of the dialogue in its book, from 0. Filters do not change it.
+        turns: at least one turn.
+        part: the number of the part, from 0, if `filter_dialogues` split the dialogue.
+    """
+
+    book: str
+    index: int
+    turns: tuple[Turn, ...]
+    part: int = 0
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """The ids of the speakers, as they begin to speak."""
+        speakers = (turn.speaker for turn in self.turns)
+        return tuple(dict.fromkeys(speaker for speaker in speakers if speaker is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A turn (context) and the next turn of the same dialogue (response).
+
+    `span_pairs` makes pairs of single spans.
+    """
+
+    book: str
+    dialogue: int
+    context: Turn
+    response: Turn
+
+    @property
+    def confidence(self) -> float | None:
+        """The probability that all tags of the pair are right, if errors are independent.
+
+        It is the product of the confidences of both turns' tags and of the tag after the response.
+        None if the tagger gives no confidence.
+        """
+        if not self.response.confidences:
+            return None
+        return math.prod((*self.context.confidences[:-1], *self.response.confidences))
+
+
+def strip_marks(text: str) -> str:
+    """Returns the text of an utterance without its opening mark or dash and its closing mark."""
+    text = text.strip()
+    closers = _CLOSERS.get(text[:1])
+    if closers is None:
+        # The utterance opens with a dash, or goes on after an aside. It may still end in a mark.
+        return _CLOSING.sub("", text.lstrip(_DASHES)).strip()
+    return text[1:].removesuffix(text[-1] if text[-1] in closers else "").strip()
+
+
+def join_speech(parts: Sequence[str], between: Sequence[str] = ()) -> str:
+    """Returns the parts of a speech that narration interrupts, as one text.
+
+    One space stands between two parts. The comma before "said Ann" may be the author's or stand for
+    a full stop, and the narration shows which. If it ends a sentence, so did the speech before it,
+    unless the speech goes on with a small letter. If a semicolon ends the narration, it stands
+    between clauses of the speech. Otherwise the comma stays. In languages that print the comma or
+    the stop after the mark or the dash, it is in the narration and is put back.
+
+    >>> join_speech(["It rains,", "Come in."], [" said Ann. "])
+    'It rains. Come in.'
+    >>> join_speech(["I think,", "that it rains."], [" said Ann, "])
+    'I think, that it rains.'
+    >>> join_speech(["I am not sorry,", "but go."], [" said Ann; "])
+    'I am not sorry; but go.'
+    >>> join_speech(["Ven", "que es tarde."], ["—dijo Ana—, "])
+    'Ven, que es tarde.'
+    """
+    if not between:
+        return " ".join(parts).strip()
+    joined = [parts[0]]
+    for narration, part in zip(between, parts[1:], strict=True):
+        joined[-1] = _end_before(joined[-1], narration, part)
+        is_begun = joined[-1].endswith(".") and not joined[-1].endswith("..")
+        joined.append(part[:1].upper() + part[1:] if is_begun and narration.strip() else part)
+    return " ".join(joined).strip()
+
+
+def _end_before(part: str, narration: str, following: str) -> str:
+    """Returns a part of a speech with the stop that it has before the part that follows."""
+    if not part.endswith(",") and not part[-1:].isalnum():
+        return part
+    bare = narration.rstrip(_AFTER_STOP)
+    first = next(filter(str.isalnum, following), "")
+    if first.isupper() and bare.endswith(_ENDS_SENTENCE):
+        return part.removesuffix(",") + "."
+    is_outside = narration.startswith(",")  # German: "Ja«, sagte er, »dass"
+    if bare.endswith(";") and (is_outside or part.endswith(",")):
+        bare = part.removesuffix(",")
+        is_clause = len(_CLAUSE_END.split(bare)[-1].split()) >= _FEW
+        return bare + (";" if is_clause else ",")
+    if part.endswith(","):
+        return part
+    closing = _STOP_AFTER_DASH.search(narration)
+    return part + (closing[1] if closing else "," if is_outside and bare.endswith(",") else "")
+
+
+def is_unclosed(text: str) -> bool:
+    """Whether the text opens with a quotation mark and does not close it."""
+    text = text.strip()
+    return text[:1] in _CLOSERS and text[-1] not in _CLOSERS[text[0]]
+
+
+def repair_book(tagged: TaggedBook) -> TaggedBook:
+    """Returns the book with its tags repaired by `tags.repair_tags`, so that it has dialogues."""
+    tags = repair_tags(item.tag for item in tagged.spans)
+    spans = (replace(item, tag=tag) for item, tag in zip(tagged.spans, tags, strict=True))
+    return replace(tagged, spans=tuple(spans))
+
+
+def decode_dialogues(tagged: TaggedBook) -> list[Dialogue]:
+    """Returns the dialogues of a book, in reading order, without narration.
+
+    B-START opens a dialogue and B-OTHER another turn of it. An I- span belongs to the turn before
+    it. After "Mining Conversations from Novels", section Identifying Conversations.
+    """
+    found: list[list[Turn]] = []
+    for items, narration, following in _turns(tagged):
+        sure = tuple(item.confidence for item in (*items, following) if item is not None)
+        if following is None:
+            sure += (1.0,)  # the book ends here, so the turn does
+        known = tuple(value for value in sure if value is not None)
+        turn = Turn(
+            tuple(item.span for item in items),
+            known if len(known) == len(sure) else (),
+            tuple(narration),
+            *_speaker_of(items),
+            tuple(dict.fromkeys(called for item in items for called in item.called)),
+        )
+        if items[0].tag is Tag.B_START:
+            found.append([])
+        found[-1].append(turn)
+    return [
+        _address(Dialogue(tagged.book, index, tuple(turns))) for index, turns in enumerate(found)
+    ]
+
+
+def _speaker_of(items: Sequence[TaggedSpan]) -> tuple[str | None, float | None]:
+    """Returns the speaker of most characters of a turn, and the confidence in the speaker."""
+    lengths: Counter[str | None] = Counter()
+    for item in items:
+        lengths[item.speaker] += len(item.span.text)
+    (speaker, _), *_ = lengths.most_common(1)
+    sure = [
+        item.speaker_confidence
+        for item in items
+        if item.speaker == speaker and item.speaker_confidence is not None
+    ]
+    return speaker, math.fsum(sure) / len(sure) if sure else None
+
+
+def _address(dialogue: Dialogue) -> Dialogue:
+    """Returns the dialogue of two people with the other one as the addressee of each turn."""
+    participants = dialogue.participants
+    if len(participants) != _TWO:
+        return dialogue
+    first, second = participants
+    other: dict[str | None, str] = {first: second, second: first}
+    turns = (
+        turn
+        if turn.addressees or turn.speaker is None
+        else replace(turn, addressees=(other[turn.speaker],))
+        for turn in dialogue.turns
+    )
+    return replace(dialogue, turns=tuple(turns))
+
+
+def _turns(
+    tagged: TaggedBook,
+) -> Iterator[tuple[list[TaggedSpan], list[str], TaggedSpan | None]]:
+    """Yields the utterances of each turn, the narration between them, and the next utterance."""
+    turn: list[TaggedSpan] = []
+    between: list[str] = []
+    narration: list[str] = []  # since the last utterance
+    for item in tagged.spans:
+        if item.tag is Tag.O:
+            narration.append(item.span.text)
+            continue
+        if problem := transition_error(item.tag, turn[-1].tag if turn else None):
+            raise ValueError(
+                f"book {tagged.book}, paragraph {item.span.paragraph}, span {item.span.index}: "
+                f"{problem}"
+            )
+        if item.tag not in (Tag.B_START, Tag.B_OTHER):
+            turn.append(item)
+            between.append(" ".join(narration))
+        else:
+            if turn:
+                yield turn, between, item
+            turn, between = [item], []
+        narration = []
+    if turn:
+        yield turn, between, None
+
+
+def turn_pairs(dialogue: Dialogue) -> list[Pair]:
+    """Returns a pair for each two turns that follow each other in the dialogue."""
+    return [
+        Pair(dialogue.book, dialogue.index, context, response)
+        for context, response in pairwise(dialogue.turns)
+    ]
+
+
+def span_pairs(dialogue: Dialogue) -> list[Pair]:
+    """Returns a pair for each two spans that follow each other, in one turn or in two.
+
+    "Mining Conversations from Novels" builds its utterance pairs in this way (section Constructing
+    Utterance Pairs): each span of a turn answers the span before it.
+    """
+    return turn_pairs(split_into_spans(dialogue))
+
+
+def split_into_spans(dialogue: Dialogue) -> Dialogue:
+    """Returns the dialogue with each span as a turn of its own."""
+    turns = tuple(
+        Turn(
+            (span,),
+            turn.confidences[number : number + 2],
+            (),
+            turn.speaker,
+            turn.speaker_confidence,
+            turn.addressees,
+            is_whole=len(turn.spans) == 1,
+        )
+        for turn in dialogue.turns
+        for number, span in enumerate(turn.spans)
+    )
+    return replace(dialogue, turns=turns)

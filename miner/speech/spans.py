@@ -1,0 +1,391 @@
+"""A book and its typography -> spans of utterance and narration. No character is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
+from miner.errors import InputError
+from miner.languages.marks import Marks
+from miner.speech.dashes import Quoted, has_dash, is_dashed, may_hold_speech
+from miner.speech.quotation_marks import Scan, scan
+from miner.speech.speech import are_speech, begins_letter, fills_block, find_asides
+from miner.speech.typography import Typography, infer_language
+
+# Tables of contents, captions and footnotes are not part of the story and have no spans.
+STORY_KINDS = (BlockKind.HEADING, *SPOKEN_KINDS)
+
+# The most blocks without a mark of their own that unclosed speech runs through: a song, a poem.
+_LONGEST_RUN = 12
+# The most lines above the salutation of a letter (place and date), and the most words of each.
+_LONGEST_HEAD = 4
+_WORDS_OF_HEAD = 10
+# A paragraph right below a letter belongs to it if it is all quoted and has at least these words.
+_WORDS_OF_LETTER = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of one block: `block.text[start:end] == text`. A block's spans join to its text.
+
+    Attributes:
+        chapter: the number of the chapter, from 0.
+        paragraph: the index of the block in the book, from 0.
+        index: the number of the span in its block, from 0.
+        start: the first character in the block's text.
+        end: the character after the last.
+        text: the text as printed. An utterance includes its quotation marks.
+        is_utterance: whether it is speech; otherwise it is narration.
+        quoted: whether it is narration in quotation marks that was judged not to be speech.
+        continues: whether it is the first utterance of a paragraph whose speech continues from the
+            paragraph before, where the closing mark is left out. Speaker and turn are the same.
+    """
+
+    chapter: int
+    paragraph: int
+    index: int
+    start: int
+    end: int
+    text: str
+    is_utterance: bool
+    quoted: bool = False
+    continues: bool = False
+
+    @property
+    def in_marks(self) -> bool:
+        """Whether it is in quotation marks, speech or not. These spans are annotated."""
+        return self.is_utterance or self.quoted
+
+
+@dataclass(frozen=True, slots=True)
+class BookSpans:
+    """A book and all spans of its story, narration included, in reading order.
+
+    Attributes:
+        book: the book.
+        spans: its spans, or those of the chapters to be tagged.
+        typography: how the book marks speech, or None if the spans were not made from it.
+        elsewhere: the spans of its other chapters, which tell who its people are.
+    """
+
+    book: Book
+    spans: tuple[Span, ...]
+    typography: Typography | None = None
+    elsewhere: tuple[Span, ...] = ()
+
+    @property
+    def language(self) -> str:
+        """The language of the book, as `typography.infer_language` gives it."""
+        return self.typography.language if self.typography else infer_language(self.book)
+
+
+class QuotedRange(NamedTuple):
+    """The place of quoted text in a block.
+
+    Attributes:
+        start: the first character, the opening mark included.
+        end: the character after the last, the closing mark included.
+        closed: whether it has a closing mark.
+        continues: whether it continues from the block before.
+        is_cut: whether the model of `cuts` found it and no pair of marks. It is speech then.
+        told: the places of the narrator's words inside the marks.
+    """
+
+    start: int
+    end: int
+    closed: bool
+    continues: bool = False
+    is_cut: bool = False
+    told: tuple[tuple[int, int], ...] = ()
+
+
+def split_book(book: Book, typography: Typography, *, thoughts: bool = False) -> BookSpans:
+    """Returns the spans of a book whose typography is known.
+
+    Every block of the story (headings, paragraphs, verse, letters) is split into spans that join to
+    its text. A heading is one span of narration.
+    """
+    blocks = [block for block in book.blocks if block.kind in STORY_KINDS]
+    quoted = _cut(blocks, list(_ranges_of_book(blocks, typography)), typography)
+    letters = _letter_starts(blocks, quoted)
+    spans: list[Span] = []
+    # Whether the range that the last block left open was speech; None if it left none open.
+    last: bool | None = None
+    for position, (block, ranges) in enumerate(zip(blocks, quoted, strict=True)):
+        if not ranges:
+            last = None
+            spans.extend(_spans(block, (), (), typography))
+            continue
+        outer = last if ranges[0].continues else None
+        runs_on = False if position in letters else outer
+        is_paragraph = block.kind is BlockKind.PARAGRAPH
+        if is_paragraph and all(part.is_cut for part in ranges):
+            spoken = [True] * len(ranges)
+        else:
+            spoken = are_speech(block, [part[:2] for part in ranges], runs_on, thoughts)
+            spoken = [
+                said or (part.is_cut and is_paragraph)
+                for part, said in zip(ranges, spoken, strict=True)
+            ]
+        last = spoken[-1] if not ranges[-1].closed else None
+        if outer and last is False:
+            last = True  # a letter inside a told story: the story continues after it
+        spans.extend(_spans(block, ranges, spoken, typography))
+    return BookSpans(book, tuple(spans), typography)
+
+
+def chapter_in_marks(book_spans: BookSpans, chapter: int) -> tuple[Span, ...]:
+    """Returns all spans of a chapter that has at least one span in quotation marks."""
+    found = tuple(span for span in book_spans.spans if span.chapter == chapter)
+    if not any(span.in_marks for span in found):
+        numbers = [span.chapter for span in book_spans.spans] or [0]
+        raise InputError(
+            f"{book_spans.book.id}: found nothing quoted in chapter {chapter}, "
+            f"expected one of the chapters {min(numbers)} to {max(numbers)}"
+        )
+    return found
+
+
+def _letter_starts(blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRange]]) -> set[int]:
+    """Returns the positions of the blocks of quoted letters, place and date above them included."""
+    starts: set[int] = set()
+    end = 0  # of the last letter
+    for position, ranges in enumerate(quoted):
+        if not ranges or ranges[0].start > 1:
+            continue
+        first, previous = ranges[0], blocks[position - 1].text if position else ""
+        if not begins_letter(blocks[position].text, first.start, first.end, previous):
+            continue
+        starts.add(position)
+        if position >= end:  # a letter inside another ends where that does
+            end = _end_of_letter(blocks, quoted, position + 1)
+            starts.update(range(position + 1, end))
+        for above in range(position - 1, max(position - 1 - _LONGEST_HEAD, -1), -1):
+            if not _is_line_of_letter_head(blocks[above], quoted[above]):
+                break
+            starts.add(above)
+    return starts
+
+
+def _end_of_letter(
+    blocks: Sequence[Block], quoted: Sequence[Sequence[QuotedRange]], position: int
+) -> int:
+    """Returns the first position, from `position` on, that does not belong to the same letter."""
+    while position < len(blocks) and (ranges := quoted[position]):
+        text = blocks[position].text
+        alone = len(ranges) == 1 and fills_block(text, ranges[0].start, ranges[0].end)
+        if not alone or (ranges[0].closed and len(text.split()) < _WORDS_OF_LETTER):
+            break
+        position += 1
+    return position
+
+
+def _is_line_of_letter_head(block: Block, ranges: Sequence[QuotedRange]) -> bool:
+    """Whether a block is short, all quoted and left open, as the place and date of a letter."""
+    if not ranges or len(block.text.split()) > _WORDS_OF_HEAD or ranges[-1].closed:
+        return False
+    return fills_block(block.text, ranges[0].start, ranges[0].end)
+
+
+def _ranges_of_book(blocks: Sequence[Block], typography: Typography) -> Iterator[list[QuotedRange]]:
+    """Yields the quoted ranges of each block."""
+    running: Marks | None = None  # the marks of the speech that the last paragraph left open
+    through = -1  # speech runs through every block up to this one
+    for position, block in enumerate(blocks):
+        if block.kind not in SPOKEN_KINDS:
+            running = None
+            yield []
+            continue
+        ranges, left_open = _quoted_ranges(block, typography, running, position <= through)
+        yield ranges
+        running = left_open
+        if left_open and position > through:
+            through = _runs_through(blocks, position, left_open)
+
+
+def _quoted_ranges(
+    block: Block, typography: Typography, running: Marks | None, runs_through: bool
+) -> tuple[list[QuotedRange], Marks | None]:
+    """Returns the quoted ranges of a block, and the marks of the range left open at its end."""
+    text = block.text
+    if typography.dash and is_dashed(text):
+        return [], None
+    scans = {marks: scan(text, marks) for marks in typography.marks}
+    ranges: list[QuotedRange] = []
+    position = 0
+    lost = text[:2].isupper() and running is None
+    if lost and (first := _lost_opener(text, scans.values())):
+        end, closed = first.close(0)
+        ranges.append(QuotedRange(0, end, closed))
+        position = end
+    if running is not None:
+        repeated = scans[running].continuation()
+        if repeated or runs_through:
+            end, closed = scans[running].close(repeated)
+            ranges.append(QuotedRange(0, end, closed, continues=True))
+            if not closed:
+                return ranges, running
+            position = end
+    while True:
+        start, marks = _next_opening(text, position, scans)
+        if marks is None:
+            return ranges, None
+        end, closed = scans[marks].close(start + 1)
+        ranges.append(QuotedRange(start, end, closed))
+        if not closed and end == len(text):
+            return ranges, marks
+        position = end
+
+
+def _cut(
+    blocks: Sequence[Block], quoted: Sequence[list[QuotedRange]], typography: Typography
+) -> list[list[QuotedRange]]:
+    """Returns the quoted ranges of each block with the speech that no pair of marks shows.
+
+    In a book with dashes it is looked for in each block with a dash or a mark. Elsewhere only the
+    narrator's words inside the marks are, if the language puts them there.
+    """
+    are_inside = typography.conventions.attributions_inside_marks
+    found = list(quoted)
+    read, others = list[int](), list[str]()
+    for position, block in enumerate(blocks):
+        if block.kind not in SPOKEN_KINDS:
+            continue
+        if (typography.dash and may_hold_speech(block.text)) or (are_inside and quoted[position]):
+            read.append(position)
+        else:
+            others.append(block.text)
+    if not read:
+        return found
+    known = {
+        place: [
+            Quoted(
+                part.start,
+                part.end,
+                not are_inside and not has_dash(blocks[position].text[part.start : part.end]),
+            )
+            for part in quoted[position]
+        ]
+        for place, position in enumerate(read)
+        if quoted[position]
+    }
+    # Only books with dashes need the model, and NumPy with it.
+    from miner.speech.segmentation import cut_model, read_page
+
+    texts = [blocks[position].text for position in read]
+    model = cut_model()
+    marks_open = bool(typography.marks)
+    page = read_page(texts, others, known, marks_open=marks_open) if model else None
+    if model and page:
+        speech = model.find_speech(page, typography.language)
+    else:
+        speech = [[(0, len(text))] if is_dashed(text) else [] for text in texts]
+    for position, parts in zip(read, speech, strict=True):
+        found[position] = _merged(quoted[position], parts, blocks[position].text)
+    return found
+
+
+def _merged(
+    quoted: Sequence[QuotedRange], speech: Sequence[tuple[int, int]], text: str
+) -> list[QuotedRange]:
+    """Returns the quoted ranges with the narration inside them, and the speech outside of them."""
+    found: list[QuotedRange] = []
+    left = list(reversed(speech))
+    for part in quoted:
+        while left and left[-1][1] <= part.start:
+            found.append(QuotedRange(*left.pop(), True, is_cut=True))
+        inside: list[tuple[int, int]] = []
+        while left and left[-1][0] < part.end:
+            inside.append(left.pop())
+        told = [(end, start) for (_, end), (start, _) in pairwise(inside)]
+        if inside and any(map(str.isalnum, text[inside[-1][1] : part.end])):
+            told.append((inside[-1][1], part.end))
+        found.append(part._replace(told=tuple(told)))
+    found += [QuotedRange(start, end, True, is_cut=True) for start, end in reversed(left)]
+    return found
+
+
+def _lost_opener(text: str, scans: Iterable[Scan]) -> Scan | None:
+    """Returns the scan of the marks whose opening mark a block has lost at its start, or None.
+
+    A chapter that begins with speech often has lost the mark together with an ornamental initial.
+    Such a block begins with a word in capitals, and its first mark is a closing one.
+    """
+    first_word = text.split(None, 1)[0].strip(".,!?'’—-")
+    if not first_word.isupper() or len(first_word) < 2:
+        return None
+    return next((found for found in scans if found.first_mark() == "close"), None)
+
+
+def _next_opening(
+    text: str, position: int, scans: Mapping[Marks, Scan]
+) -> tuple[int, Marks | None]:
+    """Returns where the next quoted range opens and its marks, or the text's length and None."""
+    best, found = len(text), None
+    for marks, scanned in scans.items():
+        start = scanned.open(position)
+        if 0 <= start < best:
+            best, found = start, marks
+    return best, found
+
+
+def _runs_through(blocks: Sequence[Block], position: int, marks: Marks) -> int:
+    """Returns the last block of speech that is left open and repeats no mark, or -1.
+
+    It is the first later block whose first mark is a closing one. All blocks between are speech.
+    """
+    for later in range(position + 1, min(position + 1 + _LONGEST_RUN, len(blocks))):
+        if blocks[later].kind not in SPOKEN_KINDS:
+            return -1
+        first = scan(blocks[later].text, marks).first_mark()
+        if first == "close":
+            return later
+        if first == "open":
+            return -1
+    return -1
+
+
+def _spans(
+    block: Block, ranges: Sequence[QuotedRange], spoken: Sequence[bool], typography: Typography
+) -> list[Span]:
+    """Returns the spans of a block, cut at the quoted ranges. Ranges not spoken are narration."""
+    chapter, paragraph, text = block.chapter, block.index, block.text
+    if not ranges:
+        return [Span(chapter, paragraph, 0, 0, len(text), text, False)]
+    spans: list[Span] = []
+
+    def cut(start: int, end: int, said: bool, quoted: bool) -> None:
+        if start < end:
+            place = text[start:end]
+            spans.append(Span(chapter, paragraph, len(spans), start, end, place, said, quoted))
+
+    position = 0
+    for part, is_said in zip(ranges, spoken, strict=True):
+        cut(position, part.start, False, False)
+        position = part.start
+        if is_said:
+            for start, end in _breaks(text, part, typography):
+                cut(position, start, True, False)
+                cut(start, end, False, False)
+                position = end
+        cut(position, part.end, is_said, not is_said)
+        position = part.end
+    cut(position, len(text), False, False)
+    if ranges[0].continues and spoken[0]:
+        spans[0] = replace(spans[0], continues=True)
+    return spans
+
+
+def _breaks(text: str, part: QuotedRange, typography: Typography) -> Sequence[tuple[int, int]]:
+    """Returns where the narrator's words stand inside the marks of a speech."""
+    if part.is_cut or part.told or typography.conventions.attributions_inside_marks:
+        return part.told
+    return find_asides(text, part.start, part.end)
+
+
+def is_blank(span: Span) -> bool:
+    """Whether a span is narration without a letter, such as the space between two utterances."""
+    return not span.is_utterance and not any(map(str.isalnum, span.text))

@@ -1,0 +1,225 @@
+"""Quoted text -> whether it is speech.
+
+Quoted text may also be a title, a word under discussion, a letter or a thought. The text around the
+marks shows which it is. Speech is announced ("he said,"), ends with punctuation, or fills its
+paragraph. A title or a scare quote is part of the narrator's sentence. In doubt, quoted text is
+speech. The words come from the files of the languages. If a language lists none, punctuation alone
+decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from miner.books.book import Block, BlockKind
+from miner.languages.registry import LANGUAGES, any_of
+
+_SAY = any_of(lambda language: language.speech.say)
+_WRITE = any_of(lambda language: language.speech.write)
+_THINK = any_of(lambda language: language.speech.think)
+_THINK_INVERTED = any_of(lambda language: language.speech.think_inverted)
+_NOUN_OPENERS = any_of(lambda language: language.speech.noun_openers)
+_ADVERB = any_of(lambda language: language.speech.adverb)
+
+_SAY_WORDS = re.compile(_SAY, re.IGNORECASE)
+_SAY_FOLLOWS = re.compile(
+    rf"\W*(?:(?:{any_of(lambda language: language.speech.speakers)}|{_NOUN_OPENERS} [\w’'-]+|"
+    rf"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){{0,3}}) (?:{_ADVERB} )?{_SAY}\b|{_SAY}\b)"
+)
+_ENDS_UNSAID = re.compile(rf"{any_of(lambda language: language.speech.unsaid)}\W*$", re.IGNORECASE)
+_UNSAID_HINTS = tuple(
+    hint for language in LANGUAGES.values() for hint in language.speech.unsaid_hints
+)
+_THINK_WORDS = re.compile(
+    rf"{_THINK}{any_of(lambda language: language.speech.think_suffix)}?", re.IGNORECASE
+)
+_THINK_FOLLOWS = re.compile(
+    rf"\W*(?:(?:{any_of(lambda language: language.speech.thinkers)}|{_NOUN_OPENERS} \w+|"
+    rf"[A-Z][\w.]*(?: [A-Z]\w+)?) (?:{_ADVERB} )?{_THINK}\b"
+    rf"(?! {any_of(lambda language: language.speech.thought_goes_on)}\b)|"
+    rf"(?:{_THINK}|{_THINK_INVERTED})\b)"
+)
+_INTERRUPTED = re.compile(r"\s*(?:[\u2014\u2013]|--).*(?:[\u2014\u2013]|--)\s*", re.DOTALL)
+_ONE_CLAUSE = re.compile(
+    rf"(?:{any_of(lambda language: language.speech.abbreviations)}\.|[^.!?])*, ", re.DOTALL
+)
+_ENDS_WITH_WRITE = re.compile(rf"\b{_WRITE}\b[^.!?;“”\"]{{0,25}}$", re.IGNORECASE)
+_WRITE_FOLLOWS = re.compile(
+    rf"\W*(?:[\w.]+ ){{1,3}}{any_of(lambda language: language.speech.write_after_subject)}\b|"
+    rf", {any_of(lambda language: language.speech.write_after_comma)}\b"
+)
+# Where the comma stands outside the marks, as in German: »Ja«, sagte er.
+_COMMA_FOLLOWS = re.compile(r", [^\W\d_A-Z]")
+_CALLS = tuple(word for language in LANGUAGES.values() for word in language.speech.call_before_cry)
+_BEFORE_QUOTATION = re.compile(
+    any_of(lambda language: language.speech.before_quotation), re.IGNORECASE
+)
+_SALUTATION = re.compile(
+    rf"\W*{any_of(lambda language: language.speech.salutation)}"
+    r"(?:[,:.]?\s*(?:[\u2014\u2013]|--|$)|[”\"]$)",
+    re.IGNORECASE,
+)
+# "Sir," alone in its block, or set off from the letter by a comma and a dash: "Sir,--I beg to".
+_TITLE_ALONE = re.compile(
+    rf"\W*{any_of(lambda language: language.speech.title_alone)}"
+    r"(?:[,:]$|[,:.]\s*(?:[\u2014\u2013]|--)\s*\w)",
+    re.IGNORECASE,
+)
+_LETTER_ANNOUNCED = re.compile(
+    rf"\b{any_of(lambda language: language.speech.letter_words)}\b"
+    r"[^.!?]{0,60}[:.\u2014\u2013-]+\s*$",
+    re.IGNORECASE,
+)
+_REACH = 50  # characters before a mark in which its announcement is looked for
+_NEAR = 200  # characters beside a mark in which writing is announced
+_LONGEST_SALUTATION = 60  # characters
+_MARKS = "\"'“”‘’«»„‚「」『』_* \n"
+_STOPS = ",.!?;:…—–-。！？，、；："
+
+_ASIDE = re.compile(
+    rf"\s*\({any_of(lambda language: language.speech.aside)}[^()]{{0,90}}\)"
+    r"(?:[,.;:]|[\u2014\u2013]|--)?\s*"
+)
+
+
+def find_asides(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The start and end of each passage in parentheses in which the narrator interrupts a speech.
+
+    >>> find_asides("“Well! (with a sigh) so be it.”", 0, 30)
+    [(6, 21)]
+    """
+    if "(" not in text[start:end]:
+        return []
+    return [match.span() for match in _ASIDE.finditer(text, start + 1, end - 1)]
+
+
+def tells_who_spoke(after: str) -> bool:
+    """Whether the text after a speech begins with a verb of saying and its subject.
+
+    Verbs with other senses count, too ("He began to pace the room.").
+
+    >>> tells_who_spoke(" Holmes muttered."), tells_who_spoke(" He shook out his hat.")
+    (True, False)
+    """
+    return _SAY_FOLLOWS.match(after) is not None
+
+
+def are_speech(
+    block: Block,
+    ranges: Sequence[tuple[int, ...]],
+    runs_on: bool | None,
+    thoughts: bool = False,
+) -> list[bool]:
+    """Whether each quoted range of the block is spoken."""
+    if block.kind is BlockKind.LETTER or (block.kind is BlockKind.VERSE and not runs_on):
+        return [False] * len(ranges)
+    verdicts: list[bool] = []
+    position = 0
+    text = block.text
+    for number, (start, end, *_) in enumerate(ranges):
+        following = ranges[number + 1][0] if number + 1 < len(ranges) else len(text)
+        before, after = text[position:start], text[end:following]
+        if not number and runs_on is not None:
+            verdict = runs_on
+        elif verdicts and _goes_on(before) and (verdicts[-1] or not tells_who_spoke(after)):
+            verdict = verdicts[-1]  # “Remember,” she wrote, “that ...”
+        else:
+            verdict = _is_speech(before, text[start:end].strip(_MARKS), after, thoughts)
+        verdicts.append(verdict)
+        position = end
+    return verdicts
+
+
+def _goes_on(before: str) -> bool:
+    """Whether the narration between two ranges only names the speaker, so they are one speech."""
+    return (len(before) < 80 or _ONE_CLAUSE.fullmatch(before) is not None) and bool(
+        tells_who_spoke(before)
+        or _WRITE_FOLLOWS.match(before, 0, _NEAR)
+        or _THINK_FOLLOWS.match(before)
+    )
+
+
+def begins_letter(text: str, start: int, end: int, previous: str) -> bool:
+    """Whether a quoted range fills its block and is a letter or the first paragraph of one.
+
+    It is one if it opens with a salutation set off from the rest, or if the block before it ends in
+    a salutation without marks, or announces a letter and ends in a colon.
+    """
+    if not fills_block(text, start, end):
+        return False
+    if _SALUTATION.match(text, start, end) or _TITLE_ALONE.match(text, start, end):
+        return True
+    above = previous.rpartition("\n")[2][-_LONGEST_SALUTATION:]
+    if above[:1].isalpha() and above.endswith((",", ":")) and _SALUTATION.fullmatch(above):
+        return True
+    return previous.endswith((":", ":—", ":--")) and bool(
+        _LETTER_ANNOUNCED.search(previous, max(0, len(previous) - _NEAR))
+    )
+
+
+def fills_block(text: str, start: int, end: int) -> bool:
+    """Whether a range fills its block, except for an editor's words in brackets."""
+    rest = text[end:].strip(" .,;:—–-")
+    return not text[:start].strip() and (not rest or rest.startswith("["))
+
+
+def _is_speech(before: str, quoted: str, after: str, thoughts: bool) -> bool:
+    before = before[-_REACH:].rstrip()
+    if not quoted or _WRITE_FOLLOWS.match(after, 0, _NEAR):
+        return False
+    if _THINK_FOLLOWS.match(after) or _ends_with(before, _THINK_WORDS):
+        return thoughts
+    if not before:
+        return True
+    if any(hint in before for hint in _UNSAID_HINTS) and _ENDS_UNSAID.search(before):
+        return False
+    if _ends_with(before, _SAY_WORDS):
+        return True
+    if _ENDS_WITH_WRITE.search(before):
+        return False
+    ends_as_speech = quoted[-1] in _STOPS
+    n_words = len(quoted.split())
+    if before[-1].isalnum():
+        return _is_announced_without_stop(before, quoted, after, ends_as_speech, n_words)
+    if not ends_as_speech and n_words <= 4:
+        return bool(
+            tells_who_spoke(after)
+            or _INTERRUPTED.fullmatch(after)
+            or (_ends_sentence(before) and _COMMA_FOLLOWS.match(after))
+        )
+    return True
+
+
+def _ends_sentence(before: str) -> bool:
+    """Whether nothing or the end of a sentence stands before a mark and the dash before it."""
+    lead = before.rstrip(" \u2014\u2013-")
+    return not lead or lead[-1] in ".!?:;…"
+
+
+def _ends_with(before: str, words: re.Pattern[str]) -> bool:
+    """Whether the last one, two or three words match the pattern; stops at the end are ignored."""
+    last = before.rstrip(" ,;:.!?—–-(\n").rsplit(None, 3)
+    tail = ""
+    for word in reversed(last[-3:]):
+        tail = f"{word} {tail}" if tail else word
+        if words.fullmatch(tail):
+            return True
+    return False
+
+
+def _is_announced_without_stop(
+    before: str, quoted: str, after: str, ends_as_speech: bool, n_words: int
+) -> bool:
+    """Whether quoted text with no punctuation before it is speech; most often it is not."""
+    if not ends_as_speech:
+        return False
+    if tells_who_spoke(after):
+        return True
+    if before.endswith(_CALLS) and quoted[-1] in "!?":
+        return True
+    if _ends_with(before, _BEFORE_QUOTATION):
+        return n_words > 6 and quoted[0].isupper()
+    if not quoted[0].isupper():
+        return n_words > 8
+    return n_words >= 4 or quoted[-1] in "!?"

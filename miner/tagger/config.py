@@ -1,0 +1,159 @@
+"""The config of a checkpoint: how its tagger reads a chapter and decodes scores.
+
+The file `config.json` holds more, such as the shape of the model and the record of its training;
+see `model_config`. Tagging with ONNX Runtime needs this part alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from miner.errors import InputError
+from miner.files import CHECKPOINT_CONFIG
+from miner.tagger.features import FEATURES
+
+MODEL_TYPE = "conversation-tagger"
+FORMAT = 1  # raised when this version would read an older checkpoint wrongly
+CONTEXTS = ("text", "span")
+# A probability of the structure expert's answer, from which on the text of an utterance is not
+# read. On dev, tags are the same as with all text read (a table is in tests/benchmarks/README.md).
+SURE = 0.95
+_LONGEST_WINDOW = 65_536  # tokens; no encoder that we know of reads more at once
+_LARGEST_OFFSET = 1000.0
+_LARGEST_LAYER, _MOST_LAYERS = 65_536, 64  # of the head; far above any that was useful
+
+
+class Expert(StrEnum):
+    """A part of the model that scores utterances by itself."""
+
+    TEXT = "text"
+    STRUCTURE = "structure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggingConfig:
+    """What a tagger needs of the config of its checkpoint.
+
+    Attributes:
+        context: "text" for running text in windows, "span" for each span alone.
+        window: the most tokens that the encoder reads at once, special tokens included.
+        margin: tokens at each edge of a window that serve as context only.
+        ends: tokens kept at each end of an utterance or of narration; 0 keeps all.
+        paragraphs: paragraphs with speech that the BiLSTM reads at once; 0 reads a whole chapter.
+        features: whether the model reads structure features beside the vectors.
+        projection: the size to which utterance vectors are projected.
+        hidden: the size of the BiLSTM in each direction.
+        layers: the number of layers of the BiLSTM.
+        start_share: the weight of the text expert, 0..1, when the model decides whether a
+            conversation opens. It is fitted on dev; the structure expert has the rest.
+        turn_share: the same, when the model decides whether a new turn opens.
+        sure: windows are not read if they hold no utterance for which the structure expert's
+            answer has a lower probability; 1 reads all windows.
+        start_offset: added to the scores of B-START before decoding, and fitted on dev. B-START is
+            rare, so the most probable tags contain too few. Confidence ignores the offset.
+        confidence_temperature: scores are divided by it, so that confidence is calibrated.
+    """
+
+    context: str = "text"
+    window: int = 256
+    margin: int = 32
+    ends: int = 24
+    paragraphs: int = 0
+    features: bool = True
+    projection: int = 256
+    hidden: int = 128
+    layers: int = 1
+    start_share: float = 0.5
+    turn_share: float = 0.5
+    sure: float = SURE
+    start_offset: float = 0.0
+    confidence_temperature: float = 1.0
+
+
+def read_config(folder: Path) -> tuple[TaggingConfig, dict[str, Any]]:
+    """Returns the config of a checkpoint, and the record that its file holds."""
+    path = folder / CHECKPOINT_CONFIG
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
+        raise InputError(f"{path}: found bad JSON ({error}), expected a config") from error
+    except RecursionError as error:
+        raise InputError(
+            f"{path}: found JSON that is nested too deeply, expected a config"
+        ) from error
+    record = record if isinstance(record, dict) else {}
+    refuse_another_format(record, path)
+    values = {
+        field.name: record[field.name] for field in fields(TaggingConfig) if field.name in record
+    }
+    try:
+        config = tagging_config(values)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    longest = encoder_size(record, "max_position_embeddings")
+    if longest is not None and config.window > longest:
+        raise InputError(
+            f"{path}: found window {config.window}, expected at most {longest}, the encoder's"
+        )
+    return config, record
+
+
+def encoder_size(record: Mapping[str, Any], name: str) -> int | None:
+    """Returns a size from the config of an encoder; None if encoders of its kind have none."""
+    encoder = record.get("encoder")
+    size = encoder.get(name) if isinstance(encoder, dict) else None
+    return size if type(size) is int else None
+
+
+def tagging_config(values: Mapping[str, Any]) -> TaggingConfig:
+    """Returns the config with these values; others have their defaults."""
+    config = TaggingConfig(**values)
+    for field in fields(TaggingConfig):
+        found, kind = getattr(config, field.name), type(field.default)
+        is_number = kind is float and isinstance(found, int) and not isinstance(found, bool)
+        if type(found) is not kind and not is_number:
+            raise InputError(f"found {field.name} {found!r:.40}, expected {kind.__name__}")
+    ranges = {
+        "margin": (0, _LONGEST_WINDOW),
+        "window": (3, _LONGEST_WINDOW),
+        "ends": (0, math.inf),
+        "paragraphs": (0, math.inf),
+        "projection": (1, _LARGEST_LAYER),
+        "hidden": (1, _LARGEST_LAYER),
+        "layers": (1, _MOST_LAYERS),
+        "start_share": (0.0, 1.0),
+        "turn_share": (0.0, 1.0),
+        "sure": (0.0, 1.0),
+        "start_offset": (-_LARGEST_OFFSET, _LARGEST_OFFSET),
+        "confidence_temperature": (1e-3, 1e3),
+    }
+    for name, (low, high) in ranges.items():
+        found = getattr(config, name)
+        if not low <= found <= high:  # NaN is in no range
+            raise InputError(f"found {name} {found!r:.40}, expected {low:g} to {high:g}")
+    if config.context not in CONTEXTS:
+        raise InputError(f"found context {config.context!r:.40}, expected {' or '.join(CONTEXTS)}")
+    if config.context == "text" and config.window < (least := 2 * config.margin + 3):
+        raise InputError(
+            f"found window {config.window} with margin {config.margin}, expected {least} or more"
+        )
+    return config
+
+
+def refuse_another_format(record: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Raises an error if this version would read a checkpoint wrongly."""
+    if (kind := record.get("model_type")) != MODEL_TYPE:
+        raise InputError(f"{path}: found model type {kind!r:.40}, expected {MODEL_TYPE}")
+    if record.get("format") != FORMAT or record.get("feature_names") != list(FEATURES):
+        raise InputError(
+            f"{path}: found a checkpoint of format {record.get('format')!r:.40}, or of other "
+            f"features, expected format {FORMAT} with our {len(FEATURES)} features: "
+            "train it again with this version"
+        )

@@ -1,0 +1,105 @@
+"""A checkpoint computed without PyTorch: its encoder by ONNX Runtime, its experts by NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from safetensors import safe_open
+
+from miner.errors import InputError
+from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of
+from miner.tagger.config import TaggingConfig
+from miner.tagger.decoding import TagScores
+from miner.tagger.encoding import Window
+from miner.tagger.head import Head
+from miner.tagger.quantization import Array, dequantize, is_part_of
+from miner.tagger.runtime_errors import explained, finite
+from miner.threads import threads_given
+
+WEIGHTS_KEY = "sha256 of the weights"  # in the metadata of the encoder's file
+
+
+class OnnxRuntime:
+    """Implements `tagger.Runtime` on the CPU."""
+
+    # Larger batches leave the cache of the processor, and need more time and memory.
+    tokens_at_once = 512
+    libraries: tuple[str, ...] = ("onnxruntime",)
+
+    def __init__(self, folder: Path, config: TaggingConfig) -> None:
+        """Loads a checkpoint."""
+        path, weights_path = folder / CHECKPOINT_ENCODER, folder / CHECKPOINT_WEIGHTS
+        weights = _read_head(weights_path)
+        self._folder = folder
+        self._encoder = _load_encoder(path)
+        exported_from = self._encoder.get_modelmeta().custom_metadata_map.get(WEIGHTS_KEY)
+        if exported_from != sha256_of(weights_path.read_bytes()):
+            raise InputError(f"{path}: found an encoder of other weights than {weights_path.name}")
+        self.size = _size_of(self._encoder, path)
+        try:
+            self._head = Head(weights, config, self.size)
+        except InputError as error:
+            raise InputError(f"{weights_path}: {error}") from error
+
+    def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
+        """Returns the vectors of windows: (windows, length, size)."""
+        ids = np.zeros((len(windows), length), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, window in enumerate(windows):
+            ids[row, : len(window.ids)] = window.ids
+            mask[row, : len(window.ids)] = 1
+        with explained(self._folder):
+            (vectors,) = self._encoder.run(None, {"ids": ids, "mask": mask})
+        return np.asarray(vectors)
+
+    def score_structure(self, features: NDArray[np.float32]) -> TagScores:
+        """Returns the scores by the structure expert: (utterances, 4)."""
+        return finite(self._head.score_structure(features), self._folder)
+
+    def score_text(
+        self,
+        vectors: NDArray[np.float32],
+        features: NDArray[np.float32],
+        structure: TagScores | None,
+    ) -> TagScores:
+        """Returns the mixed scores: (utterances, 4)."""
+        return finite(self._head.score_text(vectors, features, structure), self._folder)
+
+
+def _read_head(path: Path) -> dict[str, Array]:
+    """Returns the weights of a checkpoint without those of its encoder."""
+    try:
+        with safe_open(path, "np") as file:
+            names = [name for name in file.keys() if not is_part_of("encoder", name)]
+            return dequantize({name: file.get_tensor(name) for name in names})
+    except Exception as error:  # the library raises errors of many kinds at a damaged file
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
+def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # errors are raised
+    # Threads that wait for work by spinning take the cores from the other work of a run.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.intra_op_num_threads = threads_given()
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library raises errors of many kinds at a damaged file
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
+def _size_of(encoder: onnxruntime.InferenceSession, path: Path) -> int:
+    """Returns the size of an encoder's vectors."""
+    inputs = [item.name for item in encoder.get_inputs()]
+    shapes = [item.shape for item in encoder.get_outputs()]
+    match inputs, shapes:
+        case ["ids", "mask"], [[_, _, int(size)]]:
+            return size
+    raise InputError(
+        f"{path}: found a model with inputs {', '.join(inputs)} and outputs of shape {shapes}, "
+        "expected an encoder with ids, mask and one output of three dimensions"
+    )
