@@ -4,8 +4,7 @@ import random
 
 import numpy as np
 
-from miner.corpus.sketches import sketch_texts
-from miner.corpus.works import BookRecord
+from miner.corpus.works import BookRecord, sketch_texts
 
 SYLLABLES = "ba ce di fo gu ha ke li mo nu pa re si to vu wa ze chi dra fle".split()
 WORDS = [

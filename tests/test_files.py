@@ -10,7 +10,7 @@ import sys
 import pytest
 from helpers import ROOT
 
-from miner.corpus.splits import read_split_list
+from miner.corpus.recipe import read_split_list
 from miner.errors import InputError
 from miner.files import (
     decode_text,

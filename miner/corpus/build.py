@@ -21,37 +21,59 @@ import numpy as np
 
 from miner.books.sources import find_sources
 from miner.books.titles import number_from_title
-from miner.corpus.account import CorpusAccount, Duplicates, Illustration, data_files_of
-from miner.corpus.book_stage import BookJudge, MinedSource, Vocabulary, WordCounter, grouped
 from miner.corpus.card import write_card
-from miner.corpus.dialogue_stage import (
-    BookOfDialogues,
-    DialogueFilter,
-    DialogueFinisher,
-    DialogueSigner,
-    read_signatures,
-)
 from miner.corpus.duplicates import Duplicate, find_duplicates
 from miner.corpus.duplicates import Duplicates as DuplicateDialogues
 from miner.corpus.executors import Executor, LocalExecutor, Lost
 from miner.corpus.export import find_format
 from miner.corpus.facts import NO_SKETCH
-from miner.corpus.filter_table import WORKS, FilterRow, describe_filters, tabulate_filters
-from miner.corpus.filters import LanguageFilter
+from miner.corpus.filters import (
+    WORKS,
+    FilterRow,
+    LanguageFilter,
+    describe_filters,
+    tabulate_filters,
+)
 from miner.corpus.mining import MiningPlan, mine_sources
-from miner.corpus.output_files import FileWriter, pattern_of, plan_output_files
+from miner.corpus.output import OutputFolder, ShardFolder
 from miner.corpus.pipeline import SetAside, open_tagger
 from miner.corpus.progress import Progress
 from miner.corpus.reading import words_of
-from miner.corpus.recipe import Recipe, parse_recipe
+from miner.corpus.recipe import (
+    SPLITS,
+    Recipe,
+    divide_books,
+    explain_empty_splits,
+    parse_recipe,
+    read_split_list,
+)
 from miner.corpus.run import warn_of_set_aside
 from miner.corpus.run_record import record_run
-from miner.corpus.shards import ShardFolder
-from miner.corpus.splits import SPLITS, divide_books, explain_empty_splits, read_split_list
-from miner.corpus.statistics import LengthStatistics, sum_statistics
+from miner.corpus.stages import (
+    BookJudge,
+    BookOfDialogues,
+    DialogueFilter,
+    DialogueFinisher,
+    DialogueSigner,
+    FileWriter,
+    MinedSource,
+    Vocabulary,
+    WordCounter,
+    grouped,
+    pattern_of,
+    plan_output_files,
+    read_signatures,
+)
+from miner.corpus.statistics import (
+    CorpusAccount,
+    Duplicates,
+    Illustration,
+    LengthStatistics,
+    data_files_of,
+    sum_statistics,
+)
 from miner.corpus.word_counts import Hashes, WordCounts, add_counts
 from miner.corpus.works import BookRecord, Copy, Leak, find_copies, find_leaks
-from miner.corpus.writer import OutputFolder
 from miner.errors import InputError
 from miner.files import (
     CARD,
@@ -63,7 +85,7 @@ from miner.files import (
     sha256_of,
     writing,
 )
-from miner.speech.filter_counts import FilterCounts
+from miner.speech.filters import FilterCounts
 from miner.tagger.published_scores import find_published_scores
 from miner.version import __version__
 

@@ -13,9 +13,11 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from miner.corpus.account import CorpusAccount, DataFiles, Duplicates
-from miner.corpus.filter_table import FilterRow
+from miner.corpus.filters import FilterRow
 from miner.corpus.statistics import (
+    CorpusAccount,
+    DataFiles,
+    Duplicates,
     LengthStatistics,
     languages_of,
     splits_of,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from miner.corpus.folding import Hashes, hash_shingles, hash_words, mix
+from miner.corpus.works import Hashes, hash_shingles, hash_words, mix
 from miner.errors import InputError
 from miner.files import writing
 

@@ -17,9 +17,9 @@ from miner.corpus.executors import Executor, LocalExecutor, Lost, TaggingExecuto
 from miner.corpus.filters import BookFilter
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
+from miner.corpus.output import ShardFolder, shard_name
 from miner.corpus.pipeline import SetAside, UntaggedBook, lost_book, read_source, tag_books
 from miner.corpus.progress import Progress, ProgressCounter
-from miner.corpus.shards import ShardFolder, shard_name
 from miner.errors import InputError
 from miner.files import printable
 from miner.speech.tags import Tagger, TwoStepTagger

@@ -18,7 +18,7 @@ from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions, describe
 from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import KINDS, rows_of_book
-from miner.corpus.sketches import sketch_texts
+from miner.corpus.works import sketch_texts
 from miner.errors import InputError
 from miner.files import json_lines, printable
 from miner.people.cast import Kind

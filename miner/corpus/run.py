@@ -23,6 +23,7 @@ from miner.corpus.filters import BookFilter, list_filters
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.mining import MiningPlan, mine_sources
 from miner.corpus.options import MiningOptions, describe
+from miner.corpus.output import OutputFolder
 from miner.corpus.pipeline import (
     SetAside,
     open_tagger,
@@ -30,7 +31,6 @@ from miner.corpus.pipeline import (
 from miner.corpus.progress import Progress
 from miner.corpus.reading import names_of_marks, words_of
 from miner.corpus.run_record import record_run
-from miner.corpus.writer import OutputFolder
 from miner.errors import InputError, SetAsideWarning
 from miner.files import one_line
 from miner.people.character_files import open_characters

@@ -1,24 +1,221 @@
 """Many books -> which of them are copies: editions, volumes of a set, parts of a collection.
 
-A book is a copy if enough of its text is in another book. Which share is enough was measured: two
-unrelated novels share under 1% of their runs of six words, two printings of a novel over 90%. A
-translation shares nothing with another one, so both stay; their key (`work_keys`) puts both in one
-split.
+- Words are numbers: case, accents, ligatures, punctuation, marks of emphasis, and apostrophes and
+  hyphens inside a word do not count. The numbers are the same on every machine.
+- The sketch of a book is a FracMinHash (Irber et al. 2022, "Lightweight compositional analysis of
+  metagenomes with FracMinHash"): of its runs of six words, those whose hash is below a limit that
+  is the same for all books. So the share of a small sketch that is in a large one estimates the
+  share of the small book that is in the large one.
+- A book is a copy if enough of its text is in another book. Which share is enough was measured: two
+  unrelated novels share under 1% of their runs, two printings of a novel over 90%.
+- A translation shares nothing with another one, so both stay. The key of their work, the author's
+  surname and the title without volumes, editions and articles, puts both in one split. It is made
+  from one book alone, so it stays the same when a corpus grows.
 """
 
 from __future__ import annotations
 
 import heapq
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
-from miner.corpus.folding import Hashes
-from miner.corpus.sketches import LIMIT, contain, limit_of
-from miner.corpus.work_keys import work_key
+from miner.books.words import drop_accents
 from miner.errors import InputError
+from miner.languages.registry import LANGUAGES
+
+Hashes = np.ndarray[tuple[int], np.dtype[np.uint64]]
+
+# Not "_", the mark of emphasis. A hyphen (soft, hard or plain) or an apostrophe may join letters.
+_WORD = re.compile("[^\\W_]+(?:[-\xad\u2010\u2011'’‘ʼ][^\\W_]+)*")
+_JOIN = re.compile("[-\xad\u2010\u2011'’‘ʼ]")
+_LIGATURES = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "ı": "i", "ſ": "s"})
+# The finalizer of MurmurHash3 for 64 bits (Austin Appleby, public domain): every bit of the number
+# depends on every bit of what goes in.
+_MIX = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53))
+
+
+def fold(text: str) -> str:
+    """A text in small letters, without accents and ligatures.
+
+    >>> fold("Œuvres de Brontë")
+    'oeuvres de bronte'
+    """
+    return drop_accents(text.casefold().translate(_LIGATURES))
+
+
+def fold_words(text: str) -> list[str]:
+    """The words of a text, folded.
+
+    >>> fold_words("“To-day,” said he, “we _don’t_!”")
+    ['today', 'said', 'he', 'we', 'dont']
+    """
+    return [fold(_JOIN.sub("", word)) for word in _WORD.findall(text)]
+
+
+def hash_words(texts: Iterable[str]) -> list[Hashes]:
+    """The words of each text as numbers of 64 bits, in their order."""
+    known = _WordHashes()
+    # A book has some ten thousand different words: all else is looked up.
+    return [
+        np.fromiter(map(known.__getitem__, _WORD.findall(text)), dtype=np.uint64) for text in texts
+    ]
+
+
+def hash_shingles(words: Hashes, length: int) -> Hashes:
+    """A number for each run of `length` words, in their order; none if there are fewer words."""
+    n = len(words) - length + 1
+    if n <= 0:
+        return np.empty(0, dtype=np.uint64)
+    mixed = words[:n].copy()
+    for place in range(1, length):
+        mixed *= np.uint64(0x9E3779B97F4A7C15)  # odd, so that no word is lost
+        mixed += words[place : place + n]
+    return mix(mixed)
+
+
+def mix(numbers: Hashes) -> Hashes:
+    """Numbers of 64 bits, scattered evenly over all numbers of 64 bits. No two become one."""
+    for shift, factor in _MIX:
+        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+    return numbers ^ (numbers >> np.uint64(33))
+
+
+class _WordHashes(dict[str, int]):
+    """The numbers of words as they are printed."""
+
+    def __missing__(self, word: str) -> int:
+        folded = fold(_JOIN.sub("", word)).encode("utf-8", "surrogatepass")
+        number = int.from_bytes(blake2b(folded, digest_size=8).digest(), "little")
+        self[word] = number
+        return number
+
+
+RUN = (
+    6  # words in a run: a changed word changes six runs, and few phrases of two authors are longer
+)
+RATE = 128  # one run in so many is in the sketch
+LIMIT = np.uint64(2**64 // RATE - 1)
+# A book of half a million words has so many, of 8 bytes each. A larger one keeps its smallest ones;
+# `limit_of` tells up to where.
+LARGEST = 4096
+
+
+def sketch_texts(texts: Iterable[str]) -> Hashes:
+    """The sketch of a book: hashes in ascending order, about one for 128 words, 4,096 at most."""
+    words = hash_words([" ".join(texts)])[0]
+    runs = hash_shingles(words, RUN)
+    return np.unique(runs[runs <= LIMIT])[:LARGEST]
+
+
+def limit_of(sketch: Hashes) -> np.uint64:
+    """The number up to which a sketch has all hashes of its book."""
+    return sketch[-1] if len(sketch) == LARGEST else LIMIT
+
+
+def contain(inner: Hashes, outer: Hashes) -> tuple[int, int]:
+    """How many hashes of a sketch are in another one, and how many could be.
+
+    Their quotient estimates the share of the inner book that is in the outer one.
+    """
+    end = np.searchsorted(inner, limit_of(outer), side="right")
+    comparable = inner[:end]
+    return int(np.isin(comparable, outer, assume_unique=True).sum()), len(comparable)
+
+
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
+_STOP = re.compile(r"[:;\n\r]|--|[–—]|\s-\s")
+_NAME_END = re.compile(r"[,;\n\r(\[]|--|[–—]|\s(?:and|und|et|&)\s")
+_ROLE = re.compile(r"\[[^][]*\]\s*$")  # "[Illustrator]": anybody but an author
+_NOBODY = frozenset(("various", "anonymous", "anonymus", "unknown"))
+
+
+def _any_title(field: str) -> str:
+    patterns = (getattr(language.titles, field) for language in LANGUAGES.values())
+    return f"(?:{'|'.join(filter(None, patterns)) or '(?!)'})"
+
+
+_NUMBER = rf"(?:\d+|[ivxlc]+|{_any_title('numbers')})"
+_VOLUME = _any_title("volumes")
+# "volume 2 of 3", "2. Band", "première partie", "book the second"
+_VOLUME_AND_NUMBER = re.compile(
+    rf"\b(?:{_VOLUME} (?:the )?{_NUMBER}|{_NUMBER} {_VOLUME})\b(?: of {_NUMBER})?"
+)
+_ENDING = re.compile(rf" {_any_title('endings')}$")
+_ARTICLE = re.compile(rf"^{_any_title('articles')} (?!$)")
+_ALTERNATIVE = re.compile(rf",\s*{_any_title('alternatives')}\b|\sor,?\sthe\b")
+_AFTER_SURNAME = re.compile(_any_title("after_surname"))
+
+
+def work_key(title: str, author: str, id: str) -> str:
+    """A text that is the same for the editions and the volumes of one work.
+
+    >>> work_key("The Portrait of a Lady — Volume 1 (of 2)", "James, Henry, 1843-1916", "2833")
+    'james: portraitofalady'
+    >>> work_key("The Portrait of a Lady", "", "8")
+    'book 8'
+    """
+    surname, name = _surname(author), _main_title(title)
+    return f"{surname}: {name}" if surname and name else f"book {id}"
+
+
+def author_key(title: str, author: str, id: str) -> str:
+    """A text that is the same for the books of one author: the surname.
+
+    Given names do not count, because they are left out, cut short or translated too often: those of
+    one surname are in one split. A book of unknown or various authors has the key of its work.
+
+    >>> author_key("Hard Times", "Dickens, Charles, 1812-1870", "786")
+    'dickens'
+    >>> author_key("Bleak House", "Charles Dickens", "1023")
+    'dickens'
+    """
+    surname = _surname(author)
+    return surname if surname and surname not in _NOBODY else work_key(title, author, id)
+
+
+def _surname(author: str) -> str:
+    """The last word of the first author's surname, or ""."""
+    people = [person.strip() for person in re.split("[;\n]", author) if person.strip()]
+    authors = [person for person in people if not _ROLE.search(person)] or people
+    if not authors:
+        return ""
+    name = _BRACKETS.sub(" ", authors[0]).strip()
+    words = fold_words(_NAME_END.split(name, maxsplit=1)[0].replace("-", " "))
+    # "Alexandre Dumas père": unless nothing else is left.
+    while len(words) > 1 and _AFTER_SURNAME.fullmatch(words[-1]):
+        words.pop()
+    return words[-1] if words else ""
+
+
+def _main_title(title: str) -> str:
+    """The title without volumes, editions, a second title and articles, folded."""
+    bare = _BRACKETS.sub(" ", fold(title))
+    part = next((part for part in _STOP.split(bare) if fold_words(part)), fold(title))
+    first = _ALTERNATIVE.split(part, maxsplit=1)[0]
+    name = " ".join(fold_words(first) or fold_words(part))
+    shorter = ""
+    while shorter != name:
+        shorter, name = name, _without_volume(_ENDING.sub("", name))
+    return _ARTICLE.sub("", name).replace(" ", "")  # "Moby Dick" is "Moby-Dick"
+
+
+def _without_volume(name: str) -> str:
+    """What stands before the number of a volume, or what follows it where nothing does.
+
+    What follows the number is the title of the volume alone, as a rule.
+    """
+    volume = _VOLUME_AND_NUMBER.search(name)
+    if not volume:
+        return name
+    before = name[: volume.start()].strip()
+    is_empty = not before or _ARTICLE.match(f"{before} .") and " " not in before
+    return (name[volume.end() :].strip() if is_empty else before) or name
+
 
 # The share of a book's runs of six words that another book must have. Where every tenth word is
 # spelt otherwise, 0.53 of the runs are left; where every sixth is, 0.33.

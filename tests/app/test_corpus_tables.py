@@ -6,11 +6,9 @@ from dataclasses import replace
 from rich.console import Console
 
 from miner.app.tables.corpus import tabulate_account
-from miner.corpus.account import CorpusAccount, DataFiles, Duplicates
-from miner.corpus.filter_settings import FilterSettings
-from miner.corpus.filter_table import FilterRow, describe_filters
-from miner.corpus.statistics import LengthStatistics
-from miner.speech.filter_counts import Amount
+from miner.corpus.filters import FilterRow, FilterSettings, describe_filters
+from miner.corpus.statistics import CorpusAccount, DataFiles, Duplicates, LengthStatistics
+from miner.speech.filters import Amount
 
 PART = LengthStatistics(
     2_090, ((2, 87_500), (25, 1_439_377)), ((5, 36_000_000), (300, 159_425))

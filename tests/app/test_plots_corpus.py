@@ -15,12 +15,11 @@ from miner.app.plots.corpus import (
     plot_filters,
     plot_turn_lengths,
 )
-from miner.corpus.account import CorpusAccount
 from miner.corpus.build import build_corpus
-from miner.corpus.filter_table import FilterLine, FilterRow
-from miner.corpus.statistics import LengthStatistics
+from miner.corpus.filters import FilterLine, FilterRow
+from miner.corpus.statistics import CorpusAccount, LengthStatistics
 from miner.errors import InputError
-from miner.speech.filter_counts import Amount
+from miner.speech.filters import Amount
 
 SHORT = LengthStatistics(1, ((2, 3), (6, 1)), ((0, 2), (5, 6), (100, 4)))
 LONG = LengthStatistics(2, ((2, 1), (40, 1)), ((5, 42),))

@@ -18,8 +18,8 @@ from shelf import novel, sentence, write_shelf
 from miner.app.cli.main import main
 from miner.corpus.build import build_corpus
 from miner.corpus.export import describe_formats, find_format
+from miner.corpus.output import OutputFolder
 from miner.corpus.recipe import example_recipe, parse_recipe
-from miner.corpus.writer import OutputFolder
 from miner.errors import InputError
 
 

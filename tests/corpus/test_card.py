@@ -8,22 +8,22 @@ import datasets
 import pytest
 from huggingface_hub import DatasetCard
 
-from miner.corpus.account import (
+from miner.corpus.card import COLUMNS, write_card
+from miner.corpus.export import find_format
+from miner.corpus.filters import FilterLine, FilterRow
+from miner.corpus.pipeline import mine
+from miner.corpus.schema import arrow_schemas
+from miner.corpus.statistics import (
     CorpusAccount,
     DataFiles,
     Duplicates,
     Illustration,
     data_files_of,
+    measure_rows,
 )
-from miner.corpus.card import COLUMNS, write_card
-from miner.corpus.export import find_format
-from miner.corpus.filter_table import FilterLine, FilterRow
-from miner.corpus.pipeline import mine
-from miner.corpus.schema import arrow_schemas
-from miner.corpus.statistics import measure_rows
 from miner.lab.measure.confidence import KeptPairs
 from miner.score import Score
-from miner.speech.filter_counts import Amount
+from miner.speech.filters import Amount
 from miner.tagger.published_scores import PublishedScores
 
 SPLITS = {"train": 2, "validation": 1, "test": 1}  # files

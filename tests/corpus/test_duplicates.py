@@ -14,7 +14,7 @@ from miner.corpus.duplicates import (
     n_rows_of_band,
     sign_dialogues,
 )
-from miner.corpus.folding import hash_shingles, hash_words
+from miner.corpus.works import hash_shingles, hash_words
 from miner.errors import InputError
 
 TALK = [" ".join(prose(300 + n, 120)) for n in range(12)]

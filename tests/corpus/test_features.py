@@ -5,8 +5,7 @@ import json
 import pytest
 from corpus_helpers import book_of, turn
 
-from miner.corpus.export import describe_formats, find_format
-from miner.corpus.features import features_from_schema
+from miner.corpus.export import describe_formats, features_from_schema, find_format
 from miner.corpus.schema import arrow_schemas
 from miner.files import json_line
 

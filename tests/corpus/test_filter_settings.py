@@ -8,7 +8,7 @@ import pytest
 from dialogue_checks import book_of
 
 from miner.corpus.facts import BookFacts
-from miner.corpus.filter_settings import (
+from miner.corpus.filters import (
     FilterSettings,
     find_book_reason,
     find_language_reason,

@@ -1,8 +1,7 @@
 """The table of the filters: which rows it has, and their shares."""
 
-from miner.corpus.filter_settings import FilterSettings
-from miner.corpus.filter_table import FilterLine, describe_filters, tabulate_filters
-from miner.speech.filter_counts import Amount, FilterCount, FilterCounts
+from miner.corpus.filters import FilterLine, FilterSettings, describe_filters, tabulate_filters
+from miner.speech.filters import Amount, FilterCount, FilterCounts
 
 OFF = FilterSettings(
     own_language=False,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from miner.corpus.folding import fold, fold_words, hash_shingles, hash_words, mix
+from miner.corpus.works import fold, fold_words, hash_shingles, hash_words, mix
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from helpers import DATA
 
 from miner.app.cli.main import main
 from miner.corpus.export import describe_formats, find_format
+from miner.corpus.output import OutputFolder
 from miner.corpus.schema import KINDS
-from miner.corpus.writer import OutputFolder
 from miner.errors import InputError
 from miner.files import digest_of
 

@@ -7,7 +7,7 @@ import pytest
 from copies_helpers import prose, respelt
 from helpers import BOOKS, read_file
 
-from miner.corpus.sketches import LARGEST, LIMIT, contain, limit_of, sketch_texts
+from miner.corpus.works import LARGEST, LIMIT, contain, limit_of, sketch_texts
 
 
 def share(inner, outer):

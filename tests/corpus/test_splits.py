@@ -7,7 +7,7 @@ from copies_helpers import prose, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.corpus.splits import (
+from miner.corpus.recipe import (
     SPLITS,
     SplitSettings,
     divide_books,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from miner.corpus.work_keys import author_key, work_key
+from miner.corpus.works import author_key, work_key
 
 SAME_WORK = [
     [

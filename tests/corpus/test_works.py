@@ -10,15 +10,16 @@ from helpers import BOOKS, read_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.corpus.sketches import contain, sketch_texts
 from miner.corpus.works import (
     COPY,
     COPY_OF_WORK,
     BookRecord,
     Copy,
+    contain,
     find_copies,
     find_leaks,
     find_overlaps,
+    sketch_texts,
 )
 from miner.errors import InputError
 

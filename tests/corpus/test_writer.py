@@ -13,9 +13,8 @@ from loopback import answer
 import miner
 import miner.corpus.pipeline
 from miner.books.sources import Source
+from miner.corpus.output import OutputFolder, shard_name
 from miner.corpus.pipeline import SetAside
-from miner.corpus.shards import shard_name
-from miner.corpus.writer import OutputFolder
 from miner.errors import InputError
 
 FEW = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "play.html")
@@ -215,7 +214,7 @@ def test_a_disk_that_is_full_at_the_end_costs_no_book(tmp_path, monkeypatch, for
     words = ("-q", "--format", format)
     assert run(*SOURCES, "-o", whole, *words).exit_code == 1
     with monkeypatch.context() as context:
-        context.setattr("miner.corpus.writer._card", full)
+        context.setattr("miner.corpus.output._card", full)
         done = run(*SOURCES, "-o", out, *words)
     assert done.exit_code == 1 and "4 books are kept" in done.stderr
     monkeypatch.setattr(

@@ -2,7 +2,7 @@
 
 import json
 
-from miner.speech.filter_counts import Amount, FilterCount, FilterCounts
+from miner.speech.filters import Amount, FilterCount, FilterCounts
 
 LONG = FilterCount(Amount(1, 4, 20, 16), Amount(0, 1, 3, 5))
 SHORT = FilterCount(Amount(1, 5, 17, 12), Amount(1, 5, 17, 12))

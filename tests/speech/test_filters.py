@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from miner.errors import InputError
 from miner.speech.dialogues import decode_dialogues, turn_pairs
-from miner.speech.filter_counts import Amount, FilterCount
-from miner.speech.filters import DialogueLimits, filter_dialogues
+from miner.speech.filters import Amount, DialogueLimits, FilterCount, filter_dialogues
 
 KEEP_SINGLE = DialogueLimits(min_turns=1)
 

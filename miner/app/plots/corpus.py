@@ -8,11 +8,12 @@ from io import BytesIO
 from matplotlib.figure import Figure
 
 from miner.app.plots.style import COLOURS, GREY, SMALL, choose_looks, new_figure, tidy
-from miner.corpus.account import CorpusAccount, Illustration
 from miner.corpus.card import format_percent, name_of_language
-from miner.corpus.filter_table import FilterRow
+from miner.corpus.filters import FilterRow
 from miner.corpus.statistics import (
+    CorpusAccount,
     Histogram,
+    Illustration,
     LengthStatistics,
     languages_of,
     shares_at_least,

@@ -15,7 +15,7 @@ from miner.corpus.card import (
 from miner.files import CARD
 
 if TYPE_CHECKING:
-    from miner.corpus.account import CorpusAccount, Duplicates
+    from miner.corpus.statistics import CorpusAccount, Duplicates
 
 _SHOWN = 3  # examples of duplicates
 _MEASURES = ("books", "#U", "|U|", "#D", "|D|", "sd", "20+", "pairs")

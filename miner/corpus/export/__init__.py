@@ -14,11 +14,40 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from miner.corpus.features import Feature, features_from_schema
+from miner.corpus.schema import KINDS
 from miner.errors import InputError
 from miner.formats import describe_modules, find_module
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Feature = dict[str, Any]
+
+
+def features_from_schema(schema: pa.Schema) -> list[Feature]:
+    """Returns the features in the form of `dataset_info` in a card, as JSON or YAML writes it.
+
+    >>> import pyarrow as pa
+    >>> features_from_schema(pa.schema([("book", pa.string()), ("aliases", pa.list_(pa.string()))]))
+    [{'name': 'book', 'dtype': 'string'}, {'name': 'aliases', 'sequence': 'string'}]
+    """
+    return [_feature(field) for field in schema]
+
+
+def _feature(field: pa.Field) -> Feature:
+    import pyarrow as pa
+
+    if pa.types.is_struct(field.type):
+        return {"name": field.name, "struct": [_feature(part) for part in field.type]}
+    if not pa.types.is_list(field.type):
+        return {"name": field.name, "dtype": str(field.type).replace("double", "float64")}
+    item = field.type.value_type
+    if pa.types.is_struct(item):
+        return {"name": field.name, "list": [_feature(part) for part in item]}
+    return {"name": field.name, "sequence": str(item)}
+
 
 BookRows = Mapping[str, bytes]  # all rows of a book, by kind (`schema.KINDS`), as JSON Lines
 Options = Any  # an object of the class `Options` of a format; None if it has none
@@ -169,3 +198,20 @@ def refuse_other_than_tables(tables: object, known: Iterable[str]) -> None:
     names = tuple(known)
     if not isinstance(tables, tuple) or not tables or not set(tables) <= set(names):
         raise InputError(f"found tables {tables!r}, expected some of {', '.join(names)}")
+
+
+@dataclass(frozen=True, slots=True)
+class KindOptions:
+    """Which kinds of rows are written, for a format with a table for each kind.
+
+    Args:
+        tables: some of "spans", "dialogues", "pairs" and "characters".
+
+    Raises:
+        InputError: if there is no such table.
+    """
+
+    tables: tuple[str, ...] = tuple(KINDS)
+
+    def __post_init__(self) -> None:
+        refuse_other_than_tables(self.tables, KINDS)

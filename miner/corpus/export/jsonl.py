@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows
-from miner.corpus.kind_options import KindOptions as Options
+from miner.corpus.export import KindOptions as Options
 from miner.corpus.schema import KINDS, arrow_schemas
 
 if TYPE_CHECKING:

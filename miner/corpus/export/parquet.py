@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows
-from miner.corpus.kind_options import KindOptions as Options
+from miner.corpus.export import KindOptions as Options
 from miner.corpus.schema import KINDS, arrow_schemas, rows_from_lines
 
 if TYPE_CHECKING:
