@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from helpers import ANNOTATIONS, SAMPLE
 from seqeval.scheme import IOB2, Entities
 
 from miner.annotation.annotations import (
+    READINGS,
     AnnotatedBook,
     Annotation,
     BookCard,
@@ -208,9 +210,10 @@ def sample():
 def copied(tmp_path):
     """The sample's annotations in a folder of their own."""
     folder = tmp_path / "annotations"
-    for name in ("gold", "first", "second"):
-        (folder / name).mkdir(parents=True)
-        shutil.copy(ANNOTATIONS / name / "sample.jsonl", folder / name)
+    (folder / "gold").mkdir(parents=True)
+    shutil.copy(ANNOTATIONS / "gold" / "sample.jsonl", folder / "gold")
+    with zipfile.ZipFile(ANNOTATIONS / READINGS) as packed:
+        packed.extractall(folder, ["first/sample.jsonl", "second/sample.jsonl"])
     lines = (ANNOTATIONS / "books.jsonl").read_text(encoding="utf-8").splitlines()
     (card,) = [line for line in lines if '"split":"sample"' in line]
     (folder / "books.jsonl").write_text(card + "\n", encoding="utf-8")

@@ -1,9 +1,9 @@
 """A folder of annotations -> annotated books. The files hold no book text.
 
 The folder has `books.jsonl` with a row per book (its origin and its split), `gold/` with a file per
-book, and `first/` and `second/` with the two independent readings of the chapters that were
-annotated twice. A row of such a file is one quoted span: its place in the annotated edition, its
-fingerprint and two facts, who speaks and in which conversation.
+book, and the folders `first/` and `second/`, packed in `readings.zip`, with the two independent
+readings of the chapters that were annotated twice. A row of such a file is one quoted span: its
+place in the annotated edition, its fingerprint and two facts, who speaks and in which conversation.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
 from miner.annotation.fingerprints import Fingerprint, parse_fingerprint
 from miner.annotation.origin import how_to_get_source, source_folders
+from miner.books.archive import open_archive
 from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
 from miner.speech.tag_files import LARGEST
@@ -25,7 +27,7 @@ from miner.speech.tag_files import LARGEST
 FOLDER = "annotations"
 BOOKS = "books.jsonl"
 GOLD = "gold"
-READINGS = ("first", "second")
+READINGS = "readings.zip"  # the folders of the two readings, unless they lie beside the gold
 SPLITS = ("train", "dev", "test", "sample")
 ENGLISH = "en"  # the language that is read if none is named
 EVERY = "all"  # as a split, all but the sample; as a language, any
@@ -201,7 +203,7 @@ def read_annotations(folder: Path | str) -> Annotations:
     refuse_no_annotations(folder)
     cards = read_cards(folder / BOOKS)
     gold = _read_gold(folder, cards, cards)
-    first, second = (_read_books(folder / name, cards, cards) for name in READINGS)
+    first, second = (_read_books(folder / name, cards, cards) for name in ("first", "second"))
     return Annotations(folder, gold, first, second)
 
 
@@ -355,14 +357,33 @@ def _read_books(
     folder: Path, cards: Mapping[str, BookCard], chosen: Mapping[str, BookCard]
 ) -> tuple[AnnotatedBook, ...]:
     """Returns the chosen books that a folder has. The file of an unknown book is an error."""
-    paths = {path.stem: path for path in folder.glob("*.jsonl")}
-    if foreign := sorted(set(paths) - set(cards)):
-        raise InputError(f"{paths[foreign[0]]}: found no book {foreign[0]} in {BOOKS}")
-    return tuple(_read_book(paths[book], card) for book, card in chosen.items() if book in paths)
+    files = {path.stem: (path, read) for path, read in _files_of(folder)}
+    if foreign := sorted(set(files) - set(cards)):
+        raise InputError(f"{files[foreign[0]][0]}: found no book {foreign[0]} in {BOOKS}")
+    return tuple(_read_book(*files[book], card) for book, card in chosen.items() if book in files)
 
 
-def _read_book(path: Path, card: BookCard) -> AnnotatedBook:
-    content = path.read_bytes()
+def _files_of(folder: Path) -> Iterator[tuple[Path, Callable[[], bytes]]]:
+    """Yields each file of a folder of rows, which may be packed, and what reads its bytes."""
+    packed = folder.with_name(READINGS)
+    if folder.is_dir() or not packed.is_file():
+        yield from ((path, path.read_bytes) for path in folder.glob("*.jsonl"))
+        return
+    try:
+        archive = open_archive(packed.read_bytes())
+    except InputError as error:
+        raise InputError(f"{packed}: {error}") from error
+    for name in archive.names():
+        path = packed / name
+        if path.suffix == ".jsonl" and path.parent == packed / folder.name:
+            yield path, partial(archive.read, name)
+
+
+def _read_book(path: Path, read: Callable[[], bytes], card: BookCard) -> AnnotatedBook:
+    try:
+        content = read()
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
     annotations = parse_annotations(decode_text(content, path), card.book, path)
     return AnnotatedBook(card, annotations, file_signature(path, sha256_of(content)))
 

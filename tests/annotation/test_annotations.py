@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+import shutil
+import zipfile
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.annotation.annotations import (
+    READINGS,
     Annotation,
     annotations_folder,
     is_annotations,
@@ -84,6 +87,31 @@ def test_a_folder_is_read_in_the_order_of_its_books(tmp_path):
     assert (seven.card.author, seven.card.year, seven.card.file) == ("Jon Pell", 1888, "7-h.htm")
     digest = hashlib.sha256((folder / "gold" / "7.jsonl").read_bytes()).hexdigest()
     assert seven.source == f"7.jsonl@{digest[:8]}"
+
+
+def test_readings_may_be_packed(tmp_path):
+    folder = write(tmp_path / "a")
+    expected = read_annotations(folder)
+
+    def pack(name, rows):
+        with zipfile.ZipFile(folder / READINGS, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr(name, lines(rows))
+
+    pack("first/7.jsonl", ROWS[:1])
+    assert read_annotations(folder) == expected  # the folder comes before what is packed
+    shutil.rmtree(folder / "first")
+    assert len(read_annotations(folder).first[0].annotations) == 1
+    pack("first/7.jsonl", ROWS)
+    assert read_annotations(folder) == expected
+    pack("first/7.jsonl", [ROWS[0], "[]"])
+    with pytest.raises(InputError, match=r"readings\.zip/first/7\.jsonl:2: found list, expected"):
+        read_annotations(folder)
+    pack("first/10.jsonl", ())
+    with pytest.raises(InputError, match=r"readings\.zip/first/10\.jsonl: found no book 10 in"):
+        read_annotations(folder)
+    (folder / READINGS).write_bytes((folder / READINGS).read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"readings\.zip: the zip file is damaged: "):
+        read_annotations(folder)
 
 
 def test_books_are_chosen_by_split(tmp_path):
@@ -294,8 +322,10 @@ def test_seven_other_languages_are_annotated(language):
 
 @pytest.mark.slow
 def test_no_row_of_the_project_holds_text_of_a_book():
-    paths = [p for name in ("gold", "first", "second") for p in (ANNOTATIONS / name).iterdir()]
-    assert paths
+    packed = zipfile.Path(ANNOTATIONS / READINGS)
+    folders = [ANNOTATIONS / "gold", packed / "first", packed / "second"]
+    paths = [path for folder in folders for path in folder.iterdir()]
+    assert len(paths) > 200
     n_initials = n_letters = 0
     for path in paths:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
