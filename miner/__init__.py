@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from miner.annotation.annotations import read_annotations
     from miner.app.viewer.view import view_html
     from miner.books.book import Block, Book
-    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog import CatalogQuery
     from miner.books.catalog_search import CatalogResult, search_catalog
     from miner.corpus.build import build_corpus
     from miner.corpus.mined_book import MinedBook
@@ -68,7 +68,7 @@ _MODULES = {
     "miner.annotation.annotations": ["read_annotations"],
     "miner.app.viewer.view": ["view_html"],
     "miner.books.book": ["Block", "Book"],
-    "miner.books.catalog_query": ["CatalogQuery"],
+    "miner.books.catalog": ["CatalogQuery"],
     "miner.books.catalog_search": ["CatalogResult", "search_catalog"],
     "miner.corpus.run": ["mine_corpus"],
     "miner.corpus.build": ["build_corpus"],

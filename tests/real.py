@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from helpers import BOOKS, read_file
 
-from miner.books.names import id_of
+from miner.books.sources import id_of
 from miner.speech.spans import split_book
 from miner.speech.typography import infer_typography
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from miner.annotation.fingerprints import Fingerprint, parse_fingerprint
 from miner.annotation.origin import how_to_get_source, source_folders
-from miner.books.archive import open_archive
+from miner.books.book_file import open_archive
 from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
 from miner.speech.tag_files import LARGEST

@@ -5,6 +5,9 @@ credits and the transcribers' notes. A stripper that looks only for a marker can
 because some collections have an END line in their middle, and some chapters quote "Project
 Gutenberg". So this one counts the words before it drops them, and refuses to drop more than any
 licence has.
+
+Header and licence also say whether a work is in copyright, with the permission of its author. The
+copyright page of the printed book stands below the header, and is no reason.
 """
 
 from __future__ import annotations
@@ -206,3 +209,46 @@ def _below_start_line(text_block: TextBlock) -> list[TextBlock]:
         rest = enumerate(lines[first : first + 2], 1)
         first += next((n for n, line in rest if line.endswith("***")), 0)
     return [replace(text_block, text="\n".join(lines[first:]))] if lines[first:] else []
+
+
+# Words that say so wherever they stand in the header or the licence. Blanks may be line breaks.
+_SAID = re.compile(
+    "|".join(
+        (
+            "(?:This is a )?COPYRIGHTED Project Gutenberg(?:-tm|™)? e-?(?:text|book)",
+            "FOR COPYRIGHT(?:ED| PROTECTED) E-?(?:TEXT|BOOK)S",
+            "This (?:particular work|e-?(?:text|book)) is (?:one of the few )?"
+            "(?:copyrighted|individual works protected by copyright)",
+            "Copyright Status: Copyrighted",
+        )
+    ).replace(" ", r"[\s*]+"),
+    re.IGNORECASE,
+)
+_DECLARED = re.compile(r"Copyrighted\b[^.]*", re.IGNORECASE)
+_NOTICE = re.compile(
+    r"^[^\w\n]*(Copyright\s*(?:\(C\)|©|(?=\d{4}\b))[^\n]{3,80})", re.IGNORECASE | re.MULTILINE
+)
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+# A header that repeats the notice of an older printing says nothing: in the United States the
+# copyright of what was published in 1930 and before has expired.
+_LAST_EXPIRED = 1930
+
+
+def find_copyright(declared: str, header: str, footer: str) -> str:
+    """The words by which Gutenberg says that a work is in copyright, on one line, or "".
+
+    >>> find_copyright("", "** This is a COPYRIGHTED Project Gutenberg eBook, Details Below **", "")
+    'This is a COPYRIGHTED Project Gutenberg eBook'
+    >>> find_copyright("Public domain in the USA.", "", "")
+    ''
+    """
+    said = _SAID.search(header) or _SAID.search(footer) or _DECLARED.match(declared)
+    notices = (match[1] for match in _NOTICE.finditer(header))
+    found = said[0] if said else next(filter(_is_lasting, notices), "")
+    return " ".join(found.split())
+
+
+def _is_lasting(notice: str) -> bool:
+    """Whether a notice has no year, or one whose copyright has not expired."""
+    years = [int(year) for year in _YEAR.findall(notice)]
+    return not years or max(years) > _LAST_EXPIRED

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from miner.books.boilerplate import strip_boilerplate
+from miner.books.boilerplate import find_copyright, strip_boilerplate
 from miner.books.chapters import Outline, find_chapter_starts, is_contents_title, looks_like_heading
 from miner.books.forms import read_page
 from miner.books.page import Page, TextBlock, count_words
-from miner.books.rights import find_copyright
 from miner.errors import InputError
 from miner.languages.registry import LANGUAGES, any_of, code_from_name
 

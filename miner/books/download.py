@@ -9,13 +9,18 @@ from functools import partial
 from pathlib import Path
 
 from miner.books.addresses import check_url, mask_secrets
-from miner.books.allowance import Allowance
 from miner.books.book import parse_book
 from miner.books.book_file import find_page_fault, read_book_file
-from miner.books.names import classic_folder
-from miner.books.sources import NUMBER, Source, cache_folder, cached_file, find_sources
-from miner.books.titles import number_from_title
-from miner.books.web import FileKind, Limits, download_file
+from miner.books.catalog_search import number_from_title
+from miner.books.sources import (
+    NUMBER,
+    Source,
+    cache_folder,
+    cached_file,
+    classic_folder,
+    find_sources,
+)
+from miner.books.web import Allowance, FileKind, Limits, download_file
 from miner.errors import InputError
 from miner.files import printable
 

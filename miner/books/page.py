@@ -20,8 +20,7 @@ from urllib.parse import unquote
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, Tag
 
-from miner.books.cleaning import clean_line
-from miner.books.decoding import DecodedText
+from miner.books.book_file import DecodedText, clean_line
 from miner.errors import InputError
 
 # Stands for a <br> or the end of a line of verse until white space is normalized; private use.

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from miner.books.boilerplate import is_boundary
+from miner.books.book_file import DecodedText
 from miner.books.chapters import is_contents_title, is_numbered, looks_like_heading
-from miner.books.decoding import DecodedText
 from miner.books.page import BREAK, Page, TextBlock, divide_text
 from miner.errors import InputError
 from miner.languages.registry import LANGUAGES, any_of

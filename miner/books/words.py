@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from miner.books.cleaning import limit_marks
+from miner.books.book_file import limit_marks
 
 _WORD, _APOSTROPHE = re.compile(r"\w+"), re.compile("['’‘]")
 

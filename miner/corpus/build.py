@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from miner.books.catalog_search import number_from_title
 from miner.books.sources import find_sources
-from miner.books.titles import number_from_title
 from miner.corpus.card import write_card
 from miner.corpus.duplicates import Duplicate, find_duplicates
 from miner.corpus.duplicates import Duplicates as DuplicateDialogues

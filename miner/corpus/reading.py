@@ -11,7 +11,7 @@ from pathlib import Path
 
 from miner.books.book import Book, parse_book
 from miner.books.book_file import read_book_file
-from miner.books.catalog_query import CatalogQuery
+from miner.books.catalog import CatalogQuery
 from miner.books.catalog_search import CatalogResult, find_texts
 from miner.books.download import find_book
 from miner.books.sources import Source

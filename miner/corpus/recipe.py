@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from msgspec import ValidationError, convert
 
-from miner.books.catalog_query import CatalogQuery
+from miner.books.catalog import CatalogQuery
 from miner.corpus.export import find_format
 from miner.corpus.filters import FilterSettings
 from miner.corpus.options import MiningOptions

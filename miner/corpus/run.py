@@ -14,10 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from miner.books.catalog_query import CatalogQuery
-from miner.books.catalog_search import CatalogResult
+from miner.books.catalog import CatalogQuery
+from miner.books.catalog_search import CatalogResult, number_from_title
 from miner.books.sources import find_sources
-from miner.books.titles import number_from_title
 from miner.corpus.executors import Executor
 from miner.corpus.filters import BookFilter, list_filters
 from miner.corpus.mined_book import MinedBook

@@ -39,8 +39,8 @@ from pathlib import Path
 from textwrap import wrap
 
 from miner.books.book import SPOKEN_KINDS
-from miner.books.decoding import decode_book
-from miner.books.names import id_of
+from miner.books.book_file import decode_book
+from miner.books.sources import id_of
 from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans
 

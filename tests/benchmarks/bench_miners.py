@@ -44,7 +44,7 @@ import miner
 from heuristic.gap import GapTagger
 from heuristic.gutenberg_dialogue import GutenbergDialogueTagger
 from miner.annotation.annotations import BOOKS, read_cards
-from miner.books.names import id_of
+from miner.books.sources import id_of
 from miner.lab.lessons.example import Example, keep_turns
 from miner.lab.lessons.part import Part
 from miner.lab.lessons.selection.method_folder import load_method

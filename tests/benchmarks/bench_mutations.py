@@ -43,7 +43,7 @@ from random import Random
 from rich.console import Console
 
 from miner.app.tables.layout import new_table
-from miner.books.decoding import decode_book
+from miner.books.book_file import decode_book
 from miner.books.sources import Source, find_sources
 from miner.corpus.executors import LocalExecutor
 from miner.corpus.mined_book import MinedBook

@@ -9,9 +9,8 @@ import pytest
 from helpers import BOOK, ROOT, touch
 from loopback import answer
 
-from miner.books.allowance import BOOKS_A_DAY, MAIN_SITE, Allowance, AllowanceError
-from miner.books.download import DEFAULT_MIRROR, download
-from miner.books.web import DownloadError, Limits
+from miner.books.download import DEFAULT_MIRROR, Allowance, download
+from miner.books.web import BOOKS_A_DAY, MAIN_SITE, AllowanceError, DownloadError, Limits
 from miner.errors import InputError
 
 QUICK = Limits(timeout=2, retries=0, pause=0, total=5)
@@ -122,7 +121,7 @@ def test_a_clock_that_was_set_back_stops_nothing(tmp_path):
 TAKE = """
 import sys
 from pathlib import Path
-from miner.books.allowance import Allowance, AllowanceError
+from miner.books.web import Allowance, AllowanceError
 allowance, n = Allowance(Path(sys.argv[1]), ("here",), 25, 0), 0
 for _ in range(20):
     try:

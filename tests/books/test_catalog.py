@@ -7,7 +7,7 @@ import pytest
 from loopback import answer, in_turn
 
 from miner.books.catalog import CatalogEntry, find_catalog, read_catalog, refresh_catalog
-from miner.books.titles import find_title
+from miner.books.catalog_search import find_title
 from miner.books.web import DownloadError, Limits
 from miner.errors import InputError
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from miner.books.catalog_query import CatalogQuery, numbers_from_text
+from miner.books.catalog import CatalogQuery, numbers_from_text
 from miner.errors import InputError
 
 

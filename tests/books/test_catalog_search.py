@@ -12,8 +12,7 @@ from rich.console import Console
 import miner
 import miner.books.catalog
 from miner.app.tables.catalog import tabulate_texts
-from miner.books.catalog import read_catalog
-from miner.books.catalog_query import CatalogQuery
+from miner.books.catalog import CatalogQuery, read_catalog
 from miner.books.catalog_search import count_languages, find_texts, search_catalog
 from miner.books.web import Limits
 from miner.errors import InputError

@@ -10,10 +10,10 @@ import pytest
 from epubs import PROSE, epub, package, zipped
 from helpers import run
 
+from miner.books.boilerplate import find_copyright
 from miner.books.book import parse_book
+from miner.books.book_file import decode_book
 from miner.books.catalog import CatalogEntry, read_catalog
-from miner.books.decoding import decode_book
-from miner.books.rights import find_copyright
 from miner.books.words import drop_accents
 from miner.errors import InputError
 

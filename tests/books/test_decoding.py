@@ -8,7 +8,7 @@ from helpers import cpu_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.books.decoding import decode_book
+from miner.books.book_file import decode_book
 from miner.errors import InputError
 
 CAFE = "<p>“Two cafés—no more,” said René.</p>"

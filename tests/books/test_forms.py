@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from epubs import CONTAINER, PARTS, PROSE, epub, package, page, zipped
 
-from miner.books import archive
+from miner.books import book_file as archive
 from miner.books.book import parse_book
 from miner.books.book_file import read_book_file
 from miner.books.forms import read_page

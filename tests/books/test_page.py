@@ -7,7 +7,7 @@ from helpers import DATA, cpu_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.books.decoding import decode_book
+from miner.books.book_file import decode_book
 from miner.books.forms import read_page
 from miner.books.page import count_words, read_html
 from miner.errors import InputError

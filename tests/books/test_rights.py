@@ -4,8 +4,8 @@ import pytest
 from helpers import BOOKS, needs_books
 from real import FILES, real_book
 
+from miner.books.boilerplate import find_copyright
 from miner.books.book import parse_book
-from miner.books.rights import find_copyright
 
 BOOK = """<html><head><title>The Ferry</title>{meta}</head><body>
 <pre>The Project Gutenberg EBook of The Ferry, by Ann Bell

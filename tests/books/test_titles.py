@@ -4,9 +4,8 @@ import pytest
 from helpers import SHARED, failed
 
 import miner
-from miner.books.catalog_query import CatalogQuery
-from miner.books.catalog_search import search_catalog
-from miner.books.titles import find_title
+from miner.books.catalog import CatalogQuery
+from miner.books.catalog_search import find_title, search_catalog
 from miner.errors import InputError
 
 CATALOG = """\

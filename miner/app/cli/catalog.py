@@ -12,7 +12,7 @@ from miner.app.cli.query import query_options, show_left_out
 from miner.app.cli.terminal import open_console, show, show_json
 
 if TYPE_CHECKING:
-    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog import CatalogQuery
 
 
 @click.command("catalog", cls=Command)
@@ -40,8 +40,7 @@ def command(query: CatalogQuery | None, as_ids: bool, as_json: bool, refresh: bo
     miner catalog --locc PR --numbers 1-2000 --json
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables.catalog import tabulate_languages, tabulate_texts
-    from miner.books.catalog import day_of, refresh_catalog
-    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog import CatalogQuery, day_of, refresh_catalog
     from miner.books.catalog_search import count_languages, find_texts
 
     if as_ids and as_json:

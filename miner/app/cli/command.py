@@ -59,8 +59,8 @@ def _texts(value: object) -> Iterator[str]:
 
 def _books(words: list[str], books: Path | None) -> list[Path]:
     """The files of the books that words name."""
+    from miner.books.catalog_search import number_from_title
     from miner.books.sources import find_sources
-    from miner.books.titles import number_from_title
 
     sources, _ = find_sources(words, books, number_from_title=number_from_title)
     return [source.path for source in sources if source.path]

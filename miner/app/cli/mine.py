@@ -40,7 +40,7 @@ from miner.errors import InputError
 from miner.files import one_line
 
 if TYPE_CHECKING:
-    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog import CatalogQuery
 
 _FORMATS = describe_formats()
 

@@ -11,7 +11,7 @@ import click
 from miner.errors import InputError
 
 if TYPE_CHECKING:
-    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog import CatalogQuery
     from miner.books.catalog_search import CatalogResult
 
 
@@ -24,7 +24,7 @@ class NumberRange(click.ParamType):
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int | None]:
         """The first and the last number."""
-        from miner.books.catalog_query import numbers_from_text
+        from miner.books.catalog import numbers_from_text
 
         try:
             return numbers_from_text(value)
@@ -79,7 +79,7 @@ def _query(
     """The query of the options, or None where none is given."""
     if not any(given.values()) and numbers is None and limit is None:
         return None
-    from miner.books.catalog_query import CatalogQuery
+    from miner.books.catalog import CatalogQuery
 
     first, last = numbers or (1, None)
     return CatalogQuery(**given, first=first, last=last, limit=limit)

@@ -10,8 +10,7 @@ from typing import Annotated
 from miner.books.book import parse_book
 from miner.books.book_file import read_book_file
 from miner.books.download import download
-from miner.books.names import id_of
-from miner.books.sources import find_sources
+from miner.books.sources import find_sources, id_of
 from miner.errors import InputError
 from miner.files import CHECKPOINT_CONFIG, refuse_existing
 from miner.lab.learning.fields import Option

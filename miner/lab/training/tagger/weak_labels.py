@@ -8,8 +8,7 @@ from pathlib import Path
 from miner.annotation.annotations import BOOKS, is_annotations, read_cards
 from miner.books.book_file import read_book_file
 from miner.books.download import download
-from miner.books.names import id_of
-from miner.books.sources import Source
+from miner.books.sources import Source, id_of
 from miner.errors import InputError
 from miner.lab.training.tagger.examples import Example, examples_from_tagger
 from miner.speech.read import parse_spans
