@@ -19,7 +19,7 @@ from miner.lab.training.encoders.making import EncoderConfig
 from miner.lab.training.tagger.training_config import TrainingConfig
 
 PACKAGE = Path(miner.__file__).parent
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "app" not in path.parents]
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if "app" not in path.parts]
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 
 

@@ -7,7 +7,8 @@ import pytest
 from helpers import ANNOTATIONS, BOOKS, failed, needs_books, run
 
 from miner.errors import InputError
-from miner.lab.measure.published import LEVELS, PUBLISHED, read_published_scores
+from miner.files import PUBLISHED
+from miner.lab.measure.published import LEVELS
 from miner.tagger.load import (
     CHECKPOINT_OF,
     CHECKPOINTS,
@@ -16,7 +17,7 @@ from miner.tagger.load import (
     tagger_signature,
     weight_signatures,
 )
-from miner.tagger.published_scores import MEASURED, find_published_scores
+from miner.tagger.published_scores import MEASURED, find_published_scores, read_published_scores
 
 EN = CHECKPOINTS / "en"
 MULTILINGUAL = CHECKPOINTS / "multilingual"

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any
 
 import click
@@ -57,6 +58,26 @@ _DEBUG_OPTION = click.Option(
     callback=_show_tracebacks,
     help="Show the traceback of an error.",
 )
+
+
+class LazyCommands(Mapping[str, click.Command]):
+    """The commands of a group by name. A command is loaded when it is asked for."""
+
+    def __init__(
+        self, names: Callable[[], Iterable[str]], load: Callable[[str], click.Command]
+    ) -> None:
+        self._names, self._load = names, load
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._names():
+            raise KeyError(name)
+        return self._load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(list(self._names()))
 
 
 class CommandGroup(click.Group):

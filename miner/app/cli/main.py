@@ -10,30 +10,23 @@ from importlib.metadata import entry_points
 
 import click
 
-from miner.app.cli.errors import CommandGroup
+from miner.app.cli.errors import CommandGroup, LazyCommands
 from miner.errors import SetAsideWarning
 from miner.version import __version__
 
 _COMMANDS = "mine build catalog tag view profile annotate".split()  # each in a module of its name
 
 
-class _Commands(CommandGroup):
-    """The commands of the miner, then those that packages add by entry points `miner.commands`.
+def _names() -> list[str]:
+    """The commands of the miner, then those that packages add by entry points."""
+    return [*_COMMANDS, *sorted(entry_points(group="miner.commands").names)]
 
-    A module is imported when its command is asked for.
-    """
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name."""
-        if cmd_name in _COMMANDS:
-            self.add_command(import_module(f"miner.app.cli.{cmd_name}").command)
-        for added in entry_points(group="miner.commands", name=cmd_name):
-            self.add_command(added.load(), cmd_name)
-        return super().get_command(ctx, cmd_name)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands in the order of the help."""
-        return [*_COMMANDS, *sorted(entry_points(group="miner.commands").names)]
+def _load(name: str) -> click.Command:
+    if name in _COMMANDS:
+        return import_module(f"miner.app.cli.{name}").command
+    (added,) = entry_points(group="miner.commands", name=name)
+    return added.load()
 
 
 def _print_version(ctx: click.Context, option: click.Parameter, value: bool) -> None:
@@ -46,7 +39,7 @@ def _print_version(ctx: click.Context, option: click.Parameter, value: bool) -> 
     ctx.exit()
 
 
-@click.group("miner", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("miner", cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,
@@ -93,3 +86,6 @@ def main() -> None:
             before = signal.signal(number, signal.default_int_handler)
             # A process that calls the command as a function ends as it did before.
             click.get_current_context().call_on_close(partial(signal.signal, number, before))
+
+
+main.commands = LazyCommands(_names, _load)  # pyright: ignore[reportAttributeAccessIssue]

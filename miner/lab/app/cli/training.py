@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from miner.app.cli.errors import CommandGroup
+from miner.app.cli.errors import CommandGroup, LazyCommands
 from miner.app.cli.options import (
     TurnCount,
     books_option,
@@ -172,26 +172,6 @@ def run_training(
         click.echo(f"wrote {out}")
 
 
-class _Kinds(Mapping[str, click.Command]):
-    """The commands of the kinds. A module is imported when its command is asked for."""
-
-    def __init__(
-        self, describe: Callable[[], dict[str, str]], command_of: Callable[[str], click.Command]
-    ) -> None:
-        self._describe, self._command_of = describe, command_of
-
-    def __getitem__(self, name: str) -> click.Command:
-        if name not in list(self):
-            raise KeyError(name)
-        return self._command_of(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._describe())
-
-    def __len__(self) -> int:
-        return len(self._describe())
-
-
 class KindGroup(CommandGroup):
     """A group with a command for each kind of what is trained. Its help imports none of them.
 
@@ -212,7 +192,7 @@ class KindGroup(CommandGroup):
     ) -> None:
         super().__init__(**options)
         self._noun, self._describe = noun, describe
-        self.commands = _Kinds(describe, command_of)  # pyright: ignore[reportAttributeAccessIssue]
+        self.commands = LazyCommands(describe, command_of)  # pyright: ignore[reportAttributeAccessIssue]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a kind."""
