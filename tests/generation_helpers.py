@@ -2,10 +2,9 @@
 
 import random
 
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example, Part
 from miner.lab.lessons.generation.kinds import find_kind
 from miner.lab.lessons.generation.training import train_model
-from miner.lab.lessons.part import Part
 
 THINGS = "kettle lantern ferry barrow ledger orchard saddle parcel".split()
 PLACES = "cellar pantry harbour chapel stable garden attic meadow".split()

@@ -20,7 +20,7 @@ import train as training
 from miner.app.cli.main import main
 from miner.errors import InputError
 from miner.files import json_lines
-from miner.lab.lessons.example import keep_turns
+from miner.lab.lessons.examples import keep_turns
 from miner.lab.lessons.generation.answering import Conversation
 from miner.lab.lessons.generation.decoding import Decoding
 from miner.lab.lessons.generation.model_folder import load_model

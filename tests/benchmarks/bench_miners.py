@@ -45,8 +45,7 @@ from heuristic.gap import GapTagger
 from heuristic.gutenberg_dialogue import GutenbergDialogueTagger
 from miner.annotation.annotations import BOOKS, read_cards
 from miner.books.sources import id_of
-from miner.lab.lessons.example import Example, keep_turns
-from miner.lab.lessons.part import Part
+from miner.lab.lessons.examples import Example, Part, keep_turns
 from miner.lab.lessons.selection.method_folder import load_method
 from miner.lab.lessons.selection.methods import find_method
 from miner.lab.lessons.selection.scoring import (

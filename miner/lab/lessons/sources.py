@@ -26,29 +26,66 @@ be missing. Its `history` is a list; in CSV as JSON, or a turn a line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from miner.annotation.annotations import ENGLISH, is_annotations, name_of_split
+from miner.annotation.annotations import ENGLISH, is_annotations, name_of_split, read_split
 from miner.annotation.annotations import SPLITS as ANNOTATED_SPLITS
 from miner.errors import InputError
 from miner.files import printable
-from miner.lab.gold.mcn import GOLD_CSV, MCN_BOOK
-from miner.lab.lessons.example import Example, books_of
-from miner.lab.lessons.folders import SPLITS, PairFiles, find_pair_files
-from miner.lab.lessons.gold import (
-    annotated_books,
-    read_annotated_examples,
-    read_mcn_examples,
-)
-from miner.lab.lessons.layouts import read_file
-from miner.lab.lessons.part import Part
+from miner.lab.gold.coverage import Coverage
+from miner.lab.gold.editions import BookReader, read_editions_at_hand
+from miner.lab.gold.mcn import GOLD_CSV, MCN_BOOK, read_mcn
+from miner.lab.lessons.examples import Example, Part, books_of
+from miner.lab.lessons.layouts import SPLITS, PairFiles, find_pair_files, read_file
+from miner.speech.dialogues import decode_dialogues, repair_book
+from miner.speech.tags import TaggedBook
 
 if TYPE_CHECKING:
     from miner.lab.gold.coverage import Coverage
     from miner.lab.gold.editions import BookReader
+
+
+def read_annotated_examples(
+    folder: Path, split: str, language: str, read: BookReader
+) -> tuple[list[Example], Coverage]:
+    """Returns the true turn pairs of annotated books, in clean text, and what they cover."""
+    annotated = read_split(folder, split, language=language)
+    editions, coverage = read_editions_at_hand(annotated, read)
+    return [one for book in editions for one in _examples(book.located.tagged())], coverage
+
+
+def annotated_books(folder: Path, split: str, language: str) -> tuple[str, ...]:
+    """Returns the ids of the annotated books of a split, and opens none of them."""
+    return tuple(book.card.book for book in read_split(folder, split, language=language))
+
+
+def read_mcn_examples(folder: Path, split: str) -> list[Example]:
+    """Returns the true turn pairs of the second version of the labels of MCN."""
+    data = read_mcn(folder)
+    if split == "all":
+        return list(_examples(data.gold_v2))
+    known = sorted({name for _, name in data.splits})
+    if split not in known:
+        raise InputError(
+            f"{printable(folder)}: found no split {split!r}, expected one of {', '.join(known)}, "
+            "all"
+        )
+    # A split may cut a conversation, whose second part then is one of its own.
+    return list(_examples(repair_book(data.of_split(data.gold_v2, split))))
+
+
+def _examples(tagged: TaggedBook) -> Iterator[Example]:
+    for dialogue in decode_dialogues(tagged):
+        texts = [turn.text for turn in dialogue.turns]
+        for number in range(1, len(texts)):
+            context = dialogue.turns[number - 1]
+            yield Example(
+                dialogue.book, tuple(texts[:number]), texts[number], context.spans[0].chapter
+            )
+
 
 Role = Literal["train", "validation", "test"]  # what a source is for, which decides its split
 EVERY = "all"

@@ -18,7 +18,7 @@ from miner.corpus.export import describe_formats
 from miner.corpus.run import mine_corpus
 from miner.errors import InputError
 from miner.lab.gold.editions import open_edition
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.sources import (
     books_of_source,
     draw_pairs,

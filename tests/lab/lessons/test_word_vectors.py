@@ -1,7 +1,7 @@
 import pytest
 
 from miner.errors import InputError
-from miner.lab.lessons.word_vectors import read_word_vectors
+from miner.lab.lessons.embeddings import read_word_vectors
 
 
 def test_word_vectors_are_read_as_text_with_or_without_a_first_line(tmp_path):

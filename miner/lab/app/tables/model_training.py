@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from miner.lab.lessons.generation.losses import perplexity
+from miner.lab.lessons.examples import describe_part, describe_size
 from miner.lab.lessons.generation.model_folder import best_step
-from miner.lab.lessons.part import describe_part, describe_size
+from miner.lab.lessons.generation.models import perplexity
 
 if TYPE_CHECKING:
     from miner.lab.lessons.generation.answering import Answered

@@ -7,12 +7,11 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from miner.app.tables.layout import Shown, divide_columns, label_texts, new_table
-from miner.lab.lessons.part import describe_part, describe_size
+from miner.lab.lessons.examples import describe_part, describe_size
 from miner.lab.lessons.selection.methods import find_method
 
 if TYPE_CHECKING:
-    from miner.lab.lessons.selection.choices import ShownContext
-    from miner.lab.lessons.selection.comparison import Comparison
+    from miner.lab.lessons.selection.comparison import Comparison, ShownContext
     from miner.lab.lessons.selection.methods import Step
     from miner.lab.lessons.selection.papers import PublishedTable
     from miner.lab.lessons.selection.scoring import Score

@@ -11,7 +11,7 @@ import torch
 
 from miner.errors import InputError
 from miner.files import printable
-from miner.lab.lessons.example import (
+from miner.lab.lessons.examples import (
     Context,
     Example,
     books_of,
@@ -20,11 +20,10 @@ from miner.lab.lessons.example import (
     refuse_shared_books,
 )
 from miner.lab.lessons.generation.answers import Answer
-from miner.lab.lessons.generation.batches import mask_of, pad_left, pad_right
 from miner.lab.lessons.generation.decoding import Decoding
-from miner.lab.lessons.generation.loading import answer_room, quiet
-from miner.lab.lessons.generation.losses import mean_loss, sum_losses
 from miner.lab.lessons.generation.model_folder import TrainedModel
+from miner.lab.lessons.generation.models import answer_room, mean_loss, quiet, sum_losses
+from miner.lab.lessons.generation.tokens import mask_of, pad_left, pad_right
 
 BATCH = 32  # contexts that are answered at a time
 

@@ -18,9 +18,17 @@ from pathlib import Path
 
 from miner.errors import InputError
 from miner.files import json_lines, printable, whole_file
-from miner.lab.lessons.cells import book_of, chapter_of, history_of, text_of
-from miner.lab.lessons.example import Context
-from miner.lab.lessons.rows import Row, read_columns, read_lines, read_rows
+from miner.lab.lessons.examples import Context
+from miner.lab.lessons.rows import (
+    Row,
+    book_of,
+    chapter_of,
+    history_of,
+    read_columns,
+    read_lines,
+    read_rows,
+    text_of,
+)
 
 _CONTEXT, _RESPONSE, _PREDICTED = COLUMNS = ("context", "response", "predicted")
 TEXTS = ("contexts.txt", "responses.txt", "predicted.txt")

@@ -21,11 +21,9 @@ from transformers.trainer_callback import PrinterCallback
 
 from miner.errors import InputError
 from miner.files import json_line, json_lines, json_rows, printable, read_text, reason_of
-from miner.lab.lessons.generation.batches import Collator, LengthSampler
-from miner.lab.lessons.generation.loading import quiet
-from miner.lab.lessons.generation.losses import SmoothedLoss, mean_loss, sum_losses
 from miner.lab.lessons.generation.model_folder import Step
-from miner.lab.lessons.generation.tokens import EncodedPair
+from miner.lab.lessons.generation.models import SmoothedLoss, mean_loss, quiet, sum_losses
+from miner.lab.lessons.generation.tokens import Collator, EncodedPair, LengthSampler
 
 if TYPE_CHECKING:
     from miner.lab.lessons.generation.kinds import Beginning

@@ -14,16 +14,17 @@ from miner.errors import InputError
 from miner.files import CARD, printable, reason_of
 from miner.lab.learning import trained_folder
 from miner.lab.learning.trained_folder import CURVE, TrainingRecord
-from miner.lab.lessons.example import Example
-from miner.lab.lessons.generation.loading import (
+from miner.lab.lessons.examples import Example, describe_part, describe_size
+from miner.lab.lessons.generation.models import (
     choose_markers,
     context_room,
     load_pretrained,
+    mean_loss,
+    perplexity,
     quiet,
+    sum_losses,
 )
-from miner.lab.lessons.generation.losses import mean_loss, perplexity, sum_losses
 from miner.lab.lessons.generation.tokens import MARKERS, TurnTokens
-from miner.lab.lessons.part import describe_part, describe_size
 from miner.version import __version__
 
 if TYPE_CHECKING:

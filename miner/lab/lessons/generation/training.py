@@ -11,7 +11,7 @@ from typing import Any
 from miner.errors import InputError
 from miner.files import json_line, printable, refuse_existing
 from miner.lab.learning.trained_folder import begin_state, finish_state, make_anew, write_curve
-from miner.lab.lessons.example import books_of, keep_turns, refuse_shared_books
+from miner.lab.lessons.examples import Part, books_of, check_parts, keep_turns, refuse_shared_books
 from miner.lab.lessons.generation.kinds import ModelKind
 from miner.lab.lessons.generation.learning import Learning, learn
 from miner.lab.lessons.generation.model_folder import (
@@ -22,8 +22,7 @@ from miner.lab.lessons.generation.model_folder import (
     write_card,
     write_weights,
 )
-from miner.lab.lessons.generation.throughput import count_operations, share_of_peak
-from miner.lab.lessons.part import Part, check_parts
+from miner.lab.lessons.generation.models import count_operations, share_of_peak
 from miner.lab.training.tagger.throughput import name_device
 from miner.version import __version__
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.lab.lessons.example import Example, keep_turns, refuse_too_few
+from miner.lab.lessons.examples import Example, keep_turns, refuse_too_few
 from miner.lab.lessons.selection.tasks import (
     BATCH,
     Barred,

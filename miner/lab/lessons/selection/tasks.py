@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Context, Example, normal_form
+from miner.lab.lessons.examples import Context, Example, normal_form
 from miner.lab.lessons.selection.words import split_words
 
 if TYPE_CHECKING:

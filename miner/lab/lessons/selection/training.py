@@ -11,8 +11,7 @@ from typing import Any
 
 from miner.files import json_line, printable, refuse_existing
 from miner.lab.learning.trained_folder import begin_state, finish_state, make_anew, write_curve
-from miner.lab.lessons.example import keep_turns, refuse_too_few
-from miner.lab.lessons.part import Part, check_parts
+from miner.lab.lessons.examples import Part, check_parts, keep_turns, refuse_too_few
 from miner.lab.lessons.selection.method_folder import (
     RECORD,
     TrainedMethod,

@@ -10,7 +10,6 @@ from zipfile import ZIP_STORED, ZipFile
 
 from miner.errors import InputError
 from miner.files import printable, read_text, reason_of
-from miner.lab.lessons.example import Context
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +25,6 @@ def split_words(text: str) -> list[str]:
     ['well', 'mr', 'bennet', "don't"]
     """
     return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
-
-
-def join_turns(context: Context) -> str:
-    """Returns the turns of a context as one text, a line each."""
-    return "\n".join(context)
 
 
 def write_vocabulary(folder: Path, words: Iterable[str], numbers: dict[str, np.ndarray]) -> None:

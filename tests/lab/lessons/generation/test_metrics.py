@@ -18,16 +18,21 @@ from scipy.stats import entropy
 from sklearn.metrics.pairwise import cosine_similarity
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
-from miner.lab.lessons.generation.metrics import METRICS, AnswerWords, mean_of
-from miner.lab.lessons.generation.metrics.bleu import bleus
-from miner.lab.lessons.generation.metrics.distinct import distinct
-from miner.lab.lessons.generation.metrics.divergence import divergences
-from miner.lab.lessons.generation.metrics.embedding import likenesses
-from miner.lab.lessons.generation.metrics.entropy import entropies
-from miner.lab.lessons.generation.metrics.length import lengths
-from miner.lab.lessons.generation.reference import UNKNOWN, make_reference
-from miner.lab.lessons.generation.word_vectors import WordVectors
+from miner.lab.lessons.embeddings import WordVectors
+from miner.lab.lessons.examples import Example
+from miner.lab.lessons.generation.metrics import (
+    METRICS,
+    UNKNOWN,
+    AnswerWords,
+    bleus,
+    distinct,
+    divergences,
+    entropies,
+    lengths,
+    likenesses,
+    make_reference,
+    mean_of,
+)
 
 TRAINING = [
     Example("1", ("Good day.", "The lamp the boat"), "yes"),

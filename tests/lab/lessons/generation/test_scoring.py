@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.embeddings import find_word_vectors
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.generation.answers import Answer
-from miner.lab.lessons.generation.comparison import RANDOM, TRUTH, compare_answers
-from miner.lab.lessons.generation.metrics import METRICS
+from miner.lab.lessons.generation.comparison import (
+    RANDOM,
+    TRUTH,
+    Scoring,
+    compare_answers,
+    score_answers,
+)
+from miner.lab.lessons.generation.metrics import METRICS, make_reference
 from miner.lab.lessons.generation.papers import PUBLISHED
-from miner.lab.lessons.generation.reference import make_reference
-from miner.lab.lessons.generation.scoring import Scoring, score_answers
-from miner.lab.lessons.generation.word_vectors import find_word_vectors
 
 _THINGS = "kettle lantern ferry barrow ledger orchard saddle parcel window candle".split()
 _PLACES = "cellar pantry harbour chapel stable garden attic meadow bakery tower".split()

@@ -6,13 +6,14 @@ import torch
 from generation_helpers import pairs
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
-from miner.lab.lessons.generation.batches import Collator, LengthSampler
-from miner.lab.lessons.generation.losses import SmoothedLoss
+from miner.lab.lessons.examples import Example
+from miner.lab.lessons.generation.models import SmoothedLoss
 from miner.lab.lessons.generation.tokens import (
     MARKERS,
     NO_LOSS,
+    Collator,
     EncodedPair,
+    LengthSampler,
     TurnTokens,
     train_tokenizer,
 )

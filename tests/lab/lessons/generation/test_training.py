@@ -10,13 +10,12 @@ import torch
 from generation_helpers import PLACES, QUICK, pairs, train, write_gpt2, write_other
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.generation.answering import Conversation, answer_contexts, answer_examples
 from miner.lab.lessons.generation.decoding import Decoding
 from miner.lab.lessons.generation.kinds import find_kind
-from miner.lab.lessons.generation.losses import mean_loss, perplexity, sum_losses
 from miner.lab.lessons.generation.model_folder import best_step, load_model, read_curve
-from miner.lab.lessons.generation.throughput import count_operations
+from miner.lab.lessons.generation.models import count_operations, mean_loss, perplexity, sum_losses
 from miner.lab.lessons.generation.tokens import EncodedPair
 
 GREEDY = Decoding(decoding="greedy", longest=20)

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
-from miner.lab.lessons.generation.n_grams import count_n_grams, n_grams, share_counts
-from miner.lab.lessons.generation.words import nltk_version, split_words
+from miner.lab.lessons.generation.words import (
+    count_n_grams,
+    n_grams,
+    nltk_version,
+    share_counts,
+    split_words,
+)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
-from miner.lab.lessons.part import Part
-from miner.lab.lessons.selection.choices import DrawnBatch
-from miner.lab.lessons.selection.comparison import compare_methods
+from miner.lab.lessons.examples import Example, Part
+from miner.lab.lessons.selection.comparison import DrawnBatch, compare_methods
 from miner.lab.lessons.selection.method_folder import TrainedMethod, load_method, read_curve
 from miner.lab.lessons.selection.methods import describe_methods, find_method
 from miner.lab.lessons.selection.papers import PUBLISHED

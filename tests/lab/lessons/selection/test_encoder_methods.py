@@ -7,13 +7,13 @@ import pytest
 from encoders import encoder
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
-from miner.lab.lessons.selection.embeddings import (
+from miner.lab.lessons.embeddings import (
     Embedder,
     context_texts,
     load_encoder,
     trim_batches,
 )
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.selection.methods import Training, find_method
 from miner.lab.lessons.selection.tasks import one_of_many_accuracy
 
@@ -127,7 +127,7 @@ def test_the_loss_is_that_of_the_library_whatever_the_padding(monkeypatch):
     import torch
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
-    from miner.lab.lessons.selection import embeddings
+    from miner.lab.lessons import embeddings
     from miner.lab.lessons.selection.methods import sentence
 
     monkeypatch.setattr(embeddings, "_BATCH_TOKENS", 48)

@@ -7,11 +7,10 @@ import pytest
 import torch
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.selection.methods import Training, find_method
-from miner.lab.lessons.selection.networks import loop, recurrent
-from miner.lab.lessons.selection.networks.losses import smoothed_loss
-from miner.lab.lessons.selection.networks.vocabulary import Vocabulary, pad
+from miner.lab.lessons.selection.methods import rnn as recurrent
+from miner.lab.lessons.selection.networks import Vocabulary, loop, pad, smoothed_loss
 from miner.lab.lessons.selection.tasks import one_of_many_accuracy
 
 WORDS = [a + b for a in ("mill", "ferry", "lamp", "goose", "oak") for b in ("", "s", "man", "er")]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.selection.papers import PUBLISHED
 from miner.lab.lessons.selection.scoring import (
     Outcome,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.selection.methods import Training, find_method
 from miner.lab.lessons.selection.tasks import one_of_many_accuracy
 from miner.lab.lessons.selection.words import split_words

@@ -94,10 +94,9 @@ def command(
     from miner.files import name_paths
     from miner.lab.app.tables.generation import tabulate_answers, tabulate_published
     from miner.lab.lessons.generation.answers import read_answers
-    from miner.lab.lessons.generation.comparison import compare_answers
+    from miner.lab.lessons.generation.comparison import Scoring, compare_answers
+    from miner.lab.lessons.generation.metrics import make_reference
     from miner.lab.lessons.generation.papers import PUBLISHED
-    from miner.lab.lessons.generation.reference import make_reference
-    from miner.lab.lessons.generation.scoring import Scoring
     from miner.lab.lessons.generation.words import nltk_version
 
     nltk_version()  # its absence is told at once

@@ -23,7 +23,7 @@ from miner.errors import InputError
 from miner.formats import describe_modules
 from miner.lab.learning.fields import Option
 from miner.lab.learning.kinds import Kind, Options, import_kind
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -15,15 +15,15 @@ from typing import Annotated
 from miner.errors import InputError
 from miner.files import printable
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.generation.kinds import Beginning, LearningOptions
-from miner.lab.lessons.generation.loading import (
+from miner.lab.lessons.generation.model_folder import RECORD, load_model
+from miner.lab.lessons.generation.models import (
     choose_markers,
     context_room,
     load_pretrained,
     quiet,
 )
-from miner.lab.lessons.generation.model_folder import RECORD, load_model
 from miner.lab.lessons.generation.tokens import TurnTokens, add_markers, read_lowercase
 
 HISTORY_TURNS = 2  # three turns of context, as GD's GPT-2 has

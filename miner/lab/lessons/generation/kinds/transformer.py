@@ -16,9 +16,9 @@ from transformers import PegasusConfig, PegasusForConditionalGeneration
 
 from miner.errors import InputError
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.example import Example
+from miner.lab.lessons.examples import Example
 from miner.lab.lessons.generation.kinds import Beginning, LearningOptions
-from miner.lab.lessons.generation.loading import choose_markers
+from miner.lab.lessons.generation.models import choose_markers
 from miner.lab.lessons.generation.tokens import TurnTokens, train_tokenizer
 
 HISTORY_TURNS = 0  # GD trains it on pairs of utterances

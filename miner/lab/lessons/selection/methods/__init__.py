@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from miner.errors import InputError
 from miner.formats import describe_modules
 from miner.lab.learning.kinds import Kind, Options, import_kind
-from miner.lab.lessons.example import Context, Example
+from miner.lab.lessons.examples import Context, Example
 
 if TYPE_CHECKING:
     import numpy as np

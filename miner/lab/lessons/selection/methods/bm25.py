@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.example import Context
+from miner.lab.lessons.examples import Context, join_turns
 from miner.lab.lessons.selection.methods import Training
 from miner.lab.lessons.selection.words import (
-    join_turns,
     read_vocabulary,
     split_words,
     write_vocabulary,

@@ -10,27 +10,19 @@ from pathlib import Path
 from typing import Annotated
 
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.selection.methods import Training
-from miner.lab.lessons.selection.networks.recurrent import (
-    Recurrent,
-    RecurrentOptions,
-    load_recurrent,
-    train_recurrent,
-)
+from miner.lab.lessons.selection.methods import Training, rnn
+from miner.lab.lessons.selection.methods.rnn import load
+
+__all__ = ["Options", "load", "train"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options(RecurrentOptions):
+class Options(rnn.Options):
     """The sizes of UD 4.3."""
 
     hidden: Annotated[int, Option("Units of the hidden layer.", minimum=1)] = 200
 
 
 def train(training: Training, folder: Path) -> None:
-    """Trains the network; see `train_recurrent`."""
-    train_recurrent("lstm", training, folder)
-
-
-def load(folder: Path) -> Recurrent:
-    """Returns the method of a folder; see `load_recurrent`."""
-    return load_recurrent(folder)
+    """Trains the network, and writes it into a folder."""
+    rnn.train(training, folder, "lstm")

@@ -29,8 +29,7 @@ import numpy as np
 from miner.errors import InputError
 from miner.files import json_line, json_rows, printable, read_text, reason_of
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.example import Context, Example
-from miner.lab.lessons.selection.embeddings import (
+from miner.lab.lessons.embeddings import (
     DEFAULT_ENCODER,
     DTYPE_HELP,
     ENCODER_HELP,
@@ -42,6 +41,7 @@ from miner.lab.lessons.selection.embeddings import (
     read_encoder,
     write_encoder,
 )
+from miner.lab.lessons.examples import Context, Example
 from miner.lab.lessons.selection.methods import Step, Training
 from miner.lab.lessons.selection.tasks import (
     BATCH,
@@ -244,7 +244,7 @@ class _Learning:
     def _epoch(self) -> float:
         import torch
 
-        from miner.lab.lessons.selection.networks.losses import smoothed_loss
+        from miner.lab.lessons.selection.networks import smoothed_loss
 
         n, size = len(self._equal), self._options.batch
         losses: list[float] = []

@@ -22,15 +22,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from miner.errors import InputError
-from miner.files import json_line, parse_json, printable, read_text
 from miner.lab.learning.fields import Option
-from miner.lab.learning.trained_folder import typed
-from miner.lab.lessons.example import Context
+from miner.lab.lessons.examples import Context, join_turns
 from miner.lab.lessons.selection.methods import Training
-from miner.lab.lessons.selection.networks.loop import Schedule, learn
-from miner.lab.lessons.selection.networks.losses import smoothed_loss
-from miner.lab.lessons.selection.networks.vocabulary import (
+from miner.lab.lessons.selection.networks import (
     Size,
     Vocabulary,
     bigrams,
@@ -38,16 +33,17 @@ from miner.lab.lessons.selection.networks.vocabulary import (
     load_network,
     pad,
     read_features,
+    read_sizes,
+    read_sorted,
+    smoothed_loss,
     words_of,
     write_network,
 )
+from miner.lab.lessons.selection.networks.loop import Schedule, learn
 from miner.lab.lessons.selection.tasks import equal_responses
-from miner.lab.lessons.selection.words import join_turns
 
 Vectors = NDArray[np.float32]
 
-_CHUNK = 256  # texts that are encoded at a time
-_SHAPE = "shape.json"
 _KINDS = ("unigrams", "bigrams")
 _FIRST_SCALE = 10.0  # of the dot products, which are at most 1
 
@@ -192,17 +188,13 @@ class NGrams:
         rows = [self.numbers_of(response, keep_end=False) for response in responses]
         return self._read(self.network.responses, rows)
 
-    def _read(self, side: _Side, rows: list[tuple[list[int], list[int]]]) -> Vectors:
-        order = sorted(range(len(rows)), key=lambda number: len(rows[number][0]))
-        device, parts = self.network.log_scale.device, []
-        with torch.inference_mode():
-            for start in range(0, len(order), _CHUNK):
-                some = [rows[number] for number in order[start : start + _CHUNK]]
-                numbers = [t.to(device) for t in _tensors(some)]
-                parts.append(self.network.read(side, numbers).cpu().numpy())
-        found = np.empty((len(rows), parts[0].shape[1]), np.float32)
-        found[order] = np.concatenate(parts)
-        return found
+    def _read(self, side: _Side, rows: Sequence[tuple[list[int], list[int]]]) -> Vectors:
+        device = self.network.log_scale.device
+        return read_sorted(
+            rows,
+            lambda row: len(row[0]),
+            lambda some: self.network.read(side, [one.to(device) for one in _tensors(some)]),
+        )
 
 
 def _tensors(rows: Sequence[tuple[list[int], list[int]]]) -> list[Tensor]:
@@ -234,20 +226,13 @@ def train(training: Training, folder: Path) -> None:
     schedule = Schedule(options.epochs, options.patience, options.batch, options.rate, options.clip)
     lengths = [len(one[0]) for one in contexts]
     learn(network, lengths, inputs_of, method, schedule, training)
-    write_network(folder, network, dict(zip(_KINDS, vocabularies, strict=True)))
-    names = (field.name for field in fields(_Sizes))
-    (folder / _SHAPE).write_bytes(json_line({name: getattr(options, name) for name in names}))
+    sizes = _Sizes(*(getattr(options, field.name) for field in fields(_Sizes)))
+    write_network(folder, network, dict(zip(_KINDS, vocabularies, strict=True)), sizes)
 
 
 def load(folder: Path) -> NGrams:
     """Returns the method of a folder."""
-    path = folder / _SHAPE
-    if not path.is_file():
-        raise InputError(f"{printable(path)}: found no file, expected the sizes of a network")
-    shape = parse_json(read_text(path), printable(path), "the sizes of a network")
-    refusal = f"{printable(path)}: found another record, expected the sizes of a network"
-    sizes = typed(shape, _Sizes, refusal)
-    options = Options(**asdict(sizes))
+    options = Options(**asdict(read_sizes(folder, _Sizes)))
     vocabularies = [Vocabulary(read_features(folder, kind), options.hashed) for kind in _KINDS]
     network = load_network(
         lambda: NGramNetwork(options, *map(len, vocabularies)), folder, options.layers

@@ -10,7 +10,6 @@ is kept so far that it can be resumed; the encoder with the highest accuracy is 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,14 +19,12 @@ from miner.extras import import_extra
 from miner.files import json_line, json_lines, json_rows, printable, read_text, reason_of
 from miner.hub import load_sentence_encoder
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.example import Context
-from miner.lab.lessons.selection.embeddings import (
+from miner.lab.lessons.embeddings import (
     DEFAULT_ENCODER,
     DTYPE_HELP,
     ENCODER_HELP,
     Dtype,
     Embedder,
-    Vectors,
     context_texts,
     load_encoder,
     quiet,
@@ -124,7 +121,7 @@ def train(training: Training, folder: Path) -> None:
         best.save(str(folder / _ENCODER), create_model_card=False)
 
 
-def load(folder: Path) -> Sentence:
+def load(folder: Path) -> Embedder:
     """Returns the method of a folder."""
     path = folder / _ENCODER
     if not path.is_dir():
@@ -136,26 +133,7 @@ def load(folder: Path) -> Sentence:
         raise InputError(
             f"{printable(path)}: found no encoder ({reason_of(error)}), expected a trained one"
         ) from error
-    return Sentence(model)
-
-
-class Sentence:
-    """The method.
-
-    Args:
-        model: the trained encoder.
-    """
-
-    def __init__(self, model: SentenceTransformer) -> None:
-        self._embedder = Embedder(_ENCODER, model)
-
-    def encode_contexts(self, contexts: Sequence[Context]) -> Vectors:
-        """The embeddings of contexts, of length 1, [n, d]."""
-        return self._embedder.encode_contexts(contexts)
-
-    def encode_responses(self, responses: Sequence[str]) -> Vectors:
-        """The embeddings of responses, of length 1, [n, d]."""
-        return self._embedder.encode_texts(responses)
+    return Embedder(_ENCODER, model)
 
 
 def _loss_of(model: SentenceTransformer) -> Any:  # noqa: ANN401
@@ -217,7 +195,7 @@ def _curve_of(model: SentenceTransformer, training: Training) -> Any:  # noqa: A
             accuracy = None
             if training.validation:
                 began = time.perf_counter()
-                accuracy = one_of_many_accuracy(Sentence(model), training.validation)
+                accuracy = one_of_many_accuracy(Embedder(_ENCODER, model), training.validation)
                 self.began += time.perf_counter() - began
                 model.train()
             if accuracy is None or accuracy > self.best:

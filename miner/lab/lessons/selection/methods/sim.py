@@ -1,25 +1,22 @@
 """Encoder, sim: cosine of the embeddings of a pre-trained sentence encoder (CD 4.2).
 
 Nothing is learned. How an encoder is found, and how it reads a context of several turns,
-`miner.lab.lessons.selection.embeddings` says.
+`miner.lab.lessons.embeddings` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.example import Context
-from miner.lab.lessons.selection.embeddings import (
+from miner.lab.lessons.embeddings import (
     DEFAULT_ENCODER,
     DTYPE_HELP,
     ENCODER_HELP,
     Dtype,
     Embedder,
-    Vectors,
     load_encoder,
     read_encoder,
     write_encoder,
@@ -44,25 +41,6 @@ def train(training: Training, folder: Path) -> None:
     write_encoder(folder, Embedder(options.encoder, model, options.dtype))
 
 
-def load(folder: Path) -> Sim:
+def load(folder: Path) -> Embedder:
     """Returns the method of a folder."""
-    return Sim(read_encoder(folder))
-
-
-class Sim:
-    """The method.
-
-    Args:
-        embedder: the encoder.
-    """
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-
-    def encode_contexts(self, contexts: Sequence[Context]) -> Vectors:
-        """The embeddings of contexts, of length 1, [n, d]."""
-        return self._embedder.encode_contexts(contexts)
-
-    def encode_responses(self, responses: Sequence[str]) -> Vectors:
-        """The embeddings of responses, of length 1, [n, d]."""
-        return self._embedder.encode_texts(responses)
+    return read_encoder(folder)

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miner.errors import InputError
-from miner.lab.lessons.example import Context
+from miner.lab.lessons.examples import Context, join_turns
 from miner.lab.lessons.selection.methods import Training
 from miner.lab.lessons.selection.words import (
-    join_turns,
     read_vocabulary,
     split_words,
     write_vocabulary,

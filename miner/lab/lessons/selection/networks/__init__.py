@@ -1,1 +1,192 @@
 """Networks that are trained from scratch: their words, their files and their common training."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import numpy as np
+import torch
+from msgspec import Meta
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from miner.errors import InputError
+from miner.files import json_line, parse_json, printable, read_text, reason_of
+from miner.lab.learning.trained_folder import typed
+from miner.lab.lessons.selection.words import split_words
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+PADDING = 0
+Network = TypeVar("Network", bound=nn.Module)
+Row = TypeVar("Row")
+Size = Annotated[int, Meta(ge=1, le=2**31)]
+Sizes = TypeVar("Sizes")  # what of the options a trained network needs
+_WORDS, _WEIGHTS, _SIZES = "words.txt", "network.safetensors", "shape.json"
+_CHUNK = 256  # texts that are encoded at a time
+
+
+class Vocabulary:
+    """Numbers of features: 0 is padding, then hashed ones, then the known ones.
+
+    A feature that is not known gets one of `n_hashed` numbers by a hash, so that two unknown ones
+    are seldom the same (CD 4.3).
+
+    Args:
+        features: those that are known.
+        n_hashed: how many numbers the unknown ones share; at least 1.
+    """
+
+    def __init__(self, features: Sequence[str], n_hashed: int) -> None:
+        self.features = list(features)
+        self.n_hashed = n_hashed
+        self._numbers = {feature: n for n, feature in enumerate(self.features, 1 + n_hashed)}
+
+    def __len__(self) -> int:
+        """How many numbers there are."""
+        return 1 + self.n_hashed + len(self.features)
+
+    def encode(self, features: Iterable[str]) -> list[int]:
+        """Returns the numbers of features."""
+        known = self._numbers
+        return [known[f] if f in known else self._hash(f) for f in features]
+
+    def _hash(self, feature: str) -> int:
+        if self.n_hashed == 1:
+            return 1
+        digest = blake2b(feature.encode(), digest_size=8).digest()
+        return 1 + int.from_bytes(digest, "little") % self.n_hashed
+
+
+def count_features(
+    texts: Iterable[Iterable[str]], least: int, most: int, n_hashed: int
+) -> Vocabulary:
+    """Returns a vocabulary of the most frequent features of texts."""
+    counts = Counter(feature for features in texts for feature in features)
+    kept = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+    return Vocabulary([feature for feature, n in kept if n >= least], n_hashed)
+
+
+def bigrams(words: Sequence[str]) -> list[str]:
+    """Returns the pairs of neighbouring words, with marks before the first and after the last.
+
+    >>> bigrams(["come", "in"])
+    ['^ come', 'come in', 'in $']
+    """
+    return [f"{first} {second}" for first, second in pairwise(("^", *words, "$"))]
+
+
+def words_of(text: str, most: int, keep_end: bool) -> list[str]:
+    """Returns the words of a text, at most so many: the last ones or the first ones.
+
+    A text without a word has the word "" so that every text has one.
+    """
+    words = split_words(text)
+    words = words[-most:] if keep_end else words[:most]
+    return words or [""]
+
+
+def pad(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    """Returns rows of numbers as one array, filled up with `PADDING`, [n, longest]."""
+    padded = np.full((len(rows), max(map(len, rows))), PADDING, np.int64)
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+    return padded
+
+
+def read_sorted(
+    rows: Sequence[Row], length: Callable[[Row], int], read: Callable[[list[Row]], Tensor]
+) -> NDArray[np.float32]:
+    """Returns the vectors of texts, those of about the same length read together, [n, d]."""
+    order = sorted(range(len(rows)), key=lambda number: length(rows[number]))
+    with torch.inference_mode():
+        parts = [
+            read([rows[number] for number in order[start : start + _CHUNK]]).cpu().numpy()
+            for start in range(0, len(order), _CHUNK)
+        ]
+    found = np.empty((len(rows), parts[0].shape[1]), np.float32)
+    found[order] = np.concatenate(parts)
+    return found
+
+
+def write_network(
+    folder: Path,
+    network: nn.Module,
+    vocabularies: dict[str, Vocabulary],
+    sizes: DataclassInstance,
+) -> None:
+    """Writes the weights of a network, the words that it knows, and its sizes."""
+    weights = {
+        name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()
+    }
+    save_file(weights, folder / _WEIGHTS)
+    for name, vocabulary in vocabularies.items():
+        text = "".join(f"{feature}\n" for feature in vocabulary.features)
+        (folder / f"{name}-{_WORDS}").write_text(text, encoding="utf-8")
+    (folder / _SIZES).write_bytes(json_line(asdict(sizes)))
+
+
+def read_sizes(folder: Path, kind: type[Sizes]) -> Sizes:
+    """Returns the sizes of the network of a folder."""
+    path = folder / _SIZES
+    if not path.is_file():
+        raise InputError(f"{printable(path)}: found no file, expected the sizes of a network")
+    sizes = parse_json(read_text(path), printable(path), "the sizes of a network")
+    refusal = f"{printable(path)}: found another record, expected the sizes of a network"
+    return typed(sizes, kind, refusal)
+
+
+def read_features(folder: Path, name: str) -> list[str]:
+    """Returns the features of a vocabulary of a folder."""
+    path = folder / f"{name}-{_WORDS}"
+    if not path.is_file():
+        raise InputError(f"{printable(path)}: found no file, expected the words of a network")
+    return read_text(path).split("\n")[:-1]
+
+
+def load_network(make: Callable[[], Network], folder: Path, n_layers: int = 1) -> Network:
+    """Returns a network with the weights of a folder."""
+    path = folder / _WEIGHTS
+    try:
+        weights = load_file(path)
+    except Exception as error:  # the library raises errors of many kinds at a damaged file
+        raise InputError(
+            f"{printable(path)}: found no weights ({reason_of(error)}), expected those of a network"
+        ) from error
+    try:
+        if n_layers > len(weights):
+            raise ValueError(f"{n_layers} layers of {len(weights)} weights")
+        with torch.device("meta"):
+            network = make()
+        network.load_state_dict(weights, assign=True)
+        if not all(weight.isfinite().all() for weight in network.float().parameters()):
+            raise ValueError("weights that are not finite")
+    except Exception as error:  # PyTorch raises errors of many kinds at sizes that cannot be
+        raise InputError(
+            f"{printable(path)}: found weights of another network, expected those of "
+            f"the words beside them ({reason_of(error)})"
+        ) from error
+    return network.eval()
+
+
+LABEL_SMOOTHING = 0.2  # CD's code, baselines/vector_based.py and its encoder
+
+
+def smoothed_loss(scores: Tensor, same: Tensor, smoothing: float = LABEL_SMOOTHING) -> Tensor:
+    """Returns the mean cross-entropy of the true responses of a batch, with label smoothing.
+
+    It is the dot-product loss of CD 4.3, but that a response which equals the true one is no false
+    one: it has no part in the sum.
+    """
+    barred = same & ~torch.eye(len(same), dtype=torch.bool, device=same.device)
+    chances = scores.masked_fill(barred, -torch.inf).log_softmax(dim=1)
+    spread = chances.masked_fill(barred, 0).sum(dim=1) / (~barred).sum(dim=1)
+    return -((1 - smoothing) * chances.diagonal() + smoothing * spread).mean()

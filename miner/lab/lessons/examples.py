@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -32,6 +33,11 @@ class Example:
         """Refuses an example without a context."""
         if not self.context:
             raise InputError(f"found response {self.response!r:.60} without a context")
+
+
+def join_turns(context: Context) -> str:
+    """Returns the turns of a context as one text, a line each."""
+    return "\n".join(context)
 
 
 def keep_turns(examples: Iterable[Example], history_turns: int | None) -> list[Example]:
@@ -92,3 +98,50 @@ def describe_examples(examples: Sequence[Example]) -> dict[str, Any]:
         "books": list(books_of(examples)),
         "sha256": digest.hexdigest(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Examples and where they come from.
+
+    Args:
+        examples: with all their turns.
+        source: what a record says of their source ("mined/pairs.jsonl").
+        chosen: which of the source they are, in words; empty for all.
+        path: of the source, which tells it from another one of the same name; "" if it has none.
+    """
+
+    examples: Sequence[Example]
+    source: str
+    chosen: Sequence[str] = ()
+    path: str = ""
+
+    def describe(self) -> dict[str, Any]:
+        """What a record says of them."""
+        of_examples = describe_examples(self.examples)
+        place = {"source": self.source, "path": self.path}
+        return {**place, "chosen": list(self.chosen), **of_examples}
+
+
+def check_parts(train: Part, validation: Part | None, what: str) -> None:
+    """Refuses parts from which nothing can be trained, and several processes."""
+    if (n_processes := int(os.environ.get("WORLD_SIZE", "1"))) > 1:
+        raise InputError(f"found {n_processes} processes, expected one: it trains {what}")
+    if not train.examples:
+        raise InputError(f"{train.source}: found no pairs, expected some to learn from")
+    if validation:
+        refuse_shared_books(
+            books_of(train.examples), books_of(validation.examples), validation.source
+        )
+
+
+def describe_part(part: Mapping[str, Any]) -> str:
+    """Returns where examples come from, and which of them were taken."""
+    return ", ".join([part["source"], *part["chosen"]])
+
+
+def describe_size(part: Mapping[str, Any]) -> str:
+    """Returns how many examples there are, and of how many books ("1,658 pairs of 15 books")."""
+    n = len(part["books"])
+    of = f"{n:,} book{'s' * (n != 1)}" if n else "books without an id"
+    return f"{part['examples']:,} pairs of {of}"

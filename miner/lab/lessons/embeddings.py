@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,10 +28,9 @@ from numpy.typing import NDArray
 from miner import hub
 from miner.errors import InputError
 from miner.extras import import_extra
-from miner.files import json_line, parse_json, printable, read_text, reason_of
+from miner.files import file_signature, json_line, parse_json, printable, read_text, reason_of
 from miner.lab.learning.trained_folder import typed
-from miner.lab.lessons.example import Context
-from miner.lab.lessons.selection.words import join_turns
+from miner.lab.lessons.examples import Context, join_turns
 
 if TYPE_CHECKING:
     import torch
@@ -169,7 +168,7 @@ def _tokenizer_of(model: SentenceTransformer) -> PreTrainedTokenizerBase | None:
 
 
 class Embedder:
-    """An encoder as a method uses it: embeddings of length 1, each text encoded once.
+    """An encoder as a method: embeddings of length 1, each text encoded once.
 
     The embeddings of the last texts are kept, since most responses are also the context of the next
     pair.
@@ -203,6 +202,10 @@ class Embedder:
         if len(found) <= _REMEMBERED:
             known.update(found)
         return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32)
+
+    def encode_responses(self, responses: Sequence[str]) -> Vectors:
+        """Returns the embeddings of responses, [n, d]."""
+        return self.encode_texts(responses)
 
     @property
     def dimension(self) -> int:
@@ -341,3 +344,100 @@ def read_encoder(folder: Path) -> Embedder:
             f"({wanted.sha256[:8]}…)"
         )
     return Embedder(wanted.encoder, model, wanted.dtype)
+
+
+def read_word_vectors(path: Path, words: Collection[str]) -> dict[str, NDArray[np.float32]]:
+    """Returns the vectors of those words that a file has."""
+    wanted = set(words)
+    found: dict[str, NDArray[np.float32]] = {}
+    size = 0
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for n, line in enumerate(file, 1):
+            word, *numbers = line.rstrip("\n").rstrip(" ").split(" ")
+            if n == 1 and len(numbers) == 1:
+                continue
+            size = size or len(numbers)
+            if len(numbers) != size:
+                raise InputError(
+                    f"{printable(path)}:{n}: found {len(numbers)} numbers after the word, "
+                    f"expected {size} as in the lines before"
+                )
+            if word in wanted:
+                try:
+                    found[word] = np.array(numbers, np.float32)
+                except ValueError as error:
+                    raise InputError(
+                        f"{printable(path)}:{n}: found a word without numbers, expected its vector"
+                    ) from error
+    if not found:
+        raise InputError(
+            f"{printable(path)}: found none of the {len(wanted):,} words of the pairs, expected "
+            "word vectors as text"
+        )
+    return found
+
+
+_ENDINGS = (".vec", ".txt")  # of files of vectors
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectors:
+    """The vectors of words.
+
+    Attributes:
+        source: what they are from, with a digest ("wiki.vec@1ec0df8c").
+        of_word: the vector of each word that has one, none of them 0, [d].
+        n_words: how many different words were looked for.
+    """
+
+    source: str
+    of_word: Mapping[str, NDArray[np.float32]]
+    n_words: int
+
+    def describe(self) -> str:
+        """Returns what they are, and of how many words there is none, in one line."""
+        size = len(next(iter(self.of_word.values()), ()))
+        n_without = self.n_words - len(self.of_word)
+        return (
+            f"{self.source} ({size} numbers, none for {n_without:,} of {self.n_words:,} "
+            "different words)"
+        )
+
+
+def find_word_vectors(
+    name: str | Path,
+    words: Collection[str],
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> WordVectors:
+    """Returns the vectors of words, from a file or of an encoder."""
+    wanted = sorted(set(words))
+    path = Path(name).expanduser()
+    if path.is_file() or path.suffix in _ENDINGS:  # one that is gone is not sought on the Hub
+        return _read_file(path, wanted)
+    return _encode(str(name), wanted, progress)
+
+
+def _read_file(path: Path, words: list[str]) -> WordVectors:
+    found = read_word_vectors(path, words)
+    for word, vector in found.items():
+        if not np.isfinite(vector).all():
+            raise InputError(
+                f"{printable(path)}: found a vector of {word!r} that is not of numbers, expected "
+                "numbers only"
+            )
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    # A vector of zeros says nothing of its word, as in dialog-eval.
+    kept = {word: vector for word, vector in found.items() if vector.any()}
+    if not kept:
+        raise InputError(f"{printable(path)}: found vectors of zeros only, expected others")
+    return WordVectors(file_signature(path, digest), kept, len(words))
+
+
+def _encode(name: str, words: list[str], progress: Callable[[int, int], object]) -> WordVectors:
+    import_extra("sentence_transformers", "generation")  # so that its absence names this extra
+
+    model = load_encoder(name)
+    vectors = embed(model, words, progress=progress)
+    source = f"{printable(name)}@{digest_weights(model)[:8]}"
+    return WordVectors(source, dict(zip(words, vectors, strict=True)), len(words))
