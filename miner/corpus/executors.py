@@ -8,21 +8,20 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar
 
 from miner.errors import InputError
 from miner.files import writing
 from miner.threads import share_of_worker
 
 Item = TypeVar("Item")
-Read = TypeVar("Read")
 Result = TypeVar("Result")
 Lost = MemoryError | ChildProcessError  # in the place of a result
 KILLED = "its process was killed, perhaps for want of memory"
@@ -38,21 +37,9 @@ class Executor(Protocol):
         ...
 
 
-@runtime_checkable
-class TaggingExecutor(Executor, Protocol):
-    """An executor that can also keep a model where it works.
-
-    Other executors leave the tagging to this process, where it may take the cores of the machine.
-    """
-
-    def map_in_steps(
-        self,
-        read: Callable[[Item], Read],
-        make_tag: Callable[[], Callable[[Read], Result]],
-        items: Iterable[Item],
-    ) -> Iterator[Result | Lost]:
-        """The results of both steps, in the order of the items. Errors are as those of `map`."""
-        ...
+def closable(results: Iterator[Result]) -> Generator[Result, None, None]:
+    """The results, whose processes end when the generator is closed."""
+    yield from results
 
 
 @dataclass(frozen=True, slots=True)

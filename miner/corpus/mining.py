@@ -6,27 +6,24 @@ Every run over many books goes this way, whatever becomes of the books.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 from miner.books.sources import Missing, Source
-from miner.corpus.executors import Executor, LocalExecutor, Lost, TaggingExecutor
+from miner.corpus.executors import Executor, LocalExecutor, Lost, closable
 from miner.corpus.filters import BookFilter
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
 from miner.corpus.output import ShardFolder, shard_name
-from miner.corpus.pipeline import SetAside, UntaggedBook, lost_book, read_source, tag_books
+from miner.corpus.pipeline import SetAside, lost_book, mine_book
 from miner.corpus.progress import Progress, ProgressCounter
 from miner.errors import InputError
 from miner.files import printable
-from miner.speech.tags import Tagger, TwoStepTagger
-from miner.tagger.load import uses_checkpoint
-from miner.tagger.routing import route_in_order
-
-_MOST_READ_AHEAD = 10**9  # sources: no limit, since the executor takes only a few ahead
+from miner.speech.spans import BookSpans
+from miner.speech.tags import TaggedSpan, Tagger
+from miner.tagger.load import AutoTagger, CheckpointTagger
 
 
 class MiningPlan(NamedTuple):
@@ -38,8 +35,8 @@ class MiningPlan(NamedTuple):
         options: what decides the rows.
         filters: the filters on books.
         mirror: where books that are on no disk are downloaded; None for the usual place.
-        workers: processes that read books.
-        executor: where books are read, instead of `workers` processes of this machine.
+        workers: processes that mine books; 1 for this one.
+        executor: where books are mined, instead of `workers` processes of this machine.
         shards: where results are kept; None to keep none.
     """
 
@@ -53,175 +50,95 @@ class MiningPlan(NamedTuple):
     shards: ShardFolder | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Located:
-    """A source on disk and the name of its shard, or one that is missing and has none."""
+class _Mined(NamedTuple):
+    """The result of a source, and its shard: "" if it has none, so that a resumed run tries."""
 
-    source: Source | Missing
     shard: str
-    is_done: bool
+    result: MinedBook | SetAside
+    is_new: bool  # not of an earlier run, and not of a word that names no book
+
+
+@dataclass(frozen=True, slots=True)
+class BookMiner:
+    """Mines a source and keeps the result, wherever it is called."""
+
+    tagger: Tagger
+    options: MiningOptions
+    filters: tuple[BookFilter, ...]
+    shards: ShardFolder | None
+
+    def __call__(self, source: Source | Missing) -> _Mined:
+        """The result of a source: what an earlier run has kept, or what is mined now."""
+        if isinstance(source, Missing):
+            word = printable(source.word) or repr(source.word)
+            return _Mined("", SetAside(word, source.why, is_lasting=False), False)
+        name = shard_name(source) if self.shards else ""
+        if self.shards and name and self.shards.holds(name, self.options.with_facts):
+            shard = self.shards.find(name)
+            assert shard
+            return _Mined(name, shard.result(self.options), False)
+        result = mine_book(source, self.tagger, self.options, self.filters)
+        if isinstance(result, SetAside) and not result.is_lasting:
+            return _Mined("", result, True)
+        if self.shards and name:
+            self.shards.add(name, result)
+        return _Mined(name, result, True)
+
+
+@dataclass(frozen=True, slots=True)
+class _TellingTagger:
+    """A tagger that tells how far it is, in the process of the run."""
+
+    tagger: Tagger
+    progress: ProgressCounter
+
+    def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
+        """What the tagger gives."""
+        self.progress.add_read(book_spans.book.n_words)
+        if isinstance(self.tagger, AutoTagger | CheckpointTagger):
+            return self.tagger.tag(book_spans, self.progress.add_tagged)
+        return self.tagger.tag(book_spans)
 
 
 def mine_sources(
     plan: MiningPlan, on_progress: Callable[[Progress], None]
 ) -> Generator[tuple[str, MinedBook | SetAside], None, None]:
     """Yields the result of each source, in order, and the name of its shard ("" if it has none)."""
-    shards, options = plan.shards, plan.options
-    located = deque[_Located]()  # the sources under way
     progress = ProgressCounter(len(plan.sources), on_progress)
+    n_processes = min(plan.workers, len(plan.sources))
+    executor = plan.executor or LocalExecutor(n_processes if n_processes > 1 else 0)
+    tagger = plan.tagger
+    if isinstance(executor, LocalExecutor) and not executor.n_processes:
+        tagger = _TellingTagger(tagger, progress)
+    mine = BookMiner(tagger, plan.options, plan.filters, plan.shards)
+    under_way = deque[Source | Missing]()
 
-    def locate_all() -> Iterator[_Located]:
+    def located() -> Iterator[Source | Missing]:
         # Downloads stay in this process: one polite request at a time, whatever the workers.
         for source in plan.sources:
-            located.append(_locate(source, plan))
-            yield located[-1]
+            under_way.append(_locate(source, plan.mirror))
+            yield under_way[-1]
 
-    def read(
-        is_todo: bool, items: Iterator[_Located]
-    ) -> Iterator[MinedBook | SetAside | UntaggedBook]:
-        for item, result in (_read_all if is_todo else _remember_all)(items, plan, shards):
-            progress.add_read(_n_words(result) if is_todo else None)
-            if isinstance(result, UntaggedBook) and item.shard:
-                untagged.add(item.shard)
-            yield result
-
-    untagged = set[str]()  # the shards that no process has written yet
-    results = route_in_order(locate_all(), _is_todo, read, _MOST_READ_AHEAD)
-    tagged = tag_books(results, plan.tagger, options, progress.add_tagged)
     # Closed here, so that no process is left while somebody holds the traceback of an error.
-    with closing(results), closing(tagged):
-        for result in tagged:
-            item = located.popleft()
-            if item.shard in untagged:
-                untagged.remove(item.shard)
-                _keep(item, result, shards)
-            progress.add_result()
-            yield item.shard if _is_lasting(result) else "", result
+    with closing(closable(executor.map(mine, located()))) as results:
+        for mined in results:
+            source = under_way.popleft()
+            if isinstance(mined, Lost):
+                assert isinstance(source, Source)
+                why = (str(mined),) if isinstance(mined, ChildProcessError) else ()
+                mined = _Mined("", lost_book(source, *why), True)
+            n_words = mined.result.n_words if isinstance(mined.result, MinedBook) else 0
+            progress.add_result(n_words if mined.is_new else None)
+            yield mined.shard, mined.result
 
 
-def _locate(source: Source | Missing, plan: MiningPlan) -> _Located:
+def _locate(source: Source | Missing, mirror: str | None) -> Source | Missing:
     """The source with its file, which is downloaded if it is on no disk."""
-    if isinstance(source, Source) and source.path is None:
-        from miner.books.download import download
+    if isinstance(source, Missing) or source.path is not None:
+        return source
+    from miner.books.download import download
 
-        try:
-            source = replace(source, path=download(source.id, mirror=plan.mirror))
-        except (InputError, OSError) as error:
-            source = Missing(source.word, str(error).removeprefix(f"{source.id}: "))
-    shards = plan.shards
-    if isinstance(source, Missing) or not shards:
-        return _Located(source, "", False)
-    name = shard_name(source)
-    return _Located(source, name, bool(name and shards.holds(name, plan.options.with_facts)))
-
-
-def _is_todo(item: _Located) -> bool:
-    return isinstance(item.source, Source) and not item.is_done
-
-
-def _read_all(
-    items: Iterator[_Located], plan: MiningPlan, shards: ShardFolder | None
-) -> Iterator[tuple[_Located, MinedBook | SetAside | UntaggedBook]]:
-    """The sources that an executor reads, with their results."""
-    taken = deque[_Located]()
-
-    def noted() -> Iterator[_Located]:
-        for item in items:
-            taken.append(item)
-            yield item
-
-    function = partial(
-        _read_and_keep,
-        tagger=plan.tagger,
-        options=plan.options,
-        filters=plan.filters,
-        shards=shards,
-    )
-    executor = _executor_of(plan)
-    if isinstance(executor, TaggingExecutor) and isinstance(plan.tagger, TwoStepTagger):
-        make_tag = partial(_make_tag, tagger=plan.tagger, options=plan.options, shards=shards)
-        results = executor.map_in_steps(lambda item: (item, function(item)), make_tag, noted())
-    else:
-        results = executor.map(function, noted())
     try:
-        for result in results:
-            item = taken.popleft()
-            if isinstance(result, Lost):
-                assert isinstance(item.source, Source)
-                why = (str(result),) if isinstance(result, ChildProcessError) else ()
-                result = lost_book(item.source, *why)
-            yield item, result
-    finally:
-        if isinstance(results, Generator):
-            results.close()
-
-
-def _read_and_keep(
-    item: _Located,
-    tagger: Tagger,
-    options: MiningOptions,
-    filters: tuple[BookFilter, ...],
-    shards: ShardFolder | None,
-) -> MinedBook | SetAside | UntaggedBook:
-    """The result of a source, which is kept at once, whatever becomes of the books before it."""
-    assert isinstance(item.source, Source)
-    result = read_source(item.source, tagger, options, filters)
-    if not isinstance(result, UntaggedBook):
-        _keep(item, result, shards)
-    return result
-
-
-def _make_tag(
-    tagger: Tagger, options: MiningOptions, shards: ShardFolder | None
-) -> Callable[[tuple[_Located, MinedBook | SetAside | UntaggedBook]], MinedBook | SetAside]:
-    """The second step where books are tagged outside of this process."""
-
-    def tag(
-        read: tuple[_Located, MinedBook | SetAside | UntaggedBook],
-    ) -> MinedBook | SetAside:
-        item, book = read
-        result = next(tag_books([book], tagger, options))
-        if isinstance(book, UntaggedBook):
-            _keep(item, result, shards)
-        return result
-
-    return tag
-
-
-def _keep(item: _Located, result: MinedBook | SetAside, shards: ShardFolder | None) -> None:
-    """Writes the shard of a result, unless another try may give another result."""
-    if shards and item.shard and _is_lasting(result):
-        shards.add(item.shard, result)
-
-
-def _is_lasting(result: MinedBook | SetAside) -> bool:
-    return isinstance(result, MinedBook) or result.is_lasting
-
-
-def _remember_all(
-    items: Iterator[_Located], plan: MiningPlan, shards: ShardFolder | None
-) -> Iterator[tuple[_Located, MinedBook | SetAside]]:
-    """The sources that need not be read, with their results."""
-    for item in items:
-        if isinstance(item.source, Missing):
-            word = printable(item.source.word) or repr(item.source.word)
-            yield item, SetAside(word, item.source.why, is_lasting=False)
-            continue
-        shard = shards.find(item.shard) if shards else None
-        assert shard
-        yield item, shard.result(plan.options)
-
-
-def _n_words(result: MinedBook | SetAside | UntaggedBook) -> int:
-    if isinstance(result, UntaggedBook):
-        return result.book_spans.book.n_words
-    return result.n_words if isinstance(result, MinedBook) else 0
-
-
-def _executor_of(plan: MiningPlan) -> Executor:
-    """The executor of a plan: other processes where they do something beside this one."""
-    if plan.executor:
-        return plan.executor
-    reads_ahead = uses_checkpoint(plan.options.tagger) and len(plan.sources) > 1
-    n_processes = min(plan.workers, len(plan.sources))
-    return LocalExecutor(n_processes if n_processes > 1 or reads_ahead else 0)
+        return replace(source, path=download(source.id, mirror=mirror))
+    except (InputError, OSError) as error:
+        return Missing(source.word, str(error).removeprefix(f"{source.id}: "))

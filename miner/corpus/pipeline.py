@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from miner.speech.dialogues import decode_dialogues, split_into_spans
 from miner.speech.filters import MIN_TURNS, FilteredDialogues
 from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans, Span
-from miner.speech.tags import TaggedBook, TaggedSpan, Tagger, TwoStepTagger
+from miner.speech.tags import TaggedBook, TaggedSpan, Tagger
 from miner.tagger.load import (
     AUTO,
     FLOAT32,
@@ -38,11 +38,9 @@ from miner.tagger.load import (
     load_tagger,
     tagger_signature,
 )
-from miner.tagger.routing import route_in_order
 
 # Why a work that may not be shared is set aside.
 IN_COPYRIGHT = "in copyright"
-_WHILE = "while mining"
 # An exit, or a panic in Rust, which would end this process or a worker's without a word.
 _ENDS = ("SystemExit", "PanicException")
 
@@ -60,15 +58,6 @@ class SetAside:
     name: str
     why: str
     is_lasting: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class UntaggedBook:
-    """A book that is split into spans, and what a `TwoStepTagger` prepared to tag it."""
-
-    source: Source
-    book_spans: BookSpans
-    prepared: Any
 
 
 def mine(
@@ -132,7 +121,7 @@ def mine(
     found = find_source(source, books, mirror)
     if given is not None:
         given.refuse_others([found.id])
-    result = mine_source(found, loaded, options)
+    result = mine_book(found, loaded, options)
     if isinstance(result, SetAside):
         raise InputError(f"{result.name}: {result.why}")
     return result
@@ -170,60 +159,38 @@ def _load_or_take(
     return tagger, describe(tagger)
 
 
-def mine_source(
+def mine_book(
     source: Source,
     tagger: Tagger,
     options: MiningOptions,
     filters: tuple[BookFilter, ...] = (),
 ) -> MinedBook | SetAside:
-    """The result of one source on disk. It raises errors as `read_source` does."""
-    return next(tag_books([read_source(source, tagger, options, filters)], tagger, options))
+    """Mines one book on disk: all that becomes of a source, from its file to its rows.
 
-
-def read_source(
-    source: Source,
-    tagger: Tagger,
-    options: MiningOptions,
-    filters: tuple[BookFilter, ...] = (),
-) -> UntaggedBook | MinedBook | SetAside:
-    """The result of one source on disk. With a `TwoStepTagger` the book has no tags yet.
-
-    A work whose file says that it is in copyright is set aside. The Gutenberg Dialogue Dataset
-    leaves such works out, too (Csaky and Recski 2021, section 3).
+    `mine` calls it, each worker of a run does, and an engine maps it over sources. A work whose
+    file says that it is in copyright is set aside. The Gutenberg Dialogue Dataset leaves such works
+    out, too (Csaky and Recski 2021, section 3).
     """
-    path = source.path
-    if path is None:
+    if source.path is None:
         return SetAside(source.word, "not on disk")
-    with _collector_paused(), _naming(lambda: source, options):
+    name = name_of(source)
+    with _collector_paused(), _naming(name, options.tagger):
         try:
-            book_spans = _read_spans(source, path, options)
-            if isinstance(book_spans, SetAside):
-                return book_spans
+            try:
+                book_spans = parse_spans(read_book_file(source.path), source.id, options.quotes)
+            except OSError as error:
+                why = f"cannot be read: {error.strerror or error}"
+                return SetAside(name, why, is_lasting=False)
             if rights := book_spans.book.rights:
-                return SetAside(name_of(source), f"{IN_COPYRIGHT}: the file says {rights!r}")
-            with _naming(lambda: source, options, passing=InputError):
-                if why := find_reason(book_spans, filters):
-                    return SetAside(name_of(source), why)
-                if isinstance(tagger, TwoStepTagger):
-                    return UntaggedBook(source, book_spans, tagger.prepare(book_spans))
-                tags = tagger.tag(book_spans)
+                return SetAside(name, f"{IN_COPYRIGHT}: the file says {rights!r}")
+            if why := find_reason(book_spans, filters):
+                return SetAside(name, why)
+            tags = tagger.tag(book_spans)
             return _decode(source, book_spans, tags, options)
         except MemoryError:
             return lost_book(source)
         except InputError as error:
-            return SetAside(name_of(source), str(error))
-
-
-def _read_spans(source: Source, path: Path, options: MiningOptions) -> BookSpans | SetAside:
-    """The spans of a file, or why it cannot be read now.
-
-    Other errors of the system are not of the file: a full disk ends the run and costs no book.
-    """
-    try:
-        return parse_spans(read_book_file(path), source.id, options.quotes)
-    except OSError as error:
-        why = f"cannot be read: {error.strerror or error}"
-        return SetAside(name_of(source), why, is_lasting=False)
+            return SetAside(name, str(error))
 
 
 def lost_book(source: Source, why: str = "needs more memory than there is") -> SetAside:
@@ -231,79 +198,8 @@ def lost_book(source: Source, why: str = "needs more memory than there is") -> S
     return SetAside(name_of(source), why, is_lasting=False)
 
 
-def tag_books(
-    read: Iterable[UntaggedBook | MinedBook | SetAside],
-    tagger: Tagger,
-    options: MiningOptions,
-    on_words: Callable[[int], None] | None = None,
-) -> Generator[MinedBook | SetAside, None, None]:
-    """The results of `read_source`, in order, with all books tagged.
-
-    A result that needs no model comes out at once, unless a book before it has no tags yet.
-    """
-
-    def tag_untagged(is_untagged: bool, items: Iterator[Any]) -> Iterator[MinedBook | SetAside]:
-        if not is_untagged:
-            return items
-        assert isinstance(tagger, TwoStepTagger)
-        return _tag_untagged(items, tagger, options, on_words)
-
-    return route_in_order(read, lambda item: isinstance(item, UntaggedBook), tag_untagged)
-
-
-def _tag_untagged(
-    books: Iterator[UntaggedBook],
-    tagger: TwoStepTagger,
-    options: MiningOptions,
-    on_words: Callable[[int], None] | None,
-) -> Iterator[MinedBook | SetAside]:
-    while True:
-        waiting = deque[UntaggedBook]()
-        try:
-            yield from _tag_together(books, waiting, tagger, options, on_words)
-            return
-        except MemoryError:
-            if not waiting:
-                raise
-        # One of these was too large. Which one shows when each is tagged alone.
-        for book in waiting:
-            try:
-                yield from _tag_together([book], deque(), tagger, options, on_words)
-            except MemoryError:
-                yield lost_book(book.source)
-
-
-def _tag_together(
-    books: Iterable[UntaggedBook],
-    waiting: deque[UntaggedBook],
-    tagger: TwoStepTagger,
-    options: MiningOptions,
-    on_words: Callable[[int], None] | None,
-) -> Iterator[MinedBook | SetAside]:
-    """The results of books; those without a result are in `waiting`."""
-
-    def prepared_books() -> Iterator[tuple[BookSpans, Any]]:
-        for book in books:
-            waiting.append(book)
-            yield book.book_spans, book.prepared
-
-    with _naming(lambda: waiting[0].source if waiting else None, options):
-        for tags in tagger.tag_prepared(prepared_books(), on_words):
-            book = waiting[0]
-            try:
-                result = _decode(book.source, book.book_spans, tags, options)
-            except InputError as error:
-                result = SetAside(name_of(book.source), str(error))
-            waiting.popleft()
-            yield result
-
-
 @contextmanager
-def _naming(
-    find_source: Callable[[], Source | None],
-    options: MiningOptions,
-    passing: type[Exception] = OSError,
-) -> Iterator[None]:
+def _naming(book: str, tagger: str) -> Iterator[None]:
     """Names the book and the tagger on an error that ends the run.
 
     A fault of the program or of somebody's tagger says nothing of the book, so the book is not set
@@ -311,22 +207,16 @@ def _naming(
     """
     try:
         yield
-    except (KeyboardInterrupt, GeneratorExit, MemoryError, InputError, passing):
+    except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
-        if (source := find_source()) is None or _is_named(error):
-            raise
-        note = f"{_WHILE} {name_of(source)} with the tagger {options.tagger}"
+        note = f"while mining {book} with the tagger {tagger}"
         if type(error).__name__ in _ENDS:
             told = RuntimeError(f"{type(error).__qualname__} ({error})")
             told.add_note(note)
             raise told from error
         error.add_note(note)
         raise
-
-
-def _is_named(error: BaseException) -> bool:
-    return any(note.startswith(_WHILE) for note in getattr(error, "__notes__", ()))
 
 
 def _decode(

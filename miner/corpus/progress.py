@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -36,17 +35,16 @@ class ProgressCounter:
         self._n_sources = n_sources
         self._report = report
         self._n_done = 0
-        self._words = deque[int]()  # of each source that is read and has no result yet
+        self._under_way: int | None = None  # the words of the book that is read and has no result
         self._n_read, self._words_read = 0, 0  # without sources that need not be read
         self._words_tagged, self._words_done = 0, 0
         self._tell()
 
-    def add_read(self, n_words: int | None) -> None:
-        """Notes the words of the next source, or None for one that need not be read."""
-        self._words.append(n_words or 0)
-        if n_words is not None:
-            self._n_read += 1
-            self._words_read += n_words
+    def add_read(self, n_words: int) -> None:
+        """Notes the words of the next book, before it has a result."""
+        self._under_way = n_words
+        self._n_read += 1
+        self._words_read += n_words
         self._tell()
 
     def add_tagged(self, n_words: int) -> None:
@@ -54,16 +52,19 @@ class ProgressCounter:
         self._words_tagged += n_words
         self._tell()
 
-    def add_result(self) -> None:
-        """Notes that the first of the sources without a result has one."""
+    def add_result(self, n_words: int | None) -> None:
+        """Notes the result of the next source and its words; None for one that is not new."""
+        if n_words is not None and self._under_way is None:
+            self.add_read(n_words)
         self._n_done += 1
-        self._words_done += self._words.popleft()
+        self._words_done += self._under_way or 0
+        self._under_way = None
         # Not all taggers tell of their words, and they may leave out chapters without speech.
         self._words_tagged = max(self._words_tagged, self._words_done)
         self._tell()
 
     def _tell(self) -> None:
-        n_unread = self._n_sources - self._n_done - len(self._words)
+        n_unread = self._n_sources - self._n_done - (self._under_way is not None)
         mean = self._words_read / self._n_read if self._n_read else 0
         expected = self._words_read + round(mean * n_unread)
         tagged = min(self._words_tagged, self._words_read)

@@ -1,13 +1,14 @@
-"""Where books are read and tagged: on the machines of a Ray cluster, or in Ray on this one.
+"""Where books are mined: on the machines of a Ray cluster, or in Ray on this one.
 
-Books are tasks of Ray Core, and taggers that have a GPU are its actors. Ray Data, which is made of
-the same tasks, is not used. It takes all items before it begins, it leaves a row out without a word
-when its process dies, with all rows of its block, and a block for each book costs it 11 times as
-much time as a task (`tests/benchmarks/bench_engines.py`).
+Books are tasks of Ray Core. Ray Data, which is made of the same tasks, is not used. It takes all
+items before it begins, it leaves a row out without a word when its process dies, with all rows of
+its block, and a block for each book costs it 11 times as much time as a task
+(`tests/benchmarks/bench_engines.py`).
 """
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import socket
@@ -17,8 +18,8 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from ray import ObjectRef
 
 Item = TypeVar("Item")
-Read = TypeVar("Read")
 Result = TypeVar("Result")
 RETRIES = 3  # of a book whose process or machine dies, before it is taken for the cause
 _AHEAD = 2  # books under way for each CPU, so that no CPU waits for work
@@ -92,37 +92,6 @@ class RayExecutor:
                 yield _take(ray, waiting.popleft())
         finally:
             _cancel(ray, waiting)
-
-    def map_in_steps(
-        self,
-        read: Callable[[Item], Read],
-        make_tag: Callable[[], Callable[[Read], Result]],
-        items: Iterable[Item],
-    ) -> Iterator[Result | Lost]:
-        """The results of both steps, in the order of the items. Errors are as those of `map`.
-
-        A cluster with GPUs has a tagger for each, which tags what its CPUs read. The number follows
-        that of the GPUs when machines come and go. A cluster without GPUs does both steps of a book
-        in one process, with a tagger for each CPU, and no book is sent from one to the other.
-        """
-        ray = self._connect()
-        if not _count(ray, "GPU", 0):
-            yield from self.map(_BothSteps(read, make_tag), items)
-            return
-        call = _sender(ray, _pickle(read))
-        taggers = _Taggers(ray, _pickle(make_tag))
-        waiting = deque[_Book]()
-        try:
-            for item in items:
-                waiting.append(_Book(call(item)))
-                taggers.todo.append(waiting[-1])
-                if len(waiting) > _AHEAD * _count(ray, "CPU"):
-                    yield taggers.finish(waiting.popleft())
-            while waiting:
-                yield taggers.finish(waiting.popleft())
-        finally:
-            taggers.end()
-            _cancel(ray, (book.read for book in waiting))
 
     def _connect(self) -> ModuleType:
         """The package, connected, with machines that can do the work."""
@@ -245,7 +214,10 @@ def _sender(ray: ModuleType, pickled: bytes) -> Callable[[Any], ObjectRef]:
     import cloudpickle
 
     function, here = ray.put(pickled), _Place.here()
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_outcome)
+    # The CPUs share the GPUs evenly. Ray ends a process that had a GPU unless it is told not to.
+    share = min(1.0, _count(ray, "GPU", 0) / _count(ray, "CPU"))
+    options = {"num_cpus": 1, "max_retries": RETRIES, "max_calls": 0}
+    task = ray.remote(**options, num_gpus=math.floor(share * 10_000) / 10_000)(_outcome)
     return lambda item: task.remote([function], here, cloudpickle.dumps(item))
 
 
@@ -325,154 +297,3 @@ def _load(function: ObjectRef, here: _Place) -> Callable[..., Any]:
 
     here.enter()
     return cloudpickle.loads(ray.get(function))
-
-
-class _BothSteps:
-    """Both steps in one process."""
-
-    def __init__(
-        self, read: Callable[[Any], Any], make_tag: Callable[[], Callable[[Any], Any]]
-    ) -> None:
-        self._read, self._make_tag = read, make_tag
-
-    def __call__(self, item: object) -> Any:  # noqa: ANN401 - what the steps give
-        return self._tag(self._read(item))
-
-    @cached_property
-    def _tag(self) -> Callable[[Any], Any]:
-        return self._make_tag()
-
-
-@dataclass(eq=False, slots=True)
-class _Book:
-    """An item on its way through both steps.
-
-    Attributes:
-        read: the call of the first step.
-        is_suspect: whether a tagger that had it died.
-        n_deaths: of taggers that had it first.
-        outcome: of the second step; None until it is tagged.
-    """
-
-    read: ObjectRef
-    is_suspect: bool = False
-    n_deaths: int = 0
-    outcome: bytes | Lost | None = None
-
-
-@dataclass(eq=False, slots=True)
-class _Tagger:
-    """An actor, and the books that it was given, each with its call. It does one after another."""
-
-    actor: Any
-    given: deque[tuple[ObjectRef, _Book | None]] = field(default_factory=deque)
-
-
-class _TaggingActor:
-    """What an actor does."""
-
-    def __init__(self, make_tag: list[ObjectRef], here: _Place) -> None:
-        self._given = make_tag[0], here
-
-    def start(self) -> None:
-        """Returns when the actor is there, which waits for a GPU."""
-
-    def tag(self, read: bytes) -> bytes:
-        """The outcome of the second step for that of the first."""
-        return _sealed(lambda: self._tag_opened(read))
-
-    def _tag_opened(self, read: bytes) -> Any:  # noqa: ANN401 - what the step gives
-        found = _opened(read)
-        if isinstance(found, MemoryError):
-            raise found
-        return self._tag(found)
-
-    @cached_property
-    def _tag(self) -> Callable[[Any], Any]:
-        return _load(*self._given)()
-
-
-class _Taggers:
-    """A tagger for each GPU of the cluster.
-
-    Ray restarts no actor here. It would wait for ever for the GPU of a machine that does not come
-    back, and it would blame the books behind one that kills its tagger. A book is taken for the
-    cause only while it is the first that its tagger has. What the book before the cause gave may be
-    lost on its way, so all that a dead tagger had are tagged again with no other behind them.
-
-    Attributes:
-        todo: the books that wait for a tagger.
-    """
-
-    def __init__(self, ray: ModuleType, make_tag: bytes) -> None:
-        self.todo = deque[_Book]()
-        self._ray = ray
-        self._given = [ray.put(make_tag)], _Place.here()
-        # Without a CPU of its own: taggers could take all, and nobody would read.
-        options = {"num_gpus": 1, "num_cpus": 0, "max_restarts": 0, "max_task_retries": 0}
-        self._new = ray.remote(**options)(_TaggingActor)
-        self._taggers: list[_Tagger] = []
-
-    def finish(self, book: _Book) -> Any:  # noqa: ANN401 - what the steps give
-        """The result of a book; those behind it are tagged meanwhile."""
-        while book.outcome is None:
-            self._start_missing()
-            self._give()
-            first = {tagger.given[0][0]: tagger for tagger in self._taggers if tagger.given}
-            # Not for ever: machines with GPUs may come meanwhile.
-            done, _ = self._ray.wait([*first], timeout=1)
-            for ref in done:
-                self._receive(first[ref])
-        return _opened(book.outcome) if isinstance(book.outcome, bytes) else book.outcome
-
-    def _start_missing(self) -> None:
-        for _ in range(_count(self._ray, "GPU") - len(self._taggers)):
-            actor = self._new.remote(*self._given)
-            self._taggers.append(_Tagger(actor, deque([(actor.start.remote(), None)])))
-
-    def _give(self) -> None:
-        """Gives books to taggers that have started: two, so that none waits for the next."""
-        for n in range(_AHEAD):
-            for tagger in self._taggers:
-                if self.todo and len(tagger.given) == n and self._may_follow(tagger):
-                    book = self.todo.popleft()
-                    tagger.given.append((tagger.actor.tag.remote(book.read), book))
-
-    def _may_follow(self, tagger: _Tagger) -> bool:
-        """Whether a tagger may have the next book behind those that it has."""
-        if not tagger.given:
-            return True
-        before = [book for _, book in tagger.given]
-        return not any(book is None or book.is_suspect for book in (*before, self.todo[0]))
-
-    def _receive(self, tagger: _Tagger) -> None:
-        ref, book = tagger.given.popleft()
-        try:
-            outcome = self._ray.get(ref)
-            if book is not None:
-                book.outcome = outcome
-            return
-        except self._ray.exceptions.RayActorError:
-            pass
-        except _deaths(self._ray):  # of the first step
-            assert book is not None
-            book.outcome = ChildProcessError(KILLED)
-            return
-        self._taggers.remove(tagger)
-        behind = [book for _, book in tagger.given if book is not None]
-        for one in behind:
-            one.is_suspect = True
-        self.todo.extendleft(reversed(behind))
-        if book is None:
-            return
-        book.is_suspect = True
-        book.n_deaths += 1
-        if book.n_deaths > RETRIES:
-            book.outcome = ChildProcessError(KILLED)
-        else:
-            self.todo.appendleft(book)
-
-    def end(self) -> None:
-        """Ends the taggers."""
-        for tagger in self._taggers:
-            self._ray.kill(tagger.actor)

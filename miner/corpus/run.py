@@ -105,15 +105,15 @@ def mine_corpus(
         history_turns: how many turns before its context a row of `pairs` has; None for all.
         format: of the files: "jsonl", "parquet", "csv", "convokit" or "chat".
         filters: one or several; a book that one refuses is set aside, see `corpus.filters`.
-        workers: processes that read books. Heuristics tag in them, too. A checkpoint tags in this
-            process, one book after the other, while one process or more read ahead.
-        executor: where books are read, instead of `workers` processes of this machine.
+        workers: processes, each of which mines one book after the other; 1 for this process. Each
+            has its own copy of a checkpoint's weights.
+        executor: where books are mined, instead of `workers` processes of this machine.
         force: whether to replace the output of an earlier run in `out`.
         resume: whether to continue an interrupted run of the same options. Books that it finished,
             and whose files have the same content still, are not mined again.
         on_result: called with the result of every source when it is done, set aside or not.
         on_progress: called with how far the run is, in books and in words, whenever that changes;
-            with a checkpoint that is several times in a book.
+            with a checkpoint and one worker that is several times in a book.
 
     Returns:
         An iterator over the mined books, in the order of the sources. Nothing is mined before it is

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 from miner.speech.spans import BookSpans, Span
 
@@ -105,33 +105,6 @@ class Tagger(Protocol):
 
         A tagger that finds speech by itself returns spans of its own of the same paragraphs, which
         join to the same text.
-        """
-        ...
-
-
-@runtime_checkable
-class TwoStepTagger(Tagger, Protocol):
-    """A tagger through which a book passes in two steps.
-
-    The first step needs no model, so other processes can do it ahead of the second. The tags are
-    the same as those of `tag`.
-    """
-
-    def prepare(self, book_spans: BookSpans) -> Any:  # noqa: ANN401 - each tagger has its own form
-        """Returns what the tagger reads of a book. It can be pickled."""
-        ...
-
-    def tag_prepared(
-        self,
-        books: Iterable[tuple[BookSpans, Any]],
-        on_words: Callable[[int], None] | None = None,
-    ) -> Iterator[Sequence[TaggedSpan]]:
-        """Yields the tagged spans of each book, in the order of the books.
-
-        Args:
-            books: each with the result of `prepare`. They are read lazily.
-            on_words: called now and then, also inside a book, with the number of words whose tags
-                were computed since the last call.
         """
         ...
 

@@ -7,14 +7,14 @@ language that the checkpoint was trained for, and the gap heuristic for all othe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from miner.errors import InputError
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint, reason_of
@@ -23,10 +23,8 @@ from miner.people.spoken_book import SpokenBook
 from miner.speech.spans import BookSpans
 from miner.speech.tag_files import read_tag_file
 from miner.speech.tags import TaggedBook, TaggedSpan, Tagger
-from miner.tagger.routing import route_in_order
 
 if TYPE_CHECKING:
-    from miner.tagger.features import Chapter
     from miner.tagger.tagger import NeuralTagger
 
 AUTO = "auto"
@@ -92,8 +90,7 @@ class StoredTags:
 class CheckpointTagger:
     """A trained tagger, by the folder of its checkpoint, and the speakers that agree with its tags.
 
-    It loads the weights on first use, so it is small enough to send to another process. It
-    implements `TwoStepTagger`.
+    It loads the weights on first use, so it is small enough to send to another process.
     """
 
     path: Path
@@ -109,46 +106,19 @@ class CheckpointTagger:
         """The tagger, loaded once, and again after its files have changed."""
         return _load_model(self.path, self.dtype, _file_states(self.path))
 
-    def tag(self, book_spans: BookSpans) -> SpokenBook:
+    def tag(
+        self, book_spans: BookSpans, on_words: Callable[[int], None] | None = None
+    ) -> SpokenBook:
         """One tagged span per span of the book, each utterance with its speaker."""
-        return self._with_speakers(book_spans, self.load().tag(book_spans))
-
-    def _with_speakers(self, book_spans: BookSpans, tagged: Sequence[TaggedSpan]) -> SpokenBook:
         from miner.people.attributor import attribute_speakers
 
+        tagged = self.load().tag(book_spans, on_words)
         return attribute_speakers(book_spans, tagged, self.characters, revise=True)
-
-    def prepare(self, book_spans: BookSpans) -> tuple[Chapter, ...]:
-        """The chapters as the model reads them. This needs no weights."""
-        from miner.tagger.features import split_chapters
-
-        return tuple(split_chapters(book_spans))
-
-    def tag_prepared(
-        self,
-        books: Iterable[tuple[BookSpans, tuple[Chapter, ...]]],
-        on_words: Callable[[int], None] | None = None,
-    ) -> Iterator[SpokenBook]:
-        """The tagged spans of each book, each utterance with its speaker."""
-        tagger = self.load()
-        for book_spans, chapters in books:
-            tagged = tagger.tag_chapters(book_spans, chapters, on_words)
-            yield self._with_speakers(book_spans, tagged)
-
-
-class _Routed(NamedTuple):
-    """What a book's tagger prepared; if that is the tags themselves, `checkpoint` is ""."""
-
-    checkpoint: str
-    prepared: Any
 
 
 @dataclass(frozen=True, slots=True)
 class AutoTagger:
-    """The package's tagger for the language of a book, or the gap heuristic where it has none.
-
-    It implements `TwoStepTagger`: heuristics tag in `prepare`, checkpoints in `tag_prepared`.
-    """
+    """The package's tagger for the language of a book, or the gap heuristic where it has none."""
 
     dtype: str = FLOAT32
     characters: CharacterLists = field(default_factory=dict, repr=False)
@@ -159,40 +129,15 @@ class AutoTagger:
         taggers = (CheckpointTagger(CHECKPOINTS / name, self.dtype) for name in SHIPPED)
         return tuple(dict.fromkeys(name for tagger in taggers for name in tagger.libraries))
 
-    def tag(self, book_spans: BookSpans) -> Sequence[TaggedSpan]:
+    def tag(
+        self, book_spans: BookSpans, on_words: Callable[[int], None] | None = None
+    ) -> Sequence[TaggedSpan]:
         """One tagged span per span of the book."""
-        return self._tagger_of(book_spans.language).tag(book_spans)
-
-    def prepare(self, book_spans: BookSpans) -> _Routed:
-        """What the tagger of the book's language prepares."""
-        tagger = self._tagger_of(book_spans.language)
-        if isinstance(tagger, CheckpointTagger):
-            return _Routed(CHECKPOINT_OF[book_spans.language], tagger.prepare(book_spans))
-        return _Routed("", tagger.tag(book_spans))
-
-    def tag_prepared(
-        self,
-        books: Iterable[tuple[BookSpans, _Routed]],
-        on_words: Callable[[int], None] | None = None,
-    ) -> Iterator[Sequence[TaggedSpan]]:
-        """The tagged spans of each book, in the order of the books."""
-
-        def tag_route(
-            checkpoint: str, routed: Iterator[tuple[BookSpans, _Routed]]
-        ) -> Iterator[Sequence[TaggedSpan]]:
-            if not checkpoint:
-                return (item.prepared for _, item in routed)
-            tagger = CheckpointTagger(CHECKPOINTS / checkpoint, self.dtype, self.characters)
-            prepared = ((spans, item.prepared) for spans, item in routed)
-            return tagger.tag_prepared(prepared, on_words)
-
-        return route_in_order(books, lambda book: book[1].checkpoint, tag_route)
-
-    def _tagger_of(self, language: str) -> Tagger:
+        language = book_spans.language
         name = choose_tagger(AUTO, language)
-        if language in CHECKPOINT_OF:
-            return CheckpointTagger(Path(name), self.dtype, self.characters)
-        return load_tagger(name)
+        if language not in CHECKPOINT_OF:
+            return load_tagger(name).tag(book_spans)
+        return CheckpointTagger(Path(name), self.dtype, self.characters).tag(book_spans, on_words)
 
 
 def choose_tagger(name: str, language: str) -> str:

@@ -121,22 +121,16 @@ class NeuralTagger:
         """Returns the packages that compute the tags, as they are installed."""
         return *self.runtime.libraries, "tokenizers", "numpy"
 
-    def tag(self, book_spans: BookSpans) -> list[TaggedSpan]:
+    def tag(
+        self, book_spans: BookSpans, on_words: Callable[[int], None] | None = None
+    ) -> list[TaggedSpan]:
         """Returns one tagged span per span; the tags are an allowed sequence.
 
         As in training, each chapter opens a conversation. Narration has the confidence None.
+        `on_words` is called now and then with the number of words read since the last call.
         """
-        return self.tag_chapters(book_spans, split_chapters(book_spans))
-
-    def tag_chapters(
-        self,
-        book_spans: BookSpans,
-        chapters: Iterable[Chapter],
-        on_words: Callable[[int], None] | None = None,
-    ) -> list[TaggedSpan]:
-        """Returns the spans of a book with their tags."""
         config = self.config
-        scored = self.score_chapters(chapters, on_words)
+        scored = self.score_chapters(split_chapters(book_spans), on_words)
         return decode_scores(book_spans, scored, config.start_offset, config.confidence_temperature)
 
     def score_chapter(self, chapter: Chapter) -> TagScores:

@@ -30,7 +30,7 @@ from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from miner.books.sources import Source, find_sources
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
-from miner.corpus.pipeline import mine_source
+from miner.corpus.pipeline import mine_book
 from miner.speech import segmentation as cuts
 from miner.tagger.load import load_tagger
 
@@ -61,7 +61,7 @@ def ratios(sources: list[Source]) -> list[float]:
         assert source.path is not None
         data = source.path.read_bytes()
         alone = best_of(3, lambda data=data: parse_only(data))
-        mined = best_of(3, lambda source=source: mine_source(source, GAP, OPTIONS))
+        mined = best_of(3, lambda source=source: mine_book(source, GAP, OPTIONS))
         found.append(mined / alone)
         print(f"  {source.id:>6}  parse {alone:.3f} s   mine {mined:.3f} s   {mined / alone:.2f}")
     return found
@@ -75,7 +75,7 @@ def cut_ratios(sources: list[Source], name: str) -> list[float]:
         times = []
         for of in (model, lambda: None):
             cuts.cut_model = of
-            times.append(best_of(2, lambda source=source: mine_source(source, tagger, options)))
+            times.append(best_of(2, lambda source=source: mine_book(source, tagger, options)))
         cuts.cut_model = model
         found.append(times[0] / times[1])
     return found
@@ -117,7 +117,7 @@ def main() -> int:
     sources, _ = find_sources([str(options.books)])
     english, others = [], []
     for source in sources:
-        if isinstance(result := mine_source(source, GAP, OPTIONS), MinedBook):
+        if isinstance(result := mine_book(source, GAP, OPTIONS), MinedBook):
             is_english = result.entry["typography"]["language"] == "en"
             (english if is_english else others).append(source)
     medians = []

@@ -48,7 +48,7 @@ from miner.books.sources import Source, find_sources
 from miner.corpus.executors import LocalExecutor
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
-from miner.corpus.pipeline import mine_source
+from miner.corpus.pipeline import mine_book
 from miner.tagger.load import load_tagger
 
 FEW = 5  # places; with this many at most, nearly all utterances should still be found
@@ -533,7 +533,7 @@ class Mutator:
             start = time.process_time()
             try:
                 with _limits(self.seconds, self.megabytes):
-                    result = mine_source(Source(str(path), book, path), GAP, OPTIONS)
+                    result = mine_book(Source(str(path), book, path), GAP, OPTIONS)
                 seconds = time.process_time() - start
                 if isinstance(result, MinedBook):
                     return "mined", _utterances(result), "", seconds

@@ -49,7 +49,7 @@ def measure(paths: Iterable[Path]) -> Seconds:
     from miner.books.book_file import read_book_file
     from miner.books.sources import Source, id_of
     from miner.corpus.options import MiningOptions
-    from miner.corpus.pipeline import mine_source, read_source
+    from miner.corpus.pipeline import mine_book
     from miner.speech.read import parse_spans
     from miner.tagger.load import AUTO, load_checkpoint_tagger, load_tagger
 
@@ -60,9 +60,9 @@ def measure(paths: Iterable[Path]) -> Seconds:
         source = Source(id_of(path), id_of(path), path)
         book = parse_spans(read_book_file(path), source.id)
         millions = book.book.n_words / 1e6
-        read = cpu_of(lambda source=source: read_source(source, tagger, options))
+        read = cpu_of(lambda source=source: parse_spans(read_book_file(source.path), source.id))
         tag = cpu_of(lambda book=book: network.tag(book))
-        whole = cpu_of(lambda source=source: mine_source(source, tagger, options))
+        whole = cpu_of(lambda source=source: mine_book(source, tagger, options))
         rest = max(0.0, whole - read - tag)
         print(f"{source.id:>8} {book.book.n_words:>8,} {read:6.2f} {tag:6.2f} {rest:6.2f}")
         found.append(Seconds(read / millions, tag / millions, rest / millions))

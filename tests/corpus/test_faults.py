@@ -66,17 +66,6 @@ class Faulty:
         return FAULTS[self.fault](tags)
 
 
-class TwoSteps(Faulty):
-    """The same in two steps."""
-
-    def prepare(self, book_spans):
-        return self.fault
-
-    def tag_prepared(self, books, on_words=None):
-        for book_spans, _ in books:
-            yield self.tag(book_spans)
-
-
 def no_tagger():
     return "tags"
 
@@ -111,7 +100,6 @@ def package(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text(
         "[miner.taggers]\n"
         "faulty = faulty_taggers:Faulty\n"
-        "two-steps = faulty_taggers:TwoSteps\n"
         "gone-module = faulty_gone:Tagger\n"
         "gone-name = faulty_taggers:Gone\n"
         "syntax = faulty_syntax:Tagger\n"
@@ -131,15 +119,12 @@ def told(error):
 
 
 @pytest.mark.parametrize("fault", SAID)
-@pytest.mark.parametrize("tagger", ["faulty", "two-steps"])
 def test_a_fault_of_a_tagger_ends_the_run_and_names_the_book_and_the_tagger(
-    package, tmp_path, tagger, fault
+    package, tmp_path, fault
 ):
-    done = run(DASH, FRENCH, "--tagger", f"{tagger}:{fault}", "-q", "-o", tmp_path / "out")
+    done = run(DASH, FRENCH, "--tagger", f"faulty:{fault}", "-q", "-o", tmp_path / "out")
     shown = told(done.exception) if fault != "file" else done.stderr
-    assert done.exit_code == 1 and SAID[fault] in shown
-    if (tagger, fault) != ("two-steps", "file"):  # it may be a file of a book that is read ahead
-        assert f"{WHERE}{tagger}:{fault}" in shown
+    assert done.exit_code == 1 and SAID[fault] in shown and f"{WHERE}faulty:{fault}" in shown
     assert not (tmp_path / "out").exists() and (tmp_path / "out.partial").exists()
 
 

@@ -13,7 +13,7 @@ from heuristic.gap import GapTagger
 from miner.books.sources import Source
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
-from miner.corpus.pipeline import mine_source
+from miner.corpus.pipeline import mine_book
 
 BOOKS = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "single_curly.html")
 WHY = "needs more memory than there is"
@@ -37,31 +37,19 @@ def killing(book_spans):
     return True
 
 
-class Together:
-    """Tags the books in pairs, as a model fills its batches, and exhausts the memory in one."""
+class Large:
+    """A tagger that exhausts the memory in one book."""
 
     def __init__(self, large):
         self.large = large
 
     def tag(self, book_spans):
+        if book_spans.book.id == self.large:
+            raise MemoryError
         return GapTagger().tag(book_spans)
 
-    def prepare(self, book_spans):
-        return book_spans.book.id
-
-    def tag_prepared(self, books, on_words=None):
-        pair = []
-        for book_spans, id in books:
-            pair.append(book_spans)
-            if id == self.large:
-                raise MemoryError
-            if len(pair) == 2:
-                yield from map(self.tag, pair)
-                pair.clear()
-        yield from map(self.tag, pair)
-
     def __repr__(self):
-        return "Together()"
+        return "Large()"
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -83,11 +71,11 @@ def test_while_its_worker_reads_it(tmp_path):
 
 
 @pytest.mark.parametrize("large", ["dash", "guillemets_fr", "single_curly"])
-def test_while_it_is_tagged_together_with_others(large):
-    run = miner.mine_corpus(BOOKS, tagger=Together(large)).finish()
+def test_while_it_is_tagged(large):
+    run = miner.mine_corpus(BOOKS, tagger=Large(large)).finish()
     assert ids(run) == [path.stem for path in BOOKS if path.stem != large]
     assert [item.why for item in run.set_aside] == [WHY]
-    whole = miner.mine_corpus(BOOKS, tagger=Together("")).finish()
+    whole = miner.mine_corpus(BOOKS, tagger=Large("")).finish()
     assert run.entries == [entry for entry in whole.entries if entry["id"] != large]
 
 
@@ -97,21 +85,11 @@ def test_a_resumed_run_tries_it_again(tmp_path, monkeypatch):
         parse = miner.corpus.pipeline.parse_spans
         context.setattr("miner.corpus.pipeline.parse_spans", interrupted_after(parse, 2))
         with pytest.raises(KeyboardInterrupt):
-            miner.mine_corpus(BOOKS, out, tagger="gap", filters=Large(True)).finish()
+            miner.mine_corpus(BOOKS, out, tagger=Large("guillemets_fr")).finish()
     assert len(shards_of(tmp_path / "out.partial")) == 1
-    miner.mine_corpus(BOOKS, out, tagger="gap", filters=Large(False), resume=True).finish()
-    miner.mine_corpus(BOOKS, whole, tagger="gap", filters=Large(False)).finish()
+    miner.mine_corpus(BOOKS, out, tagger=Large(""), resume=True).finish()
+    miner.mine_corpus(BOOKS, whole, tagger=Large("")).finish()
     assert bytes_of(out) == bytes_of(whole)
-
-
-class Large:
-    """A filter that exhausts the memory in the second book, where there is little."""
-
-    def __init__(self, there_is_little):
-        self.there_is_little = there_is_little
-
-    def __call__(self, book_spans):
-        return exhausting(book_spans) if self.there_is_little else True
 
 
 # Books that only a machine writes: a form, and the bytes that each repetition of it may take.
@@ -131,7 +109,7 @@ def test_time_and_memory_are_in_proportion_to_the_length(tmp_path, name):
 
     def mined(n):
         path.write_text("<html><body><p>“Yes,” he said.</p>" + form * n)
-        result = mine_source(Source("long", "long", path), GapTagger(), MiningOptions("gap"))
+        result = mine_book(Source("long", "long", path), GapTagger(), MiningOptions("gap"))
         assert isinstance(result, MinedBook)
 
     mined(1)

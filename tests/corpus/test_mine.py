@@ -17,7 +17,7 @@ import miner
 from miner.books.book import parse_book
 from miner.books.sources import Source, find_sources
 from miner.corpus.options import MiningOptions
-from miner.corpus.pipeline import SetAside, mine_source
+from miner.corpus.pipeline import SetAside, mine_book
 from miner.corpus.schema import KINDS
 from miner.files import digest_of
 from miner.tagger.load import load_tagger, weight_signatures
@@ -381,7 +381,7 @@ def test_a_file_that_may_not_be_read():
         path.write_bytes(SAMPLE.read_bytes())
         path.chmod(0)
         with ordinary_user():
-            given = mine_source(Source(name, "7", path), load_tagger("gap"), MiningOptions("gap"))
+            given = mine_book(Source(name, "7", path), load_tagger("gap"), MiningOptions("gap"))
     assert given == SetAside(str(path), "cannot be read: Permission denied", is_lasting=False)
 
 

@@ -19,22 +19,22 @@ def test_books_not_read_yet_are_taken_to_be_as_long_as_the_others():
     counter = ProgressCounter(4, states.append)
     counter.add_read(100)
     counter.add_tagged(60)
-    counter.add_read(300)
-    counter.add_result()
+    counter.add_result(100)
+    counter.add_result(300)
     assert states == [
         Progress(4, 0, 0, 0),
         Progress(4, 0, 0, 400),
         Progress(4, 0, 60, 400),
-        Progress(4, 0, 60, 800),
+        Progress(4, 1, 100, 400),
         Progress(4, 1, 100, 800),
+        Progress(4, 2, 400, 800),
     ]
 
 
 def test_words_of_books_that_an_earlier_run_mined_are_no_work():
     states = []
     counter = ProgressCounter(2, states.append)
-    counter.add_read(None)
-    counter.add_result()
+    counter.add_result(None)
     assert states[-1] == Progress(2, 1, 0, 0)
     counter.add_read(50)
     assert states[-1] == Progress(2, 1, 0, 50)
@@ -45,7 +45,7 @@ def test_a_tagger_that_counts_other_words_does_not_pass_the_end():
     counter = ProgressCounter(1, states.append)
     counter.add_read(50)
     counter.add_tagged(70)
-    counter.add_result()
+    counter.add_result(50)
     assert states[-1] == Progress(1, 1, 50, 50)
 
 

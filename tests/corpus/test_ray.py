@@ -1,6 +1,5 @@
 """Ray: order, lost items and lost machines, and the same bytes as those of the local engine."""
 
-import itertools
 import os
 import shutil
 import signal
@@ -20,7 +19,7 @@ from shelf import write_shelf
 
 import miner
 from miner.corpus.build import build_corpus
-from miner.corpus.executors import LocalExecutor, TaggingExecutor
+from miner.corpus.executors import LocalExecutor
 from miner.corpus.ray_executor import RETRIES, RayExecutor
 from miner.errors import InputError
 from miner.extras import MissingExtraError
@@ -34,11 +33,6 @@ def test_without_ray_it_says_so_in_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match="^found no ray, .*: install the extra ray "):
         next(HERE.map(str, [1]))
-
-
-def test_ray_tags_where_it_reads_and_the_local_engine_does_not():
-    assert isinstance(HERE, TaggingExecutor)
-    assert not isinstance(LocalExecutor(2), TaggingExecutor)
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +99,7 @@ def test_results_come_in_order_and_items_are_taken_as_needed(ray):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("in_steps", [False, True])
-def test_an_item_that_ends_its_process_costs_no_other(ray, tmp_path, in_steps):
+def test_an_item_that_ends_its_process_costs_no_other(ray, tmp_path):
     def work(item):
         if item == 2:
             with (tmp_path / "tries").open("a") as file:
@@ -116,10 +109,7 @@ def test_an_item_that_ends_its_process_costs_no_other(ray, tmp_path, in_steps):
             raise MemoryError
         return item
 
-    if in_steps:
-        found = list(HERE.map_in_steps(int, lambda: work, range(8)))
-    else:
-        found = list(HERE.map(work, range(8)))
+    found = list(HERE.map(work, range(8)))
     assert isinstance(found[2], ChildProcessError) and str(found[2]) == KILLED
     assert isinstance(found[5], MemoryError)
     assert [found[n] for n in (0, 1, 3, 4, 6, 7)] == [0, 1, 3, 4, 6, 7]
@@ -149,18 +139,6 @@ def test_errors_of_the_function_come_back_and_end_the_map(ray):
     lock = threading.Lock()
     with pytest.raises(InputError, match=r"cannot be sent to another process .*local engine"):
         next(HERE.map(lambda item: lock, [1]))
-
-
-@pytest.mark.slow
-def test_a_tagger_is_made_once_in_a_process(ray):
-    def make_tag():
-        made.append(1)
-        return lambda item: (os.getpid(), len(made), item)
-
-    made = []
-    found = list(HERE.map_in_steps(lambda item: -item, make_tag, range(12)))
-    assert [item for _, _, item in found] == [-n for n in range(12)]
-    assert {n for _, n, _ in found} == {1} and len({process for process, _, _ in found}) <= 2
 
 
 @pytest.mark.slow
@@ -295,7 +273,7 @@ def test_machines_that_die_in_a_build_cost_nothing(cluster, shelf, tmp_path):
     nodes = [add_node(cluster, num_cpus=1) for _ in range(3)]
     calls = tmp_path / "calls"
     calls.mkdir()
-    dying = {"partial": nodes[0], "DialogueFinisher": nodes[1]}  # mining is a partial function
+    dying = {"BookMiner": nodes[0], "DialogueFinisher": nodes[1]}
     executor = Sticking(
         RayExecutor(cluster.address, shared=(tmp_path,)),
         calls,
@@ -327,42 +305,19 @@ def test_the_command_builds_by_ray_what_it_builds_by_itself(ray, shelf, tmp_path
 
 
 @pytest.mark.slow
-def test_each_gpu_has_a_tagger_and_a_machine_that_dies_costs_nothing(cluster, tmp_path):
-    nodes = [add_node(cluster, num_cpus=1, num_gpus=1) for _ in range(2)]
-    executor = RayExecutor(cluster.address)
+def test_the_cpus_share_the_gpus_and_their_processes_stay(cluster):
+    nodes = [add_node(cluster, num_cpus=2, num_gpus=1) for _ in range(2)]
 
-    def make_tag():
+    def work(item):
         import ray
 
-        place = ray.get_runtime_context().get_node_id()
-        gpus = ray.get_gpu_ids()
-        made.append(1)
+        time.sleep(0.3)
+        context = ray.get_runtime_context()
+        return context.get_node_id(), os.getpid(), len(ray.get_gpu_ids())
 
-        def tag(item):
-            if item == 5:
-                os.kill(os.getpid(), signal.SIGKILL)
-            if item == 7:
-                raise MemoryError
-            time.sleep(0.1)
-            return item, place, len(gpus), len(made)
-
-        return tag
-
-    made = []
-    results = executor.map_in_steps(lambda item: item, make_tag, itertools.count())
-    found = [next(results) for _ in range(8)]
-    assert isinstance(found[5], ChildProcessError) and isinstance(found[7], MemoryError)
-    tagged = [result for result in found if isinstance(result, tuple)]
-    while len({place for _, place, _, _ in tagged[-6:]}) < 2:  # both work
-        tagged.append(next(results))
-    assert {place for _, place, _, _ in tagged} == {node.node_id for node in nodes}
-    cluster.remove_node(nodes[0], allow_graceful=False)
-    while {place for _, place, _, _ in tagged[-12:]} != {nodes[1].node_id}:
-        tagged.append(next(results))
-    results.close()
-    items = [item for item, _, _, _ in tagged]
-    assert items == [n for n in range(len(items) + 2) if n not in (5, 7)]
-    assert {(n_gpus, n_made) for _, _, n_gpus, n_made in tagged} == {(1, 1)}
+    found = list(RayExecutor(cluster.address).map(work, range(24)))
+    assert {node for node, _, _ in found} == {node.node_id for node in nodes}
+    assert len({process for _, process, _ in found}) == 4 and {n for _, _, n in found} == {1}
 
 
 @pytest.mark.slow

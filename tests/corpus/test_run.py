@@ -1,4 +1,4 @@
-"""Many books by a checkpoint: batches fill across them, and each is tagged as it is alone."""
+"""Many books by a checkpoint: each is tagged as it is alone, and kept when it is done."""
 
 from itertools import accumulate
 
@@ -10,16 +10,9 @@ from helpers import DATA, SAMPLE, interrupted_after
 import miner
 from miner.corpus.executors import LocalExecutor
 from miner.corpus.progress import Progress
-from miner.tagger.load import CheckpointTagger
+from miner.tagger.tagger import NeuralTagger
 
 BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")
-
-
-class HereExecutor:
-    """Reads in this process, where a test sees it."""
-
-    def map(self, function, items):
-        return map(function, items)
 
 
 @pytest.fixture(scope="module")
@@ -30,20 +23,15 @@ def checkpoint(tmp_path_factory):
 @pytest.fixture(scope="module")
 def whole(checkpoint, tmp_path_factory):
     out = tmp_path_factory.mktemp("whole") / "out"
-    mined = miner.mine_corpus(BOOKS, out, tagger=checkpoint, executor=HereExecutor()).finish()
+    mined = miner.mine_corpus(BOOKS, out, tagger=checkpoint).finish()
     assert len(mined.entries) == 3
     return out
 
 
 def interrupt(monkeypatch, n):
     """Makes a checkpoint get a Ctrl-C at the book after the n-th."""
-    tag_prepared = CheckpointTagger.tag_prepared
-
-    def interrupted(self, books, on_words):
-        take = interrupted_after(lambda tags: tags, n)
-        return map(take, tag_prepared(self, books, on_words))
-
-    monkeypatch.setattr(CheckpointTagger, "tag_prepared", interrupted)
+    stopping = interrupted_after(NeuralTagger.tag, n)
+    monkeypatch.setattr(NeuralTagger, "tag", lambda *given: stopping(*given))
 
 
 def test_books_come_out_in_order_and_as_they_do_alone(checkpoint, whole):
@@ -78,7 +66,7 @@ def test_any_number_of_workers_writes_the_same_bytes(checkpoint, whole, tmp_path
 @pytest.mark.parametrize("after", [0, 2])
 def test_an_interrupted_run_is_resumed(checkpoint, whole, tmp_path, monkeypatch, after):
     out = tmp_path / "out"
-    options = {"tagger": checkpoint, "executor": HereExecutor()}
+    options = {"tagger": checkpoint}
     with monkeypatch.context() as context:
         interrupt(context, after)
         with pytest.raises(KeyboardInterrupt):
@@ -90,8 +78,7 @@ def test_an_interrupted_run_is_resumed(checkpoint, whole, tmp_path, monkeypatch,
 
 def test_another_checkpoint_does_not_resume_it(checkpoint, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    run_of = miner.mine_corpus(BOOKS, out, tagger=checkpoint, executor=HereExecutor())
-    with run_of:
+    with miner.mine_corpus(BOOKS, out, tagger=checkpoint) as run_of:
         next(run_of)
     other = save_checkpoint(tmp_path / "tiny", window=48, margin=4, seed=3)
     refused = run(*BOOKS, "-o", out, "--resume", "--tagger", other)
@@ -99,27 +86,9 @@ def test_another_checkpoint_does_not_resume_it(checkpoint, tmp_path, monkeypatch
     assert (tmp_path / "out.partial").exists()
 
 
-@pytest.mark.slow
-def test_only_a_few_books_are_read_ahead(checkpoint, tmp_path):
-    for n in range(12):
-        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
-    events = []
-
-    class Noting:
-        def map(self, function, items):
-            return (events.append("read") or function(item) for item in items)
-
-    for _ in miner.mine_corpus(tmp_path, tagger=checkpoint, executor=Noting()):
-        events.append("mined")
-    ahead = [events[: n + 1].count("read") - events[: n + 1].count("mined") for n in range(24)]
-    assert len(events) == 24 and max(ahead) <= 4
-
-
 def test_progress_moves_inside_a_book(checkpoint, whole):
     states = []
-    miner.mine_corpus(
-        BOOKS, tagger=checkpoint, executor=HereExecutor(), on_progress=states.append
-    ).finish()
+    miner.mine_corpus(BOOKS, tagger=checkpoint, on_progress=states.append).finish()
     ends = [0, *accumulate(book["words"] for book in record(whole)["books"])]
     assert states[-1] == Progress(5, 5, ends[-1], ends[-1])
     done = [state.n_words for state in states]
@@ -140,7 +109,6 @@ def test_a_book_is_kept_before_the_next_one_is_tagged(checkpoint, tmp_path):
             tmp_path,
             tmp_path / "out",
             tagger=checkpoint,
-            executor=HereExecutor(),
             on_progress=interrupt_in_the_second,
         ).finish()
     kept = f"1 book is kept in {tmp_path / 'out.partial'}, `resume=True` continues"
@@ -150,28 +118,16 @@ def test_a_book_is_kept_before_the_next_one_is_tagged(checkpoint, tmp_path):
 @pytest.mark.parametrize(("workers", "n_processes"), [(1, 0), (2, 2), (32, 3)])
 def test_there_are_no_more_processes_than_books(monkeypatch, workers, n_processes):
     started = []
-    here = HereExecutor()
-    monkeypatch.setattr("miner.corpus.mining.LocalExecutor", lambda n: started.append(n) or here)
+    map_of = LocalExecutor.map
+
+    def noting(self, function, items):
+        started.append(self.n_processes)
+        return map_of(LocalExecutor(), function, items)
+
+    monkeypatch.setattr(LocalExecutor, "map", noting)
     books = [DATA / "single_curly.html", DATA / "dash.htm", DATA / "play.html"]
     miner.mine_corpus(books, tagger="gap", workers=workers).finish()
     assert started == [n_processes]
-
-
-@pytest.mark.slow
-def test_books_are_read_in_another_process_before_the_first_is_tagged(checkpoint, tmp_path):
-    for n in range(5):
-        (tmp_path / f"{n + 1}-h.htm").write_bytes(SAMPLE.read_bytes())
-    asked = []
-
-    class Noting:
-        def map(self, function, items):
-            noted = (asked.append(item) or item for item in items)
-            return LocalExecutor(1).map(function, noted)
-
-    mined = miner.mine_corpus(tmp_path, tagger=checkpoint, executor=Noting())
-    next(mined)
-    assert 3 <= len(asked) <= 5
-    assert len([*mined]) == 4 and len(asked) == 5
 
 
 @pytest.mark.slow

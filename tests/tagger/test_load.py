@@ -196,28 +196,21 @@ def test_a_tagger_of_tags_travels_by_its_path(tags):
     assert pickle.loads(pickle.dumps(tagger)).tag(SPANS) == tagger.tag(SPANS)
 
 
-def test_auto_routes_books_and_keeps_their_order(monkeypatch):
+def test_auto_takes_the_tagger_of_the_language(monkeypatch):
     """Of two languages with checkpoints and one without; the checkpoints are heuristics here."""
-    heuristics = {"en": NarrationTagger(), "de": GapTagger(5)}
+    heuristics = {"en": NarrationTagger(), "de": GapTagger(5), "fr": GapTagger()}
 
-    class Batching(CheckpointTagger):
-        def prepare(self, book_spans):
-            return self.path.name
+    class Heuristic(CheckpointTagger):
+        def tag(self, book_spans, on_words=None):
+            return heuristics[self.path.name].tag(book_spans)
 
-        def tag_prepared(self, books, on_words=None):
-            for book_spans, language in list(books):
-                yield heuristics[language].tag(book_spans)
-
-    monkeypatch.setattr("miner.tagger.load.CheckpointTagger", Batching)
+    monkeypatch.setattr("miner.tagger.load.CheckpointTagger", Heuristic)
     monkeypatch.setattr("miner.tagger.load.CHECKPOINT_OF", {"en": "en", "de": "de"})
-    books = [
-        replace(SPANS, typography=replace(SPANS.typography, language=language))
-        for language in ("fr", "de", "en", "fr", "de", "en")
-    ]
-    auto = AutoTagger()
-    found = list(auto.tag_prepared((book, auto.prepare(book)) for book in books))
-    expected = [GapTagger(), heuristics["de"], heuristics["en"]] * 2
-    assert found == [tagger.tag(SPANS) for tagger in expected]
+    found = []
+    for language, tagger in heuristics.items():
+        typography = replace(SPANS.typography, language=language)
+        found.append(AutoTagger().tag(replace(SPANS, typography=typography)))
+        assert found[-1] == tagger.tag(SPANS)
     assert len({tuple(item.tag for item in tags) for tags in found}) == 3
 
 

@@ -102,44 +102,23 @@ def books_of_many_sizes():
 
 @pytest.mark.parametrize("way", ["torch", "onnx"])
 @pytest.mark.parametrize("sure", [pytest.param(1.0, marks=pytest.mark.slow), 0.6])
-def test_the_scores_of_a_book_do_not_depend_on_the_books_beside_it(way, sure, checkpoint, tmp_path):
+def test_a_book_is_tagged_in_the_same_way_after_others(way, sure, checkpoint, tmp_path):
     folder = shutil.copytree(exported() if way == "onnx" else checkpoint, tmp_path / "tiny")
     change_config(folder, sure=sure)
-    path_tagger = load_tagger(folder)
-    books = books_of_many_sizes()
-    together = list(path_tagger.tag_prepared((book, path_tagger.prepare(book)) for book in books))
-    assert len(together) == len(books)
-    for found, book in zip(together, books, strict=True):
-        prepared = [(book, path_tagger.prepare(book))]
-        assert [found] == list(path_tagger.tag_prepared(prepared)) == [path_tagger.tag(book)]
-        check(book, found)
+    tagger, books = load_tagger(folder), books_of_many_sizes()
+    found = [tagger.tag(book) for book in books]
+    for tagged, book in zip(found, books, strict=True):
+        check(book, tagged)
+    assert [tagger.tag(book) for book in reversed(books)] == found[::-1]
 
 
-def test_auto_gives_a_book_the_same_scores_alone_and_among_others(monkeypatch, tmp_path):
+def test_auto_gives_confidence_where_a_language_has_a_checkpoint(monkeypatch, tmp_path):
     shutil.copytree(exported(), tmp_path / "en")
     monkeypatch.setattr(taggers, "CHECKPOINTS", tmp_path)
-    auto, books = AutoTagger(), books_of_many_sizes()
-    books[3] = replace(books[3], typography=replace(books[3].typography, language="ca"))
-    together = list(auto.tag_prepared((book, auto.prepare(book)) for book in books))
-    alone = [tags for book in books for tags in auto.tag_prepared([(book, auto.prepare(book))])]
-    assert [list(tags) for tags in together] == [list(tags) for tags in alone]
-    assert all(item.confidence is None for item in together[3])
-    assert any(item.confidence for item in together[4])
-
-
-def test_books_are_read_when_they_are_needed(checkpoint):
-    tagger, taken = load_tagger(checkpoint), []
-
-    def books():
-        for n in range(12):
-            taken.append(n)
-            yield found, tagger.prepare(found)
-
-    found = told(["“Why?”", "“No,” said he."])
-    tagged = tagger.tag_prepared(books())
-    next(tagged)
-    assert len(taken) == 1
-    assert len([*tagged]) == 11
+    book = books_of_many_sizes()[3]
+    other = replace(book, typography=replace(book.typography, language="ca"))
+    assert any(item.confidence for item in AutoTagger().tag(book))
+    assert all(item.confidence is None for item in AutoTagger().tag(other))
 
 
 class Noting:

@@ -200,7 +200,7 @@ def test_the_words_told_of_are_those_of_the_book():
     quiet = told(["“Come,” said she.", "It rained all day."], ["“No.” She rose."])
     for book in (sample(), quiet):
         found.clear()
-        assert [*tagger.tag_prepared([(book, tagger.prepare(book))], found.append)]
+        assert tagger.tag(book, found.append)
         spoken = {span.chapter for span in book.spans if span.is_utterance}
         words = [b.text.split() for b in book.book.blocks if b.chapter in spoken]
         assert sum(found) == pytest.approx(sum(map(len, words)), rel=0.02)
