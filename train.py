@@ -29,7 +29,8 @@ from miner.errors import InputError
 from miner.extras import import_extra
 
 if __name__ == "__main__":
-    for package in ("torch", "transformers", "accelerate", "onnx", "onnxscript", "matplotlib"):
+    needed = "torch transformers accelerate onnx onnxscript matplotlib sklearn"
+    for package in needed.split():
         try:
             import_extra(package, "train")
         except InputError as error:

@@ -4,13 +4,14 @@ import subprocess
 import sys
 
 import pytest
-from helpers import DATA
+from helpers import ANNOTATIONS, DATA, annotations_of_sample
 
 from miner.extras import MissingExtraError, import_extra
 
-# Packages of the extras, and those that only scoring needs: mining must not import them.
-NOT_FOR_MINING = (
-    "torch transformers accelerate datasets matplotlib networkx flask pandas ray sklearn scipy"
+# Packages of the extras: neither mining nor scoring tags may import them.
+OF_EXTRAS = (
+    "torch transformers accelerate datasets matplotlib networkx flask pandas ray sklearn scipy "
+    "seqeval"
 ).split()
 # Hides packages, as if they were not installed.
 HIDE = """
@@ -32,15 +33,29 @@ finally:
 """
 
 
-def run(*arguments, hidden=NOT_FOR_MINING):
+def run(*arguments, hidden=OF_EXTRAS):
     command = [sys.executable, "-c", HIDE, ",".join(hidden), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
-def test_mining_needs_no_extra(tmp_path):
-    done = run("mine", DATA / "single_curly.html", "-o", tmp_path / "mined")
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("mine", DATA / "single_curly.html", "-o", "mined"), "tagged by en@"),
+        (("view", "sample", "--gold", "gold", "-o", "page.html"), "wrote page.html"),
+        (("tag", "sample", "--tagger", "gap"), '"tag":"B-START"'),
+        (("profile", "sample"), "double-curly"),
+        (("compare", "--gold", "gold", "--split", "sample", "--tagger", "gap"), "B-START"),
+        (("gold", "confidence", "--gold", "gold", "--split", "sample"), "precision"),
+        (("speakers", "--gold", "gold", "--split", "sample", "--tagger", "gap"), "explicit"),
+    ],
+)
+def test_what_needs_no_extra(tmp_path, monkeypatch, arguments, shown):
+    monkeypatch.chdir(tmp_path)
+    annotations_of_sample(tmp_path / "gold")
+    done = run(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "tagged by en@" in done.stdout
+    assert shown in done.stdout
     assert done.stdout.splitlines()[-1] == "imported:"
 
 
@@ -49,6 +64,8 @@ def test_mining_needs_no_extra(tmp_path):
     [
         (("mine", "sample", "-o", "mined", "--dtype", "bfloat16"), "torch", "train"),
         (("annotate", "sample", "-o", "sample.jsonl"), "flask", "annotate"),
+        (("gold", "agreement", "--gold", ANNOTATIONS, "--language", "nl"), "sklearn", "lab"),
+        (("speakers", "--pdnc", "."), "scipy", "lab"),
         (("compare", "--gold", ".", "--plots", "plots"), "matplotlib", "plots"),
         (("generation", "answer", "model", "sample", "-o", "answers"), "torch", "generation"),
         (("generation", "chat", "model"), "torch", "generation"),

@@ -9,12 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import cohen_kappa_score
 
 from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations
 from miner.annotation.derivation import derive_tags, tag_annotations
 from miner.errors import InputError
+from miner.extras import import_extra
 from miner.lab.measure.scores import Scores, score
 from miner.speech.tags import Tag, TaggedBook
 
@@ -71,6 +70,10 @@ def measure_agreement(
     first: Sequence[AnnotatedBook], second: Sequence[AnnotatedBook], *, resamples: int = 1000
 ) -> Agreement:
     """Measures how far two readings agree, on the chapters that both read."""
+    import_extra("sklearn", "lab")
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics import cohen_kappa_score
+
     golds: list[TaggedBook] = []
     guesses: list[TaggedBook] = []
     tags: list[tuple[Tag, Tag]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -179,21 +179,16 @@ def _utterances_by_tag(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Item
 
 def _turns_and_pairs(tagged: TaggedBook, numbers: Mapping[Span, int]) -> _Items:
     """The turns, pairs and dialogues of a legal sequence, each with the numbers of its spans."""
-    from seqeval.scheme import IOB2, Entities  # which takes a second to import
-
     items: _Items = {unit: {} for unit in UNITS[UNITS.index("turn") :]}
-    spoken = [item for item in tagged.spans if item.tag is not Tag.O]
-    # Narration is left out, because strict IOB2 would drop an I- tag after O.
-    for entity in Entities([[str(item.tag) for item in spoken]], IOB2).entities[0]:
-        ids = tuple(numbers[item.span] for item in spoken[entity.start : entity.end])
-        items[f"turn-{entity.tag}"][ids] = ids
-        items["turn"][entity.tag, ids] = ids
 
     def ids_of(turn: Turn) -> tuple[int, ...]:
         return tuple(numbers[span] for span in turn.spans)
 
     for dialogue in decode_dialogues(tagged):
         turns = tuple(map(ids_of, dialogue.turns))
+        # The strict entities of IOB2, as in seqeval, of tags without the O of narration.
+        for kind, ids in zip(chain(_KINDS[:1], repeat(_KINDS[1])), turns, strict=False):
+            items[kind][ids] = items["turn"][kind, ids] = ids
         items["dialogue"][turns] = tuple(chain.from_iterable(turns))
         pairs = {"turn-pair": turn_pairs(dialogue), "span-pair": span_pairs(dialogue)}
         for unit, pairs_of_unit in pairs.items():

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from miner.extras import import_extra
 from miner.lab.gold.coverage import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
 from miner.lab.gold.pdnc import (
     PdncCharacter,
@@ -159,6 +159,7 @@ def score_corpus_speakers(
 
     A novel that is not at hand is left out and counted.
     """
+    import_extra("scipy", "lab")
     novels = [novel for novel in find_novels(corpus) if novel.gutenberg_id]
     missing: list[LeftOutBook] = []
     rows: dict[bool, dict[str, list[NovelSpeakerScore]]] = {True: {}, False: {}}
@@ -347,6 +348,8 @@ def match_characters(spoken: SpokenBook, listed: Sequence[PdncCharacter]) -> dic
     No two stand for the same one. The sum of the mentions by an alias of the list is the largest
     possible (Kuhn, "The Hungarian method for the assignment problem", 1955).
     """
+    from scipy.optimize import linear_sum_assignment
+
     aliases = [{_folded(alias) for alias in (item.name, *item.aliases)} for item in listed]
     heads = [{alias.rpartition(" ")[2] for alias in of_item} for of_item in aliases]
     shared = np.zeros((len(spoken.characters), len(listed)))

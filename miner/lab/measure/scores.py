@@ -150,7 +150,7 @@ def score(
     Only the chapters in which gold has spans are judged. The measures are:
 
     - each tag, and the micro and macro average over the four tags;
-    - turns: the strict IOB2 entities of seqeval, where narration inside a turn does not end it;
+    - turns: the strict entities of IOB2, where narration inside a turn does not end it;
     - pairs of turns, and pairs of spans as in "Mining Conversations from Novels";
     - whole dialogues;
     - Pk (Beeferman et al. 1999) and WindowDiff (Pevzner and Hearst 2002) over the matched

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.errors import InputError
+from miner.extras import import_extra
 from miner.lab.lessons.examples import Context, Example, normal_form
 from miner.lab.lessons.selection.words import split_words
 
@@ -273,6 +274,7 @@ def similar_candidates(
     What is like it is measured by the cosine of TF-IDF vectors, with the statistics of the judged
     responses. Of equal responses the first is taken; of those as like, too.
     """
+    import_extra("sklearn", "lab")
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     first = np.unique(barred.equal, return_index=True)[1]  # one example of each response

@@ -87,6 +87,7 @@ class Bm25:
     def __init__(
         self, words: Sequence[str], idf: np.ndarray, mean_length: float, k1: float, b: float
     ) -> None:
+        import_extra("sklearn", "lab")
         from sklearn.feature_extraction.text import CountVectorizer
 
         as_they_are: Any = list  # the types of scikit-learn know no callable

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miner.errors import InputError
+from miner.extras import import_extra
 from miner.lab.lessons.examples import Context, join_turns
 from miner.lab.lessons.selection.methods import Training
 from miner.lab.lessons.selection.words import (
@@ -33,6 +34,7 @@ class Options:
 
 def train(training: Training, folder: Path) -> None:
     """Counts in how many contexts and responses each word of the examples is."""
+    import_extra("sklearn", "lab")
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts = [join_turns(one.context) for one in training.examples]
@@ -60,6 +62,7 @@ class TfIdf:
     """
 
     def __init__(self, words: Sequence[str], idf: np.ndarray) -> None:
+        import_extra("sklearn", "lab")
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         splitter: Any = split_words
