@@ -172,11 +172,6 @@ class Embedder:
 
     The embeddings of the last texts are kept, since most responses are also the context of the next
     pair.
-
-    Args:
-        name: how the encoder is found again.
-        model: the encoder.
-        dtype: what it computes in. The embeddings are of float32.
     """
 
     def __init__(self, name: str, model: SentenceTransformer, dtype: Dtype = "float32") -> None:
@@ -382,17 +377,11 @@ _ENDINGS = (".vec", ".txt")  # of files of vectors
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """The vectors of words.
+    """The vectors of words."""
 
-    Attributes:
-        source: what they are from, with a digest ("wiki.vec@1ec0df8c").
-        of_word: the vector of each word that has one, none of them 0, [d].
-        n_words: how many different words were looked for.
-    """
-
-    source: str
+    source: str  # what they are from, with a digest ("wiki.vec@1ec0df8c")
     of_word: Mapping[str, NDArray[np.float32]]
-    n_words: int
+    n_words: int  # how many different words were looked for
 
     def describe(self) -> str:
         """Returns what they are, and of how many words there is none, in one line."""

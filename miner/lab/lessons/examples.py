@@ -15,19 +15,12 @@ Context = tuple[str, ...]  # turns, the oldest first; the last is what the respo
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A response and the turns before it.
+    """A response and the turns before it."""
 
-    Args:
-        book: the id of its book, "" where the source names none.
-        context: the turns before the response, the oldest first; at least one.
-        response: the turn that answers the last of them.
-        chapter: the number of its chapter, 0 where the source has none.
-    """
-
-    book: str
-    context: Context
-    response: str
-    chapter: int = 0
+    book: str  # the id of its book, "" where the source names none
+    context: Context  # the turns before the response, the oldest first; at least one
+    response: str  # the turn that answers the last of them
+    chapter: int = 0  # the number of its chapter, 0 where the source has none
 
     def __post_init__(self) -> None:
         """Refuses an example without a context."""
@@ -102,19 +95,12 @@ def describe_examples(examples: Sequence[Example]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Examples and where they come from.
+    """Examples and where they come from."""
 
-    Args:
-        examples: with all their turns.
-        source: what a record says of their source ("mined/pairs.jsonl").
-        chosen: which of the source they are, in words; empty for all.
-        path: of the source, which tells it from another one of the same name; "" if it has none.
-    """
-
-    examples: Sequence[Example]
-    source: str
-    chosen: Sequence[str] = ()
-    path: str = ""
+    examples: Sequence[Example]  # with all their turns
+    source: str  # what a record says of their source ("mined/pairs.jsonl")
+    chosen: Sequence[str] = ()  # which of the source they are, in words; empty for all
+    path: str = ""  # of the source, which tells it from another one of the same name
 
     def describe(self) -> dict[str, Any]:
         """What a record says of them."""

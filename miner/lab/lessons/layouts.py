@@ -38,16 +38,10 @@ Turn = tuple[str, int]  # a text and the number of its chapter
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the rows of a file are.
+    """What the rows of a file are."""
 
-    Attributes:
-        needed: the columns by which it is known.
-        used: the columns that are read.
-        read: makes examples of the rows of a file, and counts what it leaves out.
-    """
-
-    needed: frozenset[str]
-    used: frozenset[str]
+    needed: frozenset[str]  # the columns by which it is known
+    used: frozenset[str]  # the columns that are read
     read: Callable[[Path, Rows, Counter[str]], Iterator[Example]]
 
 
@@ -341,15 +335,10 @@ SPLITS = ("train", "validation", "test")
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The files of pairs of a source.
+    """The files of pairs of a source."""
 
-    Attributes:
-        name: which of the files of a folder they are ("jsonl/pairs"), or the name of the file.
-        of_split: the files by split, in their order; under "" where there are no splits.
-    """
-
-    name: str
-    of_split: Mapping[str, tuple[Path, ...]]
+    name: str  # which of the files of a folder they are ("jsonl/pairs"), or the name of the file
+    of_split: Mapping[str, tuple[Path, ...]]  # the files by split, in their order
 
     @property
     def splits(self) -> tuple[str, ...]:

@@ -94,23 +94,14 @@ _DEV = "dev"  # what annotations call the split for validation
 
 @dataclass(frozen=True, slots=True)
 class SourceExamples:
-    """The examples of a source, and what they are.
+    """The examples of a source, and what they are."""
 
-    Attributes:
-        examples: in the order of the source.
-        name: the source and its split, as records and tables name them.
-        notes: what was chosen of them, in words ("10,000 of 34,123 pairs drawn with seed 0").
-        left_out: how many pairs of the source are no examples, by reason.
-        coverage: which annotated books are not at hand; None of other sources.
-        path: of the source, whole, without its split.
-    """
-
-    examples: Sequence[Example]
-    name: str
+    examples: Sequence[Example]  # in the order of the source
+    name: str  # the source and its split, as records and tables name them
     notes: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
-    coverage: Coverage | None = None
-    path: str = ""
+    coverage: Coverage | None = None  # which annotated books are not at hand; None of other sources
+    path: str = ""  # of the source, whole, without its split
 
     @property
     def books(self) -> tuple[str, ...]:

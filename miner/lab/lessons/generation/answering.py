@@ -30,36 +30,21 @@ BATCH = 32  # contexts that are answered at a time
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What a model answers to contexts.
+    """What a model answers to contexts."""
 
-    Attributes:
-        texts: one for each context, in their order.
-        n_cut: contexts that were too long for the model and lost their oldest tokens.
-        n_ended: answers that ended because the model had no room for more.
-    """
-
-    texts: list[str]
-    n_cut: int
-    n_ended: int
+    texts: list[str]  # one for each context, in their order
+    n_cut: int  # contexts that were too long for the model and lost their oldest tokens
+    n_ended: int  # answers that ended because the model had no room for more
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answers of a model to contexts whose true responses are known.
+    """The answers of a model to contexts whose true responses are known."""
 
-    Attributes:
-        answers: one for each example, in their order, with all turns of the context.
-        n_cut: contexts that were too long for the model and lost their oldest tokens.
-        n_ended: answers that ended because the model had no room for more.
-        loss: of the true responses, in nats for a token of the model.
-        n_responses_cut: true responses that were too long for the loss, which is of their
-            beginnings.
-    """
-
-    answers: list[Answer]
-    n_cut: int
-    n_ended: int
-    loss: float
+    answers: list[Answer]  # one for each example, in their order, with all turns of the context
+    n_cut: int  # contexts that were too long for the model and lost their oldest tokens
+    n_ended: int  # answers that ended because the model had no room for more
+    loss: float  # of the true responses, in nats for a token of the model
     n_responses_cut: int
 
 
@@ -152,13 +137,7 @@ def refuse_trained_on(trained: TrainedModel, examples: Sequence[Example]) -> Non
 
 
 class Conversation:
-    """A talk with a model, turn by turn.
-
-    Args:
-        trained: the model.
-        decoding: how its answers are drawn.
-        seed: of what is drawn by chance.
-    """
+    """A talk with a model, turn by turn."""
 
     def __init__(self, trained: TrainedModel, decoding: Decoding, seed: int = 0) -> None:
         self._trained, self._decoding, self._seed = trained, decoding, seed

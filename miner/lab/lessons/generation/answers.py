@@ -36,21 +36,13 @@ TEXTS = ("contexts.txt", "responses.txt", "predicted.txt")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model answered, and what was answered in truth.
+    """What a model answered, and what was answered in truth."""
 
-    Args:
-        book: the id of its book, "" where the source names none.
-        context: the turns before the response, the oldest first; at least one.
-        response: the true one.
-        predicted: that of the model, "" where it said nothing.
-        chapter: the number of its chapter, 0 where the source has none.
-    """
-
-    book: str
-    context: Context
-    response: str
-    predicted: str
-    chapter: int = 0
+    book: str  # the id of its book, "" where the source names none
+    context: Context  # the turns before the response, the oldest first; at least one
+    response: str  # the true one
+    predicted: str  # that of the model, "" where it said nothing
+    chapter: int = 0  # the number of its chapter, 0 where the source has none
 
     def __post_init__(self) -> None:
         """Refuses an answer to nothing."""

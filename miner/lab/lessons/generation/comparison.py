@@ -43,15 +43,10 @@ _NORMAL = 1.96  # standard deviations on each side of the mean that hold 95% of 
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How answers are scored.
+    """How answers are scored."""
 
-    Args:
-        resamples: draws of books for the 95% intervals; 0 for no intervals.
-        seed: of these draws, of the random responses, and of the contexts that are shown.
-    """
-
-    resamples: int = 1000
-    seed: int = 0
+    resamples: int = 1000  # draws of books for the 95% intervals; 0 for no intervals
+    seed: int = 0  # of these draws, of the random responses, and of the contexts that are shown
 
     def describe(self, answers: Sequence[Answer]) -> str:
         """Returns how answers are scored, in one line."""
@@ -65,21 +60,13 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score of answers by one metric, with its 95% interval.
+    """A score of answers by one metric, with its 95% interval."""
 
-    Attributes:
-        metric: the name of the metric (`METRICS`).
-        value: None where it is not defined: without vectors of words, or if all are skipped.
-        low: the lower end of the interval; None where there is one book, or no value.
-        high: the upper end.
-        n: how many answers count; the others are skipped.
-    """
-
-    metric: str
+    metric: str  # the name of the metric (`METRICS`)
     value: float | None
-    low: float | None
-    high: float | None
-    n: int
+    low: float | None  # the lower end of the interval; None where there is one book, or no value
+    high: float | None  # the upper end
+    n: int  # how many answers count; the others are skipped
 
 
 def score_answers(
@@ -176,20 +163,11 @@ _LONGEST_SHOWN = 60  # characters of a text that an error shows
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswers:
-    """A row of a comparison.
+    """A row of a comparison."""
 
-    Attributes:
-        name: of the model, `RANDOM` or `TRUTH`.
-        group: the models that it is compared with, as GD compares those that saw the data of the
-            test apart from those that did not; "" where there are no groups.
-        scores: in the order of `METRICS`.
-        best: the metrics by which it is better than all other models of its group: their intervals
-            are apart.
-    """
-
-    name: str
+    name: str  # of the model, `RANDOM` or `TRUTH`
     group: str
-    scores: tuple[Score, ...]
+    scores: tuple[Score, ...]  # in the order of `METRICS`
     best: frozenset[str] = frozenset()
 
     @property
@@ -210,15 +188,10 @@ class ScoredAnswers:
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswers:
-    """A context, its true response, and what each model answered.
+    """A context, its true response, and what each model answered."""
 
-    Attributes:
-        answer: of the model that read most turns of the context.
-        predicted: the name of each model and its answer.
-    """
-
-    answer: Answer
-    predicted: tuple[tuple[str, str], ...]
+    answer: Answer  # of the model that read most turns of the context
+    predicted: tuple[tuple[str, str], ...]  # the name of each model and its answer
 
     def to_json(self) -> dict[str, Any]:
         """The context and the answers as plain values."""
@@ -233,19 +206,12 @@ class ShownAnswers:
 
 @dataclass(frozen=True, slots=True)
 class AnswerComparison:
-    """Models whose answers to the same contexts were scored.
-
-    Attributes:
-        rows: the models, in the order in which they were named, then `RANDOM` and `TRUTH`.
-        scored: what exactly was scored, in one line.
-        notes: what the scores do not tell.
-        shown: contexts with what each model answered.
-    """
+    """Models whose answers to the same contexts were scored."""
 
     rows: tuple[ScoredAnswers, ...]
-    scored: str
-    notes: tuple[str, ...]
-    shown: tuple[ShownAnswers, ...] = ()
+    scored: str  # what exactly was scored, in one line
+    notes: tuple[str, ...]  # what the scores do not tell
+    shown: tuple[ShownAnswers, ...] = ()  # contexts with what each model answered
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as plain values."""

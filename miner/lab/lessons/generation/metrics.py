@@ -36,26 +36,15 @@ MOST_WORDS = 100_000  # of a vocabulary; GD, section 5.2
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What the scores of answers need of training texts.
+    """What the scores of answers need of training texts."""
 
-    Attributes:
-        source: what a record says of where the texts come from ("corpus/jsonl/pairs, train").
-        vocabulary: the most frequent words of the texts.
-        probabilities: those of words and of bigrams of a turn, under 1 and 2. A word that is not
-            in the vocabulary is `UNKNOWN`, which is only there if the texts have such words.
-        responses: those from which random ones are drawn.
-        books: the ids of the books of the texts.
-        n_words: how many words the turns have.
-        sha256: of the turns and the responses.
-    """
-
-    source: str
-    vocabulary: frozenset[str]
+    source: str  # what a record says of where the texts come from ("corpus/jsonl/pairs, train")
+    vocabulary: frozenset[str]  # the most frequent words of the texts
     probabilities: Mapping[int, Mapping[NGram, float]]
-    responses: tuple[str, ...]
-    books: tuple[str, ...]
-    n_words: int
-    sha256: str
+    responses: tuple[str, ...]  # those from which random ones are drawn
+    books: tuple[str, ...]  # the ids of the books of the texts
+    n_words: int  # how many words the turns have
+    sha256: str  # of the turns and the responses
 
     def known(self, words: Iterable[str]) -> list[str]:
         """Returns the words, with `UNKNOWN` for each that is not in the vocabulary."""
@@ -118,38 +107,22 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class AnswerWords:
-    """The words of an answer.
+    """The words of an answer."""
 
-    Attributes:
-        context: those of the last turn of the context, which the response answers.
-        response: those of the true response.
-        predicted: those of the model's response.
-    """
-
-    context: Words
-    response: Words
-    predicted: Words
+    context: Words  # those of the last turn of the context, which the response answers
+    response: Words  # those of the true response
+    predicted: Words  # those of the model's response
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric as tables show it.
+    """A metric as tables show it."""
 
-    Attributes:
-        name: its head.
-        about: what it is, for the legend.
-        digits: behind the decimal point.
-        less_is_better: whether GD takes the smallest value for the best one. For all others it is
-            the largest, also for the length and the entropies: GD reads short and frequent words as
-            a sign of generic answers.
-        needs_vectors: whether it is computed of word vectors.
-    """
-
-    name: str
-    about: str
-    digits: int
-    less_is_better: bool = False
-    needs_vectors: bool = False
+    name: str  # its head
+    about: str  # what it is, for the legend
+    digits: int  # behind the decimal point
+    less_is_better: bool = False  # whether GD takes the smallest value for the best one
+    needs_vectors: bool = False  # whether it is computed of word vectors
 
 
 # In the order of GD's tables.
@@ -178,15 +151,7 @@ def split_answers(
     answers: Sequence[Answer],
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> list[AnswerWords]:
-    """Returns the words of answers.
-
-    Args:
-        answers: of one model.
-        progress: called with the number of answers that are done and of all.
-
-    Raises:
-        MissingExtraError: if NLTK is not installed.
-    """
+    """Returns the words of answers."""
     found: list[AnswerWords] = []
     for answer in answers:
         texts = (answer.context[-1], answer.response, answer.predicted)

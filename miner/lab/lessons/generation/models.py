@@ -126,9 +126,6 @@ class SmoothedLoss:
 
     It is the cross-entropy of the tokens of responses, in nats for a token, with a share of the
     target spread over the whole vocabulary.
-
-    Args:
-        smoothing: the share.
     """
 
     def __init__(self, smoothing: float) -> None:

@@ -14,17 +14,10 @@ from miner.lab.lessons.generation.metrics import METRICS
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A table of GD.
+    """A table of GD."""
 
-    Attributes:
-        source: the number of the table, and the data on which it was computed.
-        columns: the metrics.
-        rows: each model and how it was trained, with its values as they are printed, so that each
-            keeps the digits that it has in the paper.
-    """
-
-    source: str
-    columns: tuple[str, ...]
+    source: str  # the number of the table, and the data on which it was computed
+    columns: tuple[str, ...]  # the metrics
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
     def to_json(self) -> dict[str, Any]:

@@ -30,38 +30,22 @@ NO_LOSS = -100  # the number of a token without a loss, as PyTorch has it
 
 @dataclass(frozen=True, slots=True)
 class EncodedPair:
-    """The tokens of an example.
+    """The tokens of an example."""
 
-    Attributes:
-        context: of the turns before the response, with their markers.
-        response: of the response, with the marker of its end, if it was not cut.
-    """
-
-    context: list[int]
-    response: list[int]
+    context: list[int]  # of the turns before the response, with their markers
+    response: list[int]  # of the response, with the marker of its end, if it was not cut
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """How many texts were too long.
+    """How many texts were too long."""
 
-    Attributes:
-        contexts: those that lost their oldest tokens.
-        responses: those that lost their last tokens.
-    """
-
-    contexts: int
-    responses: int
+    contexts: int  # those that lost their oldest tokens
+    responses: int  # those that lost their last tokens
 
 
 class TurnTokens:
-    """Turns as tokens of a tokenizer.
-
-    Args:
-        tokenizer: it knows the `MARKERS` (`add_markers`).
-        longest_context: the most tokens of a context, with its markers.
-        longest_response: the most tokens of a response, with the marker of its end.
-    """
+    """Turns as tokens of a tokenizer."""
 
     def __init__(
         self, tokenizer: PreTrainedTokenizerBase, longest_context: int, longest_response: int
@@ -189,10 +173,6 @@ class Collator:
 
     An encoder reads the context and a decoder the response. Without an encoder, the decoder reads
     both, and nothing is asked of it before the marker of the one who answers.
-
-    Args:
-        tokens: those of the model.
-        has_encoder: whether the model has an encoder.
     """
 
     def __init__(self, tokens: TurnTokens, has_encoder: bool) -> None:
@@ -229,11 +209,6 @@ class LengthSampler(Sampler[int]):
     Those of fifty batches, drawn at random, are sorted and cut into batches, whose order is random.
     Each epoch has an order of its own, which depends on the seed alone, so that a training that is
     resumed reads what it would have read.
-
-    Args:
-        pairs: the examples.
-        batch: how many a batch has.
-        seed: of the order.
     """
 
     def __init__(self, pairs: Sequence[EncodedPair], batch: int, seed: int) -> None:

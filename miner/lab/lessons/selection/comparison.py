@@ -42,35 +42,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a method takes for the response of a context.
+    """What a method takes for the response of a context."""
 
-    Attributes:
-        method: its name.
-        response: the response that it ranks first.
-        is_true: whether that is the true response, or one with the same words.
-        place: of the true response among the candidates, from 1; the middle one of those that share
-            its score.
-    """
-
-    method: str
-    response: str
-    is_true: bool
-    place: float
+    method: str  # its name
+    response: str  # the response that it ranks first
+    is_true: bool  # whether that is the true response, or one with the same words
+    place: float  # of the true response among the candidates, from 1
 
 
 @dataclass(frozen=True, slots=True)
 class ShownContext:
-    """A context, its true response, and what each method chose among the candidates.
+    """A context, its true response, and what each method chose among the candidates."""
 
-    Attributes:
-        example: without the turns that none of the methods reads.
-        n_candidates: the responses among which the true one is found.
-        choices: one of each method.
-    """
-
-    example: Example
-    n_candidates: int
-    choices: tuple[Choice, ...]
+    example: Example  # without the turns that none of the methods reads
+    n_candidates: int  # the responses among which the true one is found
+    choices: tuple[Choice, ...]  # one of each method
 
     def to_json(self) -> dict[str, Any]:
         """The context and the choices as plain values."""
@@ -94,15 +80,10 @@ class ShownContext:
 
 @dataclass(frozen=True, slots=True)
 class DrawnBatch:
-    """A batch of examples, of which the first are shown.
+    """A batch of examples, of which the first are shown."""
 
-    Attributes:
-        examples: the batch; their responses are the candidates.
-        n_shown: how many contexts are shown.
-    """
-
-    examples: tuple[Example, ...]
-    n_shown: int
+    examples: tuple[Example, ...]  # the batch; their responses are the candidates
+    n_shown: int  # how many contexts are shown
 
     @classmethod
     def draw(cls, examples: Sequence[Example], n_shown: int, seed: int) -> DrawnBatch:
@@ -171,19 +152,12 @@ _SHORTEST_DRAWN = 2  # turns that a context keeps, whatever `draw_contexts` draw
 
 @dataclass(frozen=True, slots=True)
 class ComparedMethod:
-    """A method of a comparison.
+    """A method of a comparison."""
 
-    Attributes:
-        name: what tables call it: the end of its path, as long as it must be to be the only one.
-        record: of its training; see `TrainedMethod.record`.
-        curve: of its training.
-        scores: on the examples.
-    """
-
-    name: str
-    record: Mapping[str, Any]
-    curve: tuple[Step, ...]
-    scores: tuple[Score, ...]
+    name: str  # what tables call it: the end of its path, as long as it must be to be the only one
+    record: Mapping[str, Any]  # of its training; see `TrainedMethod.record`
+    curve: tuple[Step, ...]  # of its training
+    scores: tuple[Score, ...]  # on the examples
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain values."""
@@ -197,19 +171,12 @@ class ComparedMethod:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Methods that were scored on the same examples.
+    """Methods that were scored on the same examples."""
 
-    Attributes:
-        rows: the methods, in the order in which they were named.
-        scored: what exactly was scored, in one line.
-        notes: what the scores do not tell.
-        shown: contexts with what each method chose.
-    """
-
-    rows: tuple[ComparedMethod, ...]
-    scored: str
-    notes: tuple[str, ...]
-    shown: tuple[ShownContext, ...] = ()
+    rows: tuple[ComparedMethod, ...]  # the methods, in the order in which they were named
+    scored: str  # what exactly was scored, in one line
+    notes: tuple[str, ...]  # what the scores do not tell
+    shown: tuple[ShownContext, ...] = ()  # contexts with what each method chose
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as plain values."""

@@ -12,17 +12,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A table of a paper.
+    """A table of a paper."""
 
-    Attributes:
-        source: the paper and the number of its table.
-        columns: its data (CD), or its tasks and measures (UD).
-        rows: each method with its values, 0..1, as rounded in the paper; and the method of this
-            package that is made after it, "" where there is none.
-    """
-
-    source: str
-    columns: tuple[str, ...]
+    source: str  # the paper and the number of its table
+    columns: tuple[str, ...]  # its data (CD), or its tasks and measures (UD)
     rows: tuple[tuple[str, tuple[float, ...], str], ...]
 
     def to_json(self) -> dict[str, Any]:

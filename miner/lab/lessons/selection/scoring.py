@@ -45,21 +45,13 @@ _RANKS = (1, 2, 5)  # k of Recall@k
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """What is scored, and how often.
+    """What is scored, and how often."""
 
-    Args:
-        most_examples: how many are taken of a source that has more, at random; 50,000 in CD.
-        shuffles: how often the batches are drawn anew; a score is the mean.
-        resamples: draws of books for the 95% intervals.
-        seed: of all these draws.
-        harder: whether the harder kinds of 1 in 10 are scored, too.
-    """
-
-    most_examples: int = 50_000
-    shuffles: int = 10
-    resamples: int = 1000
-    seed: int = 0
-    harder: bool = False
+    most_examples: int = 50_000  # how many are taken of a source that has more, at random
+    shuffles: int = 10  # how often the batches are drawn anew; a score is the mean
+    resamples: int = 1000  # draws of books for the 95% intervals
+    seed: int = 0  # of all these draws
+    harder: bool = False  # whether the harder kinds of 1 in 10 are scored, too
 
     def sample(self, examples: Sequence[Example]) -> list[Example]:
         """Returns the examples that are scored, in their order."""
@@ -87,27 +79,15 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a method does on a task, 0..1, with its 95% interval.
+    """How a method does on a task, 0..1, with its 95% interval."""
 
-    Attributes:
-        task: "1-of-100", "1 in 2", "1 in 10", "1 in 10 of the chapter" or "1 in 10 alike".
-        measure: "R@1", the share of contexts whose true response is first; "R@2" and "R@5", among
-            the first two or five; "MRR", the mean of 1 over its place.
-        value: the mean over the draws.
-        low: the lower end of the interval; None where there is one book.
-        high: the upper end.
-        n_examples: how many were scored. A chapter of fewer than ten different responses has no
-            candidates for the harder task, so that its examples are not scored there.
-        n_books: of how many books; 0 where the source names none.
-    """
-
-    task: str
-    measure: str
-    value: float
-    low: float | None
-    high: float | None
-    n_examples: int
-    n_books: int
+    task: str  # "1-of-100", "1 in 2", "1 in 10", "1 in 10 of the chapter" or "1 in 10 alike"
+    measure: str  # "R@1", the share of contexts whose true response is first
+    value: float  # the mean over the draws
+    low: float | None  # the lower end of the interval; None where there is one book
+    high: float | None  # the upper end
+    n_examples: int  # how many were scored
+    n_books: int  # of how many books; 0 where the source names none
 
     @property
     def is_harder(self) -> bool:
@@ -117,19 +97,12 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a method does on each example by one measure of a task.
+    """What a method does on each example by one measure of a task."""
 
-    Attributes:
-        task: as in `Score`.
-        measure: as in `Score`.
-        sums: over the draws in which an example was scored, [examples].
-        n: in how many it was, [examples].
-    """
-
-    task: str
-    measure: str
-    sums: NDArray[np.float64]
-    n: NDArray[np.float64]
+    task: str  # as in `Score`
+    measure: str  # as in `Score`
+    sums: NDArray[np.float64]  # over the draws in which an example was scored, [examples]
+    n: NDArray[np.float64]  # in how many it was, [examples]
 
 
 def score_method(

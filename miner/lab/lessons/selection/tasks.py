@@ -107,14 +107,10 @@ class Barred:
     They are those equal to the true one, and those equal to a turn of the context. Such a turn is
     often the response of another example of the same conversation, and a method that likes equal
     words would choose nothing else.
-
-    Attributes:
-        equal: a number for each response, [examples]; equal responses have the same.
-        numbers: which numbers are barred for each example, [examples, numbers], sparse.
     """
 
     equal: NDArray[np.int64]
-    numbers: csr_array
+    numbers: csr_array  # which numbers are barred for each example, [examples, numbers], sparse
 
     @classmethod
     def of(cls, examples: Sequence[Example]) -> Barred:

@@ -74,15 +74,7 @@ def load(folder: Path) -> Bm25:
 
 
 class Bm25:
-    """The method. Words that training has not seen count nothing but length.
-
-    Args:
-        words: those of the training responses.
-        idf: of each word, [words].
-        mean_length: the mean number of words of a training response.
-        k1: as in `Options`.
-        b: as in `Options`.
-    """
+    """The method. Words that training has not seen count nothing but length."""
 
     def __init__(
         self, words: Sequence[str], idf: np.ndarray, mean_length: float, k1: float, b: float

@@ -130,12 +130,7 @@ def load(folder: Path) -> Map:
 
 
 class Map:
-    """The method.
-
-    Args:
-        embedder: the encoder.
-        matrix: W + a I, [d, d].
-    """
+    """The method."""
 
     def __init__(self, embedder: Embedder, matrix: Vectors) -> None:
         self._embedder = embedder

@@ -120,13 +120,7 @@ class _Side(nn.Module):
 
 
 class NGramNetwork(nn.Module):
-    """The two encoders.
-
-    Args:
-        options: the sizes.
-        n_unigrams: the numbers of the vocabulary of unigrams.
-        n_bigrams: those of bigrams.
-    """
+    """The two encoders."""
 
     def __init__(self, options: Options, n_unigrams: int, n_bigrams: int) -> None:
         super().__init__()
@@ -159,13 +153,7 @@ class NGramNetwork(nn.Module):
 
 
 class NGrams:
-    """The method.
-
-    Args:
-        network: the encoders.
-        vocabularies: of unigrams and of bigrams.
-        longest: the most words of a text.
-    """
+    """The method."""
 
     def __init__(
         self, network: NGramNetwork, vocabularies: Sequence[Vocabulary], longest: int

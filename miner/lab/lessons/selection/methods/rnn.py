@@ -77,14 +77,7 @@ class _Sizes:
 
 
 class RecurrentNetwork(nn.Module):
-    """A recurrent layer that reads contexts and responses, and the matrix between them.
-
-    Args:
-        cell: the kind of its units.
-        n_words: the numbers of the vocabulary.
-        embedding: the numbers of a word's vector.
-        hidden: the units.
-    """
+    """A recurrent layer that reads contexts and responses, and the matrix between them."""
 
     def __init__(self, cell: Cell, n_words: int, embedding: int, hidden: int) -> None:
         super().__init__()
@@ -116,13 +109,7 @@ class RecurrentNetwork(nn.Module):
 
 
 class Recurrent:
-    """The method. The bias of the network is the same for all responses, and left out.
-
-    Args:
-        network: what reads.
-        vocabulary: the words that it knows.
-        longest: the most words of a text.
-    """
+    """The method. The bias of the network is the same for all responses, and left out."""
 
     def __init__(self, network: RecurrentNetwork, vocabulary: Vocabulary, longest: int) -> None:
         self.network, self.vocabulary, self._longest = network, vocabulary, longest

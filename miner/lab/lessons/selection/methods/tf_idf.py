@@ -54,12 +54,7 @@ def load(folder: Path) -> TfIdf:
 
 
 class TfIdf:
-    """The method. Words that training has not seen count nothing.
-
-    Args:
-        words: those of the training examples.
-        idf: of each word, [words].
-    """
+    """The method. Words that training has not seen count nothing."""
 
     def __init__(self, words: Sequence[str], idf: np.ndarray) -> None:
         import_extra("sklearn", "lab")

@@ -39,10 +39,6 @@ class Vocabulary:
 
     A feature that is not known gets one of `n_hashed` numbers by a hash, so that two unknown ones
     are seldom the same (CD 4.3).
-
-    Args:
-        features: those that are known.
-        n_hashed: how many numbers the unknown ones share; at least 1.
     """
 
     def __init__(self, features: Sequence[str], n_hashed: int) -> None:
