@@ -9,7 +9,7 @@ from helpers import failed, run, said
 from miner.lab.app.cli.generation.group import group
 from miner.lab.lessons.generation.answers import Answer, write_answers
 from miner.lab.lessons.generation.metrics import METRICS
-from miner.lab.lessons.generation.papers import PUBLISHED
+from miner.lab.lessons.papers import GENERATION
 
 _THINGS = "kettle lantern ferry barrow ledger orchard saddle parcel window candle".split()
 _PLACES = "cellar pantry harbour chapel stable garden attic".split()
@@ -128,10 +128,10 @@ def test_contexts_are_shown_with_each_answer(words_of):
 
 def test_the_paper_is_beside(words_of):
     shown = said(*words_of("good"), "--papers")
-    for table in PUBLISHED:
+    for table in GENERATION:
         assert table.source in shown
     name = "GPT2, fine-tuned, Gutenberg"
-    assert rows_of(shown, name) == [cell for table in PUBLISHED for cell in dict(table.rows)[name]]
+    assert rows_of(shown, name) == [cell for table in GENERATION for cell in dict(table.rows)[name]]
     record = json.loads(said(*words_of("good"), "--papers", "--json"))
     assert [len(table["rows"]) for table in record["papers"]] == [12, 12]
     assert "papers" not in json.loads(said(*words_of("good"), "--json"))

@@ -5,7 +5,8 @@ from rich.console import Console
 
 from miner.lab.app.plots.selection import draw_selection, has_sizes, plot_sizes
 from miner.lab.app.tables.selection import tabulate_comparison
-from miner.lab.lessons.selection.comparison import ComparedMethod, Comparison
+from miner.lab.lessons.comparison import Comparison
+from miner.lab.lessons.selection.comparison import ComparedMethod
 from miner.lab.lessons.selection.methods import Step
 from miner.lab.lessons.selection.scoring import Score
 

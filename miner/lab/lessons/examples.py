@@ -128,6 +128,10 @@ def describe_part(part: Mapping[str, Any]) -> str:
 
 def describe_size(part: Mapping[str, Any]) -> str:
     """Returns how many examples there are, and of how many books ("1,658 pairs of 15 books")."""
-    n = len(part["books"])
-    of = f"{n:,} book{'s' * (n != 1)}" if n else "books without an id"
-    return f"{part['examples']:,} pairs of {of}"
+    return f"{part['examples']:,} pairs of {count_books(part['books'])}"
+
+
+def count_books(books: Iterable[str]) -> str:
+    """Returns how many books there are, in words."""
+    n = len(set(books) - {""})
+    return f"{n:,} book{'s' * (n != 1)}" if n else "books without an id"

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from miner.app.plots.style import GREY, INK, SMALL, Look, choose_looks, new_figure, tidy
 from miner.files import shortest_ends
-from miner.lab.lessons.selection.comparison import ComparedMethod, Comparison
+from miner.lab.lessons.selection.comparison import ComparedMethod, MethodComparison
 from miner.lab.lessons.selection.scoring import Score
 
 _PANEL, _ROW = 2.6, 0.34  # width of a panel and height of a row, in inches
@@ -22,7 +22,7 @@ _MOST_TICKS = 6  # of an axis of sizes
 _BESIDE = 1.03  # between the intervals of two lines at one size, as a multiple of the size
 
 
-def draw_selection(comparison: Comparison) -> dict[str, Figure]:
+def draw_selection(comparison: MethodComparison) -> dict[str, Figure]:
     """Draws the figures of a comparison, by their file names without ending.
 
     "scores" has a panel for each task. "curves" has the accuracy on validation by the pairs seen,

@@ -12,7 +12,7 @@ from miner.lab.lessons.generation.metrics import METRICS
 if TYPE_CHECKING:
     from miner.lab.lessons.generation.comparison import AnswerComparison, Score, ShownAnswers
     from miner.lab.lessons.generation.metrics import Metric
-    from miner.lab.lessons.generation.papers import PublishedTable
+    from miner.lab.lessons.papers import PublishedTable
 
 _LONGEST_LINE = 100  # characters of a line of text, in a terminal of any width
 _BEST = "*"

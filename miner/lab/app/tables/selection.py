@@ -11,9 +11,9 @@ from miner.lab.lessons.examples import describe_part, describe_size
 from miner.lab.lessons.selection.methods import find_method
 
 if TYPE_CHECKING:
-    from miner.lab.lessons.selection.comparison import Comparison, ShownContext
+    from miner.lab.lessons.papers import PublishedTable
+    from miner.lab.lessons.selection.comparison import MethodComparison, ShownContext
     from miner.lab.lessons.selection.methods import Step
-    from miner.lab.lessons.selection.papers import PublishedTable
     from miner.lab.lessons.selection.scoring import Score
 
 _LONGEST_LINE = 100  # characters of a line of text, in a terminal of any width
@@ -50,7 +50,7 @@ def describe_training(record: Mapping[str, Any], steps: Sequence[Step]) -> str:
     return "\n".join(lines)
 
 
-def tabulate_comparison(comparison: Comparison, width: int) -> list[Shown]:
+def tabulate_comparison(comparison: MethodComparison, width: int) -> list[Shown]:
     """Methods against tasks, and against harder ones, what was scored, and contexts to read."""
     rows = comparison.rows
     names = [row.name for row in rows]
@@ -81,7 +81,7 @@ def tabulate_published(tables: Sequence[PublishedTable], width: int) -> list[Sho
     return shown
 
 
-def tabulate_scores(comparison: Comparison, width: int) -> list[Shown]:
+def tabulate_scores(comparison: MethodComparison, width: int) -> list[Shown]:
     """A row for each task of one method, what was scored, and the contexts that are shown."""
     (row,) = comparison.rows
     table = new_table(("", "score [95%]"))
@@ -99,7 +99,7 @@ def format_score(score: Score) -> str:
     return f"{score.value:.3f} [{score.low:.3f}–{score.high:.3f}]"
 
 
-def _lines_below(comparison: Comparison, width: int) -> list[Shown]:
+def _lines_below(comparison: MethodComparison, width: int) -> list[Shown]:
     width = min(width, _LONGEST_LINE)
     lines = [fill(f"scored: {comparison.scored}", width, subsequent_indent="  ")]
     lines += [fill(note, width, subsequent_indent="  ") for note in comparison.notes]

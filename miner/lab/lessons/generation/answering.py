@@ -11,13 +11,11 @@ import torch
 
 from miner.errors import InputError
 from miner.files import printable
+from miner.lab.lessons.comparison import refuse_trained_on
 from miner.lab.lessons.examples import (
     Context,
     Example,
-    books_of,
-    describe_examples,
     keep_turns,
-    refuse_shared_books,
 )
 from miner.lab.lessons.generation.answers import Answer
 from miner.lab.lessons.generation.decoding import Decoding
@@ -60,7 +58,10 @@ def answer_examples(
 
     Equal choices give equal answers on one kind of device.
     """
-    refuse_trained_on(trained, examples)
+    where = printable(trained.folder.name)
+    if not examples:
+        raise InputError(f"{where}: found no pairs, expected some to answer")
+    refuse_trained_on(trained.record, trained.books, examples, where)
     kept = keep_turns(examples, trained.history_turns)
     n = len(kept)
 
@@ -122,18 +123,6 @@ def answer_contexts(
                 n_ended += longest < decoding.longest and tokens.end not in row
             progress(start + len(numbers), len(order))
     return Texts(found, n_cut, n_ended)
-
-
-def refuse_trained_on(trained: TrainedModel, examples: Sequence[Example]) -> None:
-    """Refuses examples that a model has learned from."""
-    where = printable(trained.folder.name)
-    if not examples:
-        raise InputError(f"{where}: found no pairs, expected some to answer")
-    refuse_shared_books(trained.books, books_of(examples), where)
-    digest = describe_examples(examples)["sha256"]
-    parts = (trained.record["train"], trained.record["validation"])
-    if any(part and part["sha256"] == digest for part in parts):
-        raise InputError(f"{where}: found the pairs that it was trained on, expected others")
 
 
 class Conversation:

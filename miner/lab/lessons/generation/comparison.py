@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from miner.errors import InputError
+from miner.lab.lessons.comparison import Comparison, number_books, score_means
 from miner.lab.lessons.embeddings import WordVectors, find_word_vectors
+from miner.lab.lessons.examples import count_books
 from miner.lab.lessons.generation.answers import Answer
 from miner.lab.lessons.generation.metrics import (
     METRICS,
@@ -35,7 +36,6 @@ from miner.lab.lessons.generation.metrics import (
     split_answers,
 )
 from miner.lab.lessons.generation.words import nltk_version, split_words
-from miner.lab.measure.scores import resample_chapters, score_from_draws
 from miner.version import __version__
 
 _NORMAL = 1.96  # standard deviations on each side of the mean that hold 95% of a normal curve
@@ -63,7 +63,7 @@ class Score:
     """A score of answers by one metric, with its 95% interval."""
 
     metric: str  # the name of the metric (`METRICS`)
-    value: float | None
+    value: float | None  # None without vectors of words, or if all answers are skipped
     low: float | None  # the lower end of the interval; None where there is one book, or no value
     high: float | None  # the upper end
     n: int  # how many answers count; the others are skipped
@@ -99,7 +99,6 @@ def score_words(
     scoring: Scoring,
 ) -> list[Score]:
     """Returns the scores of the words of answers; see `score_answers`."""
-    groups = _number_groups(books)
     values = {
         **lengths(rows),
         **entropies(rows, reference),
@@ -107,42 +106,20 @@ def score_words(
         **(likenesses(rows, reference, vectors) if vectors else {}),
         **bleus(rows),
     }
-    scores = {one.metric: one for one in _score_means(values, groups, scoring)}
+    kept = {name: ~np.isnan(of_rows) for name, of_rows in values.items()}
+    columns = {
+        name: (np.where(kept[name], of_rows, 0), kept[name]) for name, of_rows in values.items()
+    }
+    scores = {
+        one.name: Score(one.name, one.value, one.low, one.high, int(kept[one.name].sum()))
+        for one in score_means(columns, books, scoring.resamples, scoring.seed)
+    }
+    groups = number_books(books)
     for n, name in ((1, "d1"), (2, "d2")):
         value, left_out = distinct(rows, reference, n, groups)
         scores[name] = _score_share(name, value, left_out, len(rows), scoring)
     without = {one.name: Score(one.name, None, None, None, 0) for one in METRICS}
     return list((without | scores).values())
-
-
-def _number_groups(books: Sequence[str]) -> NDArray[np.int64]:
-    """The number of the book of each answer; an answer without a book has one of its own."""
-    names = [book or f"\0{number}" for number, book in enumerate(books)]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([numbers[name] for name in names], np.int64)
-
-
-def _score_means(
-    values: dict[str, Values], groups: NDArray[np.int64], scoring: Scoring
-) -> list[Score]:
-    """The mean of each metric over the answers that it does not skip."""
-    columns = []
-    for of_answers in values.values():
-        is_kept = ~np.isnan(of_answers)
-        columns += [
-            np.bincount(groups, np.where(is_kept, of_answers, 0)),
-            np.bincount(groups, is_kept),
-        ]
-    table = np.stack(columns, axis=1)
-    drawn = resample_chapters(table, scoring.resamples, scoring.seed)
-    scores = []
-    with np.errstate(invalid="ignore"):
-        total, means = table.sum(axis=0), drawn[:, 0::2] / drawn[:, 1::2]
-        for number, name in enumerate(values):
-            value, n = total[2 * number] / total[2 * number + 1], int(total[2 * number + 1])
-            found = score_from_draws(name, value, means[:, number])
-            scores.append(Score(name, found.value, found.low, found.high, n))
-    return scores
 
 
 def _score_share(name: str, value: float, left_out: Values, n: int, scoring: Scoring) -> Score:
@@ -166,9 +143,9 @@ class ScoredAnswers:
     """A row of a comparison."""
 
     name: str  # of the model, `RANDOM` or `TRUTH`
-    group: str
+    group: str  # of the models that it is compared with, "" where there are no groups
     scores: tuple[Score, ...]  # in the order of `METRICS`
-    best: frozenset[str] = frozenset()
+    best: frozenset[str] = frozenset()  # metrics whose interval is apart from all of its group
 
     @property
     def is_model(self) -> bool:
@@ -204,23 +181,7 @@ class ShownAnswers:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerComparison:
-    """Models whose answers to the same contexts were scored."""
-
-    rows: tuple[ScoredAnswers, ...]
-    scored: str  # what exactly was scored, in one line
-    notes: tuple[str, ...]  # what the scores do not tell
-    shown: tuple[ShownAnswers, ...] = ()  # contexts with what each model answered
-
-    def to_json(self) -> dict[str, Any]:
-        """The comparison as plain values."""
-        return {
-            "scored": self.scored,
-            "notes": list(self.notes),
-            "rows": [row.to_json() for row in self.rows],
-            "shown": [one.to_json() for one in self.shown],
-        }
+AnswerComparison = Comparison[ScoredAnswers, ShownAnswers]
 
 
 def compare_answers(
@@ -245,19 +206,27 @@ def compare_answers(
     drawn = _draw_shown(answers, common, n_shown, scoring.seed)
     predicted = {name: [one.predicted for one in of] for name, of in answers.items()}
     predicted[RANDOM] = reference.draw_responses(len(common), scoring.seed)
-    first, *_ = predicted
     rows: dict[str, list[AnswerWords]] = {}
+    split: list[AnswerWords] = []  # contexts and responses are the same for all models
     for name, texts in predicted.items():
         begin(name)
-        if name == first:
-            rows[name] = split_answers(common, progress)
-        else:
-            rows[name] = _with_predicted(rows[first], texts, progress)
-    rows[TRUTH] = [replace(row, predicted=row.response) for row in rows[first]]
+        if not split:
+            split = rows[name] = split_answers(common, progress)
+            continue
+        rows[name] = []
+        for row, text in zip(split, texts, strict=True):
+            rows[name].append(replace(row, predicted=tuple(split_words(text))))
+            progress(len(rows[name]), len(split))
+    rows[TRUTH] = [replace(row, predicted=row.response) for row in split]
     found = None
     if vectors:
         begin("vectors of words")
-        words = {word for of in rows.values() for row in of for word in _words_of(row)}
+        words = {
+            word
+            for of_model in rows.values()
+            for row in of_model
+            for word in (*row.context, *row.response, *row.predicted)
+        }
         found = find_word_vectors(vectors, words, progress)
     books = [one.book for one in common]
     scored = [
@@ -268,7 +237,7 @@ def compare_answers(
         )
         for name, of_row in rows.items()
     ]
-    return AnswerComparison(
+    return Comparison(
         tuple(replace(row, best=_find_best(row, scored)) for row in scored),
         "; ".join(
             (
@@ -343,22 +312,6 @@ def _draw_shown(
     ]
 
 
-def _with_predicted(
-    rows: Sequence[AnswerWords],
-    texts: Sequence[str],
-    progress: Callable[[int, int], object],
-) -> list[AnswerWords]:
-    found: list[AnswerWords] = []
-    for row, text in zip(rows, texts, strict=True):
-        found.append(replace(row, predicted=tuple(split_words(text))))
-        progress(len(found), len(rows))
-    return found
-
-
-def _words_of(row: AnswerWords) -> tuple[str, ...]:
-    return (*row.context, *row.response, *row.predicted)
-
-
 def _find_best(row: ScoredAnswers, rows: Sequence[ScoredAnswers]) -> frozenset[str]:
     """The metrics by which a model is better than all others of its group."""
     others = [
@@ -383,8 +336,7 @@ def _is_apart(metric: Metric, one: Score, other: Score) -> bool:
 
 
 def _describe(answers: Sequence[Answer]) -> str:
-    n_books = len({one.book for one in answers} - {""})
-    books = f"{n_books:,} book{'s' * (n_books != 1)}" if n_books else "books without an id"
+    books = count_books(one.book for one in answers)
     digest = sha256()
     for one in answers:
         digest.update(f"{one.context[-1]}\0{one.response}\0".encode())

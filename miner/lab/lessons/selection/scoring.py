@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.lab.lessons.examples import Example, keep_turns, refuse_too_few
+from miner.lab.lessons.comparison import score_means
+from miner.lab.lessons.examples import Example, books_of, count_books, keep_turns, refuse_too_few
 from miner.lab.lessons.selection.tasks import (
     BATCH,
     Barred,
@@ -30,7 +31,6 @@ from miner.lab.lessons.selection.tasks import (
     same_chapter,
     similar_candidates,
 )
-from miner.lab.measure.scores import resample_chapters, score_from_draws
 from miner.version import __version__
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class Scoring:
 
     def describe(self, examples: Sequence[Example]) -> str:
         """Returns what is scored of examples, in one line."""
-        n, n_books = len(self.sample(examples)), len({one.book for one in examples} - {""})
+        n, n_books = len(self.sample(examples)), len(books_of(examples))
         n_batches = n // BATCH
-        books = f"{n_books:,} book{'s' * (n_books != 1)}" if n_books else "books without an id"
+        books = count_books(books_of(examples))
         others = "books" if n_books > 1 else "examples"
         harder = "; harder: of the same chapter, or most like the true one" * self.harder
         return (
@@ -82,11 +82,11 @@ class Score:
     """How a method does on a task, 0..1, with its 95% interval."""
 
     task: str  # "1-of-100", "1 in 2", "1 in 10", "1 in 10 of the chapter" or "1 in 10 alike"
-    measure: str  # "R@1", the share of contexts whose true response is first
+    measure: str  # "R@k", whether the true response is among the first k; "MRR", 1 over its place
     value: float  # the mean over the draws
     low: float | None  # the lower end of the interval; None where there is one book
     high: float | None  # the upper end
-    n_examples: int  # how many were scored
+    n_examples: int  # that have candidates: a chapter may have too few different responses
     n_books: int  # of how many books; 0 where the source names none
 
     @property
@@ -218,16 +218,11 @@ def reciprocal_rank_of(better: NDArray[np.int64], tied: NDArray[np.int64]) -> ND
 def score_outcome(outcome: Outcome, examples: Sequence[Example], scoring: Scoring) -> Score:
     """Returns the mean over examples; books, or examples without a book, are drawn anew."""
     scored = np.flatnonzero(outcome.n)
-    names = [examples[number].book or f"\0{number}" for number in scored.tolist()]
-    groups = {name: group for group, name in enumerate(dict.fromkeys(names))}
-    of_example = np.array([groups[name] for name in names])
-    columns = (outcome.sums[scored], outcome.n[scored])
-    table = np.stack([np.bincount(of_example, column) for column in columns], axis=1)
-    drawn = resample_chapters(table, scoring.resamples, scoring.seed)
-    sums, n = table.sum(axis=0)
-    found = score_from_draws(outcome.measure, sums / n, drawn[:, 0] / drawn[:, 1])
+    books = [examples[number].book for number in scored.tolist()]
+    columns = {outcome.measure: (outcome.sums[scored], outcome.n[scored])}
+    (found,) = score_means(columns, books, scoring.resamples, scoring.seed)
     assert found.value is not None
-    n_books = len({examples[number].book for number in scored.tolist()} - {""})
+    n_books = len(set(books) - {""})
     return Score(
         outcome.task, outcome.measure, found.value, found.low, found.high, len(scored), n_books
     )

@@ -5,7 +5,7 @@ import pytest
 
 from miner.errors import InputError
 from miner.lab.lessons.examples import Example
-from miner.lab.lessons.selection.papers import PUBLISHED
+from miner.lab.lessons.papers import SELECTION
 from miner.lab.lessons.selection.scoring import (
     Outcome,
     Scoring,
@@ -195,6 +195,6 @@ def test_places_are_counted_by_hand():
 
 
 def test_the_figures_of_the_papers_have_a_value_for_each_column():
-    for table in PUBLISHED:
+    for table in SELECTION:
         for _, row, _ in table.rows:
             assert len(row) == len(table.columns) and all(0 < value < 1 for value in row)

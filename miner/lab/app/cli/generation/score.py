@@ -91,13 +91,15 @@ def command(
     miner generation score answers.jsonl --reference corpus
     miner generation score trf.csv gpt2.csv --reference corpus --vectors wiki.vec
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from dataclasses import asdict
+
     from miner.files import name_paths
     from miner.lab.app.tables.generation import tabulate_answers, tabulate_published
     from miner.lab.lessons.generation.answers import read_answers
     from miner.lab.lessons.generation.comparison import Scoring, compare_answers
     from miner.lab.lessons.generation.metrics import make_reference
-    from miner.lab.lessons.generation.papers import PUBLISHED
     from miner.lab.lessons.generation.words import nltk_version
+    from miner.lab.lessons.papers import GENERATION
 
     nltk_version()  # its absence is told at once
     answers = {
@@ -118,11 +120,11 @@ def command(
             progress=bar.show,
         )
     if as_json:
-        published = {"papers": [table.to_json() for table in PUBLISHED]} if papers else {}
+        published = {"papers": [asdict(table) for table in GENERATION]} if papers else {}
         show_json(compared.to_json() | published)
         return
     width = open_console().width
     show(tabulate_answers(compared, width))
     if papers:
         click.echo()
-        show(tabulate_published(PUBLISHED, width))
+        show(tabulate_published(GENERATION, width))

@@ -22,7 +22,7 @@ from miner.app.cli.terminal import CountBar, open_console, show, show_json
 from miner.lab.app.cli.sources import SourceName, open_source, split_option
 
 if TYPE_CHECKING:
-    from miner.lab.lessons.selection.comparison import Comparison
+    from miner.lab.lessons.selection.comparison import MethodComparison
 
 # The defaults are those of `Scoring`, which is imported when a command runs.
 _SCORING = (
@@ -118,10 +118,12 @@ def command(
     miner selection compare tfidf bm25 --on corpus
     miner selection compare runs/* --on annotations --books BOOKS --plots plots
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from dataclasses import asdict
+
     from miner.extras import import_extra
     from miner.files import refuse_existing
     from miner.lab.app.tables.selection import tabulate_comparison, tabulate_published
-    from miner.lab.lessons.selection.papers import PUBLISHED
+    from miner.lab.lessons.papers import SELECTION
 
     if plots:
         import_extra("matplotlib", "plots")
@@ -134,13 +136,13 @@ def command(
 
         drawn = save_figures(draw_selection(compared), plots, force)
     if as_json:
-        published = {"papers": [table.to_json() for table in PUBLISHED]} if papers else {}
+        published = {"papers": [asdict(table) for table in SELECTION]} if papers else {}
         show_json(compared.to_json() | published)
         return
     show(tabulate_comparison(compared, open_console().width))
     if papers:
         click.echo()
-        show(tabulate_published(PUBLISHED, open_console().width))
+        show(tabulate_published(SELECTION, open_console().width))
     if plots:
         click.echo(f"wrote {', '.join(path.name for path in drawn)} in {plots}")
 
@@ -156,7 +158,7 @@ def compare_folders(
     n_shown: int,
     quiet: bool,
     **scoring: Any,  # noqa: ANN401 - the fields of `Scoring`
-) -> Comparison:
+) -> MethodComparison:
     """Returns the scores of methods on a source, and shows a bar meanwhile."""
     from miner.lab.lessons.selection.comparison import compare_methods, read_records
     from miner.lab.lessons.selection.scoring import Scoring

@@ -1,12 +1,13 @@
-"""The figures of "The Gutenberg Dialogue Dataset" (GD), to stand beside those of a comparison.
+"""The figures of three papers for their own data, to stand beside those of a comparison.
 
-Its data are others than what is scored here, and so are its training texts and its vectors of
-words: only the order of the rows can be compared.
+CD is "A Repository of Conversational Datasets", UD "The Ubuntu Dialogue Corpus", GD "The Gutenberg
+Dialogue Dataset". Their data are others than what is scored here, and so are the training texts and
+the vectors of words: only the order of the rows can be compared.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from miner.lab.lessons.generation.metrics import METRICS
@@ -14,16 +15,39 @@ from miner.lab.lessons.generation.metrics import METRICS
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A table of GD."""
+    """A table of a paper."""
 
-    source: str  # the number of the table, and the data on which it was computed
-    columns: tuple[str, ...]  # the metrics
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    source: str  # the paper, the number of the table, and the data
+    columns: tuple[str, ...]  # data, tasks or metrics
+    rows: tuple[tuple[Any, ...], ...]  # each with its name and its values as they are printed
 
-    def to_json(self) -> dict[str, Any]:
-        """The table as plain values."""
-        return asdict(self)
 
+SELECTION = (  # each row with the method of this package that is made after it, or ""
+    PublishedTable(
+        "CD, Table 2: 1-of-100 accuracy, immediate context, 50,000 examples of each test set",
+        ("Reddit", "OpenSubtitles", "AmazonQA"),
+        (
+            ("tf-idf", (0.267, 0.109, 0.518), "tf-idf"),
+            ("bm25", (0.276, 0.109, 0.523), "bm25"),
+            ("use-sim", (0.366, 0.136, 0.476), "sim"),
+            ("use-map", (0.408, 0.158, 0.544), "map"),
+            ("use-large-sim", (0.414, 0.149, 0.513), "sim"),
+            ("use-large-map", (0.477, 0.180, 0.619), "map"),
+            ("elmo-sim", (0.125, 0.095, 0.160), "sim"),
+            ("elmo-map", (0.193, 0.123, 0.330), "map"),
+            ("polyai-encoder", (0.613, 0.306, 0.842), "n-grams"),
+        ),
+    ),
+    PublishedTable(
+        "UD, Table 4: Recall@k on the Ubuntu Dialogue Corpus",
+        ("1 in 2 R@1", "1 in 10 R@1", "1 in 10 R@2", "1 in 10 R@5"),
+        (
+            ("TF-IDF", (0.659, 0.410, 0.545, 0.708), "tf-idf"),
+            ("RNN", (0.768, 0.403, 0.547, 0.819), "rnn"),
+            ("LSTM", (0.878, 0.604, 0.745, 0.926), "lstm"),
+        ),
+    ),
+)
 
 _TRAININGS = (
     "zero-shot, Gutenberg",
@@ -46,7 +70,7 @@ def _table(source: str, values: str) -> PublishedTable:
     return PublishedTable(source, tuple(metric.name for metric in METRICS), rows)
 
 
-PUBLISHED = (
+GENERATION = (
     _table(
         "GD, Table 4a: test set of DailyDialog",
         """
