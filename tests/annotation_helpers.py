@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from helpers import ANNOTATIONS, SAMPLE
 from seqeval.scheme import IOB2, Entities
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import (
     READINGS,
     AnnotatedBook,
@@ -21,13 +22,12 @@ from miner.annotation.annotations import (
     read_split,
     row_from_annotation,
 )
-from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import Located
 from miner.app.cli.main import main
 from miner.books.book import Book
 from miner.files import json_line, read_text
 from miner.lab.gold.editions import Edition, open_edition
-from miner.lab.gold.label_studio import read_exported
+from miner.lab.gold.export.label_studio import read_exported
 from miner.speech.dialogues import decode_dialogues
 from miner.speech.spans import BookSpans, Span
 

@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from miner.annotation.alignment import fold_letters
+from miner.annotation.alignment import fingerprint, fold_letters
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
-from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate
 from miner.books.book import BlockKind, parse_book
 from miner.speech.dialogues import decode_dialogues

@@ -4,8 +4,8 @@ import csv
 from hashlib import sha256
 from pathlib import Path
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
-from miner.annotation.fingerprints import fingerprint
 from miner.people.cast import Character, Kind
 from miner.people.spoken_book import SpokenBook
 from miner.speech.tags import Tag, TaggedSpan

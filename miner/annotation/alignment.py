@@ -8,10 +8,14 @@ are the anchors. The longest rising sequence of anchors is kept, each anchor is 
 words agree, and the gaps between are searched again for shorter runs. Small gaps go to `difflib`,
 by word and then by letter ("to-day" and "today"). Text that still differs, or that was moved to
 another place, stays unpaired.
+
+A fingerprint of a span has enough of its letters to find it in a book, and too little to read it.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
@@ -19,6 +23,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
+from reprlib import repr as shown
+
+from miner.errors import InputError
 
 _RUNS = (8, 5, 3)  # words in an anchor, longest first; shorter runs pair by chance in large gaps
 _SMALL_GAP = 10_000  # words of one side times words of the other; difflib is too slow for more
@@ -268,3 +275,50 @@ def _joined(blocks: Sequence[_Block]) -> tuple[_Block, ...]:
             n += before
         joined.append((i, j, n))
     return tuple(joined)
+
+
+QUOTES = "\"'“”‘’„‚«»"  # marks of speech, which differ between editions
+_PATTERN = re.compile(r"(?P<initials>\w*)\.(?P<letters>[0-9]{1,9})\.(?P<digest>[0-9a-f]{8})")
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What an annotation keeps of the text of its span, written "initials.n_letters.digest".
+
+    Attributes:
+        initials: the first letter of each word, folded by `fold_words`.
+        n_letters: the number of letters.
+        digest: the first 8 hexadecimal digits of the SHA-256 of the letters. For a span without
+            letters ("——!") it is of all characters but quotation marks.
+    """
+
+    initials: str
+    n_letters: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.initials}.{self.n_letters}.{self.digest}"
+
+
+def fingerprint(text: str) -> Fingerprint:
+    """Returns the fingerprint of a span's text. Texts with the same letters have the same one.
+
+    >>> str(fingerprint("“Don't _you_?”"))
+    'dty.7.1ec0df8c'
+    """
+    folded = fold_words(text)
+    letters = "".join(folded)
+    digested = letters or "".join(c for c in text if c not in QUOTES).strip()
+    digest = hashlib.sha256(digested.encode()).hexdigest()[:8]
+    return Fingerprint("".join([word[0] for word in folded]), len(letters), digest)
+
+
+def parse_fingerprint(written: str) -> Fingerprint:
+    """Returns the fingerprint that `str` wrote."""
+    match = _PATTERN.fullmatch(written)
+    if match is None:
+        raise InputError(
+            f"found fingerprint {shown(written)}, "
+            "expected initials, number of letters and 8 hexadecimal digits, with points between"
+        )
+    return Fingerprint(match["initials"], int(match["letters"]), match["digest"])

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from miner.annotation.annotations import AnnotatedBook, Annotation
-from miner.annotation.derivation import derive_tags
+from miner.annotation.annotations import AnnotatedBook, Annotation, derive_tags
 from miner.annotation.search import SURPLUS, BlockRange, Region, find_annotations, spans_by_block
 from miner.errors import InputError
 from miner.speech.spans import BookSpans, Span

@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-from miner.annotation.alignment import fold_letters
+from miner.annotation.alignment import QUOTES, Fingerprint, fingerprint, fold_letters
 from miner.annotation.annotations import Annotation
-from miner.annotation.fingerprints import QUOTES, Fingerprint, fingerprint
 from miner.speech.spans import Span
 
 _ANCHOR_WORDS = 6  # a run of this many initials rarely occurs twice in a novel

@@ -15,6 +15,7 @@ from helpers import ANNOTATIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import (
     READINGS,
     Annotation,
@@ -24,7 +25,6 @@ from miner.annotation.annotations import (
     read_split,
     row_from_annotation,
 )
-from miner.annotation.fingerprints import fingerprint
 from miner.errors import InputError
 
 KEYS = ["book", "chapter", "paragraph", "fingerprint", "speaker", "conversation"]
@@ -258,7 +258,7 @@ def test_without_annotations_the_error_says_how_to_get_them(tmp_path, monkeypatc
         (recorded, "git clone https://example.org/miner.git"),
     ):
         monkeypatch.setattr(
-            "miner.annotation.origin.distribution",
+            "miner.annotation.annotations.distribution",
             lambda name, record=record: SimpleNamespace(read_text=lambda _: json.dumps(record)),
         )
         for read in (read_annotations, partial(read_split, split="all")):
@@ -272,10 +272,10 @@ def test_without_annotations_the_error_says_how_to_get_them(tmp_path, monkeypatc
 def test_the_annotations_are_found_here_in_the_source_or_by_a_variable(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert annotations_folder() == ANNOTATIONS  # this package is read from its source
-    monkeypatch.setattr("miner.annotation.origin._PARENT", tmp_path / "elsewhere")
+    monkeypatch.setattr("miner.annotation.annotations._PARENT", tmp_path / "elsewhere")
     recorded = json.dumps({"url": ANNOTATIONS.parent.as_uri(), "dir_info": {}})
     found = SimpleNamespace(read_text=lambda _: recorded)
-    monkeypatch.setattr("miner.annotation.origin.distribution", lambda name: found)
+    monkeypatch.setattr("miner.annotation.annotations.distribution", lambda name: found)
     assert annotations_folder() == ANNOTATIONS  # it was installed from there
     recorded = ""
     assert annotations_folder() == Path("annotations")  # which is not there

@@ -8,9 +8,13 @@ from helpers import ANNOTATIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.annotations import Annotation
-from miner.annotation.derivation import count_interrupted_pairs, derive_tags, renumber_conversations
-from miner.annotation.fingerprints import fingerprint
+from miner.annotation.alignment import fingerprint
+from miner.annotation.annotations import (
+    Annotation,
+    count_interrupted_pairs,
+    derive_tags,
+    renumber_conversations,
+)
 from miner.speech.tags import Tag, transition_error
 
 FERRY = [

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from miner.annotation.fingerprints import fingerprint
+from miner.annotation.alignment import fingerprint
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,8 @@ from printings import (
     split,
 )
 
-from miner.annotation.alignment import fold_words
-from miner.annotation.annotations import AnnotatedBook, Annotation
-from miner.annotation.derivation import derive_tags
-from miner.annotation.fingerprints import fingerprint
+from miner.annotation.alignment import fingerprint, fold_words
+from miner.annotation.annotations import AnnotatedBook, Annotation, derive_tags
 from miner.annotation.locate import locate, refuse_losses
 from miner.books.book import parse_book
 from miner.errors import InputError

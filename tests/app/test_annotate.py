@@ -33,7 +33,7 @@ from annotator_helpers import (
 from bs4 import BeautifulSoup
 from helpers import ANNOTATIONS, failed, wait_until
 
-from miner.annotation.derivation import derive_tags
+from miner.annotation.annotations import derive_tags
 from miner.app.annotator import server as server_module
 from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer

@@ -10,7 +10,7 @@ from annotation_helpers import read_rows
 from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, chromium, require_chromium
 from helpers import ANNOTATIONS, SAMPLE
 
-from miner.annotation.derivation import derive_tags
+from miner.annotation.annotations import derive_tags
 from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import NOTHING_TAGGED

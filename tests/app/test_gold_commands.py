@@ -6,7 +6,7 @@ import shutil
 import pytest
 from helpers import ANNOTATIONS, annotations_of_two, failed, run, said, small_corpus
 
-from miner.lab.gold.coverage import Coverage, note_of_few
+from miner.lab.gold.editions import Coverage, note_of_few
 
 NOTE = "figures are of 5 of 7 chapters: 1 book not at hand (7)"
 FEW = (
@@ -26,7 +26,7 @@ def folder(tmp_path, site, quick, monkeypatch):
     """Annotations of two books, of which one is on no disk and on no mirror."""
     monkeypatch.setenv("MINER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("MINER_MIRROR", site.mirror)
-    monkeypatch.setattr("miner.lab.measure.gap_sweep.GAPS", (50, 150))
+    monkeypatch.setattr("miner.lab.measure.compare.GAPS", (50, 150))
     return annotations_of_two(tmp_path / "two")
 
 

@@ -22,10 +22,8 @@ from miner.lab.app.plots.evaluation import (
 from miner.lab.app.plots.fiction import plot_companies, plot_lengths, plot_talk, plot_talks
 from miner.lab.gold.statistics import Company, count_company_sizes
 from miner.lab.measure.compare import compare
-from miner.lab.measure.confidence import KeptPairs
-from miner.lab.measure.counts import Confusion
-from miner.lab.measure.reliability import Bin, join_small_bins
-from miner.lab.measure.scores import score
+from miner.lab.measure.confidence import Bin, KeptPairs, join_small_bins
+from miner.lab.measure.scores import Confusion, score
 from miner.lab.training.tagger.learning_curve import Learned
 from miner.score import Score
 from miner.speech.statistics import Lengths, measure_talk

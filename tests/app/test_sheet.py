@@ -10,9 +10,8 @@ from helpers import NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.annotations import row_from_annotation
-from miner.annotation.derivation import derive_tags
-from miner.annotation.fingerprints import fingerprint
+from miner.annotation.alignment import fingerprint
+from miner.annotation.annotations import derive_tags, row_from_annotation
 from miner.app.annotator.guesses import find_guesses, find_names
 from miner.app.annotator.sheet import ACTIONS, NameNeeded, apply_action
 from miner.app.annotator.sheet_file import NOTHING_TAGGED

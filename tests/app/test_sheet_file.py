@@ -28,8 +28,8 @@ from annotator_helpers import (
 )
 from helpers import ANNOTATIONS, SAMPLE
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import row_from_annotation
-from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.sheet_file import SheetFile, StaleEdit
 from miner.errors import InputError
 from miner.files import json_line

@@ -25,8 +25,8 @@ from miner.app.viewer.page import MODES, render_book, render_page
 from miner.app.viewer.payload import build_book_payload, build_chapter_payload
 from miner.books.book import parse_book
 from miner.errors import InputError
+from miner.lab.gold.mcn import strip_tags
 from miner.lab.measure.scores import score
-from miner.lab.measure.tagging import strip_tags
 from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans, split_book
 from miner.speech.tag_files import read_tag_file

@@ -7,7 +7,7 @@ from real import FILES, real_book, real_spans
 
 from miner.books.sources import find_sources
 from miner.lab.gold.pdnc import find_novels
-from miner.lab.measure.pdnc_scores import score_novel
+from miner.lab.measure.quotations import score_novel
 
 FEW = ("16-h.htm", "24-h.htm", "139-h.htm", "1342-h.htm")  # the books of the fast tests
 

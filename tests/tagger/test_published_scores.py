@@ -8,7 +8,7 @@ from helpers import ANNOTATIONS, BOOKS, failed, needs_books, run
 
 from miner.errors import InputError
 from miner.files import PUBLISHED
-from miner.lab.measure.published import LEVELS
+from miner.lab.measure.confidence import LEVELS
 from miner.tagger.load import (
     CHECKPOINT_OF,
     CHECKPOINTS,

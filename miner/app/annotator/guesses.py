@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count, product
 from string import ascii_uppercase
 
-from miner.annotation.annotations import UNKNOWN, Annotation
-from miner.annotation.derivation import renumber_conversations
+from miner.annotation.annotations import UNKNOWN, Annotation, renumber_conversations
 from miner.people.cast import Character
 from miner.people.spoken_book import SpokenBook
 from miner.speech.spans import Span

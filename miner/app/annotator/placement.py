@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from miner.annotation.alignment import Fingerprint, fingerprint
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
-from miner.annotation.fingerprints import Fingerprint, fingerprint
 from miner.annotation.locate import locate
 from miner.speech.spans import BookSpans, Span
 

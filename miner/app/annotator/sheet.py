@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from miner.annotation.annotations import UNKNOWN, Annotation
-from miner.annotation.derivation import derive_tags, renumber_conversations
+from miner.annotation.annotations import UNKNOWN, Annotation, derive_tags, renumber_conversations
 from miner.app.annotator.guesses import (
     MAX_NAME,
     Entry,

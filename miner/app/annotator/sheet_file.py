@@ -16,8 +16,8 @@ from threading import Lock
 
 from filelock import FileLock
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import Annotation, parse_annotations, row_from_annotation
-from miner.annotation.fingerprints import fingerprint
 from miner.app.annotator.guesses import Entry, find_guesses, find_names, resolve_guesses
 from miner.app.annotator.placement import Placement, place_rows
 from miner.app.annotator.sheet import Sheet, apply_action

@@ -11,8 +11,7 @@ from itertools import groupby
 
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotations
 from miner.annotation.locate import Located, locate, refuse_losses
-from miner.annotation.matching import Place, match_tags, place_of
-from miner.annotation.pair_errors import judge_pairs
+from miner.annotation.matching import Place, judge_pairs, match_tags, place_of
 from miner.app.viewer.casts import CastMember, list_cast
 from miner.app.viewer.numbering import NumberedChapter, number_chapters
 from miner.books.book import Book

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.annotation.annotations import UNKNOWN, Annotation
-from miner.annotation.matching import Place, place_of
-from miner.annotation.pair_errors import judge_pairs
+from miner.annotation.matching import Place, judge_pairs, place_of
 from miner.speech.dialogues import Dialogue, Pair, Turn, decode_dialogues, turn_pairs
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
@@ -47,7 +46,7 @@ class NumberedPair:
     Attributes:
         turn: number of the first turn in its conversation.
         confidence: 0 to 1, or None where the tagger gives none.
-        cause: why the pair is wrong, one of `pair_errors.CAUSES`; "" if the gold has the pair; None
+        cause: why the pair is wrong, one of `matching.CAUSES`; "" if the gold has the pair; None
             if no gold can judge it.
     """
 

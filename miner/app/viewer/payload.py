@@ -11,8 +11,7 @@ from dataclasses import asdict
 from itertools import combinations, takewhile
 from typing import Any
 
-from miner.annotation.matching import place_of
-from miner.annotation.pair_errors import CAUSES
+from miner.annotation.matching import CAUSES, place_of
 from miner.app.viewer.casts import CastMember, choose_colours
 from miner.app.viewer.layers import (
     ROLE_OF_TAG,

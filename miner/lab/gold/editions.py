@@ -2,18 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from miner.annotation.annotations import AnnotatedBook
+from miner.annotation.annotations import ENGLISH, AnnotatedBook, Annotations, BookCard
 from miner.annotation.locate import Located, find_losses, locate, refuse_losses
 from miner.books.book_file import read_book_file
 from miner.books.sources import find_sources
 from miner.errors import InputError
-from miner.lab.gold.coverage import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
+from miner.speech.dialogues import decode_dialogues
 from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans
+from miner.speech.tags import TaggedBook, Tagger
+
+# Below this, the percentile bootstrap is too narrow: of normal figures, a 95% interval from n
+# chapters holds the true value in P(|t with n-1 degrees of freedom| < 1.96 sqrt(1 - 1/n)) of all
+# cases, which is .85 of 5 chapters, .90 of 10 and .94 of 30.
+FEW = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutBook:
+    """An annotated book that is not at hand, and why, in one line; as text, `1342: no such page`.
+
+    `n_units` counts what is annotated in it, in the unit of the `Coverage`.
+    """
+
+    book: str
+    why: str
+    n_units: int
+
+    def __str__(self) -> str:
+        return f"{self.book}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What figures are of: how many of the annotated chapters or novels, and what was left out.
+
+    Attributes:
+        unit: what is counted, "chapters" or "novels".
+        n_all: how many there are in all annotated books that were asked for.
+        left_out: the books that are not at hand.
+    """
+
+    unit: str
+    n_all: int
+    left_out: tuple[LeftOutBook, ...]
+
+    @property
+    def n_left_out(self) -> int:
+        """How many of the unit are in the books that are not at hand."""
+        return sum(book.n_units for book in self.left_out)
+
+    @property
+    def summary(self) -> str:
+        """What is left, and which books are not at hand; "" if nothing was left out."""
+        if not (n := len(self.left_out)):
+            return ""
+        names = ", ".join(book.book for book in self.left_out)
+        return (
+            f"{self.n_all - self.n_left_out} of {self.n_all} {self.unit}: "
+            f"{n} {'book' if n == 1 else 'books'} not at hand ({names})"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Lines below a table: what its figures are of, if books are missing; if they are few."""
+        missing = (f"figures are of {self.summary}",) if self.left_out else ()
+        return missing + note_of_few({"": self.n_all - self.n_left_out}, self.unit)
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts and the books that were left out, as plain values."""
+        return {
+            "unit": self.unit,
+            "all": self.n_all,
+            "left_out": self.n_left_out,
+            "books_left_out": [{"book": item.book, "why": item.why} for item in self.left_out],
+        }
+
+
+def note_of_few(counts: Mapping[str, int], unit: str = "chapters") -> tuple[str, ...]:
+    """A line below a table of scores of fewer than `FEW` chapters or novels; none of more."""
+    few = [f"{name} {n}".strip() for name, n in counts.items() if n < FEW]
+    if not few:
+        return ()
+    unit = unit.removesuffix("s") if few == ["1"] else unit
+    return (
+        f"{', '.join(few)} {unit}: too few to tell which is better, since 95% intervals of fewer "
+        f"than {FEW} are too narrow; tests/benchmarks/README.md has tables of more (split test)",
+    )
+
+
+def read_or_leave_out(read: Callable[[str], bytes], book: str, n_units: int) -> bytes | LeftOutBook:
+    """Returns the bytes of a book, or why it is not at hand."""
+    try:
+        return read(book)
+    except (InputError, OSError) as error:
+        return LeftOutBook(book, str(error).removeprefix(f"{book}: "), n_units)
+
+
+def refuse_nothing(left_out: Sequence[LeftOutBook], n_books: int) -> None:
+    """Raises an error if all books were left out."""
+    if left_out and len(left_out) == n_books:
+        raise InputError(f"found none of {n_books} annotated books, expected one; {left_out[0]}")
+
 
 # Returns the bytes of a book by its id.
 BookReader = Callable[[str], bytes]
@@ -108,3 +203,124 @@ def read_local_editions(
             edition = open_edition(of_id[source.word], read_book_file(source.path))
             refuse_losses(edition.located)
             yield edition
+
+
+# Two books are editions of one work if they share more than this part of the long spans of the
+# book that has fewer of them.
+_SAME_WORK = 0.5
+_LONG = 8  # a span of this many words does not occur in two works by chance
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedBook:
+    """How many annotations of one book are found in an edition.
+
+    Attributes:
+        card: the row of the book.
+        n_chapters: the number of annotated chapters.
+        n_all: the number of annotations.
+        n_found: the number of annotations that were found.
+        least_coverage: the least share, 0..1, of a chapter's annotations that was found.
+        is_annotated_one: whether the edition is the file that was annotated.
+    """
+
+    card: BookCard
+    n_chapters: int
+    n_all: int
+    n_found: int
+    least_coverage: float
+    is_annotated_one: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The books that were checked, and a line for each problem."""
+
+    books: tuple[CheckedBook, ...]
+    problems: tuple[str, ...]
+
+
+def check_annotations(
+    annotations: Annotations, split: str, read: BookReader, language: str = ENGLISH
+) -> Checked:
+    """Checks the annotations against their books and against one another.
+
+    `read_annotations` has checked the form of the files. This checks that each book has
+    annotations, that each chapter is found (see `locate.find_losses`), that the derived tags are
+    legal, that the two readings cover the same chapters and that no two books are editions of one
+    work.
+    """
+    checked: list[CheckedBook] = []
+    problems: list[str] = []
+    for annotated in annotations.of_split(split, language):
+        if not annotated.annotations:
+            book = annotated.card.book
+            problems.append(f"gold/{book}: found no annotation, expected at least one chapter")
+            continue
+        try:
+            edition = open_edition(annotated, read(annotated.card.book))
+            located = edition.located
+            shares = [located.n_found[n] / located.n_all[n] for n in located.n_all]
+            checked.append(
+                CheckedBook(
+                    annotated.card,
+                    len(shares),
+                    sum(located.n_all.values()),
+                    sum(located.n_found.values()),
+                    min(shares),
+                    edition.is_annotated_one,
+                )
+            )
+            refuse_losses(located)
+            decode_dialogues(located.tagged())
+        except (InputError, OSError) as error:
+            problems.append(str(error))
+    problems += _copies(annotations.gold)
+    first, second = (
+        {book.card.book: book.chapters for book in reading}
+        for reading in (annotations.first, annotations.second)
+    )
+    if first != second:
+        problems.append("first, second: found different chapters, expected the same")
+    gold = {book.card.book: set(book.chapters) for book in annotations.gold}
+    problems += [
+        f"first/{book}: found chapter {chapter}, expected a chapter of the gold"
+        for book, chapters in first.items()
+        for chapter in chapters
+        if chapter not in gold[book]
+    ]
+    return Checked(tuple(checked), tuple(problems))
+
+
+def _copies(books: Sequence[AnnotatedBook]) -> list[str]:
+    """Returns a problem for each two books that share too many long spans."""
+    long_spans = {
+        book.card.book: {
+            fact.fingerprint for fact in book.annotations if len(fact.fingerprint.initials) >= _LONG
+        }
+        for book in books
+    }
+    found = []
+    for n, (one, ours) in enumerate(long_spans.items()):
+        for other, theirs in list(long_spans.items())[n + 1 :]:
+            if len(ours & theirs) > _SAME_WORK * min(len(ours), len(theirs)):
+                found.append(f"{one}, {other}: found the same spans, expected different works")
+    return found
+
+
+def tag_gold_spans(edition: Edition, tagger: Tagger, name: str = "") -> TaggedBook:
+    """Tags the annotated spans of an edition; `name` is the source of the tags."""
+    book = edition.annotated.card.book
+    return TaggedBook(book, tuple(tagger.tag(edition.located.book_spans)), name)
+
+
+def tag_found_spans(edition: Edition, tagger: Tagger, name: str = "") -> TaggedBook:
+    """Tags the spans that the miner finds in the annotated chapters; `name` is their source.
+
+    The other chapters are not judged, and so not tagged.
+    """
+    located = edition.located.book_spans
+    judged = {span.chapter for span in located.spans}
+    spans = tuple(span for span in edition.book_spans.spans if span.chapter in judged)
+    tagged = tagger.tag(replace(located, spans=spans))
+    return TaggedBook(edition.annotated.card.book, tuple(tagged), name)

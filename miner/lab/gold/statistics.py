@@ -14,8 +14,6 @@ from miner.annotation.annotations import (
     Annotation,
     Annotations,
     BookCard,
-)
-from miner.annotation.derivation import (
     count_interrupted_pairs,
     derive_tags,
     group_by_conversation,

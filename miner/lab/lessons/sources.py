@@ -35,8 +35,7 @@ from miner.annotation.annotations import ENGLISH, is_annotations, name_of_split,
 from miner.annotation.annotations import SPLITS as ANNOTATED_SPLITS
 from miner.errors import InputError
 from miner.files import printable
-from miner.lab.gold.coverage import Coverage
-from miner.lab.gold.editions import BookReader, read_editions_at_hand
+from miner.lab.gold.editions import BookReader, Coverage, read_editions_at_hand
 from miner.lab.gold.mcn import GOLD_CSV, MCN_BOOK, read_mcn
 from miner.lab.lessons.examples import Example, Part, books_of
 from miner.lab.lessons.layouts import SPLITS, PairFiles, find_pair_files, read_file
@@ -44,8 +43,7 @@ from miner.speech.dialogues import decode_dialogues, repair_book
 from miner.speech.tags import TaggedBook
 
 if TYPE_CHECKING:
-    from miner.lab.gold.coverage import Coverage
-    from miner.lab.gold.editions import BookReader
+    from miner.lab.gold.editions import BookReader, Coverage
 
 
 def read_annotated_examples(

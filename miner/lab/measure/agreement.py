@@ -10,8 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations
-from miner.annotation.derivation import derive_tags, tag_annotations
+from miner.annotation.annotations import (
+    AnnotatedBook,
+    Annotation,
+    Annotations,
+    derive_tags,
+    tag_annotations,
+)
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.lab.measure.scores import Scores, score

@@ -2,15 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.annotation.pair_errors import JudgedPairs
+from miner.annotation.annotations import AnnotatedBook
+from miner.annotation.matching import CAUSES, JudgedPairs, judge_pairs
 from miner.errors import InputError
-from miner.lab.measure.scores import resample_chapters, score_from_draws
-from miner.tagger.published_scores import KeptPairs
+from miner.lab.gold.editions import BookReader, Coverage, read_editions_at_hand, tag_found_spans
+from miner.lab.measure.scores import resample_chapters, score, score_from_draws
+from miner.lab.measure.speakers import ALL, Speak, score_annotated_speakers
+from miner.speech.tags import TaggedSpan, Tagger
+from miner.tagger.published_scores import KeptPairs, PublishedScores
+
+
+@dataclass(frozen=True, slots=True)
+class PairErrors:
+    """How many turn pairs were mined, how many are right, and how many are wrong by cause.
+
+    `n_missed` counts the gold pairs that were not mined.
+    """
+
+    n_pairs: int
+    n_right: int
+    causes: tuple[tuple[str, int], ...]
+    n_missed: int
+
+    @property
+    def n_wrong(self) -> int:
+        """The number of mined pairs that gold lacks."""
+        return self.n_pairs - self.n_right
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        return {
+            "pairs": self.n_pairs,
+            "right": self.n_right,
+            "causes": dict(self.causes),
+            "missed": self.n_missed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBooks:
+    """The judged pairs of the annotated books that are at hand, and what they are of."""
+
+    pairs: JudgedPairs
+    coverage: Coverage
+
+
+def judge_mined_pairs(
+    books: Sequence[AnnotatedBook], read: BookReader, tagger: Tagger
+) -> JudgedBooks:
+    """Mines pairs from the annotated chapters of the books with a tagger, and judges them.
+
+    A book that is not at hand is left out and counted.
+    """
+    opened, coverage = read_editions_at_hand(books, read)
+    judged = judge_pairs(
+        [edition.located.tagged() for edition in opened],
+        [tag_found_spans(edition, tagger) for edition in opened],
+    )
+    return JudgedBooks(judged, coverage)
+
+
+def count_pair_errors(judged: JudgedPairs) -> PairErrors:
+    """Counts the judged pairs by cause."""
+    causes = Counter(pair.cause for pair in judged.mined)
+    n_right = causes.pop("", 0)
+    by_cause = tuple((name, causes[name]) for name in CAUSES)
+    return PairErrors(len(judged.mined), n_right, by_cause, sum(judged.n_gold.values()) - n_right)
+
 
 # The values of `miner mine --min-confidence` that the trade-off shows.
 MIN_CONFIDENCES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
@@ -51,3 +118,132 @@ def _rate(counts: NDArray[np.float64], of: int) -> NDArray[np.float64]:
     """Right pairs divided by the column `of`, for each row; NaN for 0 / 0."""
     with np.errstate(invalid="ignore"):
         return counts[:, 1] / counts[:, of]
+
+
+_N_BINS = 10
+_LEAST = 10  # tags of a bin that is drawn; of fewer, the interval is most of 0..1
+_Z = 1.96  # of a 95% interval
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The `n` tags whose confidence lies from `low` to `high`.
+
+    `confidence` is their mean confidence, `accuracy` the share of them that is right.
+    """
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    accuracy: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval of `accuracy` (Wilson 1927), as if each tag were drawn by itself."""
+        share = _Z**2 / self.n
+        middle = self.accuracy + share / 2
+        half = _Z * math.sqrt(self.accuracy * (1 - self.accuracy) / self.n + share / 4 / self.n)
+        return max(0.0, (middle - half) / (1 + share)), min(1.0, (middle + half) / (1 + share))
+
+    def join(self, other: Bin) -> Bin:
+        """Returns one bin of these tags and those of a bin above."""
+        n = self.n + other.n
+        confidence = (self.n * self.confidence + other.n * other.confidence) / n
+        accuracy = (self.n * self.accuracy + other.n * other.accuracy) / n
+        return Bin(self.low, other.high, n, confidence, accuracy)
+
+
+def measure_reliability(matched: Iterable[tuple[TaggedSpan, TaggedSpan]]) -> tuple[Bin, ...]:
+    """Measures how often predicted tags are right, by their confidence."""
+    claimed = [
+        (theirs.confidence, ours.tag is theirs.tag)
+        for ours, theirs in matched
+        if theirs.confidence is not None
+    ]
+    return bin_tags([confidence for confidence, _ in claimed], [right for _, right in claimed])
+
+
+def join_small_bins(bins: Iterable[Bin]) -> tuple[Bin, ...]:
+    """Joins neighbours, from the lowest up, until each has at least ten tags.
+
+    Fewer tags than that are one bin.
+    """
+    joined: list[Bin] = []
+    for item in bins:
+        if joined and joined[-1].n < _LEAST:
+            item = joined.pop().join(item)
+        joined.append(item)
+    if len(joined) > 1 and joined[-1].n < _LEAST:
+        last = joined.pop()
+        joined.append(joined.pop().join(last))
+    return tuple(joined)
+
+
+def bin_tags(confidences: Sequence[float], are_right: Sequence[bool]) -> tuple[Bin, ...]:
+    """Sorts tags into ten bins of equal width by their confidence; empty bins are left out."""
+    confidence, correct = np.array(confidences, dtype=float), np.array(are_right, dtype=float)
+    numbers = np.minimum((confidence * _N_BINS).astype(int), _N_BINS - 1)
+    return tuple(
+        Bin(
+            n / _N_BINS,
+            (n + 1) / _N_BINS,
+            int((numbers == n).sum()),
+            float(confidence[numbers == n].mean()),
+            float(correct[numbers == n].mean()),
+        )
+        for n in range(_N_BINS)
+        if (numbers == n).any()
+    )
+
+
+LEVELS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)  # least confidences at which pairs are measured
+
+
+def measure_tagger(
+    books: Sequence[AnnotatedBook],
+    read: BookReader,
+    tagger: Tagger,
+    speak: Speak | None = None,
+    *,
+    name: str,
+    dtype: str,
+    weights: Mapping[str, Sequence[str]],
+    split: str = "test",
+    resamples: int = 1000,
+    seed: int = 0,
+) -> PublishedScores:
+    """Measures what a tagger mines from annotated books, with 95% intervals over chapters.
+
+    Everything is measured from the book: the miner finds the utterances, too. All of the books have
+    to be at hand, since the figures go with the tagger.
+    """
+    opened, coverage = read_editions_at_hand(books, read)
+    if coverage.left_out:
+        raise InputError(f"found {coverage.summary}, expected all books")
+    gold = [edition.located.tagged() for edition in opened]
+    mined = [tag_found_spans(edition, tagger, name) for edition in opened]
+    scores = score(gold, mined, split=split, resamples=resamples, seed=seed)
+    judged = judge_pairs(gold, mined)
+    is_sure = all(pair.confidence is not None for pair in judged.mined)
+    kept = measure_tradeoff(judged, LEVELS if is_sure else (0.0,), resamples=resamples, seed=seed)
+    speakers = None
+    if speak is not None:
+        spoken = score_annotated_speakers(
+            books, read, [(name, speak)], split=split, resamples=resamples, seed=seed
+        )
+        speakers = spoken.rows[0].from_book[ALL]
+    measures = scores.total.end_to_end
+    return PublishedScores(
+        tagger=name,
+        dtype=dtype,
+        weights=weights,
+        languages=tuple(sorted({edition.book_spans.language for edition in opened})),
+        split=split,
+        n_books=len(opened),
+        n_chapters=scores.total.n_chapters,
+        beginnings=(measures["B-START.precision"], measures["B-START.recall"]),
+        pairs=tuple(kept),
+        speakers=speakers,
+        signature=scores.signature,
+    )

@@ -15,19 +15,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.annotation.annotations import AnnotatedBook
-from miner.annotation.pair_errors import judge_pairs
-from miner.lab.gold.coverage import Coverage, note_of_few
-from miner.lab.gold.editions import BookReader, Edition, read_editions_at_hand
-from miner.lab.measure.confidence import measure_tradeoff
-from miner.lab.measure.counts import CountTable, count_chapters, window_size
-from miner.lab.measure.published import LEVELS
+from miner.annotation.matching import judge_pairs
+from miner.lab.gold.editions import (
+    BookReader,
+    Coverage,
+    Edition,
+    note_of_few,
+    read_editions_at_hand,
+    tag_found_spans,
+)
+from miner.lab.measure.confidence import LEVELS, measure_tradeoff
 from miner.lab.measure.scores import (
+    CountTable,
+    count_chapters,
     rates_from_counts,
     rates_from_totals,
     resample_chapters,
     score_from_draws,
+    window_size,
 )
-from miner.lab.measure.tagging import tag_found_spans
 from miner.score import Score
 from miner.speech.tags import Tag, TaggedBook, Tagger
 from miner.tagger.published_scores import KeptPairs

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from miner.extras import import_extra
-from miner.lab.gold.coverage import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
+from miner.lab.gold.editions import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
 from miner.lab.gold.pdnc import (
     PdncCharacter,
     PdncNovel,
@@ -32,7 +32,10 @@ from miner.lab.gold.pdnc import (
     read_character_list,
     read_quotations,
 )
-from miner.lab.measure.judged_speakers import (
+from miner.lab.measure.quotations import align_book, block_starts
+from miner.lab.measure.scores import score_from_draws
+from miner.lab.measure.speakers import (
+    ALL,
     CONTEXT,
     KINDS,
     JudgedSpeaker,
@@ -40,9 +43,6 @@ from miner.lab.measure.judged_speakers import (
     Speak,
     people_at_hand,
 )
-from miner.lab.measure.quotations import align_book, block_starts
-from miner.lab.measure.scores import score_from_draws
-from miner.lab.measure.speaker_scores import ALL
 from miner.people.cast import Character, Kind, character_of
 from miner.people.spoken_book import SpokenBook
 from miner.score import Score

@@ -21,13 +21,13 @@ from printings import (
 )
 from real import real_spans
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import (
     AnnotatedBook,
     read_annotations,
     read_cards,
     read_split,
 )
-from miner.annotation.fingerprints import fingerprint
 from miner.annotation.locate import locate, refuse_losses
 from miner.errors import InputError
 from miner.lab.gold.editions import Edition, open_edition, read_editions, read_local_editions

@@ -26,7 +26,7 @@ from miner.lab.gold import export
 from miner.lab.gold.editions import open_edition, read_editions
 from miner.lab.gold.export import describe_formats, find_writer
 from miner.lab.gold.export.conll import conll_lines
-from miner.lab.gold.label_studio import LABELING_CONFIG, tasks_from_edition
+from miner.lab.gold.export.label_studio import LABELING_CONFIG, tasks_from_edition
 from miner.lab.measure.scores import Counts, score
 from miner.speech.tag_files import read_tag_file
 

@@ -10,7 +10,7 @@ from annotation_helpers import back, edition_of, results_of, units
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.lab.gold.label_studio import LABELING_CONFIG, tasks_from_edition
+from miner.lab.gold.export.label_studio import LABELING_CONFIG, tasks_from_edition
 
 
 def labels_of(task):

@@ -10,7 +10,7 @@ from annotation_helpers import back, gold, results_of, units
 from helpers import SAMPLE
 
 from miner.errors import InputError
-from miner.lab.gold.label_studio import read_exported, tasks_from_edition
+from miner.lab.gold.export.label_studio import read_exported, tasks_from_edition
 
 
 def every_task(change):

@@ -7,6 +7,7 @@ import pytest
 from annotation_helpers import gold
 from helpers import ANNOTATIONS
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import (
     AnnotatedBook,
     Annotation,
@@ -14,7 +15,6 @@ from miner.annotation.annotations import (
     read_annotations,
     read_split,
 )
-from miner.annotation.fingerprints import fingerprint
 from miner.lab.gold.editions import read_local_editions
 from miner.lab.gold.statistics import (
     Company,

@@ -10,7 +10,7 @@ from helpers import SAMPLE as SAMPLE_FILE
 from loopback import answer
 
 from miner.annotation.annotations import read_annotations
-from miner.lab.gold.validation import check_annotations
+from miner.lab.gold.editions import check_annotations
 
 SAMPLE = SAMPLE_FILE.read_bytes()
 

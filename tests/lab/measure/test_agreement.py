@@ -6,9 +6,14 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from miner.annotation.annotations import AnnotatedBook, Annotation, Annotations, BookCard
-from miner.annotation.derivation import tag_annotations
-from miner.annotation.fingerprints import fingerprint
+from miner.annotation.alignment import fingerprint
+from miner.annotation.annotations import (
+    AnnotatedBook,
+    Annotation,
+    Annotations,
+    BookCard,
+    tag_annotations,
+)
 from miner.errors import InputError
 from miner.lab.measure.agreement import (
     compare_readings,

@@ -7,9 +7,9 @@ from helpers import MCN, book, needs_mcn, run
 
 from heuristic.gap import TUNED_GAP
 from miner.files import json_line
-from miner.lab.gold.coverage import note_of_few
+from miner.lab.gold.editions import note_of_few
+from miner.lab.gold.mcn import strip_tags
 from miner.lab.measure.compare import compare
-from miner.lab.measure.tagging import strip_tags
 from miner.speech.tag_files import read_tag_file, row_from_span
 from miner.tagger.load import load_tagger
 

@@ -10,12 +10,11 @@ from helpers import ANNOTATIONS, SAMPLE, failed, said
 from heuristic.gap import TUNED_GAP
 from miner import __version__
 from miner.annotation.annotations import read_split
-from miner.annotation.pair_errors import CAUSES
+from miner.annotation.matching import CAUSES
 from miner.errors import InputError
 from miner.lab.gold.editions import open_edition
-from miner.lab.measure.compare import compare
-from miner.lab.measure.gap_sweep import GAPS, sweep_gaps
-from miner.lab.measure.pair_errors import count_pair_errors, judge_mined_pairs
+from miner.lab.measure.compare import GAPS, compare, sweep_gaps
+from miner.lab.measure.confidence import count_pair_errors, judge_mined_pairs
 from miner.speech.dialogues import decode_dialogues, turn_pairs
 from miner.speech.spans import BookSpans
 from miner.speech.tags import TAGS, Tag, TaggedSpan
@@ -248,7 +247,7 @@ def test_the_command_compare():
 def test_the_command_sweep(monkeypatch):
     gaps = GAPS
     assert (gaps[0], gaps[-1]) == (50, 2000) and TUNED_GAP in gaps
-    monkeypatch.setattr("miner.lab.measure.gap_sweep.GAPS", gaps[::6])
+    monkeypatch.setattr("miner.lab.measure.compare.GAPS", gaps[::6])
     words = ("gold", "sweep", "--gold", ANNOTATIONS, "--split", "sample", "--resamples", 1)
     record = json.loads(said(*words, "--json"))
     assert list(map(int, record["gaps"])) == list(gaps[::6])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from miner.annotation.pair_errors import JudgedPair, JudgedPairs
+from miner.annotation.matching import JudgedPair, JudgedPairs
 from miner.errors import InputError
 from miner.lab.measure.confidence import measure_tradeoff
 

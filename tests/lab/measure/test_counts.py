@@ -3,7 +3,7 @@
 from helpers import book
 
 from miner.annotation.matching import match_tags
-from miner.lab.measure.counts import count_confusion
+from miner.lab.measure.scores import count_confusion
 from miner.speech.tags import TAGS, TaggedBook
 
 

@@ -9,8 +9,8 @@ from annotation_helpers import CARD, page, write_folder
 from helpers import ANNOTATIONS, book, failed, said
 
 from heuristic.gap import GapTagger
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import AnnotatedBook, Annotation, read_split
-from miner.annotation.fingerprints import fingerprint
 from miner.books.book import parse_book
 from miner.books.book_file import read_book_file
 from miner.lab.measure.compare import compare

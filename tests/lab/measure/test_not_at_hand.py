@@ -8,10 +8,15 @@ from helpers import ANNOTATIONS, SAMPLE, annotations_of_two
 import miner
 from miner.annotation.annotations import read_split
 from miner.errors import InputError
-from miner.lab.gold.coverage import Coverage, LeftOutBook, note_of_few
-from miner.lab.gold.editions import read_editions, read_editions_at_hand
-from miner.lab.measure.gap_sweep import sweep_gaps
-from miner.lab.measure.pair_errors import judge_mined_pairs
+from miner.lab.gold.editions import (
+    Coverage,
+    LeftOutBook,
+    note_of_few,
+    read_editions,
+    read_editions_at_hand,
+)
+from miner.lab.measure.compare import sweep_gaps
+from miner.lab.measure.confidence import judge_mined_pairs
 from miner.tagger.load import load_tagger
 
 GAP = load_tagger("gap")

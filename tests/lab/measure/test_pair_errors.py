@@ -5,8 +5,8 @@ from helpers import NAMES, book, spans_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.annotation.pair_errors import CAUSES, judge_pairs
-from miner.lab.measure.pair_errors import PairErrors, count_pair_errors
+from miner.annotation.matching import CAUSES, judge_pairs
+from miner.lab.measure.confidence import PairErrors, count_pair_errors
 from miner.speech.dialogues import decode_dialogues, repair_book, turn_pairs
 from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, repair_tags

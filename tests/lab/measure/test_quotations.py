@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from miner.annotation.alignment import fold_letters
 from miner.books.book import Block, BlockKind, Book
 from miner.lab.gold.pdnc import read_quotations
-from miner.lab.measure.pdnc_scores import find_spans_by_regex, find_spans_by_toggle, join_neighbours
-from miner.lab.measure.quotations import Cause, score_quotations, score_spans
+from miner.lab.measure.quotations import (
+    Cause,
+    find_spans_by_regex,
+    find_spans_by_toggle,
+    join_neighbours,
+    score_quotations,
+    score_spans,
+)
 from miner.speech.spans import BookSpans, Span
 
 

@@ -5,7 +5,7 @@ import scipy.stats
 from helpers import book
 
 from miner.annotation.matching import match_tags
-from miner.lab.measure.reliability import Bin, join_small_bins, measure_reliability
+from miner.lab.measure.confidence import Bin, join_small_bins, measure_reliability
 from miner.speech.tags import TaggedBook, TaggedSpan
 
 

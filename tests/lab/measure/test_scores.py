@@ -17,8 +17,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from miner import __version__
 from miner.errors import InputError
 from miner.lab.gold.mcn import read_any_tag_file, read_mcn
-from miner.lab.measure.counts import window_size
-from miner.lab.measure.scores import Counts, score
+from miner.lab.measure.scores import Counts, score, window_size
 from miner.speech.tags import Tag, TaggedBook, repair_tags
 
 TAGS = [str(tag) for tag in Tag if tag is not Tag.O]

@@ -4,8 +4,7 @@ import pytest
 from speaker_scenes import BELL, MARA, WAITER, annotated_key, page, saying
 
 from miner.lab.app.tables.speakers import tabulate_speaker_scores
-from miner.lab.measure.judged_speakers import draw_errors
-from miner.lab.measure.speaker_scores import score_annotated_speakers
+from miner.lab.measure.speakers import draw_errors, score_annotated_speakers
 from miner.people.cast import Character
 
 M, B, W = MARA.id, BELL.id, WAITER.id

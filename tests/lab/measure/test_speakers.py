@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from helpers import offsets_of
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
-from miner.annotation.fingerprints import fingerprint
 from miner.errors import InputError
 from miner.lab.app.tables.annotations import tabulate_speakers
 from miner.lab.gold.pdnc import PdncNovel, find_novels

@@ -9,8 +9,8 @@ import pytest
 from helpers import SAMPLE, annotations_of_two
 from models_helpers import read_sample
 
+from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import Annotation, row_from_annotation
-from miner.annotation.fingerprints import fingerprint
 from miner.errors import InputError
 from miner.lab.learning.prepared_files import write_prepared
 from miner.lab.learning.weight_files import write_weights

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from miner.lab.gold.coverage import Coverage
+    from miner.lab.gold.editions import Coverage
 
 
 def book_reader(books: Path | None, mirror: str | None) -> Callable[[str], bytes]:

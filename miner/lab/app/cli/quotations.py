@@ -37,7 +37,7 @@ def command(pdnc: Path, books: Path | None, mirror: str | None, quiet: bool, as_
     miner quotations --pdnc PDNC --books DIR    those in DIR are not
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.lab.app.tables.scores import tabulate_quotations
-    from miner.lab.measure.pdnc_scores import score_corpus
+    from miner.lab.measure.quotations import score_corpus
 
     scored = score_corpus(pdnc, book_reader(books, mirror))
     show_left_out(scored.coverage)

@@ -44,8 +44,7 @@ def command(
     miner score --gold annotations/gold/sample.jsonl --predicted sample.tags
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.lab.app.tables.scores import tabulate_scores
-    from miner.lab.gold.mcn import read_any_tag_file
-    from miner.lab.measure.gold_files import read_gold_tags
+    from miner.lab.gold.mcn import read_any_tag_file, read_gold_tags
     from miner.lab.measure.scores import score as score_all
 
     guess = read_any_tag_file(predicted, repair=True)

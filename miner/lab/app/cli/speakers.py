@@ -31,7 +31,7 @@ from miner.lab.training.speakers import ABLATIONS
 
 if TYPE_CHECKING:
     from miner.lab.gold.pdnc import PdncNovel
-    from miner.lab.measure.judged_speakers import ShownError, Speak
+    from miner.lab.measure.speakers import ShownError, Speak
     from miner.people.attributor import SpeakerAttributor
 
 
@@ -144,7 +144,7 @@ def command(
     if pdnc is None:
         from miner.annotation.annotations import name_of_split, read_split
         from miner.lab.app.tables.speakers import tabulate_speaker_scores
-        from miner.lab.measure.speaker_scores import score_annotated_speakers
+        from miner.lab.measure.speakers import score_annotated_speakers
 
         scored = score_annotated_speakers(
             read_split(gold, split, language=language),
@@ -211,7 +211,7 @@ def _write_errors(
     out: Path, errors: Sequence[ShownError], n_errors: int, seed: int, force: bool
 ) -> None:
     from miner.files import json_lines, whole_file
-    from miner.lab.measure.judged_speakers import draw_errors
+    from miner.lab.measure.speakers import draw_errors
 
     with whole_file(out, force) as file:
         file.write(json_lines(error.to_json() for error in draw_errors(errors, n_errors, seed)))

@@ -11,10 +11,8 @@ from matplotlib.figure import Figure
 from miner.app.plots.style import COLOURS, GREY, INK, SMALL, choose_looks, new_figure, tidy
 from miner.errors import InputError
 from miner.files import whole_file, whole_folder
-from miner.lab.measure.confidence import KeptPairs
-from miner.lab.measure.counts import Confusion
-from miner.lab.measure.reliability import Bin, join_small_bins
-from miner.lab.measure.scores import Scores
+from miner.lab.measure.confidence import Bin, KeptPairs, join_small_bins
+from miner.lab.measure.scores import Confusion, Scores
 from miner.lab.training.tagger.learning_curve import Learned
 from miner.score import Score
 from miner.speech.tags import TAGS

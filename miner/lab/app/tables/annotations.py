@@ -9,8 +9,8 @@ from miner.app.tables.layout import Shown, new_table
 from miner.score import format_rate
 
 if TYPE_CHECKING:
+    from miner.lab.gold.editions import Checked
     from miner.lab.gold.statistics import AnnotationCounts, AnnotationStatistics
-    from miner.lab.gold.validation import Checked
     from miner.lab.measure.agreement import Agreement
     from miner.lab.measure.speakers import SpeakerPair
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from miner.annotation.pair_errors import CAUSES
+from miner.annotation.matching import CAUSES
 from miner.app.tables.layout import Shown, cut_column, new_table
 from miner.score import format_rate, format_score
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from miner.lab.measure.compare import Comparison
-    from miner.lab.measure.confidence import KeptPairs
-    from miner.lab.measure.gap_sweep import SweptGap
-    from miner.lab.measure.pair_errors import PairErrors
-    from miner.lab.measure.pdnc_scores import CorpusScores
+    from miner.lab.measure.compare import Comparison, SweptGap
+    from miner.lab.measure.confidence import KeptPairs, PairErrors
+    from miner.lab.measure.quotations import CorpusScores
     from miner.lab.measure.scores import Measures, Part, Scores
 
 _COMPARED = (

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miner.app.tables.layout import Shown, cut_column, new_table
-from miner.lab.measure.judged_speakers import KINDS
-from miner.lab.measure.speaker_scores import ALL, CHANGE
+from miner.lab.measure.speakers import ALL, CHANGE, KINDS
 from miner.score import format_rate, format_score
 
 if TYPE_CHECKING:
     from miner.lab.measure.pdnc_speakers import CorpusSpeakerScores, TaskScores
-    from miner.lab.measure.speaker_scores import AnnotatedSpeakerScores, SpeakerMeasures
+    from miner.lab.measure.speakers import AnnotatedSpeakerScores, SpeakerMeasures
 
 
 class _Published(NamedTuple):

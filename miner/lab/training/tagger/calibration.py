@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from miner.errors import InputError
-from miner.lab.measure.reliability import Bin, bin_tags
+from miner.lab.measure.confidence import Bin, bin_tags
 from miner.speech.tags import TAGS
 from miner.tagger.decoding import marginals, viterbi
 

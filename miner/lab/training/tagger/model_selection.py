@@ -13,8 +13,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from miner.lab.measure.counts import CountTable, count_chapters, window_size
-from miner.lab.measure.scores import Measures, Scores, measure, score
+from miner.lab.measure.scores import (
+    CountTable,
+    Measures,
+    Scores,
+    count_chapters,
+    measure,
+    score,
+    window_size,
+)
 from miner.lab.training.tagger.calibration import fit_weight
 from miner.lab.training.tagger.encoded_chapters import EncodedChapter
 from miner.lab.training.tagger.examples import AnnotatedExamples

@@ -41,7 +41,7 @@ def command(
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_annotations
     from miner.lab.app.tables.annotations import tabulate_check
-    from miner.lab.gold.validation import check_annotations
+    from miner.lab.gold.editions import check_annotations
 
     read = book_reader(books, mirror)
     checked = check_annotations(read_annotations(gold), split, read, language)

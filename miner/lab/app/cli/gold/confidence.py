@@ -65,8 +65,7 @@ def command(
     from miner.extras import import_extra
     from miner.files import refuse_existing
     from miner.lab.app.tables.scores import tabulate_tradeoff
-    from miner.lab.measure.confidence import measure_tradeoff
-    from miner.lab.measure.pair_errors import judge_mined_pairs
+    from miner.lab.measure.confidence import judge_mined_pairs, measure_tradeoff
     from miner.tagger.load import load_tagger
 
     if plot:

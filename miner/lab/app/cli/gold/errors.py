@@ -48,7 +48,7 @@ def command(
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import name_of_split, read_split
     from miner.lab.app.tables.scores import tabulate_errors
-    from miner.lab.measure.pair_errors import count_pair_errors, judge_mined_pairs
+    from miner.lab.measure.confidence import count_pair_errors, judge_mined_pairs
     from miner.tagger.load import load_tagger, tagger_label
 
     judged = judge_mined_pairs(

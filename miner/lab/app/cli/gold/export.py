@@ -57,8 +57,7 @@ def command(
     miner gold export --split train+dev --format datasets -o annotated
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import read_split
-    from miner.lab.gold.coverage import LeftOutBook
-    from miner.lab.gold.editions import coverage_of, read_editions
+    from miner.lab.gold.editions import LeftOutBook, coverage_of, read_editions
 
     wanted = read_split(gold, split, language=language)
     missing: list[LeftOutBook] = []

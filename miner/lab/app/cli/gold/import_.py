@@ -26,7 +26,7 @@ def command(exported: Path, out: Path, force: bool) -> None:
     \b
     miner gold import project-1.json -o gold
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.lab.gold.label_studio import import_exported
+    from miner.lab.gold.export.label_studio import import_exported
 
     for path in import_exported(exported, out, force):
         click.echo(path)

@@ -58,7 +58,7 @@ def command(
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.annotation.annotations import name_of_split, read_split
     from miner.lab.app.tables.scores import tabulate_sweep
-    from miner.lab.measure.gap_sweep import GAPS, sweep_gaps
+    from miner.lab.measure.compare import GAPS, sweep_gaps
     from miner.tagger.load import load_tagger
 
     swept = sweep_gaps(

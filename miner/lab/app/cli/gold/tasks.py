@@ -51,7 +51,7 @@ def command(
     miner gold tasks 1342 --chapter 3 --chapter 4 -o 1342.json
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.corpus.reading import read_spans
-    from miner.lab.gold.label_studio import tasks_file, tasks_from_spans
+    from miner.lab.gold.export.label_studio import tasks_file, tasks_from_spans
 
     with tasks_file(out, force) as write:
         book_spans = read_spans(source, quotes=quotes, books=books, mirror=mirror)

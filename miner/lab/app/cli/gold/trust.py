@@ -63,7 +63,7 @@ def command(
 
     from miner.annotation.annotations import name_of_split, read_split
     from miner.files import refuse_existing, whole_file
-    from miner.lab.measure.published import measure_tagger
+    from miner.lab.measure.confidence import measure_tagger
     from miner.lab.training.speakers.systems import Speaking
     from miner.people.attributor import attributor_of
     from miner.tagger.load import (
