@@ -9,24 +9,21 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-import numpy as np
-
 from miner.books.catalog_search import number_from_title
 from miner.books.sources import find_sources
+from miner.corpus.book_features import WordSum
 from miner.corpus.card import write_card
-from miner.corpus.duplicates import Duplicate, find_duplicates
-from miner.corpus.duplicates import Duplicates as DuplicateDialogues
+from miner.corpus.duplicates import Duplicate, Signatures, find_duplicates
 from miner.corpus.executors import Executor, LocalExecutor, Lost
 from miner.corpus.export import find_format
-from miner.corpus.facts import NO_SKETCH
 from miner.corpus.filters import (
     WORKS,
     FilterRow,
@@ -35,7 +32,7 @@ from miner.corpus.filters import (
     tabulate_filters,
 )
 from miner.corpus.mining import MiningPlan, mine_sources
-from miner.corpus.output import OutputFolder, ShardFolder
+from miner.corpus.output import OutputFolder
 from miner.corpus.pipeline import SetAside, open_tagger
 from miner.corpus.progress import Progress
 from miner.corpus.reading import words_of
@@ -50,19 +47,20 @@ from miner.corpus.recipe import (
 from miner.corpus.run import warn_of_set_aside
 from miner.corpus.run_record import record_run
 from miner.corpus.stages import (
-    BookJudge,
+    Book,
     BookOfDialogues,
     DialogueFilter,
-    DialogueFinisher,
-    DialogueSigner,
-    FileWriter,
-    MinedSource,
+    FinishedBook,
+    KeptBook,
     Vocabulary,
-    WordCounter,
-    grouped,
+    WrittenFiles,
+    count_words_of,
+    finish_book,
+    judge_books,
     pattern_of,
     plan_output_files,
-    read_signatures,
+    sign_book,
+    write_files,
 )
 from miner.corpus.statistics import (
     CorpusAccount,
@@ -72,14 +70,13 @@ from miner.corpus.statistics import (
     data_files_of,
     sum_statistics,
 )
-from miner.corpus.word_counts import Hashes, WordCounts, add_counts
+from miner.corpus.store import Store
 from miner.corpus.works import BookRecord, Copy, Leak, find_copies, find_leaks
 from miner.errors import InputError
 from miner.files import (
     CARD,
     RUN_RECORD,
-    digest_of,
-    json_line,
+    json_lines,
     printable,
     read_text,
     sha256_of,
@@ -102,7 +99,7 @@ _BESIDE = {
     RUN_RECORD: "versions, settings, counts and digests",
 }
 _EXAMPLES = 5  # of duplicates, in the card
-_BOOKS_AT_ONCE = 32  # whose facts one call reads
+_BOOKS_AT_ONCE = 32  # whose features one call reads
 _log = logging.getLogger(__name__)
 Draw: TypeAlias = Callable[[CorpusAccount], Sequence[Illustration]]  # draws the figures of a corpus
 Item = TypeVar("Item")
@@ -132,49 +129,6 @@ class BuiltCorpus:
     account: CorpusAccount
     set_aside: tuple[SetAside, ...]
     paths: tuple[Path, ...]
-
-
-@dataclass(slots=True)
-class _Book:
-    """A mined book on its way into the corpus."""
-
-    entry: Mapping[str, Any]
-    shard: str
-    split: str = ""
-    left_out: str = ""  # the filter that took it
-    kept: str = ""  # the shard of what is left of it
-    counts: Mapping[str, int] = field(default_factory=dict)  # of what is left of it
-    # Of dialogues in duplicates.jsonl, by their place among those that the filters leave.
-    numbers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-
-    @property
-    def id(self) -> str:
-        """The id of the book."""
-        return self.entry["id"]
-
-    @property
-    def name(self) -> str:
-        """Its title and its id: two editions may have one title."""
-        return f"{self.entry['title']} ({self.id})"
-
-    @property
-    def source(self) -> MinedSource:
-        """The book as stages in other processes know it."""
-        return MinedSource(self.shard, self.entry["language"])
-
-    def record(self, sketch: Hashes = NO_SKETCH) -> BookRecord:
-        """What decides of which work it is an edition, and its split."""
-        entry = self.entry
-        return BookRecord(
-            entry["id"], entry["title"], entry["author"], entry["language"], entry["words"], sketch
-        )
-
-    def row(self, copies: Mapping[str, Copy]) -> dict[str, Any]:
-        """The row of the book in books.jsonl."""
-        row = {key: self.entry[key] for key in (*_ENTRY, "tagger")}
-        row |= {"split": self.split or None, "left_out": self.left_out or None}
-        row["copy_of"] = copies[self.id].kept if self.left_out == WORKS else None
-        return row | {key: self.counts.get(key, 0) for key in _COUNTS}
 
 
 def build_corpus(
@@ -248,15 +202,17 @@ def build_corpus(
     plan = MiningPlan(
         tuple(sources), tagger, options, filters, mirror, workers, executor, folder.shards
     )
+    local = LocalExecutor(workers if workers > 1 else 0)
+    site = _Site(parsed, folder, Path(out), executor or local, on_stage)
     try:
         with folder:
-            build = _Build(parsed, folder, Path(out), _executor(executor, workers), on_stage)
-            build.mine(plan, on_progress)
-            build.choose_books(listed)
-            build.choose_dialogues()
+            mined = _mine(plan, on_progress)
+            chosen = _choose_books(site, mined.books, listed)
+            selected = _choose_dialogues(site, chosen)
+            corpus = _Corpus(parsed, mined, chosen, selected)
             head["split_list"] = listed  # a resumed build may have another one
             head["catalog"] = [search.record() for search in searches]
-            built = build.write(head, text, draw if parsed.plots else None)
+            built = _write(site, corpus, head, text, draw if parsed.plots else None)
     except BaseException as error:
         if (note := folder.note()) and note not in getattr(error, "__notes__", ()):
             error.add_note(note)
@@ -265,348 +221,383 @@ def build_corpus(
     return built
 
 
-def _executor(given: Executor | None, workers: int) -> Executor:
-    return given or LocalExecutor(workers if workers > 1 else 0)
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where a build works, and on what."""
 
+    recipe: Recipe
+    folder: OutputFolder
+    out: Path
+    executor: Executor
+    on_stage: Callable[[StageProgress], None]
 
-class _Build:
-    """The stages of one build, in the order of its methods."""
+    def store(self, name: str, made_of: type[Item]) -> Store[Item]:
+        """Where a stage keeps what it makes."""
+        return Store(self.folder.stages / name, self.out, made_of)
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        folder: OutputFolder,
-        out: Path,
-        executor: Executor,
-        on_stage: Callable[[StageProgress], None],
-    ) -> None:
-        self._recipe = recipe
-        self._folder = folder
-        self._out = out
-        self._executor = executor
-        self._on_stage = on_stage
-        self._books: list[_Book] = []
-        self._set_aside: list[SetAside] = []
-        self._filtered = FilterCounts()
-        self._statistics: dict[tuple[str, str], LengthStatistics] = {}  # by split and language
-        self._copies: Mapping[str, Copy] = {}
-        self._leaks: Sequence[Leak] = ()  # none, unless the recipe keeps copies or has a fixed list
-        self._duplicates: DuplicateDialogues | None = None
-        self._compared: Sequence[_Book] = ()  # the books whose places these are
-        self._unused: Sequence[str] = ()  # of a fixed list of splits
-        self._vocabulary = Vocabulary(folder.stages / "words")
-        self._kept = ShardFolder(folder.stages / "kept", out)
-
-    def mine(self, plan: MiningPlan, on_progress: Callable[[Progress], None]) -> None:
-        """Mines all sources into shards."""
-        _log.info("sources to mine by %s: %d", plan.options.tagger, len(plan.sources))
-        with closing(mine_sources(plan, on_progress)) as results:
-            for shard, result in results:
-                if isinstance(result, SetAside):
-                    self._set_aside.append(result)
-                    _log.warning("set aside: %s: %s", result.name, result.why)
-                else:
-                    entry = {key: result.entry[key] for key in (*_ENTRY, "tagger", "counts")}
-                    self._books.append(_Book(entry, shard))
-                    _log.info("mined: %s", result.id)
-
-    def choose_books(self, listed: Mapping[str, str] | None) -> None:
-        """Applies the filters on books, takes out copies, and divides the rest into splits."""
-        settings = self._recipe.filters
-        self._take_books("own_language", self._count_words())
-        left = self._left()
-        groups = grouped((book.source for book in left), _BOOKS_AT_ONCE)
-        judge = BookJudge(self._folder.shards, settings, self._vocabulary)
-        judged = [one for group in self._map("judging books", judge, groups) for one in group]
-        for name in ("max_kl_divergence", "min_delimiters"):
-            taken = (book for book, one in zip(left, judged, strict=True) if one.reason == name)
-            self._take_books(name, {book.shard for book in taken})
-        records = [
-            book.record(np.frombuffer(one.sketch, "<u8").astype(np.uint64, copy=False))
-            for book, one in zip(left, judged, strict=True)
-            if not book.left_out
-        ]
-        if self._recipe.duplicates.works:
-            self._copies = find_copies(records)
-            taken = (book for book in self._left() if book.id in self._copies)
-            self._take_books(WORKS, {book.shard for book in taken})
-        division = divide_books(
-            [book.record() for book in self._left()], self._recipe.splits, listed
-        )
-        self._unused = division.unused
-        self._leaks = find_leaks(
-            [record for record in records if record.id in division.splits], division.splits
-        )
-        for book in self._left():
-            book.split = division.splits[book.id]
-
-    def _count_words(self) -> set[str]:
-        """Counts the words of each language, and returns the shards of books in another one."""
-        counter = WordCounter(self._folder.shards, self._recipe.filters)
-        groups = grouped((book.source for book in self._books), _BOOKS_AT_ONCE)
-        totals: dict[str, list[WordCounts]] = {}
-        foreign: set[str] = set()
-        for counted in self._map("counting words", counter, groups):
-            foreign.update(counted.foreign)
-            for language, words in counted.words.items():
-                so_far = totals.setdefault(language, [])
-                so_far.append(WordCounts.from_bytes(words))
-                if len(so_far) > _BOOKS_AT_ONCE:
-                    totals[language] = [add_counts(so_far)]
-        self._vocabulary = Vocabulary.write(
-            self._folder.stages / "words",
-            {language: add_counts(counts) for language, counts in totals.items()},
-            self._recipe.filters.n_frequent_words,
-            self._out,
-        )
-        return foreign
-
-    def _take_books(self, name: str, shards: Set[str]) -> None:
-        """Takes books out, and counts them for a filter."""
-        for book in self._left():
-            if book.shard in shards:
-                book.left_out = name
-                counts = book.entry["counts"]
-                self._filtered = self._filtered.add_book(name, counts["dialogues"], counts["turns"])
-
-    def choose_dialogues(self) -> None:
-        """Applies the filters on dialogues, and takes out dialogues that the corpus has already."""
-        filtering = DialogueFilter(
-            self._folder.shards,
-            self._recipe.filters,
-            self._recipe.mining.options(),
-            self._vocabulary,
-        )
-        self._compared = left = self._left()
-        self._duplicates = self._find_duplicates(filtering)
-        with writing(self._out):
-            self._kept.path.mkdir(parents=True, exist_ok=True)
-        finisher = DialogueFinisher(filtering, self._kept, self._duplicates is not None)
-        gone = [self._duplicates_of(place) for place in range(len(left))]
-        named = [{one.key for one in of_book} for of_book in gone]
-        for one in chain.from_iterable(gone):
-            named[one.kept_book].add(one.kept_key)
-        items = [
-            BookOfDialogues(book.source, tuple(one.key for one in of_book), tuple(sorted(asked)))
-            for book, of_book, asked in zip(left, gone, named, strict=True)
-        ]
-        finished = self._map("choosing dialogues", finisher, items)
-        for book, one in zip(left, finished, strict=True):
-            self._filtered += one.filtered
-            book.numbers = one.numbers
-            if not one.counts["dialogues"]:
-                book.left_out, book.split = NO_DIALOGUES, ""
-                continue
-            book.kept, book.counts = one.shard, one.counts
-            key = book.split, book.entry["language"]
-            self._statistics[key] = self._statistics.get(key, LengthStatistics()) + one.statistics
-
-    def _find_duplicates(self, filtering: DialogueFilter) -> DuplicateDialogues | None:
-        """The dialogues that the corpus has already; None if they are not looked for."""
-        similarity = self._recipe.duplicates.dialogues
-        if similarity is None:
-            return None
-        folder = self._folder.stages / "signatures"
-        with writing(self._out):
-            folder.mkdir(parents=True, exist_ok=True)
-            signer = DialogueSigner(filtering, folder, self._out)
-            sources = [book.source for book in self._compared]
-            signed = self._map("comparing dialogues", signer, sources)
-            return find_duplicates(map(read_signatures, signed), folder, similarity)
-
-    def _duplicates_of(self, place: int) -> list[Duplicate]:
-        return self._duplicates.of_book(place) if self._duplicates else []
-
-    def write(self, head: Mapping[str, Any], recipe: str, draw: Draw | None = None) -> BuiltCorpus:
-        """Writes all files and puts them in place."""
-        by_split = {
-            split: of_split
-            for split in SPLITS
-            if (of_split := [book for book in self._left() if book.split == split])
-        }
-        if not by_split:
-            if all(item.is_lasting for item in self._set_aside):
-                self._folder.discard()  # a resumed build would end as this one
-            raise InputError(self._why_nothing_is_left())
-        planned = plan_output_files(
-            self._recipe.formats,
-            {
-                split: [(book.kept, book.counts["turns"]) for book in of_split]
-                for split, of_split in by_split.items()
-            },
-        )
-        output, written = self._folder.output, self._folder.stages / "written"
-        with writing(self._out):
-            output.mkdir(parents=True, exist_ok=True)
-            written.mkdir(parents=True, exist_ok=True)
-        writer = FileWriter(self._kept, self._recipe.formats, output, written, self._out)
-        files: dict[str, str] = {}
-        left_out: dict[str, Counter[str]] = {}
-        with_rows: set[str] = set()
-        for plan, done in zip(planned, self._map("writing", writer, planned), strict=True):
-            files |= done.digests
-            left_out.setdefault(plan.format, Counter()).update(done.left_out)
-            with_rows.update(done.with_rows)
-        with writing(self._out):
-            self._write_beside(output, recipe)
-            beside = (RECIPE_FILE, BOOKS_FILE, DUPLICATES_FILE)
-            files |= {name: digest_of(output / name) for name in beside}
-            account = self._account(by_split, with_rows)
-            if draw:
-                account = replace(account, illustrations=tuple(draw(account)))
-            for figure in account.illustrations:
-                (output / figure.path).parent.mkdir(exist_ok=True)
-                (output / figure.path).write_bytes(figure.content)
-                files[figure.path] = sha256_of(figure.content)
-            (output / CARD).write_text(write_card(account), encoding="utf-8")
-            files[CARD] = digest_of(output / CARD)
-            record = {**head, **self._record(), "empty_splits": account.empty_splits}
-            record |= {"left_out_of_files": left_out, "files": files}
-            (output / RUN_RECORD).write_text(
-                json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
-            )
-            self._folder.keep_only({*files, RUN_RECORD})
-        paths = self._folder.put_in_place()
-        return BuiltCorpus(record, account, tuple(self._set_aside), tuple(paths))
-
-    def _write_beside(self, output: Path, recipe: str) -> None:
-        """Writes the recipe, a row for each book, and a row for each duplicate."""
-        (output / RECIPE_FILE).write_text(recipe, encoding="utf-8")
-        with (output / BOOKS_FILE).open("wb") as file:
-            file.writelines(json_line(book.row(self._copies)) for book in self._books)
-        with (output / DUPLICATES_FILE).open("wb") as file:
-            for place, book in enumerate(self._compared):
-                for one in self._duplicates_of(place):
-                    other = self._compared[one.kept_book]
-                    dialogue, part = book.numbers[one.key]
-                    of_dialogue, of_part = other.numbers[one.kept_key]
-                    row = {"book": book.id, "dialogue": dialogue, "part": part}
-                    row |= {"of_book": other.id, "of_dialogue": of_dialogue, "of_part": of_part}
-                    file.write(json_line(row | {"similarity": round(one.similarity, 3)}))
-
-    def _record(self) -> dict[str, Any]:
-        """What run.json says of the books."""
-        n_mined = Counter[str]()
-        for book in self._books:
-            n_mined.update({key: book.entry["counts"][key] for key in _COUNTS})
-        return {
-            "mined": {"books": len(self._books), "words": self._n_words(), **n_mined},
-            "filters": [row.to_record() for row in self._filter_rows()],
-            "statistics": [
-                {"split": split, "language": language, **lengths.to_json()}
-                for (split, language), lengths in sorted(self._statistics.items())
-            ],
-            "totals": sum_statistics(self._statistics.values()).to_json(),
-            "unused_of_split_list": list(self._unused),
-            "books_that_share_text_over_splits": [asdict(leak) for leak in self._leaks],
-            "set_aside": [
-                {"file": Path(item.name).name or item.name, "why": item.why}
-                for item in self._set_aside
-            ],
-        }
-
-    def _n_words(self) -> int:
-        return sum(book.entry["words"] for book in self._books)
-
-    def _filter_rows(self) -> list[FilterRow]:
-        """A row for each filter and for duplicates, in the order in which they took."""
-        duplicates = self._recipe.duplicates
-        lines = describe_filters(self._recipe.filters, duplicates.works, duplicates.dialogues)
-        return tabulate_filters(self._filtered, lines)
-
-    def _account(
-        self, by_split: Mapping[str, Sequence[_Book]], with_rows: Set[str]
-    ) -> CorpusAccount:
-        """What the card says."""
-        recipe = self._recipe
-        left = self._left()
-        data_files = [
-            files
-            for format, options in recipe.formats.items()
-            for files in data_files_of(
-                find_format(format), options, by_split, partial(pattern_of, format), with_rows
-            )
-        ]
-        names = {book.id: book.name for book in self._books}
-        duplicates = [
-            Duplicates(
-                "dialogue" if len(self._duplicates or ()) == 1 else "dialogues",
-                len(self._duplicates or ()),
-                list(islice(self._examples_of_duplicates(), _EXAMPLES)),
-                DUPLICATES_FILE,
-            ),
-            Duplicates(
-                "edition of one work" if len(self._copies) == 1 else "editions of one work",
-                len(self._copies),
-                [
-                    (book.name, names[self._copies[book.id].kept])
-                    for book in self._books
-                    if book.left_out == WORKS
-                ],
-                BOOKS_FILE,
-            ),
-        ]
-        return CorpusAccount(
-            name=recipe.name,
-            version=__version__,
-            statistics=self._statistics,
-            files=data_files,
-            other_files=_BESIDE,
-            taggers=Counter((book.entry["language"], book.entry["tagger"]) for book in left),
-            trusts=find_published_scores(recipe.mining.tagger, recipe.mining.dtype),
-            min_confidence=recipe.filters.min_confidence or 0.0,
-            # Works in copyright were set aside, of those whose header would say so.
-            is_public_domain=all(book.id.isdecimal() for book in left),
-            splits_by=self._splits_by() if len(by_split) > 1 else "",
-            empty_splits=self._empty_splits(by_split),
-            filters=self._filter_rows(),
-            duplicates=[one for one in duplicates if one.n],
-            n_set_aside=len(self._set_aside),
-        )
-
-    def _empty_splits(self, by_split: Mapping[str, Sequence[_Book]]) -> str:
-        settings = self._recipe.splits
-        if self._recipe.split_list and settings.unlisted == "error":
-            return ""  # the list says which there are
-        return explain_empty_splits(by_split, settings, sum(map(len, by_split.values())))
-
-    def _splits_by(self) -> str:
-        return "list" if self._recipe.split_list else self._recipe.splits.by
-
-    def _examples_of_duplicates(self) -> Iterator[tuple[str, str]]:
-        """Yields the names of a book that lost a dialogue, and of the one that has it still."""
-        for place, book in enumerate(self._compared):
-            for one in self._duplicates_of(place)[:1]:
-                yield book.name, self._compared[one.kept_book].name
-
-    def _left(self) -> list[_Book]:
-        """The books that nothing has taken yet."""
-        return [book for book in self._books if not book.left_out]
-
-    def _why_nothing_is_left(self) -> str:
-        """One line that says which filters took all books."""
-        reasons = Counter(book.left_out for book in self._books)
-        taken = [f"{name}: {n:,}" for name, n in reasons.most_common()]
-        if self._set_aside:
-            first = self._set_aside[0]
-            such = f"{printable(first.name)}: {first.why}"
-            taken.append(f"set aside: {len(self._set_aside):,}, such as {such}")
-        return f"found no book for the corpus ({', '.join(taken) or 'no sources'}), expected one"
-
-    def _map(
-        self, name: str, function: Callable[[Item], Result], items: Iterable[Item]
+    def map(
+        self, name: str, function: Callable[[Item], Result], items: Sequence[Item]
     ) -> Iterator[Result]:
         """The results of a stage, in order."""
-        listed = list(items)
-        _log.info("%s: %d", name, len(listed))
-        self._on_stage(StageProgress(name, 0, len(listed)))
-        results = self._executor.map(function, listed)
+        _log.info("%s: %d", name, len(items))
+        self.on_stage(StageProgress(name, 0, len(items)))
+        results = self.executor.map(function, items)
         try:
             for number, result in enumerate(results, 1):
                 if isinstance(result, Lost):
                     raise result
-                self._on_stage(StageProgress(name, number, len(listed)))
+                self.on_stage(StageProgress(name, number, len(items)))
                 yield result
         finally:
             if isinstance(results, Generator):
                 results.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Mined:
+    """The books that were mined, and the sources that could not be."""
+
+    books: tuple[Book, ...]
+    set_aside: tuple[SetAside, ...]
+
+
+def _mine(plan: MiningPlan, on_progress: Callable[[Progress], None]) -> _Mined:
+    """Mines all sources into shards."""
+    books: list[Book] = []
+    set_aside: list[SetAside] = []
+    _log.info("sources to mine by %s: %d", plan.options.tagger, len(plan.sources))
+    with closing(mine_sources(plan, on_progress)) as results:
+        for shard, result in results:
+            if isinstance(result, SetAside):
+                set_aside.append(result)
+                _log.warning("set aside: %s: %s", result.name, result.why)
+            else:
+                entry = {key: result.entry[key] for key in (*_ENTRY, "tagger", "counts")}
+                books.append(Book(entry, shard))
+                _log.info("mined: %s", result.id)
+    return _Mined(tuple(books), tuple(set_aside))
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Which books the corpus takes.
+
+    Attributes:
+        books: those that it takes, in their order.
+        left_out: the filter that took each other one, by shard.
+        splits: the split of each book that it takes, by id.
+        copies: what took the copies, by id.
+        leaks: books of two splits that share text: none, unless the recipe keeps copies or has a
+            fixed list of splits.
+        unused: the books of a fixed list of splits that the corpus lacks.
+        vocabulary: the words of all books.
+    """
+
+    books: tuple[Book, ...]
+    left_out: Mapping[str, str]
+    splits: Mapping[str, str]
+    copies: Mapping[str, Copy]
+    leaks: Sequence[Leak]
+    unused: Sequence[str]
+    vocabulary: Vocabulary
+
+
+def _choose_books(site: _Site, books: Sequence[Book], listed: Mapping[str, str] | None) -> _Chosen:
+    """Applies the filters on books, takes out copies, and divides the rest into splits."""
+    recipe, shards = site.recipe, site.folder.shards
+    foreign, vocabulary = _count_words(site, books)
+    left_out = dict.fromkeys(foreign, "own_language")
+    left = [book for book in books if book.shard not in left_out]
+    judge = partial(judge_books, mined=shards, settings=recipe.filters, vocabulary=vocabulary)
+    judged = chain.from_iterable(site.map("judging books", judge, list(_grouped(left))))
+    records: list[BookRecord] = []
+    for book, (reason, sketch) in zip(left, judged, strict=True):
+        if reason:
+            left_out[book.shard] = reason
+        else:
+            records.append(book.record(sketch))
+    work = site.folder.stages
+    copies = find_copies(records, work) if recipe.duplicates.works else {}
+    left_out |= {book.shard: WORKS for book in left if book.id in copies}
+    left = [book for book in left if book.shard not in left_out]
+    division = divide_books([book.record() for book in left], recipe.splits, listed)
+    leaks = find_leaks(records, division.splits, work=work)
+    return _Chosen(
+        tuple(left), left_out, division.splits, copies, leaks, division.unused, vocabulary
+    )
+
+
+def _count_words(site: _Site, books: Sequence[Book]) -> tuple[list[str], Vocabulary]:
+    """The shards of books in another language than they claim, and the words of the others."""
+    settings = site.recipe.filters
+    count = partial(count_words_of, mined=site.folder.shards, settings=settings)
+    totals: dict[str, WordSum] = {}
+    foreign: list[str] = []
+    for counted in site.map("counting words", count, list(_grouped(books))):
+        foreign += counted.foreign
+        for language, words in counted.words.items():
+            totals.setdefault(language, WordSum()).add(words)
+    words = {language: total.total() for language, total in totals.items()}
+    stages = site.folder.stages
+    return foreign, Vocabulary.write(stages, words, settings.n_frequent_words, site.out)
+
+
+def _grouped(books: Sequence[Book]) -> Iterator[Sequence[Book]]:
+    """The books that one call reads."""
+    for start in range(0, len(books), _BOOKS_AT_ONCE):
+        yield books[start : start + _BOOKS_AT_ONCE]
+
+
+@dataclass(frozen=True, slots=True)
+class _Selected:
+    """What is left of the books that the corpus takes.
+
+    Attributes:
+        books: the same books, with what is left of each.
+        duplicates: of each of them, the dialogues that the corpus has already; None if they were
+            not looked for.
+    """
+
+    books: tuple[tuple[Book, FinishedBook], ...]
+    duplicates: Sequence[Sequence[Duplicate]] | None
+
+
+def _choose_dialogues(site: _Site, chosen: _Chosen) -> _Selected:
+    """Applies the filters on dialogues, and takes out dialogues that the corpus has already."""
+    recipe, books = site.recipe, chosen.books
+    filtering = DialogueFilter(
+        site.folder.shards, recipe.filters, recipe.mining.options(), chosen.vocabulary
+    )
+    duplicates = None
+    if recipe.duplicates.dialogues is not None:
+        signatures = site.store("signatures", Signatures)
+        sign = partial(sign_book, filtering=filtering, signatures=signatures)
+        signed = map(signatures.take, site.map("comparing dialogues", sign, books))
+        duplicates = find_duplicates(signed, site.folder.stages, recipe.duplicates.dialogues)
+    gone = duplicates or [()] * len(books)
+    named = [{one.key for one in of_book} for of_book in gone]
+    for one in chain.from_iterable(gone):
+        named[one.kept_book].add(one.kept_key)
+    items = [
+        BookOfDialogues(book, tuple(one.key for one in of_book), tuple(sorted(asked)))
+        for book, of_book, asked in zip(books, gone, named, strict=True)
+    ]
+    finish = partial(
+        finish_book,
+        filtering=filtering,
+        kept=site.store("kept", KeptBook),
+        are_compared=duplicates is not None,
+    )
+    finished = site.map("choosing dialogues", finish, items)
+    return _Selected(tuple(zip(books, finished, strict=True)), duplicates)
+
+
+class _Corpus:
+    """What a build has found out, and what run.json, the card and the lists say of it."""
+
+    def __init__(self, recipe: Recipe, mined: _Mined, chosen: _Chosen, selected: _Selected) -> None:
+        self.recipe, self.mined, self.chosen, self.selected = recipe, mined, chosen, selected
+        empty = {
+            book.shard: NO_DIALOGUES
+            for book, finished in selected.books
+            if not finished.counts["dialogues"]
+        }
+        self.left_out = {**chosen.left_out, **empty}
+        self.books = [pair for pair in selected.books if pair[0].shard not in empty]
+        self.by_split = {
+            split: of_split
+            for split in SPLITS
+            if (of_split := [pair for pair in self.books if chosen.splits[pair[0].id] == split])
+        }
+        self.statistics: dict[tuple[str, str], LengthStatistics] = {}  # by split and language
+        for book, finished in self.books:
+            key = chosen.splits[book.id], book.language
+            lengths = self.statistics.get(key, LengthStatistics())
+            self.statistics[key] = lengths + finished.statistics
+
+    @property
+    def n_duplicates(self) -> int:
+        """How many dialogues went because the corpus has them already."""
+        return sum(map(len, self.selected.duplicates or ()))
+
+    def filter_rows(self) -> list[FilterRow]:
+        """A row for each filter and for duplicates, in the order in which they took."""
+        counts = FilterCounts()
+        for book in self.mined.books:
+            if name := self.chosen.left_out.get(book.shard):
+                n = book.entry["counts"]
+                counts = counts.add_book(name, n["dialogues"], n["turns"])
+        for _, finished in self.selected.books:
+            counts += finished.filtered
+        duplicates = self.recipe.duplicates
+        lines = describe_filters(self.recipe.filters, duplicates.works, duplicates.dialogues)
+        return tabulate_filters(counts, lines)
+
+    def book_rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of books.jsonl."""
+        counts = {book.shard: finished.counts for book, finished in self.books}
+        for book in self.mined.books:
+            row = {key: book.entry[key] for key in (*_ENTRY, "tagger")}
+            left_out = self.left_out.get(book.shard)
+            row["split"] = None if left_out else self.chosen.splits[book.id]
+            row["left_out"] = left_out
+            row["copy_of"] = self.chosen.copies[book.id].kept if left_out == WORKS else None
+            yield row | {key: counts.get(book.shard, {}).get(key, 0) for key in _COUNTS}
+
+    def duplicate_rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of duplicates.jsonl."""
+        books = self.selected.books
+        for (book, finished), gone in zip(books, self.selected.duplicates or (), strict=False):
+            for one in gone:
+                other, stays = books[one.kept_book]
+                dialogue, part = finished.numbers[one.key]
+                of_dialogue, of_part = stays.numbers[one.kept_key]
+                row = {"book": book.id, "dialogue": dialogue, "part": part}
+                row |= {"of_book": other.id, "of_dialogue": of_dialogue, "of_part": of_part}
+                yield row | {"similarity": round(one.similarity, 3)}
+
+    def record(self) -> dict[str, Any]:
+        """What run.json says of the books."""
+        books = self.mined.books
+        n_mined = Counter[str]()
+        for book in books:
+            n_mined.update({key: book.entry["counts"][key] for key in _COUNTS})
+        n_words = sum(book.entry["words"] for book in books)
+        return {
+            "mined": {"books": len(books), "words": n_words, **n_mined},
+            "filters": [row.to_record() for row in self.filter_rows()],
+            "statistics": [
+                {"split": split, "language": language, **lengths.to_json()}
+                for (split, language), lengths in sorted(self.statistics.items())
+            ],
+            "totals": sum_statistics(self.statistics.values()).to_json(),
+            "unused_of_split_list": list(self.chosen.unused),
+            "books_that_share_text_over_splits": [asdict(leak) for leak in self.chosen.leaks],
+            "set_aside": [
+                {"file": Path(item.name).name or item.name, "why": item.why}
+                for item in self.mined.set_aside
+            ],
+        }
+
+    def account(self, with_rows: Set[str]) -> CorpusAccount:
+        """What the card says."""
+        recipe = self.recipe
+        data_files = [
+            files
+            for format, options in recipe.formats.items()
+            for files in data_files_of(
+                find_format(format), options, self.by_split, partial(pattern_of, format), with_rows
+            )
+        ]
+        splits_by = "list" if recipe.split_list else recipe.splits.by
+        return CorpusAccount(
+            name=recipe.name,
+            version=__version__,
+            statistics=self.statistics,
+            files=data_files,
+            other_files=_BESIDE,
+            taggers=Counter((book.language, book.entry["tagger"]) for book, _ in self.books),
+            trusts=find_published_scores(recipe.mining.tagger, recipe.mining.dtype),
+            min_confidence=recipe.filters.min_confidence or 0.0,
+            # Works in copyright were set aside, of those whose header would say so.
+            is_public_domain=all(book.id.isdecimal() for book, _ in self.books),
+            splits_by=splits_by if len(self.by_split) > 1 else "",
+            empty_splits=self._empty_splits(),
+            filters=self.filter_rows(),
+            duplicates=[one for one in self._duplicates() if one.n],
+            n_set_aside=len(self.mined.set_aside),
+        )
+
+    def _empty_splits(self) -> str:
+        settings = self.recipe.splits
+        if self.recipe.split_list and settings.unlisted == "error":
+            return ""  # the list says which there are
+        return explain_empty_splits(self.by_split, settings, len(self.books))
+
+    def _duplicates(self) -> Iterator[Duplicates]:
+        """What was left out as duplicates: dialogues, and editions."""
+        compared = [book.name for book, _ in self.selected.books]
+        of_dialogues = (
+            (name, compared[gone[0].kept_book])
+            for name, gone in zip(compared, self.selected.duplicates or (), strict=False)
+            if gone
+        )
+        n, examples = self.n_duplicates, list(islice(of_dialogues, _EXAMPLES))
+        yield Duplicates(f"dialogue{'s' * (n != 1)}", n, examples, DUPLICATES_FILE)
+        copies = self.chosen.copies
+        names = {book.id: book.name for book in self.mined.books}
+        editions = [
+            (book.name, names[copies[book.id].kept])
+            for book in self.mined.books
+            if self.left_out.get(book.shard) == WORKS
+        ]
+        n = len(copies)
+        yield Duplicates(f"edition{'s' * (n != 1)} of one work", n, editions, BOOKS_FILE)
+
+    def why_it_is_empty(self) -> str:
+        """One line that says which filters took all books."""
+        reasons = Counter(self.left_out[book.shard] for book in self.mined.books)
+        taken = [f"{name}: {n:,}" for name, n in reasons.most_common()]
+        if self.mined.set_aside:
+            first = self.mined.set_aside[0]
+            such = f"{printable(first.name)}: {first.why}"
+            taken.append(f"set aside: {len(self.mined.set_aside):,}, such as {such}")
+        return f"found no book for the corpus ({', '.join(taken) or 'no sources'}), expected one"
+
+
+def _write(
+    site: _Site, corpus: _Corpus, head: Mapping[str, Any], recipe: str, draw: Draw | None
+) -> BuiltCorpus:
+    """Writes all files and puts them in place."""
+    folder, formats, set_aside = site.folder, site.recipe.formats, corpus.mined.set_aside
+    if not corpus.by_split:
+        if all(item.is_lasting for item in set_aside):
+            folder.discard()  # a resumed build would end as this one
+        raise InputError(corpus.why_it_is_empty())
+    output = folder.output
+    with writing(site.out):
+        output.mkdir(parents=True, exist_ok=True)
+    planned = plan_output_files(
+        formats,
+        {
+            split: [(finished.name, finished.counts["turns"]) for _, finished in of_split]
+            for split, of_split in corpus.by_split.items()
+        },
+    )
+    write = partial(
+        write_files,
+        formats=formats,
+        kept=site.store("kept", KeptBook),
+        written=site.store("written", WrittenFiles),
+        output=output,
+    )
+    files: dict[str, str] = {}
+    left_out: dict[str, Counter[str]] = {}
+    with_rows: set[str] = set()
+    for plan, done in zip(planned, site.map("writing", write, planned), strict=True):
+        files |= done.digests
+        left_out.setdefault(plan.format, Counter()).update(done.left_out)
+        with_rows.update(done.with_rows)
+
+    def add(name: str, content: bytes) -> None:
+        (output / name).parent.mkdir(exist_ok=True)
+        (output / name).write_bytes(content)
+        files[name] = sha256_of(content)
+
+    with writing(site.out):
+        add(RECIPE_FILE, recipe.encode())
+        add(BOOKS_FILE, json_lines(corpus.book_rows()))
+        add(DUPLICATES_FILE, json_lines(corpus.duplicate_rows()))
+        account = corpus.account(with_rows)
+        if draw:
+            account = replace(account, illustrations=tuple(draw(account)))
+        for figure in account.illustrations:
+            add(figure.path, figure.content)
+        add(CARD, write_card(account).encode())
+        record = {**head, **corpus.record(), "empty_splits": account.empty_splits}
+        record |= {"left_out_of_files": left_out, "files": files}
+        text = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+        (output / RUN_RECORD).write_text(text, encoding="utf-8")
+        folder.keep_only({*files, RUN_RECORD})
+    paths = folder.put_in_place()
+    return BuiltCorpus(record, account, set_aside, tuple(paths))

@@ -21,9 +21,14 @@ from functools import partial
 from typing import Any, Protocol
 
 from miner.books.language_identification import can_identify
-from miner.corpus.facts import BookFacts
+from miner.corpus.book_features import (
+    BookFeatures,
+    Hashes,
+    WordCounts,
+    kl_divergence,
+    share_of_rare_words,
+)
 from miner.corpus.options import describe
-from miner.corpus.word_counts import Hashes, WordCounts, kl_divergence, share_of_rare_words
 from miner.errors import InputError
 from miner.speech.dialogues import Dialogue
 from miner.speech.filters import MIN_TURNS, Amount, DialogueLimits, FilterCounts
@@ -179,27 +184,27 @@ def has_rare_words(dialogue: Dialogue, frequent: Hashes, max_share: float) -> bo
     return share_of_rare_words(text, frequent) > max_share
 
 
-def find_language_reason(facts: BookFacts, language: str, settings: FilterSettings) -> str:
+def find_language_reason(features: BookFeatures, language: str, settings: FilterSettings) -> str:
     """Returns "own_language" if a book is not in the language that it claims, else "".
 
     A book stays if it claims none, or one that cannot be identified. GD divides books by the
     language that they claim and does not check it.
     """
-    is_another = language and facts.language and facts.language != language
+    is_another = language and features.language and features.language != language
     return "own_language" if settings.own_language and is_another and can_identify(language) else ""
 
 
-def find_book_reason(facts: BookFacts, settings: FilterSettings, total: WordCounts) -> str:
+def find_book_reason(features: BookFeatures, settings: FilterSettings, total: WordCounts) -> str:
     """Returns the first filter that takes a book, or "" if it stays.
 
     They are "max_kl_divergence" and "min_delimiters": GD, section 3, Pre-filtering and Delimiter
     filter, in that order.
     """
     kl, delimiters = settings.max_kl_divergence, settings.min_delimiters
-    is_long = facts.n_words >= settings.min_words_for_kl
-    if kl is not None and is_long and kl_divergence(facts.words, total) > kl:
+    is_long = features.n_words >= settings.min_words_for_kl
+    if kl is not None and is_long and kl_divergence(features.words, total) > kl:
         return "max_kl_divergence"
-    if delimiters is not None and facts.delimiters_per_10_000_words < delimiters:
+    if delimiters is not None and features.delimiters_per_10_000_words < delimiters:
         return "min_delimiters"
     return ""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from miner.corpus.book_features import BookFeatures
 from miner.corpus.network import build_network
 from miner.corpus.options import MiningOptions
 from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagged_from_rows
@@ -39,14 +40,14 @@ class MinedBook:
         encoded: its rows by kind, as JSON Lines.
         confidences: those of all spans; empty if the tagger gives none.
         options: the options that it was mined with.
-        facts: the `BookFacts` of the book as bytes; empty unless the options ask for them.
+        features: what a build must know of the book; None unless the options ask for it.
     """
 
     entry: Mapping[str, Any]
     encoded: Mapping[str, bytes]
     confidences: tuple[float | None, ...]
     options: MiningOptions
-    facts: bytes = b""
+    features: BookFeatures | None = None
 
     @property
     def id(self) -> str:

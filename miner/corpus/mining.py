@@ -16,9 +16,9 @@ from miner.corpus.executors import Executor, LocalExecutor, Lost, closable
 from miner.corpus.filters import BookFilter
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
-from miner.corpus.output import ShardFolder, shard_name
 from miner.corpus.pipeline import SetAside, lost_book, mine_book
 from miner.corpus.progress import Progress, ProgressCounter
+from miner.corpus.store import Shard, Store, shard_name
 from miner.errors import InputError
 from miner.files import printable
 from miner.speech.spans import BookSpans
@@ -47,7 +47,7 @@ class MiningPlan(NamedTuple):
     mirror: str | None
     workers: int
     executor: Executor | None
-    shards: ShardFolder | None
+    shards: Store[Shard] | None
 
 
 class _Mined(NamedTuple):
@@ -65,7 +65,7 @@ class BookMiner:
     tagger: Tagger
     options: MiningOptions
     filters: tuple[BookFilter, ...]
-    shards: ShardFolder | None
+    shards: Store[Shard] | None
 
     def __call__(self, source: Source | Missing) -> _Mined:
         """The result of a source: what an earlier run has kept, or what is mined now."""
@@ -73,15 +73,13 @@ class BookMiner:
             word = printable(source.word) or repr(source.word)
             return _Mined("", SetAside(word, source.why, is_lasting=False), False)
         name = shard_name(source) if self.shards else ""
-        if self.shards and name and self.shards.holds(name, self.options.with_facts):
-            shard = self.shards.find(name)
-            assert shard
+        if self.shards and name and (shard := self.shards.find(name)):
             return _Mined(name, shard.result(self.options), False)
         result = mine_book(source, self.tagger, self.options, self.filters)
         if isinstance(result, SetAside) and not result.is_lasting:
             return _Mined("", result, True)
         if self.shards and name:
-            self.shards.add(name, result)
+            self.shards.add(name, Shard.of(result))
         return _Mined(name, result, True)
 
 

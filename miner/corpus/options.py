@@ -37,8 +37,8 @@ class MiningOptions:
         dtype: in which a checkpoint computes, "float32" or "bfloat16".
         characters: the characters of books whose lists are given; None if they are found.
         history_turns: how many turns before its context a pair has; None for all of them.
-        with_facts: whether a result has the facts of its book, and no rows of dialogues and pairs,
-            which a build makes later.
+        with_features: whether a result has the features of its book, and no rows of dialogues and
+            pairs, which a build makes later.
 
     Raises:
         InputError: if a value is out of its range.
@@ -55,7 +55,7 @@ class MiningOptions:
     dtype: str = FLOAT32
     characters: CharacterFile | None = None
     history_turns: int | None = 0
-    with_facts: bool = False
+    with_features: bool = False
 
     def __post_init__(self) -> None:
         """Refuses what would fail at every single book."""

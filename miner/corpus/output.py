@@ -8,29 +8,22 @@ independent of all others, so any process can write it. The output appears when 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
-from miner.books.book_file import read_book_file
-from miner.books.sources import Source
 from miner.corpus.card import write_card
 from miner.corpus.export import BookRows, Format, find_format
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
-from miner.corpus.pipeline import SetAside
 from miner.corpus.schema import rows_from_lines
 from miner.corpus.statistics import CorpusAccount, LengthStatistics, data_files_of, measure_rows
+from miner.corpus.store import SHARD, Shard, Store
 from miner.errors import InputError
 from miner.files import (
     CARD,
@@ -49,154 +42,6 @@ from miner.version import __version__
 
 if TYPE_CHECKING:
     from miner.tagger.published_scores import PublishedScores
-
-_log = logging.getLogger(__name__)
-
-
-def keep_file(path: Path, parts: Iterable[bytes], out: Path) -> None:
-    """Writes a file that is whole from the moment it has its name."""
-    content = list(parts)
-    digest = sha256()
-    for part in content:
-        digest.update(part)
-    # Not the name alone: the process of a run that was killed may still be writing.
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with writing(out):
-        try:
-            with unfinished.open("wb") as file:
-                file.write(digest.hexdigest().encode() + b"\n")
-                file.writelines(content)
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-
-
-def read_kept(path: Path) -> bytes | None:
-    """Returns the content of a file, or None if it is not there or is not as it was written."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        _log.warning("%s: cannot be read (%s): it is made again", path, error.strerror)
-        return None
-    digest, _, content = data.partition(b"\n")
-    if digest != sha256(content).hexdigest().encode():
-        _log.warning("%s: not as it was written: it is made again", path)
-        return None
-    return content
-
-
-def take_kept(path: Path, expected: str) -> bytes:
-    """Returns the content of a file that must be there."""
-    content = read_kept(path)
-    if content is None:
-        raise InputError(f"{path}: not there or not as it was written, expected {expected}")
-    return content
-
-
-_SUFFIX = ".shard"
-_FACTS = ".facts"  # after the name of a shard
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """What a whole shard holds."""
-
-    record: dict[str, Any]
-    rows: dict[str, bytes]  # by kind; empty for a source that was set aside
-
-    def result(self, options: MiningOptions) -> MinedBook | SetAside:
-        """The result that the shard was written from."""
-        if "set_aside" in self.record:
-            return SetAside(*self.record["set_aside"])
-        confidences = tuple(self.record["confidences"])
-        return MinedBook(self.record["entry"], self.rows, confidences, options)
-
-
-@dataclass(frozen=True, slots=True)
-class ShardFolder:
-    """The folder of the shards of one run. It can be sent to other processes.
-
-    Args:
-        path: the folder.
-        out: where the output will be, which errors name.
-    """
-
-    path: Path
-    out: Path
-
-    def add(self, name: str, result: MinedBook | SetAside) -> None:
-        """Writes a shard that is whole from the moment it has its name."""
-        if isinstance(result, SetAside):
-            rows: dict[str, bytes] = {}
-            record: dict[str, Any] = {"set_aside": [result.name, result.why]}
-        else:
-            rows = dict(result.encoded)
-            record = {"entry": result.entry, "confidences": result.confidences}
-            record["bytes"] = {kind: len(data) for kind, data in rows.items()}
-            if result.facts:
-                # First, so that a shard never lacks its facts.
-                keep_file(self._facts_file(name), [result.facts], self.out)
-        keep_file(self.path / name, [json_line(record), *rows.values()], self.out)
-
-    def find(self, name: str) -> Shard | None:
-        """The shard of that name, or None if it is not there or is not as it was written."""
-        content = read_kept(self.path / name)
-        return None if content is None else _shard_from_bytes(content)
-
-    def take(self, name: str, expected: str) -> Shard:
-        """The shard of a source that is done."""
-        return _shard_from_bytes(take_kept(self.path / name, expected))
-
-    def holds(self, name: str, with_facts: bool) -> bool:
-        """Whether a source is done, and its facts are there if they are asked for."""
-        shard = self.find(name)
-        if shard is None:
-            return False
-        return not with_facts or not shard.rows or self.find_facts(name) is not None
-
-    def find_facts(self, name: str) -> bytes | None:
-        """The facts of a book, by the name of its shard; None as `find` gives it."""
-        return read_kept(self._facts_file(name))
-
-    def take_facts(self, name: str) -> bytes:
-        """The facts of a book that is mined, by the name of its shard."""
-        expected = "the facts of a mined book; `resume=True` mines it again"
-        return take_kept(self._facts_file(name), expected)
-
-    def _facts_file(self, name: str) -> Path:
-        return self.path / f"{name}{_FACTS}"
-
-    def count(self) -> int:
-        """How many sources are done."""
-        return sum(1 for _ in self.path.glob(f"*{_SUFFIX}"))
-
-
-def _shard_from_bytes(content: bytes) -> Shard:
-    line, _, rest = content.partition(b"\n")
-    record = json.loads(line)
-    rows: dict[str, bytes] = {}
-    start = 0
-    for kind, length in record.get("bytes", {}).items():
-        rows[kind] = rest[start : start + length]
-        start += length
-    return Shard(record, rows)
-
-
-def shard_name(source: Source) -> str:
-    """The name of a source's shard, which is another one after the content of its file changed.
-
-    It is "" for a file that cannot be read or is too large, so that a resumed run tries it again.
-    """
-    assert source.path is not None
-    try:
-        content = sha256(read_book_file(source.path)).hexdigest()
-    except (InputError, OSError):
-        return ""
-    identity = [printable(source.word), source.id, printable(source.path), content]
-    return sha256(json_line({"source": identity})).hexdigest()[:32] + _SUFFIX
-
 
 _HEAD = "head.json"
 _LOCK = "lock"
@@ -258,7 +103,7 @@ class OutputFolder:
                 f"{self._work}: found an interrupted run, expected `resume=True` to continue it or "
                 "`force=True` to start again"
             )
-        self.shards = ShardFolder(self._work / _SHARDS, path)
+        self.shards = Store(self._work / _SHARDS, path, Shard)
         self._is_ours = False  # the working folder, which may be removed
         self._n_kept = 0
         self._closing = ExitStack()
@@ -369,9 +214,8 @@ class OutputFolder:
     def _books(self, names: Sequence[str]) -> Iterator[BookRows]:
         """The rows of each book that was not set aside."""
         for name in names:
-            shard = self.shards.take(name, "the finished book; `resume=True` mines it again")
-            if shard.rows:
-                yield shard.rows
+            if rows := self.shards.take(name).encoded:
+                yield rows
 
     def _replace_files(self, files: Sequence[str]) -> None:
         """Moves the files into a folder that exists. Nothing of an earlier run is left there."""
@@ -424,7 +268,7 @@ class OutputFolder:
         """Removes the working folder, unless books are kept in it."""
         if not self._is_ours:
             return
-        self._n_kept = self.shards.count()
+        self._n_kept = sum(1 for _ in self.shards.path.glob(f"*{SHARD}"))
         if not self._n_kept:
             shutil.rmtree(self._work, ignore_errors=True)
 

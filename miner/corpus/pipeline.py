@@ -12,7 +12,7 @@ from typing import Any
 
 from miner.books.book_file import read_book_file
 from miner.books.sources import SAMPLE, Source
-from miner.corpus.facts import find_facts
+from miner.corpus.book_features import BookFeatures, find_features
 from miner.corpus.filters import BookFilter, find_reason
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions, describe
@@ -242,21 +242,21 @@ def _decode(
         options.history_turns,
     )
     confidences = tuple(item.confidence for item in tagged.spans)
-    kinds, facts = KINDS, b""
-    if options.with_facts:
-        kinds, facts = ("spans", "characters"), _facts_of(book_spans)
+    kinds, features = KINDS, None
+    if options.with_features:
+        kinds, features = ("spans", "characters"), _features_of(book_spans)
     return MinedBook(
         _entry(source, book_spans, filtered, spoken, options),
         {kind: json_lines(rows[kind]) for kind in kinds},
         () if all(confidence is None for confidence in confidences) else confidences,
         options,
-        facts,
+        features,
     )
 
 
-def _facts_of(book_spans: BookSpans) -> bytes:
+def _features_of(book_spans: BookSpans) -> BookFeatures:
     sketch = sketch_texts(block.text for block in book_spans.book.blocks)
-    return find_facts(book_spans, sketch).to_bytes()
+    return find_features(book_spans, sketch)
 
 
 def _checked(tags: Iterable[TaggedSpan]) -> tuple[TaggedSpan, ...]:

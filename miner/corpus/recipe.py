@@ -219,7 +219,7 @@ class MiningSettings:
             min_turns=1,
             dtype=self.dtype,
             history_turns=history,
-            with_facts=True,
+            with_features=True,
         )
 
 

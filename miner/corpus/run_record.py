@@ -23,7 +23,7 @@ def record_run(options: MiningOptions, tagger: Tagger) -> dict[str, Any]:
         "characters": None if given is None else given.signature,
     }
     described = asdict(options) | signatures
-    del described["with_facts"]  # decides what a run keeps for itself, and nothing of its output
+    del described["with_features"]  # decides what a run keeps for itself, and nothing of its output
     return {
         "miner": __version__,
         "python": platform.python_version(),

@@ -1,50 +1,73 @@
 """The stages of a build: which books a corpus takes, which of their dialogues, and the files.
 
-Each is called in other processes, for one book, some books or some files at a time.
+Each is called in other processes, for one book, some books or some files at a time. What a stage
+makes is kept under a name that follows from all that decides it, and not made again.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import orjson
 
+from miner.corpus.book_features import (
+    NO_SKETCH,
+    BookFeatures,
+    Hashes,
+    WordCounts,
+    WordSum,
+    frequent_words,
+)
 from miner.corpus.duplicates import Signatures, sign_dialogues
 from miner.corpus.export import BookRows, find_format
-from miner.corpus.facts import BookFacts
 from miner.corpus.filters import DUPLICATES, FilterSettings, find_book_reason, find_language_reason
 from miner.corpus.mined_book import MinedBook
 from miner.corpus.options import MiningOptions
-from miner.corpus.output import ShardFolder, keep_file, read_kept, take_kept
 from miner.corpus.schema import rows_from_lines, rows_of_book
 from miner.corpus.statistics import LengthStatistics, measure_rows
-from miner.corpus.word_counts import WordCounts, add_counts, frequent_words
+from miner.corpus.store import Shard, Store
+from miner.corpus.works import BookRecord
 from miner.files import digest_of, json_line, json_lines, sha256_of, writing
 from miner.people.spoken_book import SpokenBook
 from miner.speech.dialogues import Dialogue, decode_dialogues
 from miner.speech.filters import FilterCounts, FilteredDialogues, filter_dialogues
 from miner.speech.letters_and_verse import is_set_piece
 
+MOST_TURNS = 500_000  # in one output file; a gigabyte of pairs with their places
+
 
 @dataclass(frozen=True, slots=True)
-class MinedSource:
-    """A mined book, as the stages after it know it.
+class Book:
+    """A mined book: what run.json would say of it, and the name of its shard."""
 
-    Attributes:
-        shard: the name of its shard.
-        language: the code of the language that it claims.
-    """
-
+    entry: Mapping[str, Any]
     shard: str
-    language: str
+
+    @property
+    def id(self) -> str:
+        """The id of the book."""
+        return self.entry["id"]
+
+    @property
+    def language(self) -> str:
+        """The code of the language that it claims."""
+        return self.entry["language"]
+
+    @property
+    def name(self) -> str:
+        """Its title and its id: two editions may have one title."""
+        return f"{self.entry['title']} ({self.id})"
+
+    def record(self, sketch: Hashes = NO_SKETCH) -> BookRecord:
+        """What decides of which work it is an edition, and its split."""
+        known = (self.entry[key] for key in ("id", "title", "author", "language", "words"))
+        return BookRecord(*known, sketch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,164 +76,112 @@ class CountedBooks:
 
     Attributes:
         foreign: the shards of the books that are not in the language that they claim.
-        words: the sums of the word counts of the others, by language, as bytes.
+        words: the sums of the word counts of the others, by language.
     """
 
     foreign: tuple[str, ...]
-    words: Mapping[str, bytes]
+    words: Mapping[str, WordCounts]
 
 
-@dataclass(frozen=True, slots=True)
-class WordCounter:
-    """Counts the words of some books that are in the language that they claim."""
-
-    mined: ShardFolder
-    settings: FilterSettings
-
-    def __call__(self, books: tuple[MinedSource, ...]) -> CountedBooks:
-        """Returns the words of the books, without those in another language."""
-        foreign: list[str] = []
-        words: dict[str, list[WordCounts]] = {}
-        for book in books:
-            facts = read_facts(self.mined, book.shard)
-            if find_language_reason(facts, book.language, self.settings):
-                foreign.append(book.shard)
-            else:
-                words.setdefault(book.language, []).append(facts.words)
-        return CountedBooks(
-            tuple(foreign),
-            {language: add_counts(counts).to_bytes() for language, counts in words.items()},
-        )
+def count_words_of(
+    books: Sequence[Book], mined: Store[Shard], settings: FilterSettings
+) -> CountedBooks:
+    """Returns the words of some books, without those in another language than they claim."""
+    foreign: list[str] = []
+    words: dict[str, WordSum] = {}
+    for book in books:
+        features = _features_of(book, mined)
+        if find_language_reason(features, book.language, settings):
+            foreign.append(book.shard)
+        else:
+            words.setdefault(book.language, WordSum()).add(features.words)
+    return CountedBooks(tuple(foreign), {code: part.total() for code, part in words.items()})
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of a corpus by language, in a folder that every process can read.
+    """The words of a corpus by language, in files that every process can read.
 
-    A file has the digest of its words in its name. So a process that remembers what it has read
-    never takes the words of an earlier corpus in the same place.
+    A file is named by the digest of its words. So a process that remembers what it has read never
+    takes the words of an earlier corpus in the same place.
 
     Attributes:
-        folder: where the files are.
-        totals: the digest of the word counts of all books, by language.
-        frequents: the digest of the most frequent words, by language.
+        totals: the word counts of all books of a language.
+        frequents: the hashes of its most frequent words.
+        names: the name of both files, by language.
     """
 
-    folder: Path
-    totals: Mapping[str, str] = field(default_factory=dict)
-    frequents: Mapping[str, str] = field(default_factory=dict)
+    totals: Store[WordCounts]
+    frequents: Store[np.ndarray]
+    names: Mapping[str, str]
 
     @classmethod
     def write(
         cls, folder: Path, totals: Mapping[str, WordCounts], n_frequent: int, out: Path
     ) -> Vocabulary:
         """Writes the word counts of each language, and its most frequent words."""
-        with writing(out):
-            folder.mkdir(parents=True, exist_ok=True)
-
-        def keep(content: bytes) -> str:
-            digest = sha256_of(content)
-            keep_file(folder / digest, [content], out)
-            return digest
-
-        return cls(
-            folder,
-            {language: keep(total.to_bytes()) for language, total in totals.items()},
-            {
-                language: keep(frequent_words(total, n_frequent).astype("<u8").tobytes())
-                for language, total in totals.items()
-            },
+        names = {
+            language: sha256_of(total.hashes.tobytes() + total.counts.tobytes())
+            for language, total in totals.items()
+        }
+        made = cls(
+            Store(folder / "words", out, WordCounts),
+            Store(folder / "frequent", out, np.ndarray),
+            names,
         )
+        for language, total in totals.items():
+            made.totals.add(names[language], total)
+            made.frequents.add(names[language], frequent_words(total, n_frequent))
+        return made
 
     def total(self, language: str) -> WordCounts:
         """The word counts of all books of a language."""
-        return _read_total(self.folder / self.totals[language])
+        return _remembered(self.totals, self.names[language])
 
-    def frequent(self, language: str) -> npt.NDArray[np.uint64]:
+    def frequent(self, language: str) -> Hashes:
         """The hashes of the most frequent words of a language."""
-        return _read_frequent(self.folder / self.frequents[language])
-
-    def digest(self, language: str) -> str:
-        """A name for the words of a language: another one if they are others."""
-        return self.frequents[language]
+        return _remembered(self.frequents, self.names[language])
 
 
 @lru_cache(maxsize=2)
-def _read_total(path: Path) -> WordCounts:
-    return WordCounts.from_bytes(_read(path))
+def _remembered(store: Store[Any], name: str) -> Any:  # noqa: ANN401 - what the store holds
+    return store.take(name)
 
 
-@lru_cache(maxsize=2)
-def _read_frequent(path: Path) -> npt.NDArray[np.uint64]:
-    return np.frombuffer(_read(path), "<u8").astype(np.uint64)
+def judge_books(
+    books: Sequence[Book], mined: Store[Shard], settings: FilterSettings, vocabulary: Vocabulary
+) -> list[tuple[str, Hashes]]:
+    """Returns the filter that takes each book, or "", and its sketch, by the words of all books."""
+    judged = []
+    for book in books:
+        features = _features_of(book, mined)
+        reason = find_book_reason(features, settings, vocabulary.total(book.language))
+        judged.append((reason, NO_SKETCH if reason else features.sketch))
+    return judged
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedBook:
-    """What judging a book gives.
-
-    Attributes:
-        reason: the filter that takes it, or "".
-        sketch: that of its text, as bytes; empty if a filter takes the book.
-    """
-
-    reason: str
-    sketch: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class BookJudge:
-    """Applies the filters on books that need the words of all books."""
-
-    mined: ShardFolder
-    settings: FilterSettings
-    vocabulary: Vocabulary
-
-    def __call__(self, books: tuple[MinedSource, ...]) -> list[JudgedBook]:
-        """Returns what becomes of each book."""
-        judged: list[JudgedBook] = []
-        for book in books:
-            facts = read_facts(self.mined, book.shard)
-            total = self.vocabulary.total(book.language)
-            reason = find_book_reason(facts, self.settings, total)
-            judged.append(
-                JudgedBook(reason, b"" if reason else facts.sketch.astype("<u8").tobytes())
-            )
-        return judged
-
-
-def read_facts(mined: ShardFolder, shard: str) -> BookFacts:
-    """Returns the facts of a mined book."""
-    return BookFacts.from_bytes(mined.take_facts(shard))
-
-
-def _read(path: Path) -> bytes:
-    return take_kept(path, "the words of a language; `resume=True` counts them again")
-
-
-def grouped(books: Iterable[MinedSource], n: int) -> list[tuple[MinedSource, ...]]:
-    """Returns the books in groups of at most `n`."""
-    listed = list(books)
-    return [tuple(listed[start : start + n]) for start in range(0, len(listed), n)]
+def _features_of(book: Book, mined: Store[Shard]) -> BookFeatures:
+    features = mined.take(book.shard).features
+    assert features  # a build mines with them
+    return features
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueFilter:
     """Applies the filters on dialogues to a mined book."""
 
-    mined: ShardFolder
+    mined: Store[Shard]
     settings: FilterSettings
     options: MiningOptions
     vocabulary: Vocabulary
 
-    def read(self, book: MinedSource) -> tuple[MinedBook, FilteredDialogues]:
+    def read(self, book: Book) -> tuple[MinedBook, FilteredDialogues]:
         """Returns a mined book, and its dialogues that are left."""
-        shard = self.mined.take(book.shard, "a mined book; `resume=True` mines it again")
-        result = shard.result(self.options)
-        assert isinstance(result, MinedBook)  # sources that were set aside do not come so far
+        result = self.mined.take(book.shard).result(self.options)
+        assert isinstance(result, MinedBook) and result.features
         is_kept_out = None
         if self.settings.set_pieces:
-            blocks = frozenset(read_facts(self.mined, book.shard).set_pieces)
+            blocks = frozenset(result.features.set_pieces)
             is_kept_out = partial(is_set_piece, blocks=blocks, language=book.language)
         filtered = filter_dialogues(
             decode_dialogues(result.tagged),
@@ -220,33 +191,24 @@ class DialogueFilter:
         )
         return result, filtered
 
-    def key(self, book: MinedSource, *more: object) -> str:
+    def key(self, book: Book, *more: object) -> str:
         """A name for what is made of a book: another one if anything else decides it."""
-        words = self.vocabulary.digest(book.language)
+        words = self.vocabulary.names[book.language]
         return sha256_of(json_line({"book": book.shard, "words": words, "more": more}))[:32]
 
 
-@dataclass(frozen=True, slots=True)
-class DialogueSigner:
-    """Signs the dialogues of a book, so that they can be compared with those of others.
+def sign_book(book: Book, filtering: DialogueFilter, signatures: Store[Signatures]) -> str:
+    """Signs the dialogues of a book for comparison, and returns the name of the signatures."""
+    name = filtering.key(book)
+    signatures.find_or_make(
+        name, lambda: sign_dialogues(map(text_of, filtering.read(book)[1].kept))
+    )
+    return name
 
-    Args:
-        filtering: leaves the dialogues that are compared.
-        folder: where signatures are kept; it exists.
-        out: the output of the build, which errors name.
-    """
 
-    filtering: DialogueFilter
-    folder: Path
-    out: Path
-
-    def __call__(self, book: MinedSource) -> Path:
-        """Returns the file of the signatures of a book, which is written if it is not there."""
-        path = self.folder / self.filtering.key(book)
-        if read_kept(path) is None:
-            _, filtered = self.filtering.read(book)
-            keep_file(path, [sign_dialogues(map(text_of, filtered.kept)).to_bytes()], self.out)
-        return path
+def text_of(dialogue: Dialogue) -> str:
+    """Returns the words of a dialogue, a turn a line."""
+    return "\n".join(turn.text for turn in dialogue.turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +222,7 @@ class BookOfDialogues:
         named: the places of dialogues whose numbers are asked for.
     """
 
-    book: MinedSource
+    book: Book
     duplicates: tuple[int, ...]
     named: tuple[int, ...]
 
@@ -270,95 +232,60 @@ class FinishedBook:
     """What is left of a book.
 
     Attributes:
-        shard: the name of the shard with its rows.
+        name: of the `KeptBook` with its rows.
         counts: its dialogues, turns and pairs.
         filtered: what the filters took.
         statistics: the lengths of its dialogues and turns.
         numbers: of the dialogues that were asked for, by place: of the dialogue, and of its part.
     """
 
-    shard: str
-    counts: Mapping[str, int]
+    name: str
+    counts: dict[str, int]
     filtered: FilterCounts
     statistics: LengthStatistics
-    numbers: Mapping[int, tuple[int, int]]
+    numbers: dict[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class DialogueFinisher:
+class KeptBook:
+    """The rows of what is left of a book, by kind, and what is known of them."""
+
+    rows: dict[str, bytes]
+    finished: FinishedBook
+
+
+def finish_book(
+    given: BookOfDialogues, filtering: DialogueFilter, kept: Store[KeptBook], are_compared: bool
+) -> FinishedBook:
     """Writes the rows of what is left of a book.
 
-    Args:
-        filtering: leaves the dialogues.
-        kept: where the rows go; its folder exists.
-        are_compared: whether dialogues were compared with those of other books.
+    `are_compared` says whether its dialogues were compared with those of other books.
     """
-
-    filtering: DialogueFilter
-    kept: ShardFolder
-    are_compared: bool
-
-    def __call__(self, given: BookOfDialogues) -> FinishedBook:
-        """Returns what is left of a book. Its rows are written if they are not there."""
-        name = f"{self.filtering.key(given.book, given.duplicates, given.named)}.shard"
-        shard = self.kept.find(name)
-        if shard is None:
-            self._write(name, given)
-            shard = self.kept.find(name)
-            assert shard is not None
-        return _finished(name, shard.record["entry"])
-
-    def _write(self, name: str, given: BookOfDialogues) -> None:
-        mined, filtered = self.filtering.read(given.book)
-        numbers = {
-            str(place): (filtered.kept[place].index, filtered.kept[place].part)
-            for place in given.named
-        }
-        if self.are_compared:
-            filtered = filtered.without(given.duplicates, DUPLICATES)
-        spoken = SpokenBook(mined.tagged.spans, mined.characters)
-        options = self.filtering.options
-        rows = rows_of_book(
-            mined, mined.tagged, filtered.kept, spoken, options.pairs_by_span, options.history_turns
-        )
-        encoded = {kind: json_lines(of_kind) for kind, of_kind in rows.items()}
-        dialogues = rows_from_lines(encoded["dialogues"])
-        n_turns = sum(row["n_turns"] for row in dialogues)
-        entry: dict[str, Any] = {
-            "counts": {
-                "dialogues": len(filtered.kept),
-                "turns": n_turns,
-                "pairs": n_turns - len(filtered.kept),
-            },
-            "filtered": filtered.counts.to_record(),
-            "statistics": measure_rows(dialogues).to_json(),
-            "numbers": numbers,
-        }
-        self.kept.add(name, MinedBook(entry, encoded, (), options))
+    name = f"{filtering.key(given.book, given.duplicates, given.named)}.shard"
+    return kept.find_or_make(name, lambda: _finish(name, given, filtering, are_compared)).finished
 
 
-def _finished(name: str, entry: Mapping[str, Any]) -> FinishedBook:
-    return FinishedBook(
-        name,
-        entry["counts"],
-        FilterCounts.from_record(entry["filtered"]),
-        LengthStatistics.from_json(entry["statistics"]),
-        {int(place): tuple(numbers) for place, numbers in entry["numbers"].items()},
+def _finish(
+    name: str, given: BookOfDialogues, filtering: DialogueFilter, are_compared: bool
+) -> KeptBook:
+    mined, filtered = filtering.read(given.book)
+    numbers = {
+        place: (filtered.kept[place].index, filtered.kept[place].part) for place in given.named
+    }
+    if are_compared:
+        filtered = filtered.without(given.duplicates, DUPLICATES)
+    options, spoken = filtering.options, SpokenBook(mined.tagged.spans, mined.characters)
+    rows = rows_of_book(
+        mined, mined.tagged, filtered.kept, spoken, options.pairs_by_span, options.history_turns
     )
-
-
-def read_signatures(path: Path) -> Signatures:
-    """Returns the signatures that a `DialogueSigner` wrote."""
-    expected = "the signatures of a book; `resume=True` makes them again"
-    return Signatures.from_bytes(take_kept(path, expected))
-
-
-def text_of(dialogue: Dialogue) -> str:
-    """Returns the words of a dialogue, a turn a line."""
-    return "\n".join(turn.text for turn in dialogue.turns)
-
-
-MOST_TURNS = 500_000  # in one output file; a gigabyte of pairs with their places
+    encoded = {kind: json_lines(of_kind) for kind, of_kind in rows.items()}
+    lengths = measure_rows(rows_from_lines(encoded["dialogues"]))
+    counts = {
+        "dialogues": lengths.n_dialogues,
+        "turns": lengths.n_turns,
+        "pairs": lengths.n_pairs,
+    }
+    return KeptBook(encoded, FinishedBook(name, counts, filtered.counts, lengths, numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +297,7 @@ class OutputFile:
         split: the name of the split.
         number: counts from 0 among the calls of a format and a split.
         n: how many calls there are.
-        books: the names of the shards of the kept books, in the order of the corpus.
+        books: the names of the kept books, in the order of the corpus.
     """
 
     format: str
@@ -428,76 +355,48 @@ class WrittenFiles:
             returns for them.
     """
 
-    digests: Mapping[str, str]
-    left_out: Mapping[str, int]
+    digests: dict[str, str]
+    left_out: dict[str, int]
     with_rows: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FileWriter:
-    """Writes output files, wherever it is called.
+def write_files(
+    planned: OutputFile,
+    formats: Mapping[str, Any],
+    kept: Store[KeptBook],
+    written: Store[WrittenFiles],
+    output: Path,
+) -> WrittenFiles:
+    """Writes the files of one call of a format, unless an interrupted run has written them."""
+    note = sha256_of(json_line(asdict(planned)))
+    done = written.find(note)
+    # Not the size alone: another list of splits gives other books to a file of this name.
+    if done and all(_is_as_written(output / name, one) for name, one in done.digests.items()):
+        return done
+    digests: dict[str, str] = {}
+    with_rows: list[str] = []
+    with (
+        writing(kept.out),
+        TemporaryDirectory(dir=output, prefix=".", suffix=".part") as folder,
+    ):
+        work = Path(folder)
+        form = find_format(planned.format)
+        books: Iterator[BookRows] = (kept.take(name).rows for name in planned.books)
+        left_out = form.write_books(work, books, planned.split, formats[planned.format])
+        for file in sorted(path for path in work.rglob("*") if path.is_file()):
+            name = _name_of(planned, file.relative_to(work).as_posix(), form.is_divisible)
+            digests[name] = digest_of(file)
+            if _has_rows(file):
+                with_rows.append(pattern_of(planned.format, file.name, planned.split))
+            (output / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(file, output / name)
+    done = WrittenFiles(digests, left_out, tuple(with_rows))
+    written.add(note, done)
+    return done
 
-    Args:
-        kept: the rows of the kept books.
-        formats: the formats with their options.
-        output: the folder of all files; it exists.
-        written: the folder in which it is noted what is done; it exists.
-        out: where the files will be, which errors name.
-    """
 
-    kept: ShardFolder
-    formats: Mapping[str, Any]
-    output: Path
-    written: Path
-    out: Path
-
-    def __call__(self, planned: OutputFile) -> WrittenFiles:
-        """Writes the files of one call of a format.
-
-        Files that an interrupted run has written are not written again.
-        """
-        note = self.written / sha256_of(json_line(asdict(planned)))
-        if (done := self._find_written(note)) is not None:
-            return done
-        digests: dict[str, str] = {}
-        with_rows: list[str] = []
-        with (
-            writing(self.out),
-            TemporaryDirectory(dir=self.output, prefix=".", suffix=".part") as folder,
-        ):
-            work = Path(folder)
-            form = find_format(planned.format)
-            left_out = form.write_books(
-                work, self._rows(planned.books), planned.split, self.formats[planned.format]
-            )
-            for file in sorted(path for path in work.rglob("*") if path.is_file()):
-                name = _name_of(planned, file.relative_to(work).as_posix(), form.is_divisible)
-                digests[name] = digest_of(file)
-                if _has_rows(file):
-                    with_rows.append(pattern_of(planned.format, file.name, planned.split))
-                (self.output / name).parent.mkdir(parents=True, exist_ok=True)
-                os.replace(file, self.output / name)
-        record = {"digests": digests, "left_out": left_out, "with_rows": with_rows}
-        keep_file(note, [json_line(record)], self.out)
-        return WrittenFiles(digests, left_out, tuple(with_rows))
-
-    def _find_written(self, note: Path) -> WrittenFiles | None:
-        """What an earlier run has written in a call, if all its files are as it wrote them."""
-        content = read_kept(note)
-        if content is None:
-            return None
-        record = orjson.loads(content)
-        for name, digest in record["digests"].items():
-            file = self.output / name
-            # Not the size alone: another list of splits gives other books to a file of this name.
-            if not file.is_file() or digest_of(file) != digest:
-                return None
-        return WrittenFiles(record["digests"], record["left_out"], tuple(record["with_rows"]))
-
-    def _rows(self, names: Iterable[str]) -> Iterator[BookRows]:
-        for name in names:
-            expected = "the dialogues of a book; `resume=True` makes them again"
-            yield self.kept.take(name, expected).rows
+def _is_as_written(file: Path, digest: str) -> bool:
+    return file.is_file() and digest_of(file) == digest
 
 
 def _has_rows(file: Path) -> bool:

@@ -15,7 +15,7 @@ from functools import reduce
 from math import sqrt
 from operator import add
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from miner.corpus.export import Feature, Format
 from miner.corpus.filters import FilterRow
@@ -120,15 +120,6 @@ class LengthStatistics:
             "turns_of_dialogues": {str(length): n for length, n in self.turns_of_dialogues},
             "words_of_turns": {str(length): n for length, n in self.words_of_turns},
         }
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """The statistics of which `to_json` gave the values."""
-        turns, words = (
-            tuple(sorted((int(length), n) for length, n in record[key].items()))
-            for key in ("turns_of_dialogues", "words_of_turns")
-        )
-        return cls(record["books"], turns, words)
 
 
 def measure_rows(dialogues: Iterable[Row]) -> LengthStatistics:

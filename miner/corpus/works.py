@@ -15,18 +15,28 @@
 
 from __future__ import annotations
 
+import errno
 import heapq
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from miner.books.words import drop_accents
 from miner.errors import InputError
+from miner.extras import import_extra
+from miner.files import reason_of
 from miner.languages.registry import LANGUAGES
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 Hashes = np.ndarray[tuple[int], np.dtype[np.uint64]]
 
@@ -224,7 +234,20 @@ COPY_OF_WORK = 0.3  # for two books with one key
 LEAST_SHARED = 3  # hashes of the sketch: a text under some 400 words has too few to be found
 # A run that more books have is a phrase. It is looked for only in the largest books that have it.
 _PHRASE, _LARGEST_WITH_PHRASE = 16, 4
-_PASSES = 16  # each sees the hashes of one range, so that the memory for sorting is small
+_BOOKS_AT_ONCE = 256  # whose sketches go to the database
+_MEMORY = "256MB"  # of the database
+_SHARED = """
+    with known as (
+        select hash, rank,
+            count(*) over (partition by hash) as n,
+            row_number() over (partition by hash order by rank) as place
+        from sketches
+    )
+    select a.rank as one, b.rank as other, count(*) as n_shared
+    from known a join known b on a.hash = b.hash and a.place < b.place
+    where a.n <= $1 or a.place <= $2
+    group by all order by all
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,7 +311,7 @@ class Overlap:
         return max(self.first_in_second, self.second_in_first)
 
 
-def find_copies(books: Sequence[BookRecord]) -> dict[str, Copy]:
+def find_copies(books: Sequence[BookRecord], work: Path | None = None) -> dict[str, Copy]:
     """The books that go because another book has their text, by id.
 
     A book that goes has at least the share `COPY` of its text in one that stays, or `COPY_OF_WORK`
@@ -296,14 +319,14 @@ def find_copies(books: Sequence[BookRecord]) -> dict[str, Copy]:
     stays. Of two books that hold each other, the one stays that holds more books; then the one with
     more words; then the one with the lower number. The order of the books does not count.
 
-    Memory is that of the sketches and about half as much again; time grows with the number of books
-    and of copies.
+    Memory is that of the sketches and of a database; time grows with the number of books and of
+    copies.
     """
     _refuse_twins(books)
     order = sorted(range(len(books)), key=lambda place: _rank(books[place]))
     ranked = [books[place] for place in order]
     representatives, twins = _collapse_equal(ranked)
-    chosen = _choose([ranked[place] for place in representatives])
+    chosen = _choose([ranked[place] for place in representatives], work)
     copies = {}
     for place, (kept, share) in chosen.items():
         copies[representatives[place]] = (representatives[kept], share)
@@ -317,7 +340,9 @@ def find_copies(books: Sequence[BookRecord]) -> dict[str, Copy]:
     }
 
 
-def find_overlaps(books: Sequence[BookRecord], least: float) -> Iterator[Overlap]:
+def find_overlaps(
+    books: Sequence[BookRecord], least: float, work: Path | None = None
+) -> Iterator[Overlap]:
     """Finds the pairs of books of which one has at least the share `least` of the other's text.
 
     Phrases that more than 16 books have are looked for in the four largest of them only. So of a
@@ -326,19 +351,19 @@ def find_overlaps(books: Sequence[BookRecord], least: float) -> Iterator[Overlap
     sketches = [book.sketch for book in books]
     sizes = np.array([len(sketch) for sketch in sketches], dtype=np.int64)
     limits = np.array([limit_of(sketch) for sketch in sketches], dtype=np.float64) / float(LIMIT)
-    for first, second, n_shared in _count_shared(books):
-        # How many hashes the smaller one can have in common with the other, whose sketch may end
-        # before its own. Far fewer than `least` asks for are counted only where phrases are.
-        range_ = np.minimum(limits[first], limits[second])
-        smaller = np.minimum(sizes[first] / limits[first], sizes[second] / limits[second]) * range_
-        is_candidate = (n_shared >= LEAST_SHARED) & (n_shared >= smaller * min(0.1, least / 2))
-        for one, other in zip(first[is_candidate], second[is_candidate], strict=True):
-            shares = []
-            for inner, outer in ((one, other), (other, one)):
-                shared, comparable = contain(sketches[inner], sketches[outer])
-                shares.append(shared / comparable if shared >= LEAST_SHARED else 0.0)
-            if max(shares) >= least:
-                yield Overlap(int(one), int(other), *shares)
+    first, second, n_shared = _count_shared(books, work)
+    # How many hashes the smaller one can have in common with the other, whose sketch may end
+    # before its own. Far fewer than `least` asks for are counted only where phrases are.
+    range_ = np.minimum(limits[first], limits[second])
+    smaller = np.minimum(sizes[first] / limits[first], sizes[second] / limits[second]) * range_
+    is_candidate = (n_shared >= LEAST_SHARED) & (n_shared >= smaller * min(0.1, least / 2))
+    for one, other in zip(first[is_candidate], second[is_candidate], strict=True):
+        shares = []
+        for inner, outer in ((one, other), (other, one)):
+            shared, comparable = contain(sketches[inner], sketches[outer])
+            shares.append(shared / comparable if shared >= LEAST_SHARED else 0.0)
+        if max(shares) >= least:
+            yield Overlap(int(one), int(other), *shares)
 
 
 def _refuse_twins(books: Sequence[BookRecord]) -> None:
@@ -374,9 +399,9 @@ def _collapse_equal(ranked: Sequence[BookRecord]) -> tuple[list[int], dict[int, 
     return firsts, twins
 
 
-def _choose(ranked: Sequence[BookRecord]) -> dict[int, tuple[int, float]]:
+def _choose(ranked: Sequence[BookRecord], work: Path | None) -> dict[int, tuple[int, float]]:
     """For each book that goes: the book that stays, and the share. Books are places in `ranked`."""
-    held = _find_held(ranked)
+    held = _find_held(ranked, work)
     # A book is decided after all the books that have its text while it has not theirs.
     n_waited_for = dict.fromkeys(held, 0)
     for outer, inner in held.items():
@@ -406,11 +431,11 @@ def _choose(ranked: Sequence[BookRecord]) -> dict[int, tuple[int, float]]:
     return gone
 
 
-def _find_held(ranked: Sequence[BookRecord]) -> dict[int, dict[int, float]]:
+def _find_held(ranked: Sequence[BookRecord], work: Path | None) -> dict[int, dict[int, float]]:
     """For each book: the books that are copies of it if it stays, with the shares that it has."""
     keys = [book.work for book in ranked]
     held: dict[int, dict[int, float]] = defaultdict(dict)
-    for overlap in find_overlaps(ranked, COPY_OF_WORK):
+    for overlap in find_overlaps(ranked, COPY_OF_WORK, work):
         one, other = overlap.first, overlap.second
         least = COPY_OF_WORK if keys[one] == keys[other] else COPY
         for inner, outer, share in (
@@ -424,59 +449,47 @@ def _find_held(ranked: Sequence[BookRecord]) -> dict[int, dict[int, float]]:
     return held
 
 
-_Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _count_shared(books: Sequence[BookRecord]) -> Iterator[_Pairs]:
+def _count_shared(
+    books: Sequence[BookRecord], work: Path | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of books, the lower place first, with the number of hashes that both sketches have."""
-    n = len(books)
     # 0 is the largest book: of the books with a phrase, those of the lowest ranks are taken.
-    by_size = sorted(range(n), key=lambda place: (-len(books[place].sketch), _rank(books[place])))
-    codes, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    edges = np.linspace(0, float(LIMIT) + 1, _PASSES + 1).astype(np.uint64)
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
-        slices = []
-        for place in by_size:
-            start, end = np.searchsorted(books[place].sketch, (low, high))
-            slices.append(books[place].sketch[start:end])
-        hashes = np.concatenate([np.empty(0, dtype=np.uint64), *slices])
-        ranks = np.repeat(np.arange(n), [len(part) for part in slices])
-        found = np.concatenate([np.empty(0, dtype=np.int64), *_pairs_in(hashes, ranks, n)])
-        codes, counts = _add_counts(codes, counts, found)
-    if len(codes):
-        place_of = np.array(by_size, dtype=np.int64)
-        one, other = place_of[codes // n], place_of[codes % n]
-        yield np.minimum(one, other), np.maximum(one, other), counts
+    by_size = sorted(
+        range(len(books)), key=lambda place: (-len(books[place].sketch), _rank(books[place]))
+    )
+    with open_database(work) as database:
+        database.execute("create table sketches (hash ubigint, rank int)")
+        for start in range(0, len(books), _BOOKS_AT_ONCE):
+            part = [books[place].sketch for place in by_size[start : start + _BOOKS_AT_ONCE]]
+            ranks = np.repeat(np.arange(start, start + len(part)), [len(sketch) for sketch in part])
+            insert_columns(database, "sketches", np.concatenate(part), ranks)
+        columns = database.execute(_SHARED, (_PHRASE, _LARGEST_WITH_PHRASE)).fetchnumpy()
+    one, other = (np.array(by_size, np.int64)[columns[name]] for name in ("one", "other"))
+    return np.minimum(one, other), np.maximum(one, other), columns["n_shared"]
 
 
-def _pairs_in(hashes: Hashes, ranks: np.ndarray, n: int) -> Iterator[np.ndarray]:
-    """The pairs of ranks with one hash, one number each: the lower rank times n plus the other."""
-    order = np.argsort(hashes, kind="stable")  # keeps the ranks of one hash in ascending order
-    hashes, ranks = hashes[order], ranks[order]
-    starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
-    sizes = np.diff(starts, append=len(hashes))
-    for size in np.unique(sizes[sizes > 1]):
-        members = starts[sizes == size, None] + np.arange(size)
-        if size <= _PHRASE:
-            low, high = np.triu_indices(size, 1)
-        else:
-            low = np.repeat(np.arange(_LARGEST_WITH_PHRASE), size)
-            high = np.tile(np.arange(size), _LARGEST_WITH_PHRASE)
-            low, high = low[low < high], high[low < high]
-        ordered = ranks[members]
-        yield (ordered[:, low] * n + ordered[:, high]).ravel()
+@contextmanager
+def open_database(work: Path | None) -> Iterator[DuckDBPyConnection]:
+    """An empty database with bounded memory: what is more goes to files, for a while, in `work`."""
+    duckdb = import_extra("duckdb", "build")
+    with (
+        TemporaryDirectory(dir=work, prefix=".database.") as folder,
+        duckdb.connect(
+            config={"threads": 1, "memory_limit": _MEMORY, "temp_directory": folder}
+        ) as database,
+    ):
+        try:
+            yield database
+        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+            raise OSError(errno.ENOSPC, reason_of(error)) from error
 
 
-def _add_counts(
-    codes: np.ndarray, counts: np.ndarray, found: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The counts of some numbers, after some more were found."""
-    found, n_found = np.unique(found, return_counts=True)
-    merged = np.concatenate([codes, found])
-    both, where = np.unique(merged, return_inverse=True)
-    total = np.zeros(len(both), dtype=np.int64)
-    np.add.at(total, where, np.concatenate([counts, n_found]))
-    return both, total
+def insert_columns(database: DuckDBPyConnection, table: str, *columns: np.ndarray) -> None:
+    """Adds rows to a table of the database."""
+    names = {f"column_{number}": column for number, column in enumerate(columns)}
+    database.register("added", names)
+    database.execute(f"insert into {table} select * from added")
+    database.unregister("added")
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,13 +512,16 @@ class Leak:
 
 
 def find_leaks(
-    books: Sequence[BookRecord], splits: Mapping[str, str], least: float = COPY_OF_WORK
+    books: Sequence[BookRecord],
+    splits: Mapping[str, str],
+    least: float = COPY_OF_WORK,
+    work: Path | None = None,
 ) -> list[Leak]:
     """The pairs of books in two splits of which one has text of the other."""
     placed = [book for book in books if book.id in splits]
     leaks = [
         Leak(one.id, splits[one.id], other.id, splits[other.id], overlap.share)
-        for overlap in find_overlaps(placed, least)
+        for overlap in find_overlaps(placed, least, work)
         for one, other in [(placed[overlap.first], placed[overlap.second])]
         if splits[one.id] != splits[other.id]
     ]

@@ -6,7 +6,7 @@ A filter is a function here, a line in `filter_dialogues` and a line in `_REASON
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar
@@ -78,21 +78,6 @@ class FilterCounts:
     def came_to_dialogues(self) -> Amount:
         """What no filter on books took."""
         return next(iter(self.dialogues.values()), FilterCount()).came
-
-    def to_record(self) -> dict[str, Any]:
-        """The counts as JSON has them."""
-        return asdict(self)
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> FilterCounts:
-        """The counts of which `to_record` gave the record."""
-        return cls(
-            {name: Amount(**amount) for name, amount in record["books"].items()},
-            {
-                name: FilterCount(Amount(**count["came"]), Amount(**count["taken"]))
-                for name, count in record["dialogues"].items()
-            },
-        )
 
 
 def _sums(one: Mapping[str, _Part], other: Mapping[str, _Part]) -> dict[str, _Part]:

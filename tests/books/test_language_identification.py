@@ -64,7 +64,7 @@ def test_codes_that_cannot_be_identified_are_known():
 
 def test_the_model_is_loaded_only_where_a_language_is_asked_for():
     code = (
-        "import sys, miner.corpus.facts, miner.corpus.filters, miner.app.cli.main; "
+        "import sys, miner.corpus.book_features, miner.corpus.filters, miner.app.cli.main; "
         "sys.exit('py3langid' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

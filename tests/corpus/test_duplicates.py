@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from miner.corpus.duplicates import (
     LEAST_WORDS,
     Duplicate,
-    Signatures,
     find_duplicates,
     n_rows_of_band,
     sign_dialogues,
@@ -34,8 +33,8 @@ def duplicates(folder, *books, least=0.8):
     found = find_duplicates(map(sign_dialogues, books), folder, least)
     return {
         (place, each.key): (each.kept_book, each.kept_key)
-        for place in range(len(books))
-        for each in found.of_book(place)
+        for place, of_book in enumerate(found)
+        for each in of_book
     }
 
 
@@ -48,11 +47,10 @@ def test_a_dialogue_of_an_earlier_book_goes(tmp_path):
 def test_what_was_found_says_how_similar_it_is(tmp_path):
     books = [sign_dialogues(texts) for texts in ([TALK[0]], [near(TALK[0], 6), TALK[0]])]
     found = find_duplicates(books, tmp_path)
-    assert len(found) == 2
-    first, second = found.of_book(1)
+    first, second = found[1]
     assert second == Duplicate(1, 0, 0, 1.0)
     assert first.similarity == pytest.approx(110 / 126, abs=0.12)
-    assert found.of_book(0) == []
+    assert found[0] == []
 
 
 @pytest.mark.parametrize("books", [[], [[]], [[], [TALK[0]], []], [["Yes."], ["Yes."]]])
@@ -63,15 +61,6 @@ def test_nothing_goes_from_little(tmp_path, books):
 def test_marks_case_and_line_breaks_do_not_count(tmp_path):
     printed = "“" + TALK[0].upper().replace(" ", "\n", 20).replace(" ", ", ", 9) + "!”"
     assert duplicates(tmp_path, [TALK[0]], [printed]) == {(1, 0): (0, 0)}
-
-
-def test_what_a_killed_process_left_is_removed(tmp_path):
-    left = tmp_path / "duplicates"
-    left.mkdir()
-    for name in ("keys", "band.000", "whole.255"):
-        (left / name).write_bytes(bytes(16 * 100))
-    assert duplicates(tmp_path, [TALK[0]], [TALK[0]]) == {(1, 0): (0, 0)}
-    assert not [*tmp_path.iterdir()]
 
 
 def test_short_dialogues_are_no_duplicates(tmp_path):
@@ -132,20 +121,6 @@ def test_most_near_copies_are_found_and_few_others(tmp_path):
     assert (similarity > 0.87).sum() > 30 < (similarity < 0.73).sum()
     assert is_found[similarity > 0.87].mean() > 0.97
     assert is_found[similarity < 0.73].mean() < 0.05
-
-
-def test_bytes_hold_the_signatures():
-    signatures = sign_dialogues(["Yes.", *TALK[:3]])
-    content = signatures.to_bytes()
-    assert len(content) == 3 * 260
-    again = Signatures.from_bytes(content)
-    assert len(again) == 3
-    assert np.array_equal(again.keys, signatures.keys)
-    assert np.array_equal(again.values, signatures.values)
-    assert again.to_bytes() == content
-    assert len(Signatures.from_bytes(sign_dialogues([]).to_bytes())) == 0
-    with pytest.raises(InputError, match="^found 779 bytes of signatures, expected 260 for each$"):
-        Signatures.from_bytes(content[:-1])
 
 
 def test_signatures_are_the_same_on_every_machine():

@@ -7,14 +7,13 @@ from functools import partial
 import pytest
 from dialogue_checks import book_of
 
-from miner.corpus.facts import BookFacts
+from miner.corpus.book_features import BookFeatures, add_counts, count_words, frequent_words
 from miner.corpus.filters import (
     FilterSettings,
     find_book_reason,
     find_language_reason,
     has_rare_words,
 )
-from miner.corpus.word_counts import add_counts, count_words, frequent_words
 from miner.errors import InputError
 from miner.speech.dialogues import decode_dialogues
 from miner.speech.filters import DialogueLimits
@@ -79,7 +78,7 @@ def test_a_wrong_value_is_refused_with_its_field(name, value, expected):
 USUAL = count_words(["the lamp is lit " * 5000])  # 20,000 words
 UNUSUAL = count_words(["ye lampe ys lyt " * 5000])
 TOTAL = add_counts([USUAL] * 30 + [UNUSUAL])
-BOOK = BookFacts(USUAL, 20_000, 300, "en", 1.0)
+BOOK = BookFeatures(USUAL, 20_000, 300, "en", 1.0)
 
 
 def reason_of(facts, **settings):

@@ -14,7 +14,6 @@ import miner
 import miner.corpus.pipeline
 from miner.books.sources import Source
 from miner.corpus.output import OutputFolder, shard_name
-from miner.corpus.pipeline import SetAside
 from miner.errors import InputError
 
 FEW = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "play.html")
@@ -240,7 +239,7 @@ def test_resume_starts_a_run_where_there_is_none(tmp_path):
 def test_two_runs_do_not_write_to_one_place(tmp_path):
     out = tmp_path / "out"
     with OutputFolder(out) as first:
-        first.shards.add("a.shard", SetAside("a", "no dialogue"))
+        first.shards.add("a.shard", Shard(set_aside=("a", "no dialogue")))
         with (
             pytest.raises(InputError, match="another run is writing to it"),
             OutputFolder(out, resume=True),
@@ -311,7 +310,7 @@ def test_a_run_that_was_killed_while_it_replaced_another_format_is_resumed(
 
     def write(out, format, **options):
         with OutputFolder(out, **options) as folder:
-            folder.shards.add("a.shard", dash)
+            folder.shards.add("a.shard", Shard.of(dash))
             folder.finish(["a.shard"], format, {"miner": "0", "options": {"format": format}})
 
     write(out, "convokit")

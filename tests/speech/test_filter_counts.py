@@ -1,6 +1,4 @@
-"""Counts of what filters took: they add up, and JSON keeps them."""
-
-import json
+"""Counts of what filters took: they add up."""
 
 from miner.speech.filters import Amount, FilterCount, FilterCounts
 
@@ -25,10 +23,3 @@ def test_what_came_to_the_dialogues_is_what_came_to_their_first_filter():
     assert FilterCounts().came_to_dialogues == Amount()
     counts = FilterCounts(dialogues={"long": LONG, "short": SHORT})
     assert (counts + counts).came_to_dialogues == Amount(2, 8, 40, 32)
-
-
-def test_json_keeps_the_counts_and_their_order():
-    counts = FilterCounts(dialogues={"short": SHORT, "long": LONG}).add_book("language", 7, 30)
-    read = FilterCounts.from_record(json.loads(json.dumps(counts.to_record())))
-    assert read == counts
-    assert [*read.dialogues] == ["short", "long"]

@@ -1,18 +1,24 @@
-"""Word counts: what a word is, exact sums in any order, divergence, rare words, bytes."""
+"""What is counted in a book: its words, exact sums of them, divergence, rare words, delimiters."""
 
 import math
 import random
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers import DATA
 
-from miner.corpus import word_counts
-from miner.corpus.word_counts import (
+from miner.books.book import BlockKind
+from miner.corpus import book_features
+from miner.corpus.book_features import (
     NO_WORDS,
+    BookFeatures,
     WordCounts,
     add_counts,
+    count_delimiters,
     count_words,
+    find_features,
     frequent_words,
     hash_words,
     kl_divergence,
@@ -20,6 +26,7 @@ from miner.corpus.word_counts import (
     split_words,
 )
 from miner.errors import InputError
+from miner.speech.read import parse_spans
 
 
 def as_dict(counts):
@@ -55,7 +62,7 @@ def test_words_are_counted_over_all_texts_whatever_stands_around_them():
     counts = count_words(["The lamp, the LAMP!", "Lamp", "a--lamp", ""])
     assert as_dict(counts) == expected({"the": 2, "lamp": 4, "a": 1})
     assert counts.n_words == 7 and counts.n_distinct == 3
-    assert count_words([]).to_bytes() == NO_WORDS.to_bytes()
+    assert as_dict(count_words([])) == {}
 
 
 def test_hashes_are_the_same_everywhere():
@@ -74,7 +81,7 @@ def books_of(n, seed=0):
 
 @pytest.mark.parametrize("fewest", [1, 30, 1 << 20])
 def test_sums_are_exact_in_any_order_and_however_many_wait(monkeypatch, fewest):
-    monkeypatch.setattr(word_counts, "_FEWEST_WAITING", fewest)
+    monkeypatch.setattr(book_features, "_FEWEST_WAITING", fewest)
     books = books_of(50)
     total: dict[int, int] = {}
     for book in books:
@@ -82,8 +89,10 @@ def test_sums_are_exact_in_any_order_and_however_many_wait(monkeypatch, fewest):
             total[word] = total.get(word, 0) + count
     added = add_counts(books)
     assert as_dict(added) == total
-    assert add_counts(books[::-1]).to_bytes() == added.to_bytes()
-    assert add_counts([add_counts(books[:7]), add_counts(books[7:])]).to_bytes() == added.to_bytes()
+    for other in (books[::-1], [add_counts(books[:7]), add_counts(books[7:])]):
+        again = add_counts(other)
+        assert np.array_equal(again.hashes, added.hashes)
+        assert np.array_equal(again.counts, added.counts)
     assert as_dict(books[0]) != total  # nothing is added in place
 
 
@@ -93,7 +102,7 @@ def test_the_sum_of_no_counts_is_empty():
 
 
 def test_memory_does_not_grow_with_the_number_of_books(monkeypatch):
-    monkeypatch.setattr(word_counts, "_FEWEST_WAITING", 1 << 12)
+    monkeypatch.setattr(book_features, "_FEWEST_WAITING", 1 << 12)
     hashes = np.arange(1, 20_001, dtype=np.uint64)
 
     def peak(n_books):
@@ -144,43 +153,89 @@ def test_the_share_of_rare_words_counts_each_word_as_often_as_it_is_there():
     assert share_of_rare_words("one two three four five six", frequent) == 1
 
 
-def test_bytes_give_the_counts_again_with_nine_bytes_for_most_words():
-    counts = count_words(["a b " * 300 + "c " * 255 + "d " * 254, "e"])
-    data = counts.to_bytes()
-    read = WordCounts.from_bytes(data)
-    assert as_dict(read) == expected({"a": 300, "b": 300, "c": 255, "d": 254, "e": 1})
-    assert read.to_bytes() == data == add_counts([counts]).to_bytes()
-    assert len(data) == 17 + 5 * 9 + 3 * 8
-    assert WordCounts.from_bytes(NO_WORDS.to_bytes()).n_distinct == 0
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        (
-            lambda data: b"\x02" + data[1:],
-            "found word counts of version b'\\x02', expected b'\\x01'",
-        ),
-        (lambda data: b"", "found word counts of version b'', expected b'\\x01'"),
-        (lambda data: data[:-1], "found 42 bytes of word counts that are not whole"),
-        (lambda data: data + b"\0", "found 44 bytes of word counts that are not whole"),
-        (lambda data: data[:9], "found 9 bytes of word counts that are not whole"),
-        (
-            lambda data: data[:33] + b"\x01" + data[34:],
-            "found 43 bytes of word counts that are not",
-        ),
-    ],
-)
-def test_bytes_that_are_no_counts_are_refused(change, message):
-    data = count_words(["a " * 300 + "b"]).to_bytes()
-    with pytest.raises(InputError) as error:
-        WordCounts.from_bytes(change(data))
-    assert str(error.value).startswith(message)
-
-
 @pytest.mark.parametrize(
     "hashes, counts", [([2, 1], [1, 1]), ([1, 1], [1, 1]), ([1, 2], [1, 0]), ([1, 2], [1])]
 )
 def test_counts_check_themselves(hashes, counts):
     with pytest.raises(ValueError, match="found"):
         WordCounts(np.array(hashes, np.uint64), np.array(counts, np.int64))
+
+
+PAGE = """<html lang="{language}"><head><title>The Lamp</title></head><body>
+<h1>THE LAMP</h1><h2>CHAPTER I</h2>
+{body}
+</body></html>"""
+STORY = """<p>Mara stood on the stair of the lighthouse with one hand on the rail, and looked up at
+the dark room above her where the lamp should have been.</p>
+<p>“Is it lit?” she asked. “Tobin, answer me.”</p>
+<p>“It was,” said he, “until the oil ran out.</p>
+<p>“And then the ‘keeper’ went to bed.”</p>
+"""
+
+
+def spans_of(body, language="en", quotes=()):
+    page = PAGE.format(language=language, body=body)
+    return parse_spans(page.encode(), "7", quotes, judged=False)
+
+
+def test_words_are_those_of_all_blocks():
+    book_spans = spans_of(STORY + '<p class="footnote">[Footnote 1: A lamp of whale oil.]</p>')
+    features = find_features(book_spans)
+    assert features.n_words == book_spans.book.n_words == 64
+    assert features.words.n_words == count_words(b.text for b in book_spans.book.blocks).n_words
+    whale = count_words(["whale"]).hashes[0]
+    assert whale in features.words.hashes
+
+
+def test_delimiters_are_two_for_each_opening_mark_of_the_book():
+    # Five openings; the nested marks are no marks of this book's speech.
+    assert count_delimiters(spans_of(STORY)) == 10
+    # An apostrophe is no mark.
+    text = "<p>'Don't go,' said the 'keeper'.</p><p>'I won't,' said Mara.</p>" * 3
+    assert count_delimiters(spans_of(text, quotes=("single-straight",))) == 2 * 9
+
+
+def test_marks_around_what_is_no_speech_are_delimiters_too():
+    book_spans = spans_of(STORY + "<p>Her father wrote the ballad called “The Lamp” there.</p>")
+    assert [span.text for span in book_spans.spans if span.quoted] == ["“The Lamp”"]
+    assert count_delimiters(book_spans) == 12
+
+
+def test_a_dash_that_opens_speech_counts_for_its_end_too():
+    text = "<p>—Ven aquí —dijo Ana—, que es tarde.</p><p>Nadie vino.</p>" * 4
+    assert count_delimiters(spans_of(text, "es", ("dash",))) == 2 * 4
+
+
+def test_delimiters_stand_in_10_000_words():
+    features = find_features(spans_of(STORY))
+    assert features.delimiters_per_10_000_words == 10_000 * 10 / features.n_words
+    empty = BookFeatures(count_words([]), 0, 0, "", 0.0)
+    assert empty.delimiters_per_10_000_words == 0
+
+
+def test_letters_and_verse_are_named_by_their_blocks():
+    poem = "<div class='poem'><p>The lamp is out,<br>the stair is long,<br>and nobody</p></div>"
+    features = find_features(spans_of(STORY + poem + "<p>Then nobody spoke for a long time.</p>"))
+    assert features.set_pieces == (6,)
+    assert find_features(spans_of(STORY)).set_pieces == ()
+
+
+def test_the_language_is_that_of_the_paragraphs_whatever_the_file_claims():
+    spanish = (
+        "<p>El viejo molinero estaba junto a la ventana y miraba el patio, donde los niños jugaban "
+        "con el perro desde la mañana.</p><p>—Hoy va a llover —dijo en voz baja.</p>"
+    )
+    book_spans = spans_of(spanish, "en", ("dash",))
+    features = find_features(book_spans)
+    assert book_spans.book.language == "en"
+    assert (features.language, features.language_confidence) == ("es", 1.0)
+    french = parse_spans((DATA / "guillemets_fr.html").read_bytes(), "clef")
+    assert find_features(french).language == "fr"
+
+
+def test_verse_and_letters_show_the_language_where_there_is_no_paragraph():
+    prose = spans_of(STORY)
+    verse = tuple(replace(block, kind=BlockKind.VERSE) for block in prose.book.blocks)
+    in_verse = replace(prose, book=replace(prose.book, blocks=verse))
+    assert find_features(in_verse).language == "en"
+    assert find_features(in_verse).set_pieces == tuple(range(len(verse)))
