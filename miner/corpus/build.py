@@ -317,11 +317,13 @@ def _choose_books(site: _Site, books: Sequence[Book], listed: Mapping[str, str] 
         else:
             records.append(book.record(sketch))
     work = site.folder.stages
-    copies = find_copies(records, work) if recipe.duplicates.works else {}
+    with writing(site.out):
+        copies = find_copies(records, work) if recipe.duplicates.works else {}
     left_out |= {book.shard: WORKS for book in left if book.id in copies}
     left = [book for book in left if book.shard not in left_out]
     division = divide_books([book.record() for book in left], recipe.splits, listed)
-    leaks = find_leaks(records, division.splits, work=work)
+    with writing(site.out):
+        leaks = find_leaks(records, division.splits, work=work)
     return _Chosen(
         tuple(left), left_out, division.splits, copies, leaks, division.unused, vocabulary
     )
@@ -373,7 +375,8 @@ def _choose_dialogues(site: _Site, chosen: _Chosen) -> _Selected:
         signatures = site.store("signatures", Signatures)
         sign = partial(sign_book, filtering=filtering, signatures=signatures)
         signed = map(signatures.take, site.map("comparing dialogues", sign, books))
-        duplicates = find_duplicates(signed, site.folder.stages, recipe.duplicates.dialogues)
+        with writing(site.out):
+            duplicates = find_duplicates(signed, site.folder.stages, recipe.duplicates.dialogues)
     gone = duplicates or [()] * len(books)
     named = [{one.key for one in of_book} for of_book in gone]
     for one in chain.from_iterable(gone):

@@ -66,8 +66,10 @@ class Book:
 
     def record(self, sketch: Hashes = NO_SKETCH) -> BookRecord:
         """What decides of which work it is an edition, and its split."""
-        known = (self.entry[key] for key in ("id", "title", "author", "language", "words"))
-        return BookRecord(*known, sketch)
+        entry = self.entry
+        return BookRecord(
+            entry["id"], entry["title"], entry["author"], entry["language"], entry["words"], sketch
+        )
 
 
 @dataclass(frozen=True, slots=True)

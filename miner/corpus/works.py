@@ -463,9 +463,11 @@ def _count_shared(
             part = [books[place].sketch for place in by_size[start : start + _BOOKS_AT_ONCE]]
             ranks = np.repeat(np.arange(start, start + len(part)), [len(sketch) for sketch in part])
             insert_columns(database, "sketches", np.concatenate(part), ranks)
-        columns = database.execute(_SHARED, (_PHRASE, _LARGEST_WITH_PHRASE)).fetchnumpy()
-    one, other = (np.array(by_size, np.int64)[columns[name]] for name in ("one", "other"))
-    return np.minimum(one, other), np.maximum(one, other), columns["n_shared"]
+        found = database.execute(_SHARED, (_PHRASE, _LARGEST_WITH_PHRASE)).fetchnumpy()
+    one, other, n_shared = (np.asarray(found[name]) for name in ("one", "other", "n_shared"))
+    place_of = np.array(by_size, np.int64)
+    one, other = place_of[one], place_of[other]
+    return np.minimum(one, other), np.maximum(one, other), n_shared
 
 
 @contextmanager

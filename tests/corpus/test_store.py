@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from miner.corpus.store import Shard, Store
+from miner.corpus.store import Store
 from miner.errors import InputError
 
 
@@ -45,11 +45,6 @@ def test_half_a_file_is_made_again(store, n):
     with pytest.raises(InputError, match="not as it was written, expected .* makes it again"):
         store.take("one")
     assert store.find_or_make("one", lambda: KEPT) is KEPT
-
-
-def test_values_of_another_type_count_as_missing(store):
-    store.add("one", KEPT)
-    assert Store(store.path, store.out, Shard).find("one") is None
 
 
 def test_what_no_file_can_hold_is_a_fault_of_the_program(store):

@@ -13,7 +13,8 @@ from loopback import answer
 import miner
 import miner.corpus.pipeline
 from miner.books.sources import Source
-from miner.corpus.output import OutputFolder, shard_name
+from miner.corpus.output import OutputFolder
+from miner.corpus.store import Shard, shard_name
 from miner.errors import InputError
 
 FEW = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "play.html")
