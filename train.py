@@ -14,14 +14,14 @@ random seed, so an interrupted run is resumed to the same result.
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -38,63 +38,44 @@ if __name__ == "__main__":
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import set_seed
 
 from miner.app.cli.errors import CommandGroup
 from miner.app.cli.options import OUTPUT, PATH
 from miner.app.cli.terminal import CountBar
-from miner.files import refuse_existing
+from miner.files import CHECKPOINT_ENCODER, RUN_RECORD, json_lines, refuse_existing
 from miner.lab.app.cli.config_options import config_options
 from miner.lab.app.plots import evaluation as plots
+from miner.lab.learning.loop import Epoch, Row, State, fit
 from miner.lab.learning.network_training import NetworkRun, NetworkTrainer, train_network
+from miner.lab.learning.run_folder import RunFolder, partial_folder, run_folder
 from miner.lab.training import segmentation as cut_training
 from miner.lab.training import speech as speech_training
 from miner.lab.training.encoders.making import EncoderConfig, make_encoder
 from miner.lab.training.speakers import training as speaker_training
-from miner.lab.training.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
+from miner.lab.training.tagger.encoded_chapters import ChapterEncoder
 from miner.lab.training.tagger.initialization import initialize_from, new_model
-from miner.lab.training.tagger.model_selection import BestEpoch, evaluate_epoch, trained_experts
+from miner.lab.training.tagger.model_selection import best_epoch, evaluate_epoch, trained_experts
 from miner.lab.training.tagger.onnx_export import export_encoder
 from miner.lab.training.tagger.prepared_examples import load_training_data, write_training_data
 from miner.lab.training.tagger.run_folder import (
+    BEST,
+    METRICS,
     RELIABILITY,
     RUN_MARKERS,
-    MetricsRow,
-    RunState,
-    begin_run,
     build_run_record,
     finish_run,
     metrics_row,
-    resume_run,
     score_as_tagged,
     write_run_record,
-    write_state,
 )
-from miner.lab.training.tagger.steps import step_losses
-from miner.lab.training.tagger.throughput import Pace, count_operations, find_peak
-from miner.lab.training.tagger.training import (
-    LARGEST_GRADIENT,
-    epoch_order,
-    new_optimizer,
-    new_schedule,
-    training_dtype,
-    unfreeze,
-)
+from miner.lab.training.tagger.steps import Stage, learner_of, stages_of
+from miner.lab.training.tagger.throughput import Throughput, count_operations, find_peak
+from miner.lab.training.tagger.training import LARGEST_GRADIENT, training_dtype
 from miner.lab.training.tagger.training_config import TrainingConfig
-from miner.lab.training.tagger.training_data import VersionedChapters, read_training_data
-from miner.tagger.config import Expert
+from miner.lab.training.tagger.training_data import read_training_data
 from miner.tagger.encoding import plain_tokenizer
 
 Item = TypeVar("Item")
-
-
-class Stage(NamedTuple):
-    """Epochs that train one expert on the same chapters."""
-
-    name: str
-    expert: Expert
-    examples: VersionedChapters
-    n_epochs: int
 
 
 @click.group(
@@ -207,10 +188,9 @@ def run(
 ) -> None:
     """Trains a tagger, and writes its run folder."""
     began = time.monotonic()
-    if not resume:
-        refuse_existing(out, force, RUN_MARKERS)
+    refuse_existing(out, force, RUN_MARKERS)
     accelerator = Accelerator()
-    device, n_processes = accelerator.device, accelerator.num_processes
+    device = accelerator.device
     dtype = training_dtype(config.dtype, device.type)
     peak = find_peak(device)
 
@@ -237,107 +217,79 @@ def run(
         data = read_training_data(config, report_once, show_progress)
     dev = data.splits[config.dev_split]
 
-    # The run folder.
-    record = build_run_record(config, data.record, dtype, n_processes, command())
-    best, rows, state = BestEpoch(), list[MetricsRow](), None
-    if resume:
-        state = resume_run(out, record)
-        model.load_state_dict(state.model)
-        best, rows, record = state.best, state.rows, state.record
-        began -= float(rows[-1]["seconds_of_run"] or 0)
-    else:
-        begin_run(out)
+    # The run folder, which the first process makes.
+    record = build_run_record(config, data.record, dtype, accelerator.num_processes, command())
+    begun = run_folder(
+        out,
+        RUN_RECORD,
+        record,
+        resume=resume,
+        force=force,
+        markers=RUN_MARKERS,
+        ignored=("command",),
+    )
+    is_first = accelerator.is_main_process
+    with begun if is_first else nullcontext(RunFolder(partial_folder(out), record)) as folder:
+        accelerator.wait_for_everyone()
+        state = State.read(folder.state / "state.pt")
+        if state.rows:
+            began -= state.rows[-1]["seconds_of_run"]
 
-    # The training.
-    stages = [
-        Stage("structure", Expert.STRUCTURE, data.gold, config.structure_epochs * config.features),
-        Stage("weak", Expert.TEXT, data.weak, config.weak_epochs * bool(len(data.weak))),
-        Stage("gold", Expert.TEXT, data.gold, config.epochs),
-    ]
-    stages = [stage for stage in stages if stage.n_epochs]
-    n_done = [stage.name for stage in stages].index(state.stage) if state else 0
-    dev_chapters = encoder.encode(show_progress(dev.examples, "encoding"))
-    for stage in stages[n_done:]:
-        unfreeze(model, stage.expert, config)
-        operations = count_operations(model)
-        optimizer = new_optimizer(model, config)
-        n_steps = stage.n_epochs * math.ceil(len(stage.examples) / (config.batch * n_processes))
-        schedule = new_schedule(optimizer, n_steps)
-        if state:
-            optimizer.load_state_dict(state.optimizer)
-            schedule.load_state_dict(state.schedule)
-        wrapped, optimizer = accelerator.prepare(model, optimizer)
-        chapters: list[EncodedChapter] = []
-        for epoch in range(state.epoch if state else 0, stage.n_epochs):
-            set_seed(config.seed * 1000 + epoch)
-            order = epoch_order(len(stage.examples), n_processes)
-            started, n_tags, n_tokens = time.monotonic(), 0, 0
-            total_loss = torch.zeros((), dtype=torch.float64, device=device)
-            if stage.examples.is_varied or not chapters:
-                of_epoch = stage.examples.version(epoch)
-                reads_text = stage.expert is Expert.TEXT
-                chapters = encoder.encode(show_progress(of_epoch, "encoding"), reads_text)
-            wrapped.train()
-            model.encoder.eval()  # dropout in the encoder doubles the time of a step on a CPU
-            per_step = config.batch * n_processes
-            steps = range(0, len(order), per_step)
-            for first in show_progress(steps, f"{stage.name} {epoch + 1} of {stage.n_epochs}"):
-                of_step = [chapters[n] for n in order[first : first + per_step]]
-                of_process = of_step[accelerator.process_index :: n_processes]
-                # Gradients are averaged over processes, and each utterance has the same weight.
-                size = sum(len(item.tags) for item in of_step) / n_processes
-                for part in step_losses(wrapped, of_process, stage.expert, config, device, dtype):
-                    accelerator.backward(part.loss / size)
-                    total_loss += part.loss.detach()  # taking its value would wait for the GPU
-                    n_tags += part.n_tags
-                    n_tokens += part.n_tokens
-                accelerator.clip_grad_norm_(wrapped.parameters(), LARGEST_GRADIENT)
-                optimizer.step()
-                schedule.step()
-                optimizer.zero_grad()
-            mean_loss = total_loss.item() / n_tags  # waits until all is computed
-            seconds = time.monotonic() - started
-
-            # The epoch on dev.
-            experts = trained_experts(model, stage.expert)
-            result = evaluate_epoch(model, dev_chapters, dev, config.dev_split, experts, dtype)
-            pace = Pace(seconds, n_tokens, operations, peak)
-            elapsed = time.monotonic() - began
-            row = metrics_row(stage.name, epoch, mean_loss, pace, elapsed, result)
-            rows.append(row)
+        def report_row(row: Row) -> None:
             report_once(describe_epoch(row))
-            n_epochs_done = epoch + 1
-            if stage.name == "gold":
-                best = best.compare(epoch, result.goal, result.losses["mixture"])
-                if best.epoch == epoch and accelerator.is_main_process:
-                    model.save_pretrained(out)
-                if epoch - best.epoch >= config.patience:
-                    n_epochs_done = stage.n_epochs
-            if accelerator.is_main_process:
-                trained = model.state_dict(), optimizer.state_dict(), schedule.state_dict()
-                write_state(out, RunState(stage.name, n_epochs_done, *trained, best, rows, record))
-            if n_epochs_done == stage.n_epochs:
-                break
-        state = None
+            if is_first:
+                (folder.state / METRICS).write_bytes(json_lines(state.rows))
 
-    # The result.
-    if accelerator.is_main_process:
+        # The training.
+        dev_chapters = encoder.encode(show_progress(dev.examples, "encoding"))
+        for stage in stages_of(config, data):
+
+            def validate(epoch: Epoch, stage: Stage = stage) -> Row:
+                experts = trained_experts(model, stage.expert)
+                result = evaluate_epoch(model, dev_chapters, dev, config.dev_split, experts, dtype)
+                speed = Throughput(epoch.seconds, epoch.n_tokens, count_operations(model), peak)
+                return metrics_row(stage.name, epoch, speed, time.monotonic() - began, result)
+
+            fit(
+                learner_of(
+                    stage,
+                    encoder,
+                    config,
+                    accelerator,
+                    show_progress,
+                    validate,
+                    keep=lambda: model.save_pretrained(folder.state / BEST),
+                ),
+                stage.n_epochs,
+                state,
+                stage=stage.name,
+                patience=config.patience,
+                clip=LARGEST_GRADIENT,
+                accelerator=accelerator,
+                report=report_row,
+            )
+
+        # The result.
+        if not is_first:
+            return
         if not config.epochs:
-            model.save_pretrained(out)
-        finished = finish_run(out, config, tokenizer, device, dtype, data.splits, record, best)
+            model.save_pretrained(folder.state / BEST)
+        best = best_epoch(state.curves.get("gold", []))
+        finished = finish_run(folder, config, tokenizer, device, dtype, data.splits, best)
         figure = plots.plot_reliability(finished.calibration.bins, config.dev_split)
-        plots.save_figure(figure, out / RELIABILITY, force=True)
+        plots.save_figure(figure, folder.made / RELIABILITY, force=True)
         try:
-            export_encoder(out)
+            export_encoder(folder.made)
         except InputError as error:
             report_once(f"{error}; tagging with this checkpoint needs PyTorch")
-        finished = score_as_tagged(out, finished, data.splits, config.resamples)
-        write_run_record(out, finished)
-        for name, scores in finished.scores.items():
-            for unit in ("B-START", "turn-pair"):
-                value = scores.total.end_to_end[f"{unit}.f1"].value
-                click.echo(f"{name}: {unit} F1 {format_value(value)}")
-        report_once(f"wrote {out}, {time.monotonic() - began:.0f} seconds in all")
+            (out / CHECKPOINT_ENCODER).unlink(missing_ok=True)  # of an earlier run
+        finished = score_as_tagged(folder.made, out.name, finished, data.splits, config.resamples)
+        write_run_record(folder.made, finished, state.rows)
+    for name, scores in finished.scores.items():
+        for unit in ("B-START", "turn-pair"):
+            value = scores.total.end_to_end[f"{unit}.f1"].value
+            click.echo(f"{name}: {unit} F1 {format_value(value)}")
+    report_once(f"wrote {out}, {time.monotonic() - began:.0f} seconds in all")
 
 
 def command() -> str:
@@ -358,7 +310,7 @@ def show_progress(items: Sequence[Item], name: str) -> Iterator[Item]:
             yield item
 
 
-def describe_epoch(row: MetricsRow) -> str:
+def describe_epoch(row: Row) -> str:
     """Returns a line about an epoch, from its row in `metrics.jsonl`, which has more scores."""
     speed = row["tokens_per_second"]
     done = [f"{row['stage']} epoch {row['epoch']}: loss {format_value(row['loss'])}"]

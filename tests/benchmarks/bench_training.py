@@ -22,7 +22,12 @@ from miner.lab.training.tagger.encoded_chapters import ChapterEncoder, EncodedCh
 from miner.lab.training.tagger.initialization import new_model
 from miner.lab.training.tagger.prepared_examples import load_training_data
 from miner.lab.training.tagger.steps import step_losses
-from miner.lab.training.tagger.throughput import Pace, count_operations, find_peak, name_device
+from miner.lab.training.tagger.throughput import (
+    Throughput,
+    count_operations,
+    find_peak,
+    name_device,
+)
 from miner.lab.training.tagger.training import (
     LARGEST_GRADIENT,
     new_optimizer,
@@ -43,8 +48,8 @@ def measure(
     config: TrainingConfig,
     n_steps: int,
     dtype: torch.dtype,
-) -> Pace:
-    """The pace of some steps with as many chapters each as the config says."""
+) -> Throughput:
+    """The throughput of some steps with as many chapters each as the config says."""
     device = model.device
     optimizer = new_optimizer(model, config)
     endless = cycle(chapters)
@@ -55,15 +60,15 @@ def measure(
             n_tokens, began = 0, time.perf_counter()
         of_step = list(islice(endless, config.batch))
         size = sum(len(item.tags) for item in of_step)
-        for part in step_losses(model, of_step, Expert.TEXT, config, device, dtype):
-            (part.loss / size).backward()
+        for part in step_losses(model, of_step, size, Expert.TEXT, config, device, dtype):
+            part.loss.backward()
             n_tokens += part.n_tokens
         torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT)
         optimizer.step()
         optimizer.zero_grad()
     wait(device)
     seconds = time.perf_counter() - began
-    return Pace(seconds, n_tokens, count_operations(model), find_peak(device))
+    return Throughput(seconds, n_tokens, count_operations(model), find_peak(device))
 
 
 def wait(device: torch.device) -> None:

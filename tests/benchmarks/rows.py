@@ -132,7 +132,7 @@ def main(
             command += ["--gold", str(gold)] if gold else []
             folders_of = {f"{{{PRETRAINED}}}": str(folder_of(out, PRETRAINED, 0))}
             command += [folders_of.get(option, option) for option in options]
-            command += ["--resume"] if (folder / "state.pt").is_file() else ["--force"]
+            command += ["--resume"]
             subprocess.run(command, check=True)
     split = test or dev
     heads = (f"{split} split", "runs", "chapters", *(f"{unit} P / R / F1 [95%]" for unit in UNITS))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from miner.books.book import Block, BlockKind, Book
 from miner.errors import InputError
-from miner.lab.learning.weight_files import write_weights
+from miner.lab.learning.run_folder import write_weights
 from miner.languages.registry import LANGUAGES
 from miner.speech import segmentation as cuts
 from miner.speech.dashes import Quoted, is_dashed

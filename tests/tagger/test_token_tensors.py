@@ -80,10 +80,10 @@ def test_a_step_has_the_same_gradients_however_many_chapters_are_computed_at_onc
     gradients, losses = [], []
     for at_once in (1, 2, 3, None):
         model.zero_grad()
-        given = model, chapters, Expert.TEXT, TrainingConfig(), CPU, torch.float32, at_once
+        given = model, chapters, 1.0, Expert.TEXT, TrainingConfig(), CPU, torch.float32, at_once
         found = list(step_losses(*given))
         assert len(found) == -(-len(chapters) // (at_once or 1))
-        assert sum(part.n_tags for part in found) == sum(len(item.tags) for item in chapters)
+        assert sum(part.n for part in found) == sum(len(item.tags) for item in chapters)
         assert sum(part.n_tokens for part in found) == sum(
             len(window.ids) for item in chapters for window in item.encoding.windows
         )

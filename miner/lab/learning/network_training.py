@@ -18,7 +18,7 @@ from miner.files import refuse_existing
 from miner.lab.gold.editions import BookReader
 from miner.lab.learning.fields import Option
 from miner.lab.learning.prepared_files import Arrays, Record
-from miner.lab.learning.weight_files import refuse_existing_weights, write_weights
+from miner.lab.learning.run_folder import refuse_existing_weights, write_weights
 
 Examples = TypeVar("Examples")
 

@@ -29,7 +29,7 @@ from miner import hub
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.files import file_signature, json_line, parse_json, printable, read_text, reason_of
-from miner.lab.learning.trained_folder import typed
+from miner.lab.learning.run_folder import typed
 from miner.lab.lessons.examples import Context, join_turns
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from helpers import annotations_of_two
 from models_helpers import read_sample
 
 from miner.errors import InputError
-from miner.lab.learning.weight_files import write_weights
+from miner.lab.learning.run_folder import write_weights
 from miner.lab.training.segmentation import (
     CutExample,
     CutRun,

@@ -217,7 +217,7 @@ def test_learning_finds_who_is_said_to_speak():
     example = SpeakerExample(chapter, targets, "7", "Anonymous")
     options = SpeakerTraining(first=8, second=4, epochs=40, batch=16, rate=0.02, dropout=0.0)
     losses: list[float] = []
-    weights = fit_network([example], options, lambda _, loss: losses.append(loss))
+    weights = fit_network([example], options, lambda row: losses.append(row["loss"]))
     assert losses[-1] < 0.1 < losses[0]
     found = decode_speakers(chapter, NetworkScorer(weights)).speakers
     assert [scene.person(number) for number in found] == wanted

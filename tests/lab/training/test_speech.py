@@ -13,7 +13,7 @@ from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import Annotation, row_from_annotation
 from miner.errors import InputError
 from miner.lab.learning.prepared_files import write_prepared
-from miner.lab.learning.weight_files import write_weights
+from miner.lab.learning.run_folder import write_weights
 from miner.lab.training.speech import (
     KIND,
     SpeechExamples,

@@ -4,7 +4,7 @@ import pytest
 import torch
 from encoders import HIDDEN, model_of
 
-from miner.lab.training.tagger.throughput import Pace, count_operations, find_peak, peak_of
+from miner.lab.training.tagger.throughput import Throughput, count_operations, find_peak, peak_of
 from miner.lab.training.tagger.training import unfreeze
 from miner.lab.training.tagger.training_config import TrainingConfig
 from miner.tagger.config import Expert
@@ -24,13 +24,13 @@ def test_a_trained_weight_takes_six_operations_and_another_one_two(given, expect
 
 
 def test_the_share_of_the_peak():
-    pace = Pace(seconds=2.0, n_tokens=1000, operations=6_000_000, peak=12e9)
-    assert pace.tokens_per_second == 500
-    assert pace.share_of_peak == pytest.approx(0.25)
+    speed = Throughput(seconds=2.0, n_tokens=1000, operations=6_000_000, peak=12e9)
+    assert speed.tokens_per_second == 500
+    assert speed.share_of_peak == pytest.approx(0.25)
 
 
 def test_there_is_no_share_of_an_unknown_peak():
-    assert Pace(2.0, 1000, 6, None).share_of_peak is None
+    assert Throughput(2.0, 1000, 6, None).share_of_peak is None
     assert find_peak(torch.device("cpu")) is None
 
 

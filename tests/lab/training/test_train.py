@@ -21,6 +21,7 @@ from transformers import AutoModel
 
 import train
 from miner.errors import InputError
+from miner.lab.learning.run_folder import partial_folder
 from miner.lab.measure.compare import compare
 from miner.lab.training.tagger import training_data
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder
@@ -77,12 +78,15 @@ def resumed(gold, tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "resumed"
     with pytest.MonkeyPatch.context() as patch:
         interrupt(patch, epoch=4)
-        assert start(gold, out, "--smoke").exit_code == 130
-    state = torch.load(out / "state.pt", weights_only=True)
-    interrupted = {path.name for path in out.iterdir()}, len(metrics(out)), state
+        done = start(gold, out, "--smoke")
+    assert done.exit_code == 130
+    assert f"what is done is kept in {partial_folder(out)}, --resume continues" in done.output
+    state = partial_folder(out) / "state"
+    interrupted = {path.name for path in state.iterdir()}, metrics(state), out.exists()
+    command = json.loads((partial_folder(out) / "run.json").read_bytes())["command"]
     done = start(gold, out, "--smoke", "--resume")
     assert (done.exit_code, done.exception) == (0, None)
-    return out, interrupted
+    return out, interrupted, command
 
 
 SPLITS = ("--train-split", "sample", "--dev-split", "sample")
@@ -242,7 +246,7 @@ def test_a_run_is_a_checkpoint(whole, tmp_path):
 
 def test_an_encoder_that_cannot_be_exported_leaves_a_checkpoint_for_pytorch(unexported):
     out, lines = unexported
-    line = f"{out}: the encoder cannot be exported: no such operator; "
+    line = f"{partial_folder(out) / 'made'}: the encoder cannot be exported: no such operator; "
     assert f"{line}tagging with this checkpoint needs PyTorch" in lines
     assert not (out / "encoder.onnx").exists() and (out / "run.json").exists()
     assert load_checkpoint(out).tag(sample())
@@ -267,17 +271,17 @@ def scores_of(out):
 
 @pytest.mark.slow
 def test_a_resumed_run_comes_to_the_same_result(whole, resumed):
-    out, (names, n_rows, state) = resumed
-    assert names == {"state.pt", "metrics.jsonl", "config.json", "model.safetensors"}
-    assert (n_rows, state["stage"], state["epoch"]) == (3, "gold", 1)
+    out, (names, rows, is_there), command = resumed
+    assert (names, is_there) == ({"state.pt", "metrics.jsonl", "best"}, False)
+    assert [(row["stage"], row["epoch"]) for row in rows][-1] == ("gold", 1)
     for row, expected in zip(metrics(out), metrics(whole[0]), strict=True):
         assert row == pytest.approx(expected, abs=1e-6)
     found, expected = weights(out), weights(whole[0])
     assert found.keys() == expected.keys()
     assert all(torch.allclose(found[name], expected[name], atol=1e-7) for name in found)
-    assert not (out / "state.pt").exists()
+    assert not partial_folder(out).exists()
     assert scores_of(out) == scores_of(whole[0])
-    assert record_of(out)["training"]["command"] == state["record"]["command"]
+    assert record_of(out)["training"]["command"] == command
 
 
 @pytest.fixture(scope="module")
@@ -351,24 +355,23 @@ def test_a_run_is_written_or_its_examples(given):
 def test_a_finished_run_is_neither_resumed_nor_replaced(whole, gold):
     out, _ = whole
     before = files_of(out)
-    done = start(gold, out, "--smoke")
-    assert (done.exit_code, done.output.splitlines()) == (
-        1,
-        [f"train.py: {out}: exists already, expected a new name (or --force to replace it)"],
-    )
-    done = start(gold, out, "--smoke", "--resume")
-    line = f"train.py: {out}: found no state.pt, expected an interrupted run to resume"
-    assert (done.exit_code, done.output.splitlines()[-1]) == (1, line)
+    for options in ((), ("--resume",)):
+        done = start(gold, out, "--smoke", *options)
+        assert (done.exit_code, done.output.splitlines()) == (
+            1,
+            [f"train.py: {out}: exists already, expected a new name (or --force to replace it)"],
+        )
     assert files_of(out) == before
 
 
-def test_a_run_is_replaced_with_force_and_is_no_checkpoint_until_it_has_one(whole, gold, tmp_path):
+def test_a_run_is_not_replaced_until_another_is_finished(whole, gold, tmp_path):
     out = shutil.copytree(whole[0], tmp_path / "copy")
+    before = files_of(out)
     with pytest.MonkeyPatch.context() as patch:
         interrupt(patch, epoch=2)
         assert start(gold, out, "--smoke", "--force", "--seed", 1).exit_code == 130
-    assert {path.name for path in out.iterdir()} == {"state.pt", "metrics.jsonl"}
-    (row,) = metrics(out)
+    assert files_of(out) == before
+    (row,) = metrics(partial_folder(out) / "state")
     assert row["loss"] != pytest.approx(metrics(whole[0])[0]["loss"], abs=1e-4)
 
 
@@ -405,7 +408,7 @@ def test_training_stops_when_dev_is_not_better(gold, tmp_path, monkeypatch):
     given += ("--epochs", 6, "--patience", 1, "--chapters", 1)
     out = tmp_path / "out"
     assert start(gold, out, *given).exit_code == 130
-    rows = metrics(out)
+    rows = metrics(partial_folder(out) / "state")
     assert [row["stage"] for row in rows] == ["structure", "gold", "gold"]
     assert start(gold, out, *given, "--resume").exit_code == 0
     assert metrics(out) == rows

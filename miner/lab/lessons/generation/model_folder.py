@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from miner.errors import InputError
 from miner.files import CARD, printable, reason_of
-from miner.lab.learning import trained_folder
-from miner.lab.learning.trained_folder import CURVE, TrainingRecord
+from miner.lab.learning import run_folder
+from miner.lab.learning.run_folder import CURVE, TrainingRecord
 from miner.lab.lessons.examples import Example, describe_part, describe_size
 from miner.lab.lessons.generation.models import (
     choose_markers,
@@ -152,7 +152,7 @@ def _refuse_failing(folder: Path, model: PreTrainedModel, tokens: TurnTokens) ->
 def read_record(folder: Path) -> dict[str, Any]:
     """Returns what `training.json` of a folder says."""
     command = "miner generation train"
-    return trained_folder.read_record(folder, RECORD, _Record, "a training", command)
+    return run_folder.read_record(folder, RECORD, _Record, "a training", command)
 
 
 def _union(*parts: Sequence[str]) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ def write_weights(folder: Path, beginning: Beginning) -> None:
 
 def read_curve(folder: Path) -> list[Step]:
     """Returns the curve of a training."""
-    return trained_folder.read_curve(folder, Step)
+    return run_folder.read_curve(folder, Step)
 
 
 def best_step(steps: Sequence[Step]) -> Step:

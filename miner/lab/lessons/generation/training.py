@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from miner.errors import InputError
-from miner.files import json_line, printable, refuse_existing
-from miner.lab.learning.trained_folder import begin_state, finish_state, make_anew, write_curve
+from miner.files import json_line, refuse_existing
+from miner.lab.learning.run_folder import run_folder, write_curve
 from miner.lab.lessons.examples import Part, books_of, check_parts, keep_turns, refuse_shared_books
 from miner.lab.lessons.generation.kinds import ModelKind
 from miner.lab.lessons.generation.learning import Learning, learn
@@ -71,30 +70,20 @@ def train_model(
     judged_on = keep_turns(validation.examples, history_turns) if validation else []
     judged_pairs, judged_cuts = beginning.tokens.encode(judged_on)
     operations = count_operations(beginning.model, pairs)
-    state = begin_state(out, RECORD, record, resume, force)
-    learning = Learning(pairs, judged_pairs, options, seed, state / "state", report, progress)
-    learning.state.mkdir(exist_ok=True)
-    try:
+    with run_folder(out, RECORD, record, resume=resume, force=force) as folder:
+        learning = Learning(pairs, judged_pairs, options, seed, folder.state, report, progress)
         steps = learn(beginning, learning)
-    except BaseException as error:
-        if not any(learning.state.glob("checkpoints/*")):
-            shutil.rmtree(state)  # nothing is lost by a new beginning
-        elif not isinstance(error, InputError):  # which a resumed run would find again
-            error.add_note(f"what is done is kept in {printable(state)}, `resume=True` continues")
-        raise
-    speed = steps[-1].n_tokens / steps[-1].seconds
-    record |= {
-        "cuts": asdict(cuts),
-        "validation_cuts": asdict(judged_cuts),
-        "device": name_device(),
-        "n_weights": beginning.model.num_parameters(),
-        "tokens_per_second": speed,
-        "share_of_peak": share_of_peak(operations, speed),
-    }
-    made = make_anew(state)
-    write_weights(made, beginning)
-    (made / RECORD).write_bytes(json_line(record))
-    write_curve(made, steps)
-    write_card(made, out.name, record, steps)
-    finish_state(state, made, out, RECORD, force)
+        speed = steps[-1].n_tokens / steps[-1].seconds
+        record |= {
+            "cuts": asdict(cuts),
+            "validation_cuts": asdict(judged_cuts),
+            "device": name_device(),
+            "n_weights": beginning.model.num_parameters(),
+            "tokens_per_second": speed,
+            "share_of_peak": share_of_peak(operations, speed),
+        }
+        write_weights(folder.made, beginning)
+        (folder.made / RECORD).write_bytes(json_line(record))
+        write_curve(folder.made, steps)
+        write_card(folder.made, out.name, record, steps)
     return load_model(out)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from miner.files import CARD
-from miner.lab.learning import trained_folder
-from miner.lab.learning.trained_folder import CURVE, TrainingRecord
+from miner.lab.learning import run_folder
+from miner.lab.learning.run_folder import CURVE, TrainingRecord
 from miner.lab.lessons.selection.methods import Method, Step, find_method
 from miner.version import __version__
 
@@ -60,12 +60,12 @@ def load_method(folder: Path) -> TrainedMethod:
 def read_record(folder: Path) -> dict[str, Any]:
     """Returns what `method.json` of a folder says."""
     command = "miner selection train"
-    return trained_folder.read_record(folder, RECORD, _Record, "a method", command)
+    return run_folder.read_record(folder, RECORD, _Record, "a method", command)
 
 
 def read_curve(folder: Path) -> list[Step]:
     """Returns the curve of a training; one point if the method was trained in one step."""
-    return trained_folder.read_curve(folder, Step)
+    return run_folder.read_curve(folder, Step)
 
 
 def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step]) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from miner.files import json_line, printable, refuse_existing
-from miner.lab.learning.trained_folder import begin_state, finish_state, make_anew, write_curve
+from miner.files import json_line, refuse_existing
+from miner.lab.learning.run_folder import run_folder, write_curve
 from miner.lab.lessons.examples import Part, check_parts, keep_turns, refuse_too_few
 from miner.lab.lessons.selection.method_folder import (
     RECORD,
@@ -51,39 +50,29 @@ def train_method(
         "validation": validation.describe() if validation else None,
         "version": __version__,
     }
-    state = begin_state(out, RECORD, record, resume, force)
     steps: list[Step] = []
 
     def take(step: Step) -> None:
         steps.append(step)
         report(step)
 
-    training = Training(
-        keep_turns(train.examples, history_turns),
-        keep_turns(validation.examples, history_turns) if validation else [],
-        options,
-        seed,
-        state / "state",
-        take,
-        progress,
-    )
-    training.state.mkdir(exist_ok=True)
-    made = make_anew(state)
-    began = time.perf_counter()
-    try:
-        kind.train(training, made)
-    except BaseException as error:
-        if any(training.state.iterdir()):
-            error.add_note(f"what is done is kept in {printable(state)}, `resume=True` continues")
-        else:  # nothing is lost by a new beginning
-            shutil.rmtree(state)
-        raise
-    if not steps:
-        steps.append(_only_step(kind, training, made, time.perf_counter() - began))
-    (made / RECORD).write_bytes(json_line(record))
-    write_curve(made, steps)
-    write_card(made, out.name, record, steps)
-    finish_state(state, made, out, RECORD, force)
+    with run_folder(out, RECORD, record, resume=resume, force=force) as folder:
+        training = Training(
+            keep_turns(train.examples, history_turns),
+            keep_turns(validation.examples, history_turns) if validation else [],
+            options,
+            seed,
+            folder.state,
+            take,
+            progress,
+        )
+        began = time.perf_counter()
+        kind.train(training, folder.made)
+        if not steps:
+            steps.append(_only_step(kind, training, folder.made, time.perf_counter() - began))
+        (folder.made / RECORD).write_bytes(json_line(record))
+        write_curve(folder.made, steps)
+        write_card(folder.made, out.name, record, steps)
     return load_method(out)
 
 

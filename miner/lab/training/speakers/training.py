@@ -5,19 +5,21 @@ The network learns with the annotated history: each utterance knows who really s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
+from torch.nn.utils.rnn import pad_sequence
 
 from miner.errors import InputError
 from miner.lab.gold.editions import BookReader
 from miner.lab.learning.fields import Option
+from miner.lab.learning.loop import Learner, Part, Row, fit
 from miner.lab.learning.prepared_files import Arrays, Record
 from miner.lab.training.speakers.examples import (
     SpeakerExample,
@@ -26,7 +28,7 @@ from miner.lab.training.speakers.examples import (
     read_speaker_examples,
     write_examples,
 )
-from miner.people.features import MOST_CANDIDATES, Array
+from miner.people.features import Array
 from miner.people.history import History, history_features
 from miner.people.scorer import N_INPUTS
 
@@ -96,7 +98,7 @@ class SpeakerTrainer:
         return fit_network(
             examples,
             self.options,
-            lambda epoch, loss: report(f"epoch {epoch + 1} loss {loss:.4g}"),
+            lambda row: report(f"epoch {row['epoch']} loss {row['loss']:.4g}"),
         )
 
 
@@ -117,29 +119,57 @@ class SpeakerNetwork(nn.Module):
         return self.score(hidden).squeeze(-1)
 
 
-class _Batches:
-    """All utterances whose speaker is known, padded to the most candidates."""
+def fit_network(
+    examples: Sequence[SpeakerExample],
+    options: SpeakerTraining,
+    report: Callable[[Row], object] = lambda row: None,
+) -> dict[str, Array]:
+    """Returns the weights, by the names that `scorer.NetworkScorer` takes.
 
-    def __init__(self, examples: Sequence[SpeakerExample]) -> None:
-        n = sum(target >= 0 for example in examples for target in example.targets)
-        self.features = np.zeros((n, MOST_CANDIDATES, N_INPUTS), dtype=np.float16)
-        self.sizes = np.zeros(n, dtype=np.int64)
-        self.targets = np.zeros(n, dtype=np.int64)
-        at = 0
-        for example in examples:
-            for target, rows in zip(example.targets, read_with_gold(example), strict=True):
-                if target >= 0:
-                    self.features[at, : len(rows)] = rows
-                    self.sizes[at], self.targets[at] = len(rows), target
-                    at += 1
+    The network learns from all utterances whose speaker is known.
+    """
+    rows, targets = [], list[int]()
+    for example in examples:
+        for target, candidates in zip(example.targets, read_with_gold(example), strict=True):
+            if target >= 0:
+                rows.append(candidates.astype(np.float16))
+                targets.append(target)
+    if not rows:
+        raise InputError("found no utterance with a known speaker, expected some to learn from")
+    torch.manual_seed(options.seed)
+    order = np.random.default_rng(options.seed)
+    network = SpeakerNetwork(options)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=_WEIGHT_DECAY)
+    n_steps = options.epochs * ceil(len(rows) / options.batch)
 
-    def batch(self, numbers: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Returns features, the mask of the padding, and targets of some utterances."""
-        sizes = torch.from_numpy(self.sizes[numbers])
-        most = int(sizes.max())
-        features = torch.from_numpy(self.features[numbers, :most].astype(np.float32))
-        padded = torch.arange(most)[None] >= sizes[:, None]
-        return features, padded, torch.from_numpy(self.targets[numbers])
+    def batches(_: int) -> list[list[int]]:
+        drawn = order.permutation(len(rows)).tolist()
+        return [drawn[n : n + options.batch] for n in range(0, len(rows), options.batch)]
+
+    def losses(wrapped: nn.Module, numbers: list[int]) -> Iterator[Part]:
+        device = network.score.weight.device
+        features = pad_sequence(
+            [torch.from_numpy(rows[n]) for n in numbers], batch_first=True
+        ).float()
+        sizes = torch.tensor([len(rows[n]) for n in numbers])
+        is_padding = torch.arange(features.shape[1])[None] >= sizes[:, None]
+        scores = wrapped(features.to(device)).masked_fill(is_padding.to(device), float("-inf"))
+        right = torch.tensor([targets[n] for n in numbers], device=device)
+        yield Part.of_mean(nn.functional.cross_entropy(scores, right), len(numbers))
+
+    learner = Learner(
+        network=network,
+        optimizer=optimizer,
+        schedule=torch.optim.lr_scheduler.LambdaLR(
+            optimizer,
+            lambda step: min(1.0, (step + 1) / _WARM_UP) * max(_LAST_RATE, 1 - step / n_steps),
+        ),
+        batches=batches,
+        losses=losses,
+        validate=lambda epoch: {"epoch": epoch.number + 1, "loss": epoch.loss},
+    )
+    fit(learner, options.epochs, report=report)
+    return {name: weight.cpu().numpy() for name, weight in network.state_dict().items()}
 
 
 def read_with_gold(example: SpeakerExample) -> Iterable[Array]:
@@ -152,43 +182,3 @@ def read_with_gold(example: SpeakerExample) -> Iterable[Array]:
         yield np.hstack([features, history_features(history, place, candidates, features)])
         # The unknown person is the last candidate, which is also what -1 means.
         history = history.after(candidates[target], place.paragraph)
-
-
-def fit_network(
-    examples: Sequence[SpeakerExample],
-    options: SpeakerTraining,
-    on_epoch: Callable[[int, float], object] | None = None,
-) -> dict[str, Array]:
-    """Returns the weights, by the names that `scorer.NetworkScorer` takes."""
-    batches = _Batches(examples)
-    n = len(batches.targets)
-    if not n:
-        raise InputError("found no utterance with a known speaker, expected some to learn from")
-    torch.manual_seed(options.seed)
-    order = np.random.default_rng(options.seed)
-    network = SpeakerNetwork(options)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=_WEIGHT_DECAY)
-    per_epoch = -(-n // options.batch)
-    n_steps = options.epochs * per_epoch
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda step: min(1.0, (step + 1) / _WARM_UP) * max(_LAST_RATE, 1 - step / n_steps),
-    )
-    for epoch in range(options.epochs):
-        numbers = order.permutation(n)
-        total = 0.0
-        for first in range(0, n, options.batch):
-            features, padded, targets = batches.batch(numbers[first : first + options.batch])
-            scores = network(features).masked_fill(padded, float("-inf"))
-            loss = nn.functional.cross_entropy(scores, targets)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-            total += loss.item() * len(targets)
-        if on_epoch:
-            on_epoch(epoch, total / n)
-    return {
-        name: weight.detach().numpy().astype(np.float32)
-        for name, weight in network.state_dict().items()
-    }

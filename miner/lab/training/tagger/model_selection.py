@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from miner.lab.learning.loop import Row
 from miner.lab.measure.scores import (
     CountTable,
     Measures,
@@ -36,6 +37,7 @@ from miner.tagger.tagger import ScoredChapter, decode_scores
 
 ChapterScores = Sequence[NDArray[np.floating]]  # (utterances, 4) for each chapter
 _OFFSETS = [step / 10 for step in range(-5, 21)]  # that are tried for B-START
+_OF_GOAL = ("B-START", "turn-pair")
 _STANDARD_ERROR = 0.02  # of the goal on dev, roughly, from resampled chapters
 
 
@@ -50,11 +52,6 @@ class EpochResult:
 
     losses: Mapping[str, float]
     scores: Scores
-
-    @property
-    def goal(self) -> float:
-        """The number by which epochs are compared, 0..1."""
-        return goal_of(self.scores.total.end_to_end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +77,21 @@ class BestEpoch:
         return replace(best, highest=max(goal, self.highest))
 
 
+def best_epoch(rows: Sequence[Row]) -> int:
+    """Returns the number of the best epoch, from the metrics of the epochs of a stage."""
+    best = BestEpoch()
+    for number, row in enumerate(rows):
+        goal = sum(row[f"dev {unit}.f1"] or 0.0 for unit in _OF_GOAL) / 2
+        best = best.compare(number, goal, row["dev loss of mixture"])
+    return best.epoch
+
+
 def goal_of(measured: Measures) -> float:
     """Returns the mean of the F1 of B-START and of turn pairs, 0..1.
 
     Turn pairs alone differ less between epochs than by chance, and say little of B-START.
     """
-    return sum(measured[f"{unit}.f1"].value or 0.0 for unit in ("B-START", "turn-pair")) / 2
+    return sum(measured[f"{unit}.f1"].value or 0.0 for unit in _OF_GOAL) / 2
 
 
 def evaluate_epoch(

@@ -1,45 +1,121 @@
-"""A step of training: chapters -> losses, each with what it was computed from."""
+"""A stage of training: chapters -> steps -> losses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from torch import nn
 
-from miner.lab.training.tagger.encoded_chapters import EncodedChapter, join_chapters
+from miner.lab.learning.loop import Epoch, Learner, Part, Row, last_epoch
+from miner.lab.training.tagger.encoded_chapters import (
+    ChapterEncoder,
+    EncodedChapter,
+    join_chapters,
+)
 from miner.lab.training.tagger.losses import chapters_loss
-from miner.lab.training.tagger.training import autocast
+from miner.lab.training.tagger.model_selection import best_epoch
+from miner.lab.training.tagger.training import (
+    autocast,
+    epoch_order,
+    new_optimizer,
+    new_schedule,
+    unfreeze,
+)
 from miner.lab.training.tagger.training_config import TrainingConfig
+from miner.lab.training.tagger.training_data import Progress, TrainingData, VersionedChapters
 from miner.tagger.config import Expert
 
 
-class StepLoss(NamedTuple):
-    """The loss of chapters that were computed at once.
+class Stage(NamedTuple):
+    """Epochs that train one expert on the same chapters."""
 
-    Attributes:
-        loss: summed over their utterances.
-        n_tags: their utterances.
-        n_tokens: the tokens that the encoder read.
+    name: str
+    expert: Expert
+    examples: VersionedChapters
+    n_epochs: int
+
+
+def stages_of(config: TrainingConfig, data: TrainingData) -> list[Stage]:
+    """Returns the stages of a run: the structure expert first, and weak labels before gold."""
+    n_structure = config.structure_epochs * config.features
+    stages = [
+        Stage("structure", Expert.STRUCTURE, data.gold, n_structure),
+        Stage("weak", Expert.TEXT, data.weak, config.weak_epochs * bool(len(data.weak))),
+        Stage("gold", Expert.TEXT, data.gold, config.epochs),
+    ]
+    return [stage for stage in stages if stage.n_epochs]
+
+
+def learner_of(
+    stage: Stage,
+    encoder: ChapterEncoder,
+    config: TrainingConfig,
+    accelerator: Accelerator,
+    progress: Progress,
+    validate: Callable[[Epoch], Row],
+    keep: Callable[[], object],
+) -> Learner[tuple[list[EncodedChapter], float]]:
+    """Returns the model and its steps: the chapters of this process, and the size of the step.
+
+    A step has `config.batch` chapters for each process.
     """
+    model, device, n_processes = encoder.model, accelerator.device, accelerator.num_processes
+    unfreeze(model, stage.expert, config)
+    optimizer = new_optimizer(model, config)
+    per_step = config.batch * n_processes
+    n_steps = stage.n_epochs * math.ceil(len(stage.examples) / per_step)
+    chapters: list[EncodedChapter] = []
 
-    loss: Tensor
-    n_tags: int
-    n_tokens: int
+    def batches(epoch: int) -> Iterator[tuple[list[EncodedChapter], float]]:
+        nonlocal chapters
+        set_seed(config.seed * 1000 + epoch)
+        order = epoch_order(len(stage.examples), n_processes)
+        if stage.examples.is_varied or not chapters:
+            of_epoch = progress(stage.examples.version(epoch), "encoding")
+            chapters = encoder.encode(of_epoch, stage.expert is Expert.TEXT)
+        model.train()
+        model.encoder.eval()  # dropout in the encoder doubles the time of a step on a CPU
+        steps = range(0, len(order), per_step)
+        for first in progress(steps, f"{stage.name} {epoch + 1} of {stage.n_epochs}"):
+            of_step = [chapters[n] for n in order[first : first + per_step]]
+            # Gradients are averaged over processes, and each utterance has the same weight.
+            size = sum(len(item.tags) for item in of_step) / n_processes
+            yield of_step[accelerator.process_index :: n_processes], size
+
+    def losses(wrapped: nn.Module, step: tuple[list[EncodedChapter], float]) -> Iterator[Part]:
+        of_process, size = step
+        return step_losses(wrapped, of_process, size, stage.expert, config, device, encoder.dtype)
+
+    is_gold = stage.name == "gold"
+    return Learner(
+        network=model,
+        optimizer=optimizer,
+        schedule=new_schedule(optimizer, n_steps),
+        batches=batches,
+        losses=losses,
+        validate=validate,
+        best=best_epoch if is_gold else last_epoch,
+        keep=keep if is_gold else lambda: None,
+    )
 
 
 def step_losses(
     model: nn.Module,
     chapters: Sequence[EncodedChapter],
+    size: float,
     expert: Expert,
     config: TrainingConfig,
     device: torch.device,
     dtype: torch.dtype,
     at_once: int | None = None,
-) -> Iterator[StepLoss]:
-    """Yields the losses of a step; their gradients add up."""
+) -> Iterator[Part]:
+    """Yields the losses of a step divided by its size, its utterances."""
     if at_once is None:
         at_once = max(1, len(chapters)) if device.type == "cuda" else 1
     for first in range(0, len(chapters), at_once):
@@ -56,4 +132,4 @@ def step_losses(
             config.speaker_weight,
         )
         n_tokens = sum(len(window.ids) for window in joined.encoding.windows)
-        yield StepLoss(loss, len(joined.tags), n_tokens)
+        yield Part(loss / size, loss, len(joined.tags), n_tokens)

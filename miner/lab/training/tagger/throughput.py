@@ -33,7 +33,7 @@ PEAKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Throughput:
     """How fast an epoch was on one device.
 
     Attributes:

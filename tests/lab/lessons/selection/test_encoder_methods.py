@@ -66,7 +66,7 @@ def test_a_trained_method_is_read_from_its_folder(name, tmp_path):
 def test_an_interrupted_map_embeds_no_text_again_and_comes_to_the_same(tmp_path, monkeypatch):
     from miner.lab.lessons.selection.methods import map as module
 
-    folders, run = [], module._Learning.run
+    folders, fit = [], module._fit
     for number, is_interrupted in enumerate((False, True)):
         folder, state = tmp_path / str(number), tmp_path / f"state{number}"
         folder.mkdir()
@@ -74,14 +74,14 @@ def test_an_interrupted_map_embeds_no_text_again_and_comes_to_the_same(tmp_path,
         if is_interrupted:
             calls = []
 
-            def stop(self, calls=calls):
-                calls.append(self)
+            def stop(*given, calls=calls):
+                calls.append(given)
                 if len(calls) == 3:
                     raise KeyboardInterrupt
-                return run(self)
+                return fit(*given)
 
             with monkeypatch.context() as patch:
-                patch.setattr(module._Learning, "run", stop)
+                patch.setattr(module, "_fit", stop)
                 with pytest.raises(KeyboardInterrupt):
                     kind.train(training, folder)
             assert len((state / "runs.jsonl").read_bytes().splitlines()) == 2

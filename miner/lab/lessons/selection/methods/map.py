@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -92,8 +93,7 @@ def train(training: Training, folder: Path) -> None:
     for number, (rate, penalty) in enumerate(sweep):
         if number < len(rows):
             continue
-        learning = _Learning(train, judged, options, rate, penalty, training.seed)
-        best, curve = learning.run()
+        best, curve = _fit(train, judged, options, rate, penalty, training.seed)
         save_file(best, training.state / f"{number}.safetensors")
         rows.append({"rate": rate, "penalty": penalty, "curve": curve})
         with path.open("ab") as file:
@@ -190,85 +190,76 @@ def _embed_all(training: Training, embedder: Embedder) -> tuple[_Embedded, _Embe
     return embedded(0, parts[0]), embedded(1, parts[1])
 
 
-class _Learning:
-    """A run of the sweep."""
+def _fit(
+    train: _Embedded, judged: _Embedded, options: Options, rate: float, penalty: float, seed: int
+) -> tuple[dict[str, torch.Tensor], list[tuple[float, float | None]]]:
+    """Returns the best map of a run of the sweep, and the loss and the accuracy of each epoch."""
+    import torch
+    from torch import nn
 
-    def __init__(
-        self,
-        train: _Embedded,
-        judged: _Embedded,
-        options: Options,
-        rate: float,
-        penalty: float,
-        seed: int,
-    ) -> None:
-        import torch
+    from miner.lab.learning.loop import Epoch, Learner, Part, Row, State, fit
+    from miner.lab.lessons.selection.networks import smoothed_loss
+    from miner.lab.lessons.selection.networks.loop import most_accurate
 
-        self._judged, self._options, self._penalty = judged, options, penalty
-        self._random = torch.Generator().manual_seed(seed)
-        self._equal = torch.from_numpy(train.barred.equal)
-        self._contexts = torch.from_numpy(train.contexts)
-        self._responses = torch.from_numpy(train.responses)
-        d = train.contexts.shape[1]
-        start = torch.empty(d, d)
-        torch.nn.init.orthogonal_(start, generator=self._random)
-        self._matrix = start.requires_grad_()
-        self._residual = torch.ones((), requires_grad=True)
-        self._optimizer = torch.optim.Adagrad(
-            [self._matrix, self._residual], lr=rate, initial_accumulator_value=_FIRST_SQUARES
-        )
+    random = torch.Generator().manual_seed(seed)
+    equal = torch.from_numpy(train.barred.equal)
+    contexts, responses = torch.from_numpy(train.contexts), torch.from_numpy(train.responses)
+    if len(equal) < 2:
+        raise InputError("found a single pair to learn from, expected two or more")
 
-    def run(self) -> tuple[dict[str, torch.Tensor], list[tuple[float, float | None]]]:
-        """The best map, and the loss and the accuracy on validation of each epoch."""
-        curve: list[tuple[float, float | None]] = []
-        best, highest, best_epoch = self._map(), -1.0, 0
-        has_validation = len(self._judged.barred.equal) > 0
-        n_epochs = self._options.epochs if has_validation else self._options.epochs_alone
-        for epoch in range(n_epochs):
-            loss = self._epoch()
-            accuracy = self._accuracy() if has_validation else None
-            curve.append((loss, accuracy))
-            if not np.isfinite(loss):  # a rate that is too high
-                break
-            if accuracy is None or accuracy > highest:
-                best, highest, best_epoch = self._map(), accuracy or 0.0, epoch
-            if epoch - best_epoch >= self._options.patience:
-                break
-        return {"map": best}, curve
+    class Network(nn.Module):
+        """The map."""
 
-    def _epoch(self) -> float:
-        import torch
+        def __init__(self) -> None:
+            super().__init__()
+            d = train.contexts.shape[1]
+            self.matrix = nn.Parameter(nn.init.orthogonal_(torch.empty(d, d), generator=random))
+            self.residual = nn.Parameter(torch.ones(()))
 
-        from miner.lab.lessons.selection.networks import smoothed_loss
+        def mapping(self) -> torch.Tensor:
+            matrix = self.matrix
+            return matrix + self.residual * torch.eye(len(matrix), device=matrix.device)
 
-        n, size = len(self._equal), self._options.batch
-        losses: list[float] = []
-        order = torch.randperm(n, generator=self._random)
-        for batch in order.split(size):
-            if len(batch) < 2:
-                continue
-            mapped = self._responses[batch] @ self._mapping().T
-            scores = self._contexts[batch] @ mapped.T
-            same = self._equal[batch][:, None] == self._equal[batch][None, :]
-            loss = smoothed_loss(scores, same)
-            loss = loss + self._penalty * 0.5 * self._matrix.square().sum()
-            self._optimizer.zero_grad()
-            loss.backward()
-            self._optimizer.step()
-            losses.append(loss.item())
-        return float(np.mean(losses))
+        def forward(
+            self, contexts: torch.Tensor, responses: torch.Tensor, same: torch.Tensor
+        ) -> torch.Tensor:
+            loss = smoothed_loss(contexts @ (responses @ self.mapping().T).T, same)
+            return loss + penalty * 0.5 * self.matrix.square().sum()
 
-    def _mapping(self) -> torch.Tensor:
-        import torch
+    def batches(_: int) -> list[torch.Tensor]:
+        order = torch.randperm(len(equal), generator=random)
+        return [batch for batch in order.split(options.batch) if len(batch) > 1]
 
-        return self._matrix + self._residual * torch.eye(len(self._matrix))
+    def losses(wrapped: nn.Module, batch: torch.Tensor) -> list[Part]:
+        same = equal[batch][:, None] == equal[batch][None, :]
+        given = contexts[batch], responses[batch], same
+        return [Part.of_mean(wrapped(*(one.to(network.matrix.device) for one in given)), 1)]
 
-    def _map(self) -> torch.Tensor:
-        return self._mapping().detach().clone()
+    def validate(epoch: Epoch) -> Row:
+        accuracy = None
+        if len(judged.barred.equal):
+            mapped = judged.responses @ network.mapping().detach().cpu().numpy().T
+            drawn = draw_batches(len(judged.barred.equal), BATCH, np.random.default_rng(0))
+            better, tied = rank_in_batches(judged.contexts, mapped, judged.barred, drawn)
+            accuracy = float(recall_of(better, tied, 1).mean())
+        return {"loss": epoch.loss, "accuracy": accuracy}
 
-    def _accuracy(self) -> float:
-        judged = self._judged
-        mapped = judged.responses @ self._map().numpy().T
-        batches = draw_batches(len(judged.barred.equal), BATCH, np.random.default_rng(0))
-        better, tied = rank_in_batches(judged.contexts, mapped, judged.barred, batches)
-        return float(recall_of(better, tied, 1).mean())
+    network = Network()
+    state = State(best={name: value.clone() for name, value in network.state_dict().items()})
+    optimizer = torch.optim.Adagrad(
+        network.parameters(), lr=rate, initial_accumulator_value=_FIRST_SQUARES
+    )
+    learner = Learner(
+        network=network,
+        optimizer=optimizer,
+        batches=batches,
+        losses=losses,
+        validate=validate,
+        best=most_accurate,
+    )
+    n_epochs = options.epochs if len(judged.barred.equal) else options.epochs_alone
+    with suppress(InputError):  # a rate that is too high ends a run
+        fit(learner, n_epochs, state, patience=options.patience)
+    network.load_state_dict(state.best)
+    curve = [(row["loss"], row["accuracy"]) for row in state.rows]
+    return {"map": network.mapping().detach().cpu()}, curve

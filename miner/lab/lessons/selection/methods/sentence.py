@@ -9,14 +9,13 @@ is kept so far that it can be resumed; the encoder with the highest accuracy is 
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from miner.errors import InputError
 from miner.extras import import_extra
-from miner.files import json_line, json_lines, json_rows, printable, read_text, reason_of
+from miner.files import printable, reason_of
 from miner.hub import load_sentence_encoder
 from miner.lab.learning.fields import Option
 from miner.lab.lessons.embeddings import (
@@ -36,7 +35,7 @@ from miner.lab.lessons.selection.tasks import one_of_many_accuracy
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-_ENCODER, _STEPS, _CHECKPOINTS = "encoder", "steps.jsonl", "checkpoints"
+_ENCODER = "encoder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,8 @@ def train(training: Training, folder: Path) -> None:
         SentenceTransformerTrainingArguments,
     )
     from sentence_transformers.sentence_transformer.training_args import BatchSamplers
-    from transformers.trainer_callback import PrinterCallback
-    from transformers.trainer_utils import get_last_checkpoint
+
+    from miner.lab.learning.library_trainer import QUIET, Curve
 
     options: Options = training.options
     if len(training.examples) < options.batch:
@@ -86,36 +85,48 @@ def train(training: Training, folder: Path) -> None:
             "positive": [one.response for one in training.examples],
         }
     )
-    checkpoints = training.state / _CHECKPOINTS
+
+    def judge(n_pairs: int, seconds: float) -> Step:
+        accuracy = None
+        if training.validation:
+            accuracy = one_of_many_accuracy(Embedder(_ENCODER, model), training.validation)
+            model.train()
+        return Step(n_pairs, None, accuracy, seconds)
+
+    def judged_at(n_batches: int) -> set[int]:
+        every = -(-n_batches // (options.epochs * options.judged))
+        return {*range(every, n_batches + 1, every), n_batches}
+
+    curve = Curve(
+        training.state,
+        len(training.examples) * options.epochs,
+        judged_at,
+        judge,
+        Step,
+        lambda step: step.accuracy,
+        lambda: model.save(str(training.state / _ENCODER), create_model_card=False),
+        training.report,
+        training.progress,
+    )
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(checkpoints),
+        output_dir=str(curve.checkpoints),
         num_train_epochs=options.epochs,
         per_device_train_batch_size=options.batch,
         learning_rate=options.rate,
         warmup_steps=0.1,
         batch_sampler=BatchSamplers.NO_DUPLICATES,
-        save_strategy="no",  # the curve says when
-        save_total_limit=1,
         bf16=options.dtype == "bfloat16",
         use_cpu=model.device.type == "cpu",
         dataloader_pin_memory=model.device.type == "cuda",
-        logging_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
         seed=training.seed % 2**31,
         data_seed=training.seed % 2**31,
+        **QUIET,
     )
     trainer = SentenceTransformerTrainer(
-        model=model,
-        args=arguments,
-        train_dataset=data,
-        loss=_loss_of(model),
-        callbacks=[_curve_of(model, training)],
+        model=model, args=arguments, train_dataset=data, loss=_loss_of(model), callbacks=[curve]
     )
-    trainer.remove_callback(PrinterCallback)
-    kept = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
     with quiet():
-        trainer.train(resume_from_checkpoint=kept)
+        curve.train(trainer)
         best = load_sentence_encoder(training.state / _ENCODER)
         best.max_seq_length = model.max_seq_length
         best.save(str(folder / _ENCODER), create_model_card=False)
@@ -158,56 +169,3 @@ def _loss_of(model: SentenceTransformer) -> Any:  # noqa: ANN401
             return torch.cat(parts)[torch.cat(rows).argsort()]
 
     return Loss(model)
-
-
-def _curve_of(model: SentenceTransformer, training: Training) -> Any:  # noqa: ANN401
-    """What the trainer calls: it judges and keeps the training, and the best encoder so far."""
-    from transformers import TrainerCallback
-
-    n, options = len(training.examples), training.options
-    path = training.state / _STEPS
-
-    class Curve(TrainerCallback):
-        """The curve of the training."""
-
-        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401
-            """Takes the points of an interrupted training up to where it goes on."""
-            rows = [row for _, row in json_rows(path, read_text(path))] if path.is_file() else []
-            rows = [row for row in rows if row["n_pairs"] <= self._pairs(state)]
-            path.write_bytes(json_lines(rows))
-            steps = [Step(**row) for row in rows]
-            for step in steps:
-                training.report(step)
-            self.before = steps[-1].seconds if steps else 0.0
-            self.best = max((step.accuracy or 0.0 for step in steps), default=-1.0)
-            self.every = -(-state.max_steps // (options.epochs * options.judged))
-            self.began = time.perf_counter()
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401
-            """Shows the progress, and judges every so often."""
-            training.progress(self._pairs(state), n * options.epochs)
-            if state.global_step % self.every == 0 or state.global_step == state.max_steps:
-                self._judge(state)
-                control.should_save = True
-
-        def _judge(self, state: Any) -> None:  # noqa: ANN401
-            seconds = self.before + time.perf_counter() - self.began
-            accuracy = None
-            if training.validation:
-                began = time.perf_counter()
-                accuracy = one_of_many_accuracy(Embedder(_ENCODER, model), training.validation)
-                self.began += time.perf_counter() - began
-                model.train()
-            if accuracy is None or accuracy > self.best:
-                self.best = accuracy or 0.0
-                model.save(str(training.state / _ENCODER), create_model_card=False)
-            step = Step(self._pairs(state), None, accuracy, seconds)
-            training.report(step)
-            with path.open("ab") as file:
-                file.write(json_line(asdict(step)))
-
-        def _pairs(self, state: Any) -> int:  # noqa: ANN401
-            """How many pairs were learned from."""
-            return round(n * options.epochs * state.global_step / max(1, state.max_steps))
-
-    return Curve()

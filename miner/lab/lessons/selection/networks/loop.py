@@ -1,29 +1,24 @@
-"""The training that all networks share: epochs, validation, the best weights, resumption."""
+"""The training that all networks share: batches of like lengths, accuracy on validation."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from accelerate import Accelerator
 from accelerate.utils import set_seed
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from miner.errors import InputError
-from miner.files import printable, reason_of
+from miner.lab.learning.loop import Epoch, Learner, Part, Row, State, fit
 from miner.lab.lessons.selection.methods import Step, Training
 from miner.lab.lessons.selection.tasks import one_of_many_accuracy
 
 if TYPE_CHECKING:
     from miner.lab.lessons.selection.methods import Method
-
-_STATE = "state.pt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +40,6 @@ class Schedule:
     clip: float
 
 
-@dataclass
-class _State:
-    """What a training that was interrupted is resumed from; the steps are those of the curve."""
-
-    epoch: int = 0
-    best_epoch: int = -1
-    highest: float = -1.0
-    seconds: float = 0.0
-    best: dict[str, Tensor] = field(default_factory=dict)
-    model: dict[str, Tensor] = field(default_factory=dict)
-    optimizer: dict[str, Any] = field(default_factory=dict)
-    steps: list[dict[str, Any]] = field(default_factory=list)
-
-
 def learn(
     network: nn.Module,
     lengths: Sequence[int],
@@ -73,64 +54,59 @@ def learn(
     there is no validation. Each epoch has random numbers of its own, so that a resumed training
     comes to the same weights.
     """
-    accelerator = Accelerator()
     n = len(lengths)
     if n < 2:
         raise InputError("found a single pair to learn from, expected two or more")
-    network.to(accelerator.device)
-    wrapped, optimizer = accelerator.prepare(
-        network, torch.optim.Adam(network.parameters(), lr=schedule.rate)
-    )
-    path = training.state / _STATE
-    state = _read_state(path) if path.is_file() else _State()
-    if state.epoch:
-        network.load_state_dict(state.model)
-        optimizer.load_state_dict(state.optimizer)
-    for step in state.steps:
-        training.report(Step(**step))
-    for epoch in range(state.epoch, schedule.epochs):
-        if epoch - state.best_epoch > schedule.patience and state.best:
-            break
-        began = time.perf_counter()
+    state = State.read(training.state / "state.pt")
+
+    def batches(epoch: int) -> Iterator[tuple[Sequence[Tensor], int]]:
         seed = training.seed * 1000 + epoch
         set_seed(seed % 2**32)
         random = np.random.default_rng(abs(seed))
-        network.train()
-        losses: list[float] = []
         done = epoch * n
         for numbers in draw_batches(lengths, schedule.batch, random):
-            inputs = [tensor.to(accelerator.device) for tensor in inputs_of(numbers, random)]
-            loss = wrapped(*inputs)
-            optimizer.zero_grad()
-            accelerator.backward(loss)
-            accelerator.clip_grad_norm_(network.parameters(), schedule.clip)
-            optimizer.step()
-            losses.append(loss.item() * len(numbers))
+            yield inputs_of(numbers, random), len(numbers)
             done += len(numbers)
             training.progress(done, schedule.epochs * n)
-        mean = sum(losses) / n
-        if not np.isfinite(mean):
-            raise InputError(
-                f"found a loss of {mean} in epoch {epoch + 1}, expected a smaller rate"
-            )
-        state.seconds += time.perf_counter() - began
-        network.eval()
-        accuracy = (
-            one_of_many_accuracy(method, training.validation) if training.validation else None
-        )
-        step = Step((epoch + 1) * n, mean, accuracy, state.seconds)
-        training.report(step)
-        state.steps.append(asdict(step))
-        if accuracy is None or accuracy > state.highest:
-            state.highest, state.best_epoch = accuracy or 0.0, epoch
-            state.best = _copy(network)
-        state.epoch, state.model = epoch + 1, network.state_dict()
-        state.optimizer = optimizer.state_dict()
-        partial = path.with_suffix(".partial")
-        torch.save(asdict(state), partial)
-        partial.replace(path)
-    network.load_state_dict(state.best)
-    network.eval()
+
+    def losses(wrapped: nn.Module, batch: tuple[Sequence[Tensor], int]) -> Iterator[Part]:
+        inputs, size = batch
+        device = next(network.parameters()).device
+        yield Part.of_mean(wrapped(*(tensor.to(device) for tensor in inputs)), size)
+
+    def validate(epoch: Epoch) -> Row:
+        accuracy = None
+        if training.validation:
+            accuracy = one_of_many_accuracy(method, training.validation)
+        seconds = epoch.seconds + (state.rows[-1]["seconds"] if state.rows else 0.0)
+        return asdict(Step((epoch.number + 1) * n, epoch.loss, accuracy, seconds))
+
+    for row in state.rows:
+        training.report(Step(**row))
+    learner = Learner(
+        network=network,
+        optimizer=torch.optim.Adam(network.parameters(), lr=schedule.rate),
+        batches=batches,
+        losses=losses,
+        validate=validate,
+        best=most_accurate,
+    )
+    fit(
+        learner,
+        schedule.epochs,
+        state,
+        patience=schedule.patience,
+        clip=schedule.clip,
+        report=lambda row: training.report(Step(**row)),
+    )
+
+
+def most_accurate(rows: Sequence[Row]) -> int:
+    """Returns the number of the first row of the highest accuracy; the last one without any."""
+    accuracies = [row["accuracy"] for row in rows]
+    if accuracies[-1] is None:
+        return len(rows) - 1
+    return accuracies.index(max(accuracies))
 
 
 def draw_batches(
@@ -152,17 +128,3 @@ def draw_batches(
         batches[-2:] = [np.concatenate(batches[-2:])]
     random.shuffle(batches)  # pyright: ignore[reportArgumentType] - a list is shuffled in place
     return batches
-
-
-def _copy(network: nn.Module) -> dict[str, Tensor]:
-    return {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
-
-
-def _read_state(path: Path) -> _State:
-    try:
-        return _State(**torch.load(path, map_location="cpu", weights_only=True))
-    except Exception as error:  # PyTorch raises errors of many kinds at a damaged file
-        raise InputError(
-            f"{printable(path)}: cannot be read ({reason_of(error)}), expected the state of a "
-            "training; `force=True` begins anew"
-        ) from error
