@@ -39,11 +39,11 @@ if __name__ == "__main__":
 import torch
 from accelerate import Accelerator
 
-from miner.app.cli.errors import CommandGroup
+from miner.app.cli.command import CommandGroup
 from miner.app.cli.options import OUTPUT, PATH
 from miner.app.cli.terminal import CountBar
 from miner.files import CHECKPOINT_ENCODER, RUN_RECORD, json_lines, refuse_existing
-from miner.lab.app.cli.config_options import config_options
+from miner.lab.app.cli.options import config_options
 from miner.lab.app.plots import evaluation as plots
 from miner.lab.learning.loop import Epoch, Row, State, fit
 from miner.lab.learning.network_training import NetworkRun, NetworkTrainer, train_network

@@ -18,7 +18,7 @@ from miner.version import __version__
 
 if TYPE_CHECKING:
     from miner.annotation.annotations import read_annotations
-    from miner.app.viewer.view import view_html
+    from miner.app.viewer.page import view_html
     from miner.books.book import Block, Book
     from miner.books.catalog import CatalogQuery
     from miner.books.catalog_search import CatalogResult, search_catalog
@@ -66,7 +66,7 @@ __all__ = [
 
 _MODULES = {
     "miner.annotation.annotations": ["read_annotations"],
-    "miner.app.viewer.view": ["view_html"],
+    "miner.app.viewer.page": ["view_html"],
     "miner.books.book": ["Block", "Book"],
     "miner.books.catalog": ["CatalogQuery"],
     "miner.books.catalog_search": ["CatalogResult", "search_catalog"],

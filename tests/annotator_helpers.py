@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from helpers import NAMES
 
-from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet import NameNeeded, Sheet
-from miner.app.annotator.sheet_file import NOTHING_TAGGED, SheetFile
+from miner.app.annotator.sheet_file import NOTHING_TAGGED, BookSheets, SheetFile
 from miner.books.book import parse_book
 from miner.people.spoken_book import SpokenBook
 from miner.speech.spans import split_book

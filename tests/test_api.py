@@ -373,7 +373,7 @@ def test_workers_need_no_guard_around_a_script(tmp_path, book):
 @pytest.mark.slow
 def test_the_examples_of_the_docstrings():
     """In a process of its own, where `miner` is imported as a user imports it."""
-    names = "miner.corpus.pipeline miner.corpus.run miner.corpus.mined_book miner.app.viewer.view"
+    names = "miner.corpus.pipeline miner.corpus.run miner.corpus.mined_book miner.app.viewer.page"
     code = (
         "import doctest, importlib, miner\n"
         f"for name in '{names} miner.corpus.reading miner.tagger.load'.split():\n"

@@ -166,7 +166,7 @@ def build_corpus(
         executor: where all this is done, instead of `workers` processes of this machine.
         force: whether to replace an earlier corpus in `out`.
         resume: whether to continue an interrupted build of the same recipe.
-        draw: draws the figures, if the recipe has `plots`: `miner.app.plots.corpus.draw_corpus`.
+        draw: draws the figures, if the recipe has `plots`: `miner.app.plots.draw_corpus`.
         on_progress: called with how far mining is, whenever that changes.
         on_stage: called with how far the stages after it are.
 
@@ -180,7 +180,7 @@ def build_corpus(
     if parsed.plots and draw is None:
         raise InputError(
             f"{printable(recipe)}: plots: found true without a function that draws them, "
-            "expected draw=miner.app.plots.corpus.draw_corpus"
+            "expected draw=miner.app.plots.draw_corpus"
         )
     settings = parsed.mining
     tagger, _ = open_tagger(settings.tagger, settings.dtype, parsed.filters.min_confidence or 0.0)

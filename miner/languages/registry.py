@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from pkgutil import iter_modules
 from types import MappingProxyType
 
 import miner.languages
 from miner.languages.language import Conventions, Language
 from miner.languages.marks import MARKS
+from miner.plugins import find_modules
 
 _CODE = re.compile("[a-z]{2,3}")  # the modules of languages are named by their codes
 
@@ -18,9 +18,9 @@ _CODE = re.compile("[a-z]{2,3}")  # the modules of languages are named by their 
 def _find_languages() -> dict[str, Language]:
     """Returns the languages by code, in alphabetical order."""
     found = {}
-    for code in sorted(module.name for module in iter_modules(miner.languages.__path__)):
+    for code, module in find_modules(miner.languages).items():
         if _CODE.fullmatch(code):
-            language: Language = import_module(f"miner.languages.{code}").LANGUAGE
+            language: Language = import_module(module).LANGUAGE
             if language.code != code:
                 raise ValueError(
                     f"miner/languages/{code}.py: found the code {language.code!r}, "

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from miner.errors import InputError
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint, reason_of
 from miner.people.character_files import NO_CHARACTERS, CharacterLists
 from miner.people.spoken_book import SpokenBook
+from miner.plugins import find_entries
 from miner.speech.spans import BookSpans
 from miner.speech.tag_files import read_tag_file
 from miner.speech.tags import TaggedBook, TaggedSpan, Tagger
@@ -186,8 +187,7 @@ def find_registered_taggers() -> dict[str, EntryPoint]:
     returns a `Tagger`. It is called with the text after the colon for a name like "gap:300", and
     without arguments for a name without a colon.
     """
-    found = entry_points(group=GROUP)
-    return {item.name: item for item in sorted(found, key=lambda item: item.name)}
+    return find_entries(GROUP)
 
 
 def load_tagger(

@@ -35,8 +35,8 @@ from helpers import ANNOTATIONS, failed, wait_until
 
 from miner.annotation.annotations import derive_tags
 from miner.app.annotator import server as server_module
-from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
+from miner.app.annotator.sheet_file import BookSheets
 
 POLICY = "Content-Security-Policy"
 JSON = "application/json"

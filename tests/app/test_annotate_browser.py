@@ -11,9 +11,8 @@ from browser import CONTRASTS, DESKTOP, NAMELESS, PHONE, chromium, require_chrom
 from helpers import ANNOTATIONS, SAMPLE
 
 from miner.annotation.annotations import derive_tags
-from miner.app.annotator.book_sheets import BookSheets
 from miner.app.annotator.server import AnnotationServer
-from miner.app.annotator.sheet_file import NOTHING_TAGGED
+from miner.app.annotator.sheet_file import NOTHING_TAGGED, BookSheets
 from miner.people.cast import Character
 from miner.people.spoken_book import SpokenBook
 from miner.speech.read import parse_spans

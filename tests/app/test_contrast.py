@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from miner.app.viewer.casts import N_COLOURS
+from miner.app.viewer.layers import N_COLOURS
 
 STYLES = {
     path.name: path.read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from miner.app.tables.corpus import tabulate_account
+from miner.app.tables import tabulate_account
 from miner.corpus.filters import FilterRow, FilterSettings, describe_filters
 from miner.corpus.statistics import CorpusAccount, DataFiles, Duplicates, LengthStatistics
 from miner.speech.filters import Amount

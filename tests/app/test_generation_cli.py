@@ -6,7 +6,7 @@ import re
 import pytest
 from helpers import failed, run, said
 
-from miner.lab.app.cli.generation.group import group
+from miner.lab.app.cli.generation import generation as group
 from miner.lab.lessons.generation.answers import Answer, write_answers
 from miner.lab.lessons.generation.metrics import METRICS
 from miner.lab.lessons.papers import GENERATION

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from helpers import failed
 
 import miner
-from miner.app.cli.errors import CommandGroup, name_options
+from miner.app.cli.command import CommandGroup, name_options
 from miner.app.cli.main import main
 from miner.errors import InputError
-from miner.lab.app.cli.config_options import config_options
+from miner.lab.app.cli.options import config_options
 from miner.lab.learning.network_training import NetworkRun
 from miner.lab.training.encoders.making import EncoderConfig
 from miner.lab.training.tagger.training_config import TrainingConfig

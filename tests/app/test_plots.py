@@ -6,20 +6,21 @@ import matplotlib
 import pytest
 from encoders import save_checkpoint, told
 from helpers import ANNOTATIONS, SAMPLE, book, run
+from talk_plots import plot_companies, plot_talk, plot_talks
 
-from miner.app.plots.style import COLOURS, choose_looks
+from miner.app.plots import COLOURS, choose_looks
 from miner.errors import InputError
-from miner.lab.app.plots.comparison import draw_comparison
 from miner.lab.app.plots.evaluation import (
+    draw_comparison,
     plot_confusion,
     plot_learning_curve,
+    plot_lengths,
     plot_reliability,
     plot_scores,
     plot_tradeoff,
     save_figure,
     save_figures,
 )
-from miner.lab.app.plots.fiction import plot_companies, plot_lengths, plot_talk, plot_talks
 from miner.lab.gold.statistics import Company, count_company_sizes
 from miner.lab.measure.compare import compare
 from miner.lab.measure.confidence import Bin, KeptPairs, join_small_bins

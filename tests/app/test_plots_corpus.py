@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from helpers import failed, run
 
-from miner.app.plots.corpus import (
+from miner.app.plots import (
     draw_corpus,
     plot_dialogue_lengths,
     plot_filters,

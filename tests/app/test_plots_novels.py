@@ -3,8 +3,7 @@
 from math import nan
 
 import pytest
-
-from miner.lab.app.plots.novels import plot_courses, plot_spreads, plot_talk_by_year
+from talk_plots import plot_courses, plot_spreads, plot_talk_by_year
 
 
 def line(axes, label):

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from miner.lab.app.plots.selection import draw_selection, has_sizes, plot_sizes
-from miner.lab.app.tables.selection import tabulate_comparison
+from miner.lab.app.tables.lessons import tabulate_methods
 from miner.lab.lessons.comparison import Comparison
 from miner.lab.lessons.selection.comparison import ComparedMethod
 from miner.lab.lessons.selection.methods import Step
@@ -154,7 +154,7 @@ def test_a_narrow_terminal_gets_the_columns_in_several_tables():
     for width, n in ((50, 1), (49, 2)):
         console = Console(width=200)
         with console.capture() as captured:
-            for item in tabulate_comparison(shown, width):
+            for item in tabulate_methods(shown, width):
                 console.print(item)
         lines = captured.get().splitlines()
         assert len([line for line in lines if line.startswith("other ")]) == n

@@ -10,8 +10,7 @@ import networkx as nx
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch
-
-from miner.lab.app.plots.speakers import plot_network, plot_words_by_chapter
+from network_plots import plot_network, plot_words_by_chapter
 
 
 def network_of(words, edges, **more):
@@ -117,7 +116,7 @@ def test_one_person_and_nobody_are_drawn():
 def test_the_layout_is_the_same_in_every_run():
     """Python orders sets of text anew in each run."""
     code = (
-        "import networkx as nx; from miner.lab.app.plots.speakers import plot_network\n"
+        "import networkx as nx; from network_plots import plot_network\n"
         "graph = nx.DiGraph()\n"
         "for n in range(12): graph.add_node(f'p{n}', label='x', words=100 - n)\n"
         "for n in range(11): graph.add_edge(f'p{n}', f'p{n * n % 12}', weight=n + 1)\n"

@@ -18,11 +18,16 @@ from miner.app.viewer.layers import (
     build_layers,
     find_disagreements,
     name_layers,
+    number_chapters,
     score_chapter,
 )
-from miner.app.viewer.numbering import number_chapters
-from miner.app.viewer.page import MODES, render_book, render_page
-from miner.app.viewer.payload import build_book_payload, build_chapter_payload
+from miner.app.viewer.page import (
+    MODES,
+    build_book_payload,
+    build_chapter_payload,
+    render_book,
+    render_page,
+)
 from miner.books.book import parse_book
 from miner.errors import InputError
 from miner.lab.gold.mcn import strip_tags

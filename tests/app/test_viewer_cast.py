@@ -8,9 +8,8 @@ from helpers import DATA, NAMES, SAMPLE, annotations_of_sample, failed, run
 
 import miner
 from miner.annotation.annotations import read_annotations
-from miner.app.viewer.casts import N_COLOURS, CastMember, choose_colours, list_cast
-from miner.app.viewer.layers import build_layers
-from miner.app.viewer.payload import build_book_payload, build_chapter_payload
+from miner.app.viewer.layers import N_COLOURS, CastMember, build_layers, choose_colours, list_cast
+from miner.app.viewer.page import build_book_payload, build_chapter_payload
 from miner.books.book import parse_book
 from miner.people.cast import Character, Kind
 from miner.people.spoken_book import SpokenBook

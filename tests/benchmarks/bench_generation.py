@@ -46,7 +46,7 @@ from bench_miners import (
 )
 from numpy.typing import NDArray
 
-from miner.lab.app.tables.generation import format_score
+from miner.lab.app.tables.lessons import format_metric
 from miner.lab.lessons.examples import Example, Part, keep_turns
 from miner.lab.lessons.generation.answering import answer_examples
 from miner.lab.lessons.generation.answers import Answer, read_answers, write_answers
@@ -258,7 +258,7 @@ def print_comparison(found: AnswerComparison) -> None:
         row = {"model": scored.name}
         for score, metric in zip(scored.scores, METRICS, strict=True):
             mark = "**" if metric.name in scored.best else ""
-            row[metric.name] = f"{mark}{format_score(score, metric)}{mark}"
+            row[metric.name] = f"{mark}{format_metric(score, metric)}{mark}"
         rows.append(row)
     print_table(rows)
     print(found.scored, *found.notes, sep="\n", end="\n\n")

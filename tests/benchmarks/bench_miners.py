@@ -333,7 +333,7 @@ def judged_examples(folder: Path, books: Path, split: str = "test") -> list[Exam
 
 def reader(books: Path) -> Any:
     """What reads an annotated book by its id."""
-    from miner.lab.app.cli.books import book_reader
+    from miner.lab.app.cli.options import book_reader
 
     return book_reader(books, None)
 

@@ -42,7 +42,7 @@ from random import Random
 
 from rich.console import Console
 
-from miner.app.tables.layout import new_table
+from miner.app.tables import new_table
 from miner.books.book_file import decode_book
 from miner.books.sources import Source, find_sources
 from miner.corpus.executors import LocalExecutor

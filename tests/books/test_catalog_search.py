@@ -11,7 +11,7 @@ from rich.console import Console
 
 import miner
 import miner.books.catalog
-from miner.app.tables.catalog import tabulate_texts
+from miner.app.tables import tabulate_texts
 from miner.books.catalog import CatalogQuery, read_catalog
 from miner.books.catalog_search import count_languages, find_texts, search_catalog
 from miner.books.web import Limits

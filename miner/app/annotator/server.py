@@ -21,11 +21,9 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from miner.app.annotator.book_sheets import BookSheets
-from miner.app.annotator.chapters_page import render_book_page
+from miner.app.annotator.pages import build_state, render_annotation_page, render_book_page
 from miner.app.annotator.sheet import NameNeeded
-from miner.app.annotator.sheet_file import SheetFile, StaleEdit
-from miner.app.annotator.sheet_page import build_state, render_annotation_page
+from miner.app.annotator.sheet_file import BookSheets, SheetFile, StaleEdit
 from miner.app.viewer.page import (
     CHAPTERS,
     MODES,

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from miner.app.cli.command import Command
-from miner.app.cli.errors import name_options
 from miner.app.cli.options import (
     OUTPUT,
     PATH,
     STDOUT,
-    books_option,
+    books_options,
     force_option,
     json_option,
-    mirror_option,
     out_option,
     quiet_option,
     workers_option,
 )
-from miner.app.cli.terminal import BuildBar, logging_to, open_console, show, show_json
+from miner.app.cli.terminal import (
+    BuildBar,
+    logging_to,
+    open_console,
+    show,
+    show_json,
+    show_note,
+    show_set_aside,
+)
 from miner.corpus.engines import ENGINES
 from miner.errors import InputError
-from miner.files import RUN_RECORD, one_line
+from miner.files import RUN_RECORD
 
 _MOST_SHOWN = 10  # sources that are set aside
 
@@ -37,7 +44,7 @@ def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> 
     ctx.exit()
 
 
-@click.command("build", cls=Command, short_help="Build a corpus of many books from a recipe.")
+@click.command(cls=Command, short_help="Build a corpus of many books from a recipe.")
 @click.argument("recipe", metavar="RECIPE", type=PATH)
 @click.option(
     "--example",
@@ -48,8 +55,7 @@ def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> 
     help="Print a recipe with every setting and a comment, to begin with.",
 )
 @out_option("Folder for the corpus; it must not exist yet.", required=True)
-@books_option
-@mirror_option
+@books_options
 @workers_option
 @click.option(
     "--engine",
@@ -74,18 +80,15 @@ def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> 
 @force_option
 @quiet_option
 @json_option
-def command(
+def build(
     recipe: Path,
     out: Path,
-    books: Path | None,
-    mirror: str | None,
     workers: int,
     engine: str,
-    resume: bool,
     log: Path | None,
-    force: bool,
     quiet: bool,
     as_json: bool,
+    **options: Any,  # noqa: ANN401 - those of `build_corpus`
 ) -> None:
     """Build a corpus from RECIPE into OUT.
 
@@ -108,7 +111,7 @@ def command(
     miner build recipe.toml -o corpus
     miner build recipe.toml -o corpus --workers 8 --log build.log --resume
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
-    from miner.app.tables.corpus import tabulate_account
+    from miner.app.tables import tabulate_account
     from miner.corpus.build import build_corpus
     from miner.corpus.engines import find_executor
     from miner.corpus.recipe import read_recipe
@@ -119,20 +122,17 @@ def command(
     draw = None
     if read_recipe(recipe).plots:
         import_extra("matplotlib", "plots")
-        from miner.app.plots.corpus import draw_corpus as draw
+        from miner.app.plots import draw_corpus as draw
     with logging_to(log), BuildBar(quiet or as_json) as bar:
         built = build_corpus(
             recipe,
             out,
-            books=books,
-            mirror=mirror,
             workers=workers,
             executor=find_executor(engine, workers, out),
-            force=force,
-            resume=resume,
             draw=draw,
             on_progress=bar.show_mining,
             on_stage=bar.show_stage,
+            **options,
         )
     if as_json:
         show_json(built.record)
@@ -141,19 +141,16 @@ def command(
         click.echo(f"wrote {len(built.paths)} files in {out}")
     if leaks := built.record["books_that_share_text_over_splits"]:
         shared = "1 pair" if len(leaks) == 1 else f"{len(leaks):,} pairs"
-        click.echo(
-            f"{click.style('warning', fg='yellow')}: {shared} of books in two splits with text in "
-            f"common; {out / RUN_RECORD} names them",
-            err=True,
+        show_note(
+            "warning",
+            f"{shared} of books in two splits with text in common; {out / RUN_RECORD} names them",
         )
     if empty := built.record["empty_splits"]:
-        click.echo(f"{click.style('warning', fg='yellow')}: {empty}", err=True)
+        show_note("warning", empty)
     if unused := built.record["unused_of_split_list"]:
         unknown = f"{len(unused):,} book{'' if len(unused) == 1 else 's'}"
         click.echo(f"the list of splits has {unknown} that the corpus lacks", err=True)
-    for item in built.set_aside[:_MOST_SHOWN]:
-        why = name_options(one_line(f"{item.name}: {item.why}"))
-        click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
+    show_set_aside(built.set_aside[:_MOST_SHOWN])
     if (n_more := len(built.set_aside) - _MOST_SHOWN) > 0:
         click.echo(f"{n_more:,} more are set aside; {out / RUN_RECORD} names them", err=True)
     # A play is set aside each time. A book that could not be read now may be there tomorrow.

@@ -6,27 +6,31 @@ import signal
 import warnings
 from functools import partial
 from importlib import import_module
-from importlib.metadata import entry_points
 
 import click
 
-from miner.app.cli.errors import CommandGroup, LazyCommands
+from miner.app.cli.command import CommandGroup, LazyCommands
 from miner.errors import SetAsideWarning
+from miner.plugins import find_entries
 from miner.version import __version__
 
-_COMMANDS = "mine build catalog tag view profile annotate".split()  # each in a module of its name
+_COMMANDS = {  # each with its module, in the order in which the help lists them
+    "mine": "mine",
+    "build": "build",
+    "catalog": "catalog",
+    **dict.fromkeys(("tag", "view", "profile", "annotate"), "book"),
+}
 
 
 def _names() -> list[str]:
     """The commands of the miner, then those that packages add by entry points."""
-    return [*_COMMANDS, *sorted(entry_points(group="miner.commands").names)]
+    return [*_COMMANDS, *find_entries("miner.commands")]
 
 
 def _load(name: str) -> click.Command:
-    if name in _COMMANDS:
-        return import_module(f"miner.app.cli.{name}").command
-    (added,) = entry_points(group="miner.commands", name=name)
-    return added.load()
+    if module := _COMMANDS.get(name):
+        return getattr(import_module(f"miner.app.cli.{module}"), name)
+    return find_entries("miner.commands")[name].load()
 
 
 def _print_version(ctx: click.Context, option: click.Parameter, value: bool) -> None:

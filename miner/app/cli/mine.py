@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from miner.app.cli.catalog import query_options
 from miner.app.cli.command import Command
-from miner.app.cli.errors import name_options
 from miner.app.cli.options import (
     OUTPUT,
     STDOUT,
     BookWord,
     TurnCount,
-    books_option,
+    books_options,
     characters_option,
-    dtype_option,
     force_option,
     json_option,
-    mirror_option,
     out_option,
     quiet_option,
     quotes_option,
-    tagger_option,
+    tagger_options,
     workers_option,
 )
-from miner.app.cli.query import query_options, show_left_out
 from miner.app.cli.terminal import (
     MiningBar,
     logging_to,
     open_console,
     show,
     show_json,
+    show_left_out,
+    show_set_aside,
     show_warnings,
 )
 from miner.corpus.export import describe_formats
 from miner.errors import InputError
-from miner.files import one_line
 
 if TYPE_CHECKING:
     from miner.books.catalog import CatalogQuery
@@ -45,11 +43,10 @@ if TYPE_CHECKING:
 _FORMATS = describe_formats()
 
 
-@click.command("mine", cls=Command)
+@click.command(cls=Command)
 @click.argument("words", metavar="[SOURCE]...", nargs=-1, type=BookWord())
 @out_option("Folder for the files; it must not exist yet.", required=True)
-@tagger_option
-@dtype_option
+@tagger_options()
 @quotes_option
 @characters_option
 @click.option(
@@ -96,8 +93,7 @@ _FORMATS = describe_formats()
     "a checkpoint, because heuristics give no confidence.",
 )
 @query_options
-@books_option
-@mirror_option
+@books_options
 @workers_option
 @click.option(
     "--resume",
@@ -115,28 +111,15 @@ _FORMATS = describe_formats()
 @force_option
 @quiet_option
 @json_option
-def command(
+def mine(
     words: tuple[str, ...],
     query: CatalogQuery | None,
     out: Path,
-    tagger: str,
-    dtype: str,
-    quotes: tuple[str, ...],
-    characters: Path | None,
-    format: str,
     pairs: str,
-    history_turns: int | None,
-    max_utterance_words: int | None,
-    min_turns: int,
-    min_confidence: float,
-    books: Path | None,
-    mirror: str | None,
-    workers: int,
-    resume: bool,
     log: Path | None,
-    force: bool,
     quiet: bool,
     as_json: bool,
+    **options: Any,  # noqa: ANN401 - those of `mine_corpus`
 ) -> None:
     """Mine conversations from books into OUT.
 
@@ -178,28 +161,15 @@ def command(
         mine_corpus(
             [*words, query] if query else words,
             out,
-            tagger=tagger,
-            books=books,
-            mirror=mirror,
-            quotes=quotes,
-            dtype=dtype,
-            characters=characters,
             pairs_by_span=pairs == "span",
-            history_turns=history_turns,
-            max_utterance_words=max_utterance_words,
-            min_turns=min_turns,
-            min_confidence=min_confidence,
-            format=format,
-            workers=workers,
-            force=force,
-            resume=resume,
             on_progress=bar.show,
+            **options,
         ) as run,
     ):
         for search in () if quiet else run.searches:
-            show_left_out(search)
+            show_left_out(search.describe_left_out())
         run.finish()
-    from miner.app.tables.mining import (
+    from miner.app.tables import (
         describe_left_out,
         describe_speakers,
         describe_taggers,
@@ -221,8 +191,6 @@ def command(
     if not quiet:
         for entry in run.entries:
             show_warnings(entry["file"], entry["warnings"])
-    for item in run.set_aside:
-        why = name_options(one_line(f"{item.name}: {item.why}"))
-        click.echo(f"{click.style('set aside', fg='yellow')}: {why}", err=True)
+    show_set_aside(run.set_aside)
     if run.set_aside:
         raise SystemExit(1)

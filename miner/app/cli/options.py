@@ -1,9 +1,11 @@
-"""The options that several commands share."""
+"""The options that several commands share, and how a command gets several by one decorator."""
 
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,37 @@ import click
 from click.shell_completion import CompletionItem
 
 from miner.files import whole_number
+
+Decorator = Callable[[Any], Any]
+
+
+def together(*options: Decorator) -> Decorator:
+    """Returns a decorator that gives a command several options, in this order."""
+
+    def decorate(command: Any) -> Any:  # noqa: ANN401 - as click decorates
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def as_one(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Returns a decorator that gives a command several options, of whose values it gets one.
+
+    It is what `make` makes of them; the parameters of `make` have the names of the options.
+    """
+    names = list(inspect.signature(make).parameters)
+
+    def decorate(command: Any) -> Any:  # noqa: ANN401 - as click decorates
+        @wraps(command)
+        def with_one(**values: Any) -> Any:  # noqa: ANN401
+            own = {name: values.pop(name) for name in names}
+            return command(**values, **{name: make(**own)})
+
+        return together(*options)(with_one)
+
+    return decorate
 
 
 class OutputPath(click.Path):
@@ -32,22 +65,6 @@ class BookWord(click.ParamType):
     ) -> list[CompletionItem]:
         """The word `sample`, and files."""
         return _complete(["sample"], incomplete)
-
-
-class SplitName(click.ParamType):
-    """A split of the annotations, several joined by +, or all."""
-
-    name = "text"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """The names of the splits, also after a +."""
-        from miner.annotation.annotations import SPLITS
-
-        before, plus, begun = incomplete.rpartition("+")
-        names = SPLITS if plus else (*SPLITS, "all")
-        return [CompletionItem(before + plus + name) for name in names if name.startswith(begun)]
 
 
 class TurnCount(click.ParamType):
@@ -90,21 +107,10 @@ class TaggerOption(click.Option):
         return super(TaggerOption, shown).get_help_record(ctx)
 
 
-# What the value of a tagger option may be, for its help.
-TAGGERS = (
+_TAGGERS = (
     "auto (the package's tagger for a book's language, gap where there is none), {registered}, or "
     "the path of a tags file or of a checkpoint. gap may take its number of characters, as in "
     "gap:300."
-)
-
-source_argument = click.argument("source", metavar="SOURCE", type=BookWord())
-
-tagger_option = click.option(
-    "--tagger",
-    cls=TaggerOption,
-    default="auto",
-    show_default=True,
-    help=f"The tagger of the utterances: {TAGGERS}",
 )
 
 dtype_option = click.option(
@@ -116,29 +122,46 @@ dtype_option = click.option(
     "multiplied in 8 bits. bfloat16 needs PyTorch and may change a few tags. Heuristics ignore it.",
 )
 
-books_option = click.option(
-    "--books",
-    type=PATH,
-    envvar="MINER_BOOKS",
-    show_envvar=True,
-    help="Folder in which a Gutenberg number is looked up first: one of files (1342-h.htm, "
-    "pg1342-images.html) or a mirror of Gutenberg (1/3/4/1342/1342-h/1342-h.htm, "
-    "cache/epub/1342/pg1342-images.html).",
+
+def tagger_options(
+    help: str = "The tagger of the utterances: {taggers}",
+    default: Any = "auto",  # noqa: ANN401 - a name, or names if it is `multiple`
+    multiple: bool = False,
+) -> Decorator:
+    """The option --tagger, whose help has what it may be for `{taggers}`, and --dtype."""
+    tagger = click.option(
+        "--tagger",
+        "taggers" if multiple else "tagger",
+        cls=TaggerOption,
+        default=default,
+        multiple=multiple,
+        show_default=True,
+        help=help.replace("{taggers}", _TAGGERS),
+    )
+    return together(tagger, dtype_option)
+
+
+source_argument = click.argument("source", metavar="SOURCE", type=BookWord())
+
+books_options = together(
+    click.option(
+        "--books",
+        type=PATH,
+        envvar="MINER_BOOKS",
+        show_envvar=True,
+        help="Folder in which a Gutenberg number is looked up first: one of files (1342-h.htm, "
+        "pg1342-images.html) or a mirror of Gutenberg (1/3/4/1342/1342-h/1342-h.htm, "
+        "cache/epub/1342/pg1342-images.html).",
+    ),
+    click.option(
+        "--mirror",
+        envvar="MINER_MIRROR",
+        show_envvar=True,
+        help="Where to download a number that is in no folder and not in the cache: a URL with "
+        "{id} (or {path}/{id} for classic mirrors). Without it, from gutenberg.org, no more than "
+        "100 books in 24 hours.",
+    ),
 )
-
-mirror_option = click.option(
-    "--mirror",
-    envvar="MINER_MIRROR",
-    show_envvar=True,
-    help="Where to download a number that is in no folder and not in the cache: a URL with {id} "
-    "(or {path}/{id} for classic mirrors). Without it, from gutenberg.org, no more than 100 books "
-    "in 24 hours.",
-)
-
-
-def _split_names(ctx: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
-
 
 characters_option = click.option(
     "--characters",
@@ -147,80 +170,16 @@ characters_option = click.option(
     help="The characters of the books: a characters.jsonl, perhaps corrected by hand.",
 )
 
+
+def _split_names(ctx: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
 quotes_option = click.option(
     "--quotes",
     callback=_split_names,
     help="Marks that open speech, instead of those inferred from the book: names as `miner "
     "profile` prints them, separated by commas.",
-)
-
-
-def _default_annotations(ctx: click.Context, option: click.Parameter, value: Path | None) -> Path:
-    from miner.annotation.annotations import annotations_folder
-
-    return value or annotations_folder()
-
-
-gold_option = click.option(
-    "--gold",
-    type=PATH,
-    callback=_default_annotations,
-    envvar="MINER_ANNOTATIONS",
-    show_envvar=True,
-    help="Folder of annotations.  [default: annotations, here or in the source of the package]",
-)
-
-
-def split_option(default: str = "all") -> Callable[[Any], Any]:
-    """The option that chooses a split of the annotations."""
-    return click.option(
-        "--split",
-        type=SplitName(),
-        default=default,
-        show_default=True,
-        help="Split of the annotations: train, dev, test, sample, several joined by +, or all.",
-    )
-
-
-class LanguageCodes(click.ParamType):
-    """The code of a language, several joined by commas, or all."""
-
-    name = "text"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """The codes of the languages with conventions of speech, also after a comma."""
-        from miner.annotation.annotations import EVERY
-        from miner.languages.registry import LANGUAGES
-
-        before, comma, begun = incomplete.rpartition(",")
-        names = LANGUAGES if comma else (*LANGUAGES, EVERY)
-        return [CompletionItem(before + comma + name) for name in names if name.startswith(begun)]
-
-
-def language_option(default: str = "en") -> Callable[[Any], Any]:
-    """The option that chooses the languages of the annotated books."""
-    return click.option(
-        "--language",
-        type=LanguageCodes(),
-        default=default,
-        show_default=True,
-        help="Language of the annotated books: a code such as de, several joined by commas, or "
-        "all.",
-    )
-
-
-resamples_option = click.option(
-    "--resamples",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    help="Draws of chapters for the 95% intervals.",
-)
-
-seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Random seed of these draws."
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
@@ -238,6 +197,6 @@ workers_option = click.option(
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 
-def out_option(help: str, required: bool = False) -> Callable[[Any], Any]:
+def out_option(help: str, required: bool = False) -> Decorator:
     """The option that names the output, with its own help."""
     return click.option("-o", "--out", type=OUTPUT, required=required, help=help)

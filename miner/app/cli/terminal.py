@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from miner.app.cli.errors import line_of, name_options
+from miner.app.cli.command import line_of, name_options
 from miner.files import one_line, writing
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from miner.app.tables.layout import Shown
+    from miner.app.tables import Shown
     from miner.corpus.build import StageProgress
+    from miner.corpus.pipeline import SetAside
     from miner.corpus.progress import Progress
 
 
@@ -308,14 +309,37 @@ def show(shown: Iterable[Shown]) -> None:
             console.print()
 
 
-def show_warnings(name: str, warnings: Iterable[str]) -> None:
-    """Prints what is doubtful in a book to stderr, one line each."""
-    for warning in warnings:
-        click.echo(
-            f"{click.style('warning', fg='yellow')}: {one_line(f'{name}: {warning}')}", err=True
-        )
-
-
 def show_json(record: object) -> None:
     """Prints a record as JSON."""
     click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+
+
+def show_result(shown: Iterable[Shown], record: object, as_json: bool) -> None:
+    """Prints lines of text and tables, or the record of the same as JSON."""
+    if as_json:
+        show_json(record)
+    else:
+        show(shown)
+
+
+def show_note(kind: str, line: str) -> None:
+    """Prints a line to stderr: what is doubtful, left out or set aside."""
+    click.echo(f"{click.style(kind, fg='yellow')}: {line}", err=True)
+
+
+def show_warnings(name: str, warnings: Iterable[str]) -> None:
+    """Prints what is doubtful in a book, one line each."""
+    for warning in warnings:
+        show_note("warning", one_line(f"{name}: {warning}"))
+
+
+def show_left_out(reasons: Iterable[object]) -> None:
+    """Prints a line for each reason why something is left out."""
+    for reason in reasons:
+        show_note("left out", str(reason))
+
+
+def show_set_aside(sources: Iterable[SetAside]) -> None:
+    """Prints a line for each source that is set aside."""
+    for item in sources:
+        show_note("set aside", name_options(one_line(f"{item.name}: {item.why}")))

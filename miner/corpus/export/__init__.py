@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from miner.corpus.schema import KINDS
 from miner.errors import InputError
-from miner.formats import describe_modules, find_module
+from miner.plugins import describe_modules, import_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -158,7 +158,7 @@ def find_format(name: str) -> Format:
     Raises:
         InputError: if there is no format with that name.
     """
-    module = find_module(sys.modules[__name__], name)
+    module = import_named(sys.modules[__name__], name)
     return Format(
         name,
         module.FILES,

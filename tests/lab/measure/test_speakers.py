@@ -10,7 +10,7 @@ from helpers import offsets_of
 from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.errors import InputError
-from miner.lab.app.tables.annotations import tabulate_speakers
+from miner.lab.app.tables.scores import tabulate_speakers
 from miner.lab.gold.pdnc import PdncNovel, find_novels
 from miner.lab.measure.speakers import compare_speakers
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from miner.errors import InputError
-from miner.lab.app.cli.config_options import config_options
+from miner.lab.app.cli.options import config_options
 from miner.lab.training.tagger.training_config import TrainingConfig
 
 

@@ -3,35 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from miner.app.cli.errors import CommandGroup, LazyCommands
+from miner.app.cli.command import Command, CommandGroup, LazyCommands
 from miner.app.cli.options import (
     TurnCount,
-    books_option,
     force_option,
     json_option,
-    language_option,
-    mirror_option,
     out_option,
     quiet_option,
+    together,
 )
 from miner.app.cli.terminal import CountBar, show_json
 from miner.errors import InputError
-from miner.lab.app.cli.sources import SourceName, open_source
+from miner.lab.app.cli.options import (
+    SOURCE,
+    config_options,
+    language_option,
+    open_source,
+    reader_options,
+    source_argument,
+)
 
 if TYPE_CHECKING:
     from miner.lab.learning.kinds import Kind
 
 
-def training_options(what: str, history_turns: int) -> Callable[[Any], Any]:
-    """Returns a decorator that gives a command the options of a training on pairs."""
-    options = (
-        click.argument("source", metavar="SOURCE", type=SourceName()),
+class Trainer(NamedTuple):
+    """What a command trains with, and what it says of it.
+
+    Attributes:
+        learn: `train_method` or `train_model`.
+        describe_step: returns a line about a step of the curve.
+        describe_training: returns lines about a training, from its record and its curve.
+        read_curve: returns the curve of a folder.
+    """
+
+    learn: Callable[..., Any]
+    describe_step: Callable[[Any], str]
+    describe_training: Callable[[Mapping[str, Any], Sequence[Any]], str]
+    read_curve: Callable[[Path], list[Any]]
+
+
+def train_command(
+    kind: Kind, trainer: Callable[[], Trainer], what: str, history_turns: int, help: str
+) -> click.Command:
+    """Returns the command that trains a kind of what it trains, with the kind's options last.
+
+    `trainer` is called when the command runs.
+    """
+
+    def train(**values: Any) -> None:  # noqa: ANN401 - of all options
+        _train(kind, trainer(), **values)
+
+    options = together(
+        source_argument,
         out_option(f"Folder for the {what}; it must not exist yet.", required=True),
         click.option(
             "--split",
@@ -41,7 +71,7 @@ def training_options(what: str, history_turns: int) -> Callable[[Any], Any]:
         ),
         click.option(
             "--validation",
-            type=SourceName(),
+            type=SOURCE,
             metavar="SOURCE",
             help=f"Pairs of other books, on which the {what} is chosen while it is trained: by "
             "default their split validation (dev of annotations).",
@@ -61,7 +91,7 @@ def training_options(what: str, history_turns: int) -> Callable[[Any], Any]:
         ),
         click.option(
             "--without-books-of",
-            type=SourceName(),
+            type=SOURCE,
             multiple=True,
             metavar="SOURCE",
             help="Leave out the pairs of the books of another source, which is to be scored: of "
@@ -79,39 +109,17 @@ def training_options(what: str, history_turns: int) -> Callable[[Any], Any]:
             help="Resume an interrupted training into OUT, if there is one.",
         ),
         language_option(),
-        books_option,
-        mirror_option,
+        reader_options,
         force_option,
         quiet_option,
         json_option,
+        config_options(kind.options),
     )
-
-    def add_options(command: Any) -> Any:  # noqa: ANN401 - as click decorates
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add_options
+    shown = {"show_default": True}
+    return click.command(kind.name, Command, help=help, context_settings=shown)(options(train))
 
 
-@dataclass(frozen=True, slots=True)
-class Trainer:
-    """What a command trains with, and what it says of it.
-
-    Attributes:
-        learn: `train_method` or `train_model`.
-        describe_step: returns a line about a step of the curve.
-        describe_training: returns lines about a training, from its record and its curve.
-        read_curve: returns the curve of a folder.
-    """
-
-    learn: Callable[..., Any]
-    describe_step: Callable[[Any], str]
-    describe_training: Callable[[Mapping[str, Any], Sequence[Any]], str]
-    read_curve: Callable[[Path], list[Any]]
-
-
-def run_training(
+def _train(
     kind: Kind,
     trainer: Trainer,
     source: str,
@@ -124,8 +132,7 @@ def run_training(
     seed: int,
     resume: bool,
     language: str,
-    books: Path | None,
-    mirror: str | None,
+    read: Callable[[str], bytes],
     force: bool,
     quiet: bool,
     as_json: bool,
@@ -137,14 +144,14 @@ def run_training(
 
     refuse_existing(out, force)
     options = kind.read_options(values)
-    found = open_source(source, split, "train", language, books, mirror)
+    found = open_source(source, split, "train", language, read)
     for other in without_books_of:
         found = leave_out_books(found, books_of_source(other, language=language), Path(other).name)
     if most_pairs:
         found = draw_pairs(found, most_pairs, seed)
     judged = None
     if validation:
-        judged = open_source(validation, None, "validation", language, books, mirror)
+        judged = open_source(validation, None, "validation", language, read)
     with CountBar(f"training {kind.name}", quiet or as_json) as bar:
 
         def report(step: Any) -> None:  # noqa: ANN401 - of the trainer

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from miner.app.plots.style import COLOURS, GREY, INK, SMALL, choose_looks, new_figure, tidy
+from miner.app.plots import COLOURS, GREY, INK, SMALL, Look, choose_looks, new_figure, tidy
 from miner.errors import InputError
 from miner.files import whole_file, whole_folder
+from miner.lab.measure.compare import Comparison
 from miner.lab.measure.confidence import Bin, KeptPairs, join_small_bins
 from miner.lab.measure.scores import Confusion, Scores
 from miner.lab.training.tagger.learning_curve import Learned
 from miner.score import Score
+from miner.speech.statistics import Lengths
 from miner.speech.tags import TAGS
 
 _BLUE = COLOURS[0]
@@ -26,6 +29,50 @@ _COMPARED = (
     ("turn-pair precision", "turn-pair.precision"),
     ("turn-pair F1", "turn-pair.f1"),
 )
+_MARKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)  # turns on the axis
+_LONG = 28  # characters of a name that is too long for a legend of two columns
+
+
+def draw_comparison(comparison: Comparison) -> dict[str, Figure]:
+    """Draws the figures of a comparison, by their file names without ending.
+
+    "scores" shows the taggers side by side, "lengths" the conversations of the gold and of each
+    tagger. Each tagger has a "confusion-NAME", and a "reliability-NAME" if it gives a confidence.
+    Names that would be the same are numbered.
+    """
+    where = f"{comparison.gold}, {comparison.split} split"
+    rows = comparison.rows
+    figures = {
+        "scores": plot_scores(
+            [(row.name, row.scores) for row in rows],
+            f"Taggers compared ({where})",
+            [(row.name, row.from_book) for row in rows if row.from_book],
+        ),
+        "lengths": plot_lengths(
+            [row.lengths for row in rows],
+            f"Length of conversations ({where})",
+            comparison.lengths,
+        ),
+    }
+    taken: set[str] = set()
+    for row in rows:
+        stem = _file_stem(row.name, taken)
+        taken.add(stem)
+        figures[f"confusion-{stem}"] = plot_confusion(row.confusion, row.name, comparison.split)
+        if row.bins:
+            plot = plot_reliability(row.bins, comparison.split, row.name)
+            figures[f"reliability-{stem}"] = plot
+    return figures
+
+
+def _file_stem(name: str, taken: set[str]) -> str:
+    """The name as letters and digits with hyphens between them, numbered if it is taken."""
+    plain = re.sub(r"\W+", "-", name).strip("-").lower() or "tagger"
+    stem, n = plain, 1
+    while stem in taken:
+        n += 1
+        stem = f"{plain}-{n}"
+    return stem
 
 
 def plot_scores(
@@ -106,6 +153,50 @@ def plot_confusion(confusion: Confusion, name: str, split: str) -> Figure:
     axes.spines[:].set_visible(False)
     below = "utterances, and their share of all with the same gold tag (shade)"
     figure.supxlabel(below, fontsize=SMALL, color=GREY)
+    return figure
+
+
+def plot_lengths(lengths: Sequence[Lengths], title: str, gold: Lengths | None = None) -> Figure:
+    """Draws the share of conversations with at least n turns, one line per book or tagger.
+
+    A book without conversations has no line.
+    """
+    drawn = list(zip(choose_looks(len(lengths)), lengths, strict=True))
+    if gold is not None:
+        drawn.insert(0, (Look(INK, "*", "-", ""), gold))
+    figure = new_figure(6.0, 3.9 + 0.1 * len(drawn))
+    axes = figure.subplots()
+    longest = 1
+    for look, item in drawn:
+        points = item.at_least()
+        if not points:
+            continue
+        longest = max(longest, len(points))
+        marked = [n - 1 for n in _MARKED if n <= len(points)]
+        axes.plot(
+            [n for n, _ in points],
+            [100 * share for _, share in points],
+            color=look.colour,
+            linestyle=look.line,
+            marker=look.marker,
+            markevery=marked,
+            markersize=8 if item is gold else 5,
+            linewidth=2.6 if item is gold else 1.5,
+            label=f"{item.name}: {len(item.turns):,} conversations, median {item.median:g}",
+        )
+    ticks = [n for n in _MARKED if n <= longest]
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [str(n) for n in ticks])
+    axes.minorticks_off()
+    axes.set(
+        ylim=(0, 103),
+        xlabel="turns (log scale)",
+        ylabel="conversations with at least that many turns, %",
+    )
+    axes.set_title(title)
+    tidy(axes, "both")
+    columns = 1 if max((len(item.name) for _, item in drawn), default=0) > _LONG else 2
+    figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=SMALL)
     return figure
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from miner.annotation.matching import CAUSES
-from miner.app.tables.layout import Shown, cut_column, new_table
+from miner.app.tables import Shown, cut_column, new_table
+from miner.lab.measure.language_scores import LETTERS
 from miner.score import format_rate, format_score
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from miner.lab.gold.editions import Checked
+    from miner.lab.gold.statistics import AnnotationCounts, AnnotationStatistics
+    from miner.lab.measure.agreement import Agreement
     from miner.lab.measure.compare import Comparison, SweptGap
     from miner.lab.measure.confidence import KeptPairs, PairErrors
+    from miner.lab.measure.language_scores import LanguageScores
     from miner.lab.measure.quotations import CorpusScores
     from miner.lab.measure.scores import Measures, Part, Scores
+    from miner.lab.measure.speakers import SpeakerPair
 
 _COMPARED = (
     ("B-START", "B-START"),
@@ -213,3 +220,132 @@ def tabulate_quotations(scored: CorpusScores, width: int) -> list[Shown]:
         f"{sum(len(novel.ours.foreign) for novel in novels)} of ours not in the corpus's",
         *scored.coverage.notes,
     ]
+
+
+def tabulate_languages(rows: Sequence[LanguageScores], split: str) -> list[Shown]:
+    """A table of speech, one of conversations, and one of confidence if a tagger gives it."""
+    speech = _table_of_units(rows, (("utterances", "utterance"), ("letters", LETTERS)))
+    talk = _table_of_units(rows, (("B-START", "B-START"), ("turn pairs", "turn-pair")))
+    shown: list[Shown] = [
+        f"Speech that is found, by its exact ends and by its letters ({split} split)",
+        speech,
+        f"Conversations, from the book to the tags ({split} split)",
+        talk,
+    ]
+    if any(len(row.kept) > 1 for row in rows):
+        title = (
+            "Turn pairs that --min-confidence keeps: the share that is right, and the share kept"
+        )
+        shown += [f"{title} ({split} split)", _table_of_confidence(rows)]
+    return shown
+
+
+def _table_of_units(rows: Sequence[LanguageScores], units: Sequence[tuple[str, str]]) -> Table:
+    """Precision, recall and F1 of some units, with a section for each tagger."""
+    heads = [f"{label} P" for label, _ in units]
+    columns = [column for head in heads for column in (head, "R", "F1 [95%]")]
+    table = new_table(("", "chapters", "utterances", *columns))
+    for tagger, of_tagger in groupby(rows, key=lambda row: row.tagger):
+        table.add_section()
+        table.add_row(tagger)
+        for row in of_tagger:
+            cells: list[str] = []
+            for _, unit in units:
+                cells += [
+                    format_rate(row.scores[f"{unit}.{part}"].value)
+                    for part in ("precision", "recall")
+                ]
+                cells.append(format_score(row.scores[f"{unit}.f1"]))
+            sizes = f"{row.n_chapters:,}", f"{row.n_utterances:,}"
+            table.add_row(f"  {row.language}", *sizes, *cells)
+    return table
+
+
+def _table_of_confidence(rows: Sequence[LanguageScores]) -> Table:
+    """Precision of the pairs and their share at each least confidence."""
+    rows = [row for row in rows if len(row.kept) > 1]
+    table = new_table(("", *(f"{kept.min_confidence:g}" for kept in rows[0].kept)))
+    for tagger, of_tagger in groupby(rows, key=lambda row: row.tagger):
+        table.add_section()
+        table.add_row(tagger)
+        for row in of_tagger:
+            cells = [f"{format_rate(kept.precision.value)} {kept.share:.0%}" for kept in row.kept]
+            table.add_row(f"  {row.language}", *cells)
+    return table
+
+
+def tabulate_check(checked: Checked) -> list[Shown]:
+    """A row for each book: how its annotations fit the edition at hand."""
+    names = ("book", "title", "split", "chapters", "spans", "found", "worst chapter", "edition")
+    table = new_table(names, ("title", "split", "edition"))
+    for book in checked.books:
+        edition = "as annotated" if book.is_annotated_one else "another"
+        table.add_row(
+            book.card.book,
+            book.card.title,
+            book.card.split,
+            str(book.n_chapters),
+            f"{book.n_all:,}",
+            f"{book.n_found:,}",
+            f"{book.least_coverage:.1%}",
+            edition,
+        )
+    total = sum(book.n_all for book in checked.books)
+    found = sum(book.n_found for book in checked.books)
+    summary = f"{len(checked.books)} books: {found:,} of {total:,} annotated spans found"
+    return [table, f"{summary}, {len(checked.problems)} problems"]
+
+
+def tabulate_statistics(statistics: AnnotationStatistics) -> list[Shown]:
+    """How much is annotated, by split and by kind of book."""
+    columns = ("books", "chapters", "twice", "spans", "utterances", "unknown", "conversations")
+    columns += ("turns", "pairs", "interrupted", *statistics.splits[0].tags)
+
+    def row(counted: AnnotationCounts) -> list[str]:
+        values = [getattr(counted, name) for name in columns[:10]]
+        return [counted.name, *(f"{value:,}" for value in (*values, *counted.tags.values()))]
+
+    table = new_table(("split", *columns))
+    for counted in statistics.splits:
+        if counted.name in ("all", "sample"):
+            table.add_section()
+        table.add_row(*row(counted))
+    shown: list[Shown] = ["Annotated, by split", table]
+    table = new_table(("all splits", *columns[:2], *columns[3:5], *columns[6:9]))
+    for kind, rows in statistics.kinds:
+        table.add_section()
+        table.add_row(kind)
+        for counted in rows:
+            values = [getattr(counted, name) for name in (*columns[:2], *columns[3:5])]
+            values += [getattr(counted, name) for name in columns[6:9]]
+            table.add_row(f"  {counted.name}", *(f"{value:,}" for value in values))
+    return [*shown, table]
+
+
+def tabulate_agreement(agreements: Mapping[str, Agreement]) -> list[Shown]:
+    """How far readings agree, with a column for each pair of readings."""
+    records = [agreement.to_json() for agreement in agreements.values()]
+    table = new_table(("", *agreements))
+    for name in records[0]:
+        values = [record[name] for record in records]
+        cells = [f"{value:,}" if isinstance(value, int) else format_rate(value) for value in values]
+        table.add_row(name, *cells)
+    return ["Readings of the same chapters, made independently of each other", table]
+
+
+def tabulate_speakers(pairs: Sequence[SpeakerPair], list_differences: bool) -> list[Shown]:
+    """How many speakers agree with the corpus, by book; then, optionally, each difference."""
+    table = new_table(("book", "utterances of both", "same speaker", "share"))
+    books = dict.fromkeys(pair.book for pair in pairs)
+    for name in (*books, "all"):
+        of_book = [pair for pair in pairs if name in (pair.book, "all")]
+        same = sum(pair.agree for pair in of_book)
+        table.add_row(name, f"{len(of_book):,}", f"{same:,}", f"{same / max(len(of_book), 1):.1%}")
+    differences = [
+        f"{pair.book}, chapter {pair.fact.chapter}, paragraph {pair.fact.paragraph}: "
+        f"ours {pair.fact.speaker}, theirs {pair.theirs}"
+        + (f" ({pair.fact.remark})" if pair.fact.remark else "")
+        for pair in pairs
+        if not pair.agree and list_differences
+    ]
+    return ["Speakers, against the Project Dialogism Novel Corpus", table, *differences]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miner.app.tables.layout import Shown, cut_column, new_table
+from miner.app.tables import Shown, cut_column, new_table
 from miner.lab.measure.speakers import ALL, CHANGE, KINDS
 from miner.score import format_rate, format_score
 

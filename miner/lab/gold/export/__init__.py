@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from miner.formats import describe_modules, find_module
+from miner.plugins import describe_modules, import_named
 
 if TYPE_CHECKING:
     from miner.lab.gold.editions import Edition
@@ -46,4 +46,4 @@ def find_writer(name: str) -> WriteEditions:
     Raises:
         InputError: if there is no format with that name.
     """
-    return find_module(sys.modules[__name__], name).write_editions
+    return import_named(sys.modules[__name__], name).write_editions

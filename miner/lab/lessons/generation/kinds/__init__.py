@@ -20,10 +20,10 @@ from math import inf
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from miner.errors import InputError
-from miner.formats import describe_modules
 from miner.lab.learning.fields import Option
-from miner.lab.learning.kinds import Kind, Options, import_kind
+from miner.lab.learning.kinds import Kind, Options
 from miner.lab.lessons.examples import Example
+from miner.plugins import describe_modules, import_named
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -132,7 +132,5 @@ def find_kind(name: str) -> ModelKind:
         InputError: if there is no kind with that name.
         MissingExtraError: if a package that it needs is not installed.
     """
-    if name not in describe_kinds():
-        raise InputError(f"found kind {name!r}, expected {', '.join(describe_kinds())}")
-    module = import_kind(sys.modules[__name__], name, "generation")
+    module = import_named(sys.modules[__name__], name, "kind", "generation")
     return ModelKind(name, module.Options, module)

@@ -15,15 +15,14 @@ A new module here is a new method of `miner selection`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from miner.errors import InputError
-from miner.formats import describe_modules
-from miner.lab.learning.kinds import Kind, Options, import_kind
+from miner.lab.learning.kinds import Kind, Options
 from miner.lab.lessons.examples import Context, Example
+from miner.plugins import describe_modules, import_named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,7 +112,7 @@ class MethodKind(Kind):
 
 def describe_methods() -> dict[str, str]:
     """Returns the names of all methods, each with its description."""
-    return dict(_named())
+    return describe_modules(sys.modules[__name__], "-")
 
 
 def find_method(name: str) -> MethodKind:
@@ -123,15 +122,5 @@ def find_method(name: str) -> MethodKind:
         InputError: if there is no method with that name.
         MissingExtraError: if a package that it needs is not installed.
     """
-    if name not in describe_methods():
-        raise InputError(f"found method {name!r}, expected {', '.join(describe_methods())}")
-    module = import_kind(sys.modules[__name__], name, "selection")
+    module = import_named(sys.modules[__name__], name, "method", "selection", "-")
     return MethodKind(name, module.Options, module)
-
-
-def _named() -> Iterator[tuple[str, str]]:
-    package = sys.modules[__name__]
-    names = {path.stem for path in Path(next(iter(package.__path__))).glob("*.py")}
-    of_module = {name.replace("_", ""): name.replace("_", "-") for name in names}
-    for name, about in describe_modules(package).items():
-        yield of_module[name], about

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations, product
 from math import hypot, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import networkx
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.patheffects import withStroke
 
-from miner.app.plots.style import COLOURS, GREY, INK, SMALL, new_figure
-from miner.extras import import_extra
-
-if TYPE_CHECKING:
-    import networkx
+from miner.app.plots import COLOURS, GREY, INK, SMALL, new_figure
 
 _SIDE = 7.2  # inches of the picture of a network
 _LARGEST = 32.0  # radius of the circle of who says most, in points
@@ -119,13 +116,12 @@ def _lay_out(
     weights: Mapping[tuple[str, str], int], radii: Mapping[str, float], seed: int, size: float
 ) -> dict[str, _Place]:
     """Places in points, in a square of that size, with room for an arrow between two circles."""
-    library = import_extra("networkx", "plots")
-    both = library.Graph()
+    both = networkx.Graph()
     both.add_nodes_from(radii)  # in the order of the words, on which the layout depends
     for one, other in combinations(radii, 2):
         if weight := weights.get((one, other), 0) + weights.get((other, one), 0):
             both.add_edge(one, other, pull=sqrt(weight))
-    found = library.spring_layout(
+    found = networkx.spring_layout(
         both, weight="pull", seed=seed, iterations=300, k=2.2 / sqrt(max(1, len(both)))
     )
     low, high = _MARGIN * size, (1 - _MARGIN) * size

@@ -1,4 +1,4 @@
-"""Talk in many novels -> matplotlib figures: by year, by the place in a novel, by length."""
+"""Talk in novels -> matplotlib figures: by chapter, by year, by place; and who share it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from math import isfinite
 from statistics import fmean, median, quantiles
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from miner.app.plots.style import COLOURS, INK, PALE, SMALL, new_figure, tidy
+from miner.app.plots import COLOURS, GREY, INK, PALE, SMALL, choose_looks, new_figure, tidy
+from miner.lab.gold.statistics import RANKS, CompanySize, CompanySizes
+from miner.speech.statistics import Talk
 
 _WIDTH = 6.5  # inches
 _LINE = 0.27  # inches of height for each novel
@@ -162,3 +165,120 @@ def plot_spreads(
         axes.axhline(place, color=PALE, linewidth=0.8, zorder=0)
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=SMALL)
     return figure
+
+
+def plot_talk(talk: Talk) -> Figure:
+    """Draws the share of talk in each chapter of a book and in the whole book."""
+    figure = new_figure(6.0, 3.2)
+    axes = figure.subplots()
+    chapters = [item.chapter for item in talk.chapters]
+    axes.bar(chapters, [100 * item.share for item in talk.chapters], color=COLOURS[0], width=0.8)
+    axes.axhline(100 * talk.share, color=INK, linestyle="--", label=f"whole book: {talk.share:.0%}")
+    axes.locator_params(axis="x", integer=True)
+    axes.set(ylim=(0, 100), xlabel="chapter", ylabel="spoken words, % of all")
+    axes.set_title(f"Talk in {talk.name}")
+    axes.legend(frameon=False)
+    tidy(axes)
+    return figure
+
+
+def plot_talks(talks: Sequence[Talk]) -> Figure:
+    """Draws the share of talk in several books, with a mark per chapter; most talk is on top."""
+    ranked = sorted((talk for talk in talks if talk.chapters), key=lambda talk: -talk.share)
+    figure = new_figure(6.5, 1.4 + 0.26 * len(ranked))
+    axes = figure.subplots()
+    shares = [(place, item.share) for place, talk in enumerate(ranked) for item in talk.chapters]
+    axes.plot(
+        [100 * share for _, share in shares],
+        [place for place, _ in shares],
+        color=GREY,
+        marker="|",
+        markersize=8,
+        linestyle="",
+        label="a chapter",
+    )
+    axes.plot(
+        [100 * talk.share for talk in ranked],
+        range(len(ranked)),
+        color=COLOURS[1],
+        marker="D",
+        markersize=6,
+        linestyle="",
+        label="the book",
+    )
+    axes.set_yticks(range(len(ranked)), [talk.name for talk in ranked])
+    axes.set_ylim(len(ranked) - 0.5, -0.5)
+    axes.set(xlim=(0, 100), xlabel="spoken words, % of all")
+    axes.set_title("Talk by chapter")
+    figure.legend(loc="outside lower right", ncols=2, frameon=False, fontsize=SMALL)
+    tidy(axes, "x")
+    axes.hlines(range(len(ranked)), 0, 100, color=PALE, linewidth=0.8, zorder=0)
+    return figure
+
+
+def plot_companies(companies: CompanySizes, title: str) -> Figure:
+    """Draws how many people talk in a conversation, and how they share its turns.
+
+    The upper plot shows the share of conversations and of turns by the number of speakers. The
+    lower plot shows how the turns are shared between the speakers.
+    """
+    figure = new_figure(6.0, 6.0)
+    above, below = figure.subplots(2, sharex=True)
+    for axes in (above, below):
+        tidy(axes)
+    above.set(ylabel="share, %")
+    above.set_title(title)
+    _draw_sizes(above, companies)
+    above.legend(frameon=False)
+    sizes = companies.sizes
+    _draw_ranks(below, sizes)
+    below.set_xticks(
+        [size.n_speakers for size in sizes],
+        [f"{size.name}\n({size.n_conversations:,})" for size in sizes],
+    )
+    below.set(ylim=(0, 100), ylabel="of their turns, %")
+    below.set(xlabel="speakers in a conversation (how many conversations)")
+    figure.legend(
+        *below.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=2,
+        frameon=False,
+        fontsize=SMALL,
+    )
+    return figure
+
+
+def _draw_sizes(axes: Axes, companies: CompanySizes) -> None:
+    """Draws two bars for each size: the share of conversations and the share of turns."""
+    shares = (companies.conversation_shares, companies.turn_shares)
+    labels = ("of all conversations", "of all turns")
+    for look, label, values, shift in zip(
+        choose_looks(2), labels, shares, (-0.2, 0.2), strict=True
+    ):
+        bars = axes.bar(
+            [size.n_speakers + shift for size in companies.sizes],
+            [100 * value for value in values],
+            width=0.38,
+            color=look.colour,
+            hatch=look.hatch,
+            edgecolor="white",
+            label=label,
+        )
+        axes.bar_label(bars, fmt="%.0f", fontsize=SMALL)
+
+
+def _draw_ranks(axes: Axes, sizes: Sequence[CompanySize]) -> None:
+    """Draws a bar for each size, stacked from the shares of its speakers."""
+    bottom = [0.0] * len(sizes)
+    for rank, look in enumerate(choose_looks(len(RANKS))):
+        values = [100 * size.by_rank[rank] for size in sizes]
+        axes.bar(
+            [size.n_speakers for size in sizes],
+            values,
+            bottom=bottom,
+            color=look.colour,
+            hatch=look.hatch,
+            edgecolor="white",
+            label=RANKS[rank],
+        )
+        bottom = [start + value for start, value in zip(bottom, values, strict=True)]

@@ -9,11 +9,16 @@ from typing import Any
 from miner.annotation.annotations import Annotation
 from miner.annotation.matching import Place, place_of
 from miner.app.annotator.guesses import Entry
-from miner.app.annotator.sheet_file import SheetFile, Version
-from miner.app.viewer.layers import Layer, LayeredBook
-from miner.app.viewer.numbering import NumberedChapter, number_chapters
-from miner.app.viewer.page import render_page
-from miner.app.viewer.payload import build_book_payload, build_chapter_payload, build_layer_payload
+from miner.app.annotator.sheet_file import BookProgress, BookSheets, SheetFile, Version
+from miner.app.viewer.layers import Layer, LayeredBook, NumberedChapter, number_chapters
+from miner.app.viewer.page import (
+    build_book_payload,
+    build_chapter_payload,
+    build_layer_payload,
+    render_chapters_page,
+    render_page,
+)
+from miner.files import printable
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 LAYER = "annotation"
@@ -138,3 +143,30 @@ def _lost_row(row: Annotation) -> dict[str, Any]:
         "conversation": row.conversation,
         "remark": row.remark,
     }
+
+
+def render_book_page(sheets: BookSheets, progress: BookProgress) -> bytes:
+    """Returns the HTML page with the chapters of a book and how far each of them is done."""
+    book = build_book_payload(LayeredBook(sheets.book_spans.book, ()))
+    titles: dict[int, dict[str, Any]] = {item["number"]: item for item in book["chapters"]}
+    chapters = [
+        {
+            "number": item.chapter,
+            "title": titles[item.chapter]["title"],
+            "words": titles[item.chapter]["words"],
+            "spans": item.n_spans,
+            "decided": item.n_decided,
+            "lost": item.n_lost,
+        }
+        for item in progress.chapters
+    ]
+    return render_chapters_page(
+        {
+            "title": book["title"],
+            "author": book["author"],
+            "language": book["language"],
+            "file": printable(sheets.path.name),
+            "foreign": progress.n_foreign,
+            "chapters": chapters,
+        }
+    )

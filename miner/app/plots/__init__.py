@@ -1,1 +1,0 @@
-"""The plots: scores, reliability, learning curves, dialogue in fiction."""

@@ -1,1 +1,0 @@
-"""The tables that commands print, one module per kind of result."""

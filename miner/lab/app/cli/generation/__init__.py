@@ -1,1 +1,0 @@
-"""The commands of `miner generation`, one file each."""

@@ -1,1 +1,0 @@
-"""The commands of `miner selection`, one file each."""
