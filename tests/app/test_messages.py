@@ -19,7 +19,9 @@ from miner.lab.training.encoders.making import EncoderConfig
 from miner.lab.training.tagger.training_config import TrainingConfig
 
 PACKAGE = Path(miner.__file__).parent
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if "app" not in path.parts]
+MODULES = [
+    path for path in sorted(PACKAGE.rglob("*.py")) if "app" not in path.relative_to(PACKAGE).parts
+]
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 
 
