@@ -260,7 +260,8 @@ def _compare_folders(
     **scoring: Any,  # noqa: ANN401 - the fields of `Scoring`
 ) -> MethodComparison:
     """Returns the scores of methods on a source, and shows a bar meanwhile."""
-    from miner.lab.lessons.selection.comparison import Scoring, compare_methods, read_records
+    from miner.lab.lessons.selection.comparison import compare_methods, read_records
+    from miner.lab.lessons.selection.scoring import Scoring
 
     read_records(folders)  # before the source, which may take long
     found = open_source(source, split, "test", language, read)

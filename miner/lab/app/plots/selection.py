@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 
 from miner.app.plots import GREY, INK, SMALL, Look, choose_looks, new_figure, tidy
 from miner.files import shortest_ends
-from miner.lab.lessons.selection.comparison import ComparedMethod, MethodComparison, Score
+from miner.lab.lessons.selection.comparison import ComparedMethod, MethodComparison
+from miner.lab.lessons.selection.scoring import Score
 
 _PANEL, _ROW = 2.6, 0.34  # width of a panel and height of a row, in inches
 _MOST_COLUMNS = 3  # panels side by side

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from miner.lab.lessons.generation.model_folder import Step as ModelStep
     from miner.lab.lessons.generation.tokens import TurnTokens
     from miner.lab.lessons.papers import PublishedTable
-    from miner.lab.lessons.selection.comparison import MethodComparison, Score, ShownContext
+    from miner.lab.lessons.selection.comparison import MethodComparison, ShownContext
     from miner.lab.lessons.selection.methods import Step
+    from miner.lab.lessons.selection.scoring import Score
 
 _LONGEST_LINE = 100  # characters of a line of text, in a terminal of any width
 _FAST = 100  # pairs a second, from which decimals say nothing
