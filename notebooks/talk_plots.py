@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from miner.app.plots import COLOURS, GREY, INK, PALE, SMALL, choose_looks, new_figure, tidy
+from miner.lab.gold.dialogue_statistics import Talk
 from miner.lab.gold.statistics import RANKS, CompanySize, CompanySizes
-from miner.speech.statistics import Talk
 
 _WIDTH = 6.5  # inches
 _LINE = 0.27  # inches of height for each novel

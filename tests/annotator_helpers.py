@@ -12,7 +12,7 @@ from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet import NameNeeded, Sheet
 from miner.app.annotator.sheet_file import NOTHING_TAGGED, BookSheets, SheetFile
 from miner.books.book import parse_book
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook
 from miner.speech.spans import split_book
 from miner.speech.tags import TaggedSpan
 from miner.speech.typography import infer_typography

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from miner.people.characters import find_characters
 from miner.people.mentions import Mention, people_from_paragraphs
-from miner.people.names import find_names
-from miner.people.paragraphs import Paragraph
+from miner.people.names import Paragraph, find_names
 
 SPEECH = re.compile("“[^”]*”")
 

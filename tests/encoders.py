@@ -41,10 +41,9 @@ from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans, split_book
 from miner.speech.typography import typography_from_names
 from miner.tagger.encoding import plain_tokenizer
-from miner.tagger.model import ConversationTagger
-from miner.tagger.model_config import TaggerConfig
-from miner.tagger.model_files import write_checkpoint
-from miner.tagger.quantization import quantize
+from miner.tagger.head import quantize
+from miner.tagger.model import ConversationTagger, TaggerConfig
+from miner.tagger.torch_runtime import write_checkpoint
 
 torch.set_num_threads(1)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.people.cast import Character, Kind
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook
 from miner.speech.tags import Tag, TaggedSpan
 
 PAGE = """<!DOCTYPE html>

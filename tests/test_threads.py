@@ -13,7 +13,7 @@ from threadpoolctl import ThreadpoolController
 
 from miner.corpus.executors import LocalExecutor
 from miner.people import attributor
-from miner.people.decoding import Scorer
+from miner.people.attributor import Scorer
 from miner.speech.read import parse_spans
 from miner.tagger.checkpoint import load_checkpoint
 from miner.tagger.head import Head

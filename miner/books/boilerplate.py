@@ -57,21 +57,14 @@ _LARGEST_DROP = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The text blocks of the book itself.
+    """The text blocks of the book itself."""
 
-    Args:
-        text_blocks: what is left of the page.
-        fields: Title, Author and Language of Gutenberg's header, by their names in small letters.
-        drops: the words left out, by reason.
-        header: the text down to the START line, or "" where there is no such line.
-        footer: the text of the licence below the book, or "".
-    """
-
-    text_blocks: list[TextBlock]
+    text_blocks: list[TextBlock]  # what is left of the page
+    # Title, Author and Language of Gutenberg's header, by their names in small letters
     fields: dict[str, str]
-    drops: Counter[str]
-    header: str
-    footer: str
+    drops: Counter[str]  # the words left out, by reason
+    header: str  # the text down to the START line, or "" where there is no such line
+    footer: str  # the text of the licence below the book, or ""
 
 
 def strip_boilerplate(page: Page) -> Body:

@@ -103,15 +103,10 @@ class MemberError(InputError):
 
 @dataclass(slots=True)
 class Archive:
-    """An open zip file.
-
-    Args:
-        file: the file.
-        left: how many bytes may still be read from it.
-    """
+    """An open zip file."""
 
     file: zipfile.ZipFile
-    left: int = LARGEST_FILE
+    left: int = LARGEST_FILE  # how many bytes may still be read from it
 
     def names(self) -> list[str]:
         """The names of its files, in order, without those that a system leaves beside them."""
@@ -240,15 +235,10 @@ _CODE_PAGE = re.compile(r"^(?:codepage|cp|windows)-?(?=\d{3,4}$)")
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """The text of a file.
+    """The text of a file."""
 
-    Args:
-        text: in composed form (NFC).
-        warnings: what is doubtful in it, one line each.
-    """
-
-    text: str
-    warnings: tuple[str, ...]
+    text: str  # in composed form (NFC)
+    warnings: tuple[str, ...]  # what is doubtful in it, one line each
 
 
 def decode_book(data: bytes) -> DecodedText:

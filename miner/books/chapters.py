@@ -51,17 +51,11 @@ _PARAGRAPH = 7  # the level of a paragraph that looks like a heading
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A heading or a stretch of text.
+    """A heading or a stretch of text."""
 
-    Args:
-        level: 1 to 6 for a heading element, 7 for a paragraph that looks like one, 0 for text.
-        text: the text of a heading; may be "" for other text.
-        n_words: words of the text; 0 for a heading.
-    """
-
-    level: int
-    text: str
-    n_words: int
+    level: int  # 1 to 6 for a heading element, 7 for a paragraph that looks like one, 0 for text
+    text: str  # the text of a heading; may be "" for other text
+    n_words: int  # words of the text; 0 for a heading
 
 
 def looks_like_heading(text: str, bold: bool) -> bool:

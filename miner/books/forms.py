@@ -47,22 +47,14 @@ _LARGEST_XML = 8 * 2**20  # bytes; a package of as many files as a zip file may 
 
 @dataclass(frozen=True, slots=True)
 class _Package:
-    """What the package file of an EPUB says.
+    """What the package file of an EPUB says."""
 
-    Args:
-        title: the title, or "".
-        author: the names of the creators with commas between, or "".
-        rights: what it says of the rights, or "".
-        language: its language, or "".
-        spine: the paths of the HTML files in reading order.
-        navigation: those of them that hold the table of contents of the reading system.
-    """
-
-    title: str
-    author: str
-    rights: str
-    language: str
-    spine: tuple[str, ...]
+    title: str  # the title, or ""
+    author: str  # the names of the creators with commas between, or ""
+    rights: str  # what it says of the rights, or ""
+    language: str  # its language, or ""
+    spine: tuple[str, ...]  # the paths of the HTML files in reading order
+    # those of them that hold the table of contents of the reading system
     navigation: frozenset[str]
 
 

@@ -26,15 +26,10 @@ _SHORTEST = 100
 
 
 class IdentifiedLanguage(NamedTuple):
-    """The language of a text.
+    """The language of a text."""
 
-    Attributes:
-        code: its code ("en"), or "" for a text without letters.
-        confidence: the share of the paragraphs looked at that are in it, 0 to 1.
-    """
-
-    code: str
-    confidence: float
+    code: str  # its code ("en"), or "" for a text without letters
+    confidence: float  # the share of the paragraphs looked at that are in it, 0 to 1
 
 
 def identify_language(paragraphs: Sequence[str]) -> IdentifiedLanguage:

@@ -85,52 +85,33 @@ _FEWEST_LOST = 50
 
 @dataclass(slots=True)
 class TextBlock:
-    """A stretch of text between two block boundaries of the page.
+    """A stretch of text between two block boundaries of the page."""
 
-    Args:
-        text: with single spaces; a line break of verse or a <br> is a newline.
-        level: 1 to 6 in a heading element, else 0.
-        region: "licence", "note", "contents", "footnote", "caption", "verse", "letter",
-            "blockquote", or "" where the surroundings say nothing.
-        tag: name of the element that held the text.
-        link_share: share of the characters that are links within the page, 0 to 1.
-        bold: whether all of it is bold or big.
-        preformatted: whether it stood in a <pre>.
-    """
-
-    text: str
-    level: int
+    text: str  # with single spaces; a line break of verse or a <br> is a newline
+    level: int  # 1 to 6 in a heading element, else 0
+    # "licence", "note", "contents", "footnote", "caption", "verse", "letter", "blockquote",
+    # or "" where the surroundings say nothing
     region: str
-    tag: str
-    link_share: float
-    bold: bool
-    preformatted: bool
+    tag: str  # name of the element that held the text
+    link_share: float  # share of the characters that are links within the page, 0 to 1
+    bold: bool  # whether all of it is bold or big
+    preformatted: bool  # whether it stood in a <pre>
 
 
 @dataclass(slots=True)
 class Page:
-    """A page.
+    """A page."""
 
-    Args:
-        text_blocks: all of them, in order.
-        title: what <title>, an EPUB's metadata or the first line of a plain text says, or "".
-        language: what <html lang> or an EPUB's metadata says, or "".
-        drops: the words removed from within text blocks, by reason.
-        warnings: what is doubtful in the file, one line each.
-        n_lost: about how many words are in no text block, because a tag, a comment or an element
-            around them is not closed; 0 if they are as few as in any file.
-        rights: what <meta name="dc.rights"> or an EPUB's metadata says, or "".
-        author: what an EPUB's metadata says, or ""; HTML may name the author in its title.
-    """
-
-    text_blocks: list[TextBlock]
-    title: str
-    language: str
-    drops: Counter[str]
-    warnings: tuple[str, ...]
+    text_blocks: list[TextBlock]  # all of them, in order
+    title: str  # what <title>, an EPUB's metadata or the first line of a plain text says, or ""
+    language: str  # what <html lang> or an EPUB's metadata says, or ""
+    drops: Counter[str]  # the words removed from within text blocks, by reason
+    warnings: tuple[str, ...]  # what is doubtful in the file, one line each
+    # about how many words are in no text block, because a tag, a comment or an element around
+    # them is not closed; 0 if they are as few as in any file
     n_lost: int
-    rights: str = ""
-    author: str = ""
+    rights: str = ""  # what <meta name="dc.rights"> or an EPUB's metadata says, or "".
+    author: str = ""  # what an EPUB's metadata says, or ""; HTML may name the author in its title
 
 
 def count_words(text: str) -> int:

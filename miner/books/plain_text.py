@@ -77,21 +77,13 @@ _TRANSCRIBER = re.compile(
 
 @dataclass(slots=True)
 class _Chunk:
-    """Lines without a white line between them.
+    """Lines without a white line between them."""
 
-    Args:
-        lines: without white space at their ends; that at their starts is kept.
-        before: the number of white lines above.
-        region: as in `TextBlock`.
-        level: as in `TextBlock`.
-        is_kept: whether its lines stay lines, as in a preformatted element.
-    """
-
-    lines: list[str]
-    before: int
-    region: str = ""
-    level: int = 0
-    is_kept: bool = False
+    lines: list[str]  # without white space at their ends; that at their starts is kept
+    before: int  # the number of white lines above
+    region: str = ""  # as in `TextBlock`
+    level: int = 0  # as in `TextBlock`
+    is_kept: bool = False  # whether its lines stay lines, as in a preformatted element
 
     @property
     def words(self) -> str:
@@ -101,23 +93,14 @@ class _Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a text is laid out.
+    """How a text is laid out."""
 
-    Args:
-        width: characters of a line that is full.
-        indents_paragraphs: whether the first line of a paragraph is indented.
-        wide: the number of white lines from which a gap is more than that between paragraphs.
-        joins_small: whether a word in small letters joins a dash before it.
-        joins_capital: whether a word with a capital does.
-        notes: the numbers of its footnotes.
-    """
-
-    width: int
-    indents_paragraphs: bool
-    wide: int
-    joins_small: bool
-    joins_capital: bool
-    notes: frozenset[str] = frozenset()
+    width: int  # characters of a line that is full
+    indents_paragraphs: bool  # whether the first line of a paragraph is indented
+    wide: int  # the number of white lines from which a gap is more than that between paragraphs
+    joins_small: bool  # whether a word in small letters joins a dash before it
+    joins_capital: bool  # whether a word with a capital does
+    notes: frozenset[str] = frozenset()  # the numbers of its footnotes
 
 
 def read_plain_text(decoded: DecodedText) -> Page:

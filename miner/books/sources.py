@@ -121,17 +121,11 @@ _NUMBER_IN_ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One book to read.
+    """One book to read."""
 
-    Args:
-        word: the word that named the book.
-        id: the id of the book in all output.
-        path: its file; None for a Gutenberg number that is on no disk.
-    """
-
-    word: str
-    id: str
-    path: Path | None
+    word: str  # the word that named the book
+    id: str  # the id of the book in all output
+    path: Path | None  # its file; None for a Gutenberg number that is on no disk
 
 
 @dataclass(frozen=True, slots=True)

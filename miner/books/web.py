@@ -51,22 +51,12 @@ class AllowanceError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What may be asked of some hosts. Other hosts, such as a mirror that a user names, are free.
+    """What may be asked of some hosts. Others, such as a mirror that a user names, are free."""
 
-    Args:
-        folder: where the times of requests are kept, in a file that several processes may share.
-        hosts: the hosts that are counted, together.
-        books_a_day: the most requests in 24 hours.
-        pause: seconds between two requests, also of two processes.
-
-    Raises:
-        InputError: if `books_a_day` or `pause` is negative.
-    """
-
-    folder: Path
-    hosts: Sequence[str] = MAIN_SITE
-    books_a_day: int = BOOKS_A_DAY
-    pause: float = PAUSE
+    folder: Path  # where the times of requests are kept, in a file for several processes
+    hosts: Sequence[str] = MAIN_SITE  # the hosts that are counted, together
+    books_a_day: int = BOOKS_A_DAY  # the most requests in 24 hours
+    pause: float = PAUSE  # seconds between two requests, also of two processes
 
     def __post_init__(self) -> None:
         for name in ("books_a_day", "pause"):
@@ -160,25 +150,15 @@ class _NotThereError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that the download of one URL may take.
+    """The most that the download of one URL may take."""
 
-    Args:
-        timeout: seconds to wait for a connection, and for each next part of the answer.
-        retries: repetitions after the first request, 0 or more.
-        pause: seconds between the end of one request to a host and the next, in this process. It is
-            also the wait before the first repetition, and doubles with each.
-        total: seconds for one URL with all repetitions.
-        max_bytes: size of the largest file accepted, unpacked.
-
-    Raises:
-        InputError: if a limit is negative, or 0 where it must not be; names it.
-    """
-
-    timeout: float = 30
-    retries: int = 3
+    timeout: float = 30  # seconds to wait for a connection, and for each next part of the answer
+    retries: int = 3  # repetitions after the first request, 0 or more
+    # seconds between the end of one request to a host and the next, in this process. It is
+    # also the wait before the first repetition, and doubles with each.
     pause: float = 2
-    total: float = 300
-    max_bytes: int = LARGEST_FILE
+    total: float = 300  # seconds for one URL with all repetitions
+    max_bytes: int = LARGEST_FILE  # size of the largest file accepted, unpacked
 
     def __post_init__(self) -> None:
         for name in ("timeout", "retries", "pause", "total", "max_bytes"):
@@ -193,18 +173,14 @@ class FileKind:
     """What a file must look like to be kept.
 
     The type that a server declares is often wrong, so it is ignored.
-
-    Args:
-        name: the kind in error messages, with its article.
-        start: pattern of what is found near the start of every such file.
-        end: what is found near the end of every such file, in small letters. It is required only
-            where the server does not say how long the answer is.
-        find_fault: says what a whole file is instead of the one asked for, or "".
     """
 
-    name: str
-    start: re.Pattern[bytes]
+    name: str  # the kind in error messages, with its article
+    start: re.Pattern[bytes]  # pattern of what is found near the start of every such file
+    # what is found near the end of every such file, in small letters. It is required only
+    # where the server does not say how long the answer is.
     end: bytes
+    # says what a whole file is instead of the one asked for, or ""
     find_fault: Callable[[bytes], str] = lambda content: ""
 
 

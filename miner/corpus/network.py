@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from miner.extras import import_extra
 from miner.people.cast import Character
-from miner.speech.dialogues import Dialogue
-from miner.speech.statistics import count_words_of_speakers
+from miner.speech.dialogues import Dialogue, count_words_of_speakers
 from miner.speech.tags import TaggedSpan
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from miner.corpus.works import sketch_texts
 from miner.errors import InputError
 from miner.files import json_lines, printable
 from miner.people.cast import Kind
-from miner.people.character_files import NO_CHARACTERS, CharacterFile, open_characters
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import NO_CHARACTERS, CharacterFile, SpokenBook, open_characters
 from miner.speech.dialogues import decode_dialogues, split_into_spans
 from miner.speech.filters import MIN_TURNS, FilteredDialogues
 from miner.speech.read import parse_spans

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from miner.people.character_files import row_from_character
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook, row_from_character
 from miner.speech.dialogues import Dialogue, Turn, split_into_spans, turn_pairs
 from miner.speech.spans import Span
 from miner.speech.tag_files import rounded, row_from_span

@@ -34,10 +34,9 @@ from miner.corpus.statistics import LengthStatistics, measure_rows
 from miner.corpus.store import Shard, Store
 from miner.corpus.works import BookRecord
 from miner.files import digest_of, json_line, json_lines, sha256_of, writing
-from miner.people.spoken_book import SpokenBook
-from miner.speech.dialogues import Dialogue, decode_dialogues
+from miner.people.character_files import SpokenBook
+from miner.speech.dialogues import Dialogue, decode_dialogues, is_letter_or_verse
 from miner.speech.filters import FilterCounts, FilteredDialogues, filter_dialogues
-from miner.speech.letters_and_verse import is_set_piece
 
 MOST_TURNS = 500_000  # in one output file; a gigabyte of pairs with their places
 
@@ -184,11 +183,11 @@ class DialogueFilter:
         is_kept_out = None
         if self.settings.set_pieces:
             blocks = frozenset(result.features.set_pieces)
-            is_kept_out = partial(is_set_piece, blocks=blocks, language=book.language)
+            is_kept_out = partial(is_letter_or_verse, blocks=blocks, language=book.language)
         filtered = filter_dialogues(
             decode_dialogues(result.tagged),
             self.settings.limits,
-            is_set_piece=is_kept_out,
+            is_letter_or_verse=is_kept_out,
             is_rare=self.settings.rare_by(self.vocabulary.frequent(book.language)),
         )
         return result, filtered

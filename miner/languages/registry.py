@@ -8,8 +8,7 @@ from importlib import import_module
 from types import MappingProxyType
 
 import miner.languages
-from miner.languages.language import Conventions, Language
-from miner.languages.marks import MARKS
+from miner.languages.language import MARKS, Conventions, Language
 from miner.plugins import find_modules
 
 _CODE = re.compile("[a-z]{2,3}")  # the modules of languages are named by their codes

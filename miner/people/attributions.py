@@ -1,5 +1,8 @@
 """A paragraph and its mentions -> who is said to speak, who acts, and who is spoken to.
 
+It serves to find who speaks, among the characters of a book. The tagger has a reader of its own for
+its features, `miner.tagger.feature_attributions`, which knows no characters.
+
 A verb of saying and its subject name the speaker: “Come,” said the Hatter. They stand right after
 the speech, or right before it if the narration ends in a comma, a colon or a dash. Where narration
 says nothing of the kind, whoever acts in it often speaks.
@@ -12,8 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from miner.people.mentions import Mention, MentionKind, mentions_between
-from miner.people.paragraphs import Paragraph
-from miner.people.words import (
+from miner.people.names import (
     ADVERB_ENDINGS,
     BEFORE_VOCATIVE,
     DETERMINERS,
@@ -24,6 +26,7 @@ from miner.people.words import (
     SAY_WITH_PARTICLE,
     SENTENCE_END,
     TOWARDS,
+    Paragraph,
 )
 
 _FIRST_WORDS = 6  # words of a sentence of narration among which its subject is looked for

@@ -1,33 +1,213 @@
 """A tagged book -> the speaker of each utterance, and tags that agree with the speakers.
 
-The tags say where a conversation opens, and whether the last speaker goes on. The speakers say the
-latter, too. Both have their say in the search: the odds that the tagger gives to "the last speaker
-goes on" are added to those of the network. Then the tags of utterances that open no conversation
-follow the speakers.
+A network of two hidden layers scores the candidates of an utterance. A beam search finds the most
+probable sequence of speakers of a chapter. The tags say where a conversation opens, and whether the
+last speaker goes on. The speakers say the latter, too. Both have their say in the search: the odds
+that the tagger gives to "the last speaker goes on" are added to those of the network. Then the tags
+of utterances that open no conversation follow the speakers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from miner.errors import InputError
 from miner.files import printable
 from miner.people.cast import Character, Kind, find_unnamed, slug_of
-from miner.people.character_files import NO_CHARACTERS, CharacterLists
+from miner.people.character_files import NO_CHARACTERS, CharacterLists, SpokenBook
 from miner.people.clues import find_clues, keep_names
-from miner.people.decoding import BEAM, Scorer, decode_speakers
-from miner.people.features import read_candidates
+from miner.people.features import (
+    FEATURES,
+    HISTORY,
+    Array,
+    CandidateChapter,
+    History,
+    history_features,
+    read_candidates,
+)
 from miner.people.mentions import BookPeople, Person, read_people
-from miner.people.scorer import NetworkScorer
-from miner.people.spoken_book import SpokenBook
 from miner.speech.spans import BookSpans
 from miner.speech.tags import CONTINUATION, Tag, TaggedSpan
 from miner.speech.weight_file import find_weights, read_weights
 from miner.threads import one_blas_thread
+
+N_INPUTS = len(FEATURES) + len(HISTORY)
+
+
+class NetworkScorer:
+    """Scores candidates with trained weights."""
+
+    def __init__(self, weights: Mapping[str, Array]) -> None:
+        """Takes the weights by name; see `weight_shapes`.
+
+        Raises:
+            InputError: if a weight is missing, is too many or has another shape.
+        """
+        for name in sorted(weights.keys() ^ weight_shapes(0, 0).keys()):
+            kind = "a weight" if name in weights else "no"
+            raise InputError(f"found {kind} {name}, expected those of a network of speakers")
+        expected = weight_shapes(weights["first.bias"].size, weights["second.bias"].size)
+        for name, shape in expected.items():
+            if weights[name].shape != shape:
+                raise InputError(f"found {name} of shape {weights[name].shape}, expected {shape}")
+        first = weights["first.weight"].astype(np.float32).T
+        self._of_page = np.ascontiguousarray(first[: len(FEATURES)])
+        self._of_history = np.ascontiguousarray(first[len(FEATURES) :])
+        self._weights = {name: weight.astype(np.float32) for name, weight in weights.items()}
+
+    def read(self, chapter: CandidateChapter) -> list[Scores]:
+        """Returns the part of the first layer that the history does not change."""
+        if not chapter.features:
+            return []
+        rows = np.concatenate(chapter.features).astype(np.float32, copy=False)
+        hidden = rows @ self._of_page + self._weights["first.bias"]
+        ends = np.cumsum([len(rows) for rows in chapter.features])
+        return np.split(hidden, ends[:-1])
+
+    def score(self, read: Scores, history: Scores) -> Scores:
+        """Returns the score of each row: (rows,)."""
+        hidden = np.maximum(read + history @ self._of_history, 0)
+        weights = self._weights
+        hidden = np.maximum(hidden @ weights["second.weight"].T + weights["second.bias"], 0)
+        return (hidden @ weights["score.weight"].T + weights["score.bias"])[:, 0]
+
+
+def weight_shapes(first: int, second: int) -> dict[str, tuple[int, ...]]:
+    """Returns the shape of each weight of a network with two hidden layers of these sizes."""
+    return {
+        "first.weight": (first, N_INPUTS),
+        "first.bias": (first,),
+        "second.weight": (second, first),
+        "second.bias": (second,),
+        "score.weight": (1, second),
+        "score.bias": (1,),
+    }
+
+
+BEAM = 8  # histories that are followed at once
+
+Scores = NDArray[np.float32]
+
+
+class Scorer(Protocol):
+    """Scores candidates. What the history does not change is computed once for a chapter."""
+
+    def read(self, chapter: CandidateChapter) -> list[Scores]:
+        """Returns what `score` needs of each utterance: a row for each candidate."""
+        ...
+
+    def score(self, read: Scores, history: Scores) -> Scores:
+        """Returns the score of each row: (rows,).
+
+        Args:
+            read: rows of `read`.
+            history: the features of the history: (rows, len(HISTORY)).
+        """
+        ...
+
+
+class Decoded(NamedTuple):
+    """The speakers of a chapter."""
+
+    speakers: tuple[int, ...]  # the number of the speaker of each utterance in the chapter
+    # the probability of each speaker over all histories that were followed, so an unsure
+    # speaker makes those who are inferred from it unsure
+    confidence: tuple[float, ...]
+    # the probability that the last speaker goes on, over the same histories
+    goes_on: tuple[float, ...]
+
+
+class _Step(NamedTuple):
+    """A speaker, and the step before it, so that paths share what they have in common."""
+
+    speaker: int
+    confidence: float
+    goes_on: float
+    before: _Step | None
+
+
+class _Path(NamedTuple):
+    score: float
+    history: History
+    last: _Step | None
+
+
+def _decoded(path: _Path) -> Decoded:
+    steps: list[_Step] = []
+    step = path.last
+    while step is not None:
+        steps.append(step)
+        step = step.before
+    steps.reverse()
+    return Decoded(
+        tuple(step.speaker for step in steps),
+        tuple(step.confidence for step in steps),
+        tuple(step.goes_on for step in steps),
+    )
+
+
+def decode_speakers(
+    chapter: CandidateChapter,
+    scorer: Scorer,
+    continues: Sequence[float] | None = None,
+    beam: int = BEAM,
+) -> Decoded:
+    """Returns the best sequence of speakers that the search finds."""
+    paths = [_Path(0.0, History(), None)]
+    utterances = zip(
+        scorer.read(chapter), chapter.places, chapter.candidates, chapter.features, strict=True
+    )
+    for n, (read, place, candidates, features) in enumerate(utterances):
+        history = np.concatenate(
+            [history_features(path.history, place, candidates, features) for path in paths]
+        )
+        scores = scorer.score(np.tile(read, (len(paths), 1)), history).reshape(len(paths), -1)
+        logs = scores.astype(np.float64)
+        if continues is not None:
+            for row, path in zip(logs, paths, strict=True):
+                if path.history.last in candidates:
+                    row[candidates.index(path.history.last)] += continues[n]
+        logs -= np.logaddexp.reduce(logs, axis=1, keepdims=True)
+        found = [
+            (path.score + float(row[choice]), number, int(choice))
+            for number, (path, row) in enumerate(zip(paths, logs, strict=True))
+            for choice in np.argsort(-row, kind="stable")[:beam]
+        ]
+        found.sort(key=lambda item: (-item[0], item[1:]))
+        scores_found = [score for score, *_ in found]
+        shares = _shares(scores_found, [candidates[item[2]] for item in found])
+        last = [candidates[choice] == paths[number].history.last for _, number, choice in found]
+        goes_on = _shares(scores_found, last).get(True, 0.0)
+        kept: dict[tuple[int, int, int], _Path] = {}
+        for score, number, choice in found:
+            path, speaker = paths[number], candidates[choice]
+            after = path.history.after(speaker, place.paragraph)
+            if after.key in kept:
+                continue
+            step = _Step(speaker, shares[speaker], goes_on, path.last)
+            kept[after.key] = _Path(score, after, step)
+            if len(kept) == beam:
+                break
+        paths = list(kept.values())
+    return _decoded(paths[0])
+
+
+def _shares(scores: Sequence[float], answers: Sequence[int]) -> dict[int, float]:
+    """Returns the probability of each answer, from the scores of the histories that give it."""
+    shares: dict[int, float] = {}
+    for score, answer in zip(scores, answers, strict=True):
+        shares[answer] = shares.get(answer, 0.0) + math.exp(score - scores[0])
+    total = sum(shares.values())
+    return {answer: share / total for answer, share in shares.items()}
+
 
 TAG_SHARE = 2.0  # the weight of the tagger's odds; fitted on dev
 _SUREST = 0.95  # no tag counts for more than one of this confidence; fitted on dev
@@ -37,19 +217,13 @@ WEIGHTS = Path(__file__).parent / "weights"
 
 @dataclass(frozen=True, slots=True)
 class SpeakerAttributor:
-    """Finds the speakers of books.
+    """Finds the speakers of books."""
 
-    Attributes:
-        scorer: scores the candidates.
-        beam: the number of histories that are followed at once; with 1 nothing is decided jointly.
-        tag_share: the weight of the tagger's odds; with 0 the tags say nothing.
-        names_only: whether pronouns and nouns that may tell the speaker are not read.
-    """
-
-    scorer: Scorer
+    scorer: Scorer  # scores the candidates
+    # the number of histories that are followed at once; with 1 nothing is decided jointly
     beam: int = BEAM
-    tag_share: float = TAG_SHARE
-    names_only: bool = False
+    tag_share: float = TAG_SHARE  # the weight of the tagger's odds; with 0 the tags say nothing
+    names_only: bool = False  # whether pronouns and nouns that may tell the speaker are not read
 
     @one_blas_thread()
     def attribute(

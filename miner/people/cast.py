@@ -11,9 +11,7 @@ from enum import StrEnum
 from functools import cache
 
 from miner.errors import InputError
-from miner.people.names import Form, Name, parse_form
-from miner.people.paragraphs import Paragraph
-from miner.people.words import ARTICLES, NOUNS, gender_of_titles
+from miner.people.names import ARTICLES, NOUNS, Form, Name, Paragraph, gender_of_titles, parse_form
 
 GENDERS = ("m", "f", "")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
@@ -63,15 +61,12 @@ class Cast:
     """The characters of a book and what their names mean.
 
     A character is told by its position in `characters`.
-
-    Attributes:
-        characters: the characters.
-        forms: those whom each form of the book may mean, the likeliest first.
-        nouns: those whom a noun may mean; only a given list has such aliases ("the barber").
     """
 
     characters: tuple[Character, ...]
+    # those whom each form of the book may mean, the likeliest first
     forms: Mapping[Form, tuple[int, ...]] = field(repr=False)
+    # those whom a noun may mean; only a given list has such aliases ("the barber")
     nouns: Mapping[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
 
     @property

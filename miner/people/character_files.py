@@ -1,4 +1,4 @@
-"""Characters <-> `characters.jsonl`: JSON Lines, one row per character, to be corrected by hand.
+"""Characters and speakers of a book; characters <-> `characters.jsonl`, to be corrected by hand.
 
 A person may merge two rows into one with the aliases of both, move an alias to another row, delete
 a row, set the gender, or write a row for somebody who was not found.
@@ -7,18 +7,61 @@ a row, set the gender, or write a row for somebody who was not found.
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from reprlib import repr as shown
-from typing import Any
+from typing import Any, Protocol, overload
 
 from miner.errors import InputError
 from miner.files import decode_text, file_signature, json_rows, printable, sha256_of
 from miner.people.cast import GENDERS, Character, Kind, refuse_unclear
+from miner.speech.spans import BookSpans
 from miner.speech.tag_files import LARGEST
+from miner.speech.tags import TaggedSpan
+
+
+@dataclass(frozen=True)
+class SpokenBook(Sequence[TaggedSpan]):
+    """The tagged spans of a book, with the speaker of each utterance, and its characters."""
+
+    spans: tuple[TaggedSpan, ...]  # the tagged spans
+    # the named characters, then the unnamed people and the narrator who speak
+    characters: tuple[Character, ...] = ()
+
+    @cached_property
+    def n_utterances(self) -> Mapping[str, int]:
+        """The number of utterances of each character who speaks, by id."""
+        speakers = (item.speaker for item in self.spans)
+        return Counter(speaker for speaker in speakers if speaker is not None)
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @overload
+    def __getitem__(self, index: int) -> TaggedSpan: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TaggedSpan]: ...
+    def __getitem__(self, index: int | slice) -> TaggedSpan | Sequence[TaggedSpan]:
+        return self.spans[index]
+
+
+class Attributor(Protocol):
+    """Finds the speakers of a book."""
+
+    def attribute(
+        self,
+        book_spans: BookSpans,
+        tagged: Sequence[TaggedSpan],
+        characters: Sequence[Character] | None = None,
+        *,
+        revise: bool = True,
+    ) -> SpokenBook:
+        """Returns the speakers of a book."""
+        ...
+
 
 _SHOWN = 5  # books that a message names
 CharacterLists = Mapping[str, tuple[Character, ...]]  # the characters of books, by the book's id

@@ -31,8 +31,7 @@ from miner.people.mentions import (
     Person,
     mentions_between,
 )
-from miner.people.paragraphs import Paragraph
-from miner.people.words import (
+from miner.people.names import (
     ANSWERS,
     CALLS_MAN,
     CALLS_WOMAN,
@@ -41,6 +40,7 @@ from miner.people.words import (
     OWNING,
     SAY_WITH_PARTICLE,
     SENTENCE_END,
+    Paragraph,
 )
 
 _REMEMBERED = 60  # mentions in narration, counted back, among which people are still at hand
@@ -78,98 +78,60 @@ class Cue(Enum):
 
 
 class Recency(NamedTuple):
-    """How long ago narration mentioned a person.
+    """How long ago narration mentioned a person."""
 
-    Attributes:
-        rank: the number of other people whom it mentioned since.
-        paragraphs: the number of paragraphs since.
-    """
-
-    rank: int
-    paragraphs: int
+    rank: int  # the number of other people whom it mentioned since
+    paragraphs: int  # the number of paragraphs since
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Whom the speech of a place calls or names. People are numbers in the chapter.
+    """Whom the speech of a place calls or names. People are numbers in the chapter."""
 
-    Attributes:
-        called: people whom it calls by name.
-        named: people whom it names otherwise.
-        calls_man: whether it calls a man ("sir").
-        calls_woman: whether it calls a woman ("madam").
-    """
-
-    called: frozenset[int] = frozenset()
-    named: frozenset[int] = frozenset()
-    calls_man: bool = False
-    calls_woman: bool = False
+    called: frozenset[int] = frozenset()  # people whom it calls by name
+    named: frozenset[int] = frozenset()  # people whom it names otherwise
+    calls_man: bool = False  # whether it calls a man ("sir")
+    calls_woman: bool = False  # whether it calls a woman ("madam")
 
 
 @dataclass(frozen=True, slots=True)
 class NounUse:
-    """How a chapter uses a noun for a person.
+    """How a chapter uses a noun for a person."""
 
-    Attributes:
-        count: how often.
-        is_introduced: whether it comes first as somebody new: "a waiter".
-        n_owned: how often it names the person by another one: "his wife".
-    """
-
-    count: int = 0
-    is_introduced: bool = False
-    n_owned: int = 0
+    count: int = 0  # how often
+    is_introduced: bool = False  # whether it comes first as somebody new: "a waiter"
+    n_owned: int = 0  # how often it names the person by another one: "his wife"
 
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What the page tells of the speaker of an utterance. People are numbers in the chapter.
+    """What the page tells of the speaker of an utterance. People are numbers in the chapter."""
 
-    Attributes:
-        span: the position of the utterance in the spans of the book.
-        paragraph: the position of its paragraph in the chapter.
-        text: the utterance.
-        is_first: whether it is the first utterance of its paragraph.
-        n_between: the number of paragraphs since the last paragraph of speech.
-        n_before: the characters of narration before it in its paragraph, since the last utterance.
-        n_after: the same after it, up to the next utterance.
-        goes_on: whether narration beside it says that the last speaker continues.
-        answers: whether narration beside it says that somebody answers.
-        last_asks: whether the last paragraph of speech ends in a question.
-        cues: the mention in the place of each `Cue`, in its order; None where there is none.
-        recent: the people whom narration mentioned before it, the last ones first.
-        recent_after: the same, up to the next utterance or the end of its paragraph.
-        soon: the people whom the next paragraphs of narration mention.
-        own: the people whom the narration of its paragraph mentions.
-        between: the people whom the paragraphs since the last speech mention.
-        calls: whom it calls and names.
-        last: whom the last paragraph of speech calls and names.
-        next: whom the next paragraph of speech calls and names.
-        last_but_one: people whom the last paragraph of speech but one calls.
-        next_but_one: people whom the next paragraph of speech but one calls.
-    """
-
-    span: int
-    paragraph: int
-    text: str
-    is_first: bool
-    n_between: int
+    span: int  # the position of the utterance in the spans of the book
+    paragraph: int  # the position of its paragraph in the chapter
+    text: str  # the utterance
+    is_first: bool  # whether it is the first utterance of its paragraph
+    n_between: int  # the number of paragraphs since the last paragraph of speech
+    # the characters of narration before it in its paragraph, since the last utterance
     n_before: int
-    n_after: int
-    goes_on: bool
-    answers: bool
-    last_asks: bool
+    n_after: int  # the same after it, up to the next utterance
+    goes_on: bool  # whether narration beside it says that the last speaker continues
+    answers: bool  # whether narration beside it says that somebody answers
+    last_asks: bool  # whether the last paragraph of speech ends in a question
+    # the mention in the place of each `Cue`, in its order; None where there is none
     cues: tuple[Mention | None, ...]
+    # the people whom narration mentioned before it, the last ones first
     recent: Mapping[int, Recency]
+    # the same, up to the next utterance or the end of its paragraph
     recent_after: Mapping[int, Recency]
-    soon: frozenset[int]
-    own: frozenset[int]
-    between: frozenset[int]
-    calls: Calls
-    last: Calls
-    next: Calls
-    last_but_one: frozenset[int]
-    next_but_one: frozenset[int]
+    soon: frozenset[int]  # the people whom the next paragraphs of narration mention
+    own: frozenset[int]  # the people whom the narration of its paragraph mentions
+    between: frozenset[int]  # the people whom the paragraphs since the last speech mention
+    calls: Calls  # whom it calls and names
+    last: Calls  # whom the last paragraph of speech calls and names
+    next: Calls  # whom the next paragraph of speech calls and names
+    last_but_one: frozenset[int]  # people whom the last paragraph of speech but one calls
+    next_but_one: frozenset[int]  # people whom the next paragraph of speech but one calls
 
     @property
     def at_hand(self) -> set[int]:
@@ -196,22 +158,16 @@ _NUMBER_OF_CUE = {cue: number for number, cue in enumerate(Cue)}
 
 @dataclass(frozen=True, slots=True)
 class ChapterClues:
-    """A chapter with the clues of its utterances.
+    """A chapter with the clues of its utterances."""
 
-    Attributes:
-        chapter: the chapter; nouns that only a verb of saying shows to be people ("said the wub")
-            are among its people.
-        clues: of each utterance, in order.
-        n_mentions: how often the chapter mentions each of its people.
-        nouns: how the chapter uses the noun of each of its people; empty for people with a name.
-        first_seen: the paragraph that first mentions each person.
-    """
-
+    # the chapter; nouns that only a verb of saying shows to be people ("said the wub") are
+    # among its people
     chapter: ChapterPeople
-    clues: tuple[Clues, ...]
-    n_mentions: tuple[int, ...]
+    clues: tuple[Clues, ...]  # of each utterance, in order
+    n_mentions: tuple[int, ...]  # how often the chapter mentions each of its people
+    # how the chapter uses the noun of each of its people; empty for people with a name
     nouns: tuple[NounUse, ...]
-    first_seen: Mapping[int, int]
+    first_seen: Mapping[int, int]  # the paragraph that first mentions each person
 
 
 def find_clues(chapter: ChapterPeople) -> ChapterClues:

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from miner.people.names import Form, Name
-from miner.people.paragraphs import Paragraph
-from miner.people.words import (
+from miner.people.names import (
     ACTS,
     ARTICLES,
     BEFORE_PLACE,
@@ -22,6 +20,9 @@ from miner.people.words import (
     GENERATIONS,
     QUALITIES,
     SENTENCE_END,
+    Form,
+    Name,
+    Paragraph,
     is_say,
 )
 
@@ -44,25 +45,15 @@ _SHORT = re.compile(r"\b(?:Mr|Mrs|Dr|St)\.")
 
 @dataclass(slots=True)
 class Uses:
-    """How often a book uses a name in each way.
+    """How often a book uses a name in each way."""
 
-    Attributes:
-        all: every time.
-        titled: with a title before it.
-        says: beside a verb of saying, in narration.
-        acts: as the subject of what people do, in narration.
-        called: in speech, as the name of the person who is spoken to.
-        owns: in the possessive.
-        placed: after a word such as "in" or "near".
-    """
-
-    all: int = 0
-    titled: int = 0
-    says: int = 0
-    acts: int = 0
-    called: int = 0
-    owns: int = 0
-    placed: int = 0
+    all: int = 0  # every time
+    titled: int = 0  # with a title before it
+    says: int = 0  # beside a verb of saying, in narration
+    acts: int = 0  # as the subject of what people do, in narration
+    called: int = 0  # in speech, as the name of the person who is spoken to
+    owns: int = 0  # in the possessive
+    placed: int = 0  # after a word such as "in" or "near"
 
     @property
     def is_place(self) -> bool:

@@ -18,9 +18,7 @@ from typing import NamedTuple
 
 from miner.people.cast import Cast, Character, Kind, cast_from_characters, find_mentions
 from miner.people.characters import find_characters
-from miner.people.names import Name, find_names
-from miner.people.paragraphs import Paragraph, join_spans
-from miner.people.words import (
+from miner.people.names import (
     DETERMINERS,
     NARRATOR,
     NOUNS,
@@ -30,6 +28,10 @@ from miner.people.words import (
     PERSONAL,
     SUBJECTS,
     TITLES_OF_NOUNS,
+    Name,
+    Paragraph,
+    find_names,
+    join_spans,
 )
 from miner.speech.spans import BookSpans
 
@@ -61,46 +63,28 @@ class MentionKind(StrEnum):
 
 
 class Mention(NamedTuple):
-    """A place that mentions a person.
+    """A place that mentions a person."""
 
-    Attributes:
-        start: the first character in the text of its paragraph.
-        end: the character after the last.
-        kind: how it mentions the person.
-        person: the number of the person in the chapter; None for a pronoun.
-        gender: "m", "f", "t" for they, "i" for the narrator, "" if it is not known.
-        in_speech: whether it stands in an utterance. Nouns and pronouns there are not mentions.
-        may_act: whether it can be a subject; "him" cannot.
-        determiner: the word before a noun, in small letters; "" for other mentions.
-        noun: a noun of which the chapter does not know yet that it is a person; else "".
-    """
-
-    start: int
-    end: int
-    kind: MentionKind
-    person: int | None
-    gender: str
+    start: int  # the first character in the text of its paragraph
+    end: int  # the character after the last
+    kind: MentionKind  # how it mentions the person
+    person: int | None  # the number of the person in the chapter; None for a pronoun
+    gender: str  # "m", "f", "t" for they, "i" for the narrator, "" if it is not known
+    # whether it stands in an utterance. Nouns and pronouns there are not mentions.
     in_speech: bool = False
-    may_act: bool = True
-    determiner: str = ""
-    noun: str = ""
+    may_act: bool = True  # whether it can be a subject; "him" cannot
+    determiner: str = ""  # the word before a noun, in small letters; "" for other mentions
+    noun: str = ""  # a noun of which the chapter does not know yet that it is a person; else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person of a chapter.
+    """A person of a chapter."""
 
-    Attributes:
-        kind: how the person is known; None for the unknown one.
-        character: the position in the cast; None for somebody who is not there.
-        noun: the noun of an unnamed person, after a word that numbers it: "second man".
-        gender: "m", "f", "i" for the narrator, or "".
-    """
-
-    kind: Kind | None
-    character: int | None = None
-    noun: str = ""
-    gender: str = ""
+    kind: Kind | None  # how the person is known; None for the unknown one
+    character: int | None = None  # the position in the cast; None for somebody who is not there
+    noun: str = ""  # the noun of an unnamed person, after a word that numbers it: "second man"
+    gender: str = ""  # "m", "f", "i" for the narrator, or ""
 
     @property
     def head(self) -> str:
@@ -113,21 +97,14 @@ NARRATOR_NUMBER, UNKNOWN_NUMBER = 0, 1  # of the narrator and the unknown person
 
 @dataclass(frozen=True, slots=True)
 class ChapterPeople:
-    """A chapter with its people.
+    """A chapter with its people."""
 
-    Attributes:
-        number: the number of the chapter.
-        paragraphs: its paragraphs.
-        people: its people: the narrator, the unknown one, and the others as they appear.
-        mentions: the mentions in each paragraph, in order.
-        first_person: whether the narrator is part of the story.
-    """
-
-    number: int
+    number: int  # the number of the chapter
     paragraphs: tuple[Paragraph, ...]
+    # its people: the narrator, the unknown one, and the others as they appear
     people: tuple[Person, ...]
-    mentions: tuple[tuple[Mention, ...], ...]
-    first_person: bool
+    mentions: tuple[tuple[Mention, ...], ...]  # the mentions in each paragraph, in order
+    first_person: bool  # whether the narrator is part of the story
 
 
 def mentions_between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
@@ -151,17 +128,11 @@ class _NamedPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BookPeople:
-    """A book with its cast.
+    """A book with its cast."""
 
-    Attributes:
-        paragraphs: the paragraphs of the book.
-        cast: its characters.
-        first_person: whether the narrator is part of the story.
-    """
-
-    paragraphs: tuple[Paragraph, ...]
-    cast: Cast
-    first_person: bool
+    paragraphs: tuple[Paragraph, ...]  # the paragraphs of the book
+    cast: Cast  # its characters
+    first_person: bool  # whether the narrator is part of the story
     _named: tuple[tuple[_NamedPlace, ...], ...]
     _bearers: _Bearers
 

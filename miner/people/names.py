@@ -1,7 +1,9 @@
-"""Paragraphs -> the names in them: words with a capital that are a title, a name or both.
+"""The words for people, the paragraphs of a book, and the names in them.
 
-Nothing here knows a person from a town. A word is a name where the book writes it with a capital
-inside sentences, and seldom without. The work is linear in the length of the text.
+The words are those of all languages together, since a file may declare the wrong language. A name
+is a word with a capital that is a title, a name or both: the book writes it with a capital inside
+sentences, and seldom without. Nothing here knows a person from a town. The work is linear in the
+length of the text.
 """
 
 from __future__ import annotations
@@ -9,25 +11,167 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
-from miner.people.paragraphs import Paragraph
-from miner.people.words import (
-    ABBREVIATIONS,
-    CLITICS,
-    NEVER_NAMES,
-    NO_NAMES,
-    OF_PLACE,
-    PARTICLES,
-    QUALITIES,
-    SAINTS,
-    SURNAME_TITLES,
-    TITLE_SPELLINGS,
-    TITLES,
+from miner.books.book import BlockKind
+from miner.languages.registry import LANGUAGES, any_of
+from miner.speech.spans import BookSpans
+
+
+def _merged(tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {word: value for table in tables for word, value in table.items()}
+
+
+_PEOPLE = tuple(language.people for language in LANGUAGES.values())
+# People are named only in languages whose verbs of saying are known.
+_ATTRIBUTION = tuple(
+    language.attribution for language in LANGUAGES.values() if language.attribution.say
 )
+
+TITLES = _merged(words.titles for words in _PEOPLE)
+TITLE_SPELLINGS = _merged(words.title_spellings for words in _PEOPLE)
+QUALITIES = frozenset().union(*(words.qualities for words in _PEOPLE))
+GENERATIONS = frozenset().union(*(words.generations for words in _PEOPLE))
+ADDRESS = frozenset().union(*(words.address for words in _PEOPLE))
+NOBLE = frozenset().union(*(words.noble for words in _PEOPLE))
+KIN = frozenset().union(*(words.kin_nouns for words in _PEOPLE)) & TITLES.keys()
+WIVES = frozenset().union(*(words.wives for words in _PEOPLE))
+DAUGHTERS = frozenset().union(*(words.daughters for words in _PEOPLE))
+SURNAME_TITLES = frozenset().union(*(words.surname_titles for words in _PEOPLE))
+FEMALE_NAMES = frozenset().union(*(words.female_names for words in _PEOPLE))
+MALE_NAMES = frozenset().union(*(words.male_names for words in _PEOPLE))
+NICKNAMES = {short: names for words in _PEOPLE for short, names in words.nicknames.items()}
+SURNAME_ENDINGS = _merged(words.surname_endings for words in _PEOPLE)
+NO_NAMES = frozenset().union(*(words.no_names for words in _PEOPLE))
+NEVER_NAMES = frozenset().union(*(words.never_names for words in _PEOPLE))
+SAINTS = frozenset().union(*(words.saints for words in _PEOPLE))
+TITLES_OF_NOUNS = {
+    noun: titles for words in _PEOPLE for noun, titles in words.titles_of_nouns.items()
+}
+
+ARTICLES = f"(?:{'|'.join(words.determiners for words in _ATTRIBUTION)})"
+PARTICLES = any_of(lambda language: language.people.particles)
+OF_PLACE = any_of(lambda language: language.people.of_place)
+ABBREVIATIONS = any_of(lambda language: language.people.abbreviations)
+CLITICS = any_of(lambda language: language.people.clitics)
+ACTS = any_of(lambda language: language.people.acts)
+BEFORE_PLACE = any_of(lambda language: language.people.before_place)
+BEFORE_VOCATIVE = any_of(lambda language: language.people.before_vocative)
+
+SAY = frozenset().union(*(words.say for words in _ATTRIBUTION))
+_SAYS = re.compile(any_of(lambda language: language.people.says))
+GENDERED = _merged((*(w.personal for w in _ATTRIBUTION), *(w.reflexive for w in _ATTRIBUTION)))
+
+
+def is_say(word: str) -> bool:
+    """Whether a word in small letters is a verb of saying."""
+    return word in SAY or bool(_SAYS.fullmatch(word))
+
+
+_NO_ENDS = "".join(
+    rf"(?<!\b{re.escape(short)}\.)" for w in _ATTRIBUTION for short in w.sentence_abbreviations
+)
+SENTENCE_END = re.compile(rf"(?<=[.!?;]){_NO_ENDS}\s")
+
+
+def gender_of_titles(titles: Iterable[str]) -> str:
+    """Returns the gender that titles tell, or ""."""
+    titles = list(titles)
+    if any(title in WIVES for title in titles):
+        return "f"  # "Mrs. Captain Otway"
+    genders = {TITLES.get(title, "") for title in titles} - {""}
+    return genders.pop() if len(genders) == 1 else ""
+
+
+NOUNS = _merged(words.nouns for words in _PEOPLE)
+KIN_NOUNS = frozenset().union(*(words.kin_nouns for words in _PEOPLE))
+GENERAL_NOUNS = frozenset().union(*(words.general_nouns for words in _PEOPLE))
+NUMBERED = frozenset().union(*(words.numbered for words in _PEOPLE))
+CALLS_MAN = any_of(lambda language: language.people.calls_man)
+CALLS_WOMAN = any_of(lambda language: language.people.calls_woman)
+TOWARDS = any_of(lambda language: language.people.towards)
+DETERMINERS = any_of(lambda language: language.people.determiners)
+INTRODUCING = frozenset().union(*(words.introducing for words in _PEOPLE))
+OWNING = frozenset().union(*(words.owning for words in _PEOPLE))
+OTHERS = frozenset().union(*(words.others for words in _PEOPLE))
+SUBJECTS = _merged(words.subjects for words in _ATTRIBUTION)
+PERSONAL = _merged(words.personal for words in _ATTRIBUTION)
+NARRATOR = frozenset().union(*(words.narrator for words in _ATTRIBUTION))
+GOES_ON = frozenset().union(*(words.continue_verbs for words in _ATTRIBUTION))
+ANSWERS = frozenset().union(*(words.answer_verbs for words in _ATTRIBUTION))
+SAY_WITH_PARTICLE = _merged(words.say_with_particle for words in _ATTRIBUTION)
+NO_NOUNS = frozenset().union(*(words.no_nouns for words in _ATTRIBUTION))
+ADVERB_ENDINGS = tuple(ending for words in _ATTRIBUTION for ending in words.adverb_endings)
+_ABBREVIATED = [re.escape(short) for words in _ATTRIBUTION for short in words.abbreviations]
+LEAD_IN_ABBREVIATIONS = rf"\b(?:{'|'.join(_ABBREVIATED) or '(?!)'})"
+PARTS = frozenset().union(*(words.parts for words in _PEOPLE))
+MEMBERS = any_of(lambda language: language.people.members)
+PLACE_OF_NOUN = any_of(lambda language: language.people.place_of_noun)
+OWNING_ENDING = (
+    "|".join(re.escape(ending) for words in _ATTRIBUTION for ending in words.possessive_endings)
+    or "(?!)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A block of the story with its speech."""
+
+    index: int  # the index of the block in the book
+    chapter: int  # the number of the chapter
+    text: str  # the text as printed, all its spans joined
+    utterances: tuple[tuple[int, int], ...]  # (start, end) of each utterance in the text, in order
+    # the position of each utterance in the spans of the book; none of them in a chapter that
+    # is not to be tagged
+    spans: tuple[int, ...]
+    is_heading: bool = False  # whether it is a heading
+
+    @property
+    def narration(self) -> str:
+        """The text with a space for each character of its speech, so that places stay the same."""
+        if not self.utterances:
+            return self.text
+        parts, at = [], 0
+        for start, end in self.utterances:
+            parts += [self.text[at:start], " " * (end - start)]
+            at = end
+        return "".join([*parts, self.text[at:]])
+
+
+def join_spans(book_spans: BookSpans) -> tuple[Paragraph, ...]:
+    """Returns the paragraphs of a book in reading order.
+
+    Those of other chapters (`BookSpans.elsewhere`) come last, without positions of their
+    utterances. Paragraphs may be missing. Places count from the first span of a paragraph.
+    """
+    elsewhere = replace(book_spans, spans=book_spans.elsewhere)
+    others = (replace(paragraph, spans=()) for paragraph in _join(elsewhere))
+    return (*_join(book_spans), *others)
+
+
+def _join(book_spans: BookSpans) -> list[Paragraph]:
+    headings = {block.index for block in book_spans.book.blocks if block.kind is BlockKind.HEADING}
+    found: list[Paragraph] = []
+    for index, group in groupby(enumerate(book_spans.spans), key=lambda item: item[1].paragraph):
+        items = list(group)
+        first = items[0][1]
+        said = [(number, span) for number, span in items if span.is_utterance]
+        found.append(
+            Paragraph(
+                index,
+                first.chapter,
+                "".join(span.text for _, span in items),
+                tuple((span.start - first.start, span.end - first.start) for _, span in said),
+                tuple(number for number, _ in said),
+                index in headings,
+            )
+        )
+    return found
+
 
 # A longer run of words with capitals is a heading or the title of a book.
 _LONGEST = 6
@@ -64,14 +208,11 @@ _ELIDED = re.compile(rf"[dl]’(?={_LARGE})")
 
 
 class Form(NamedTuple):
-    """A name as the book uses it, without its spelling: `(("mr",), ("Darcy",))`.
+    """A name as the book uses it, without its spelling: `(("mr",), ("Darcy",))`."""
 
-    Attributes:
-        titles: the titles, in small letters and spelt out; empty for a name without one.
-        words: the words of the name; empty for a title that stands alone ("the Captain").
-    """
-
+    # the titles, in small letters and spelt out; empty for a name without one
     titles: tuple[str, ...]
+    # the words of the name; empty for a title that stands alone ("the Captain")
     words: tuple[str, ...]
 
     @property
@@ -83,21 +224,13 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A place where a book writes a name.
+    """A place where a book writes a name."""
 
-    Attributes:
-        paragraph: the position of its paragraph in the list of paragraphs.
-        start: the first character in the paragraph's text.
-        end: the character after the last. A possessive ending is left out.
-        form: the titles and the words.
-        in_speech: whether it stands in an utterance.
-    """
-
-    paragraph: int
-    start: int
-    end: int
-    form: Form
-    in_speech: bool
+    paragraph: int  # the position of its paragraph in the list of paragraphs
+    start: int  # the first character in the paragraph's text
+    end: int  # the character after the last. A possessive ending is left out.
+    form: Form  # the titles and the words
+    in_speech: bool  # whether it stands in an utterance
 
 
 class _Token(NamedTuple):

@@ -167,7 +167,7 @@ def filter_dialogues(
     dialogues: Iterable[Dialogue],
     limits: DialogueLimits = DialogueLimits(),
     *,
-    is_set_piece: Callable[[Turn], bool] | None = None,
+    is_letter_or_verse: Callable[[Turn], bool] | None = None,
     is_rare: Callable[[Dialogue], bool] | None = None,
 ) -> FilteredDialogues:
     """Returns the dialogues of a book that pass the filters, and what each filter took.
@@ -186,8 +186,8 @@ def filter_dialogues(
         "empty_turns": _remove_empty_turns,
         "max_turn_words": partial(_remove_long_turns, max_words=limits.max_turn_words),
     }
-    if is_set_piece is not None:
-        dividing["set_pieces"] = partial(_remove_turns, is_removed=is_set_piece)
+    if is_letter_or_verse is not None:
+        dividing["set_pieces"] = partial(_remove_turns, is_removed=is_letter_or_verse)
     dividing["min_confidence"] = partial(_divide_unsure_pairs, least=limits.min_confidence)
     removing: dict[str, _Filter] = {
         "min_turns": lambda part: [part] if len(part.turns) >= limits.min_turns else []

@@ -3,7 +3,7 @@
 There are three kinds of quotation marks, and each is read in its own way. A curly or angled mark
 shows its direction. The characters beside a straight mark show whether it opens or closes. A single
 closing mark is also the apostrophe, so the rest of the block has to show which one closes. Dashes
-are read in `cuts`.
+are read in `segmentation`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from miner.languages.marks import Marks
+from miner.languages.language import Marks
 from miner.languages.registry import any_of
 
 _OPENS_AFTER = frozenset(" \n\t([{\u2014\u2013\u2015-\u201c\u2018\u00ab\u201e/_*")
@@ -344,3 +344,37 @@ def _is_mid(text: str, index: int) -> bool:
 
 def _is_elision(text: str, position: int) -> bool:
     return bool(_ELISIONS.match(text, position) or _SMALL_ELISIONS.match(text, position))
+
+
+DASH = r"--|[\u2014\u2013\u2015]"
+_OPENING_DASH = re.compile(rf"(?:{DASH}|-(?!-))\s?(?=\S)")
+HAS_DASH = re.compile(DASH)
+MAY_OPEN = re.compile(rf"{DASH}|[\u00ab\u00bb\u201e\u201c\u201d\"]")
+
+
+def is_dashed(text: str) -> bool:
+    """Whether a dash opens a paragraph.
+
+    >>> is_dashed("—Adiós."), is_dashed("Adiós—dijo.")
+    (True, False)
+    """
+    opening = _OPENING_DASH.match(text)
+    return opening is not None and text[opening.end()].isprintable()
+
+
+def has_dash(text: str) -> bool:
+    """Whether a dash stands in a text."""
+    return HAS_DASH.search(text) is not None
+
+
+def may_hold_speech(text: str) -> bool:
+    """Whether a paragraph has a dash or a quotation mark."""
+    return is_dashed(text) or MAY_OPEN.search(text) is not None
+
+
+class Quoted(NamedTuple):
+    """The place of text between quotation marks."""
+
+    start: int  # the first character
+    end: int  # the character after the last
+    is_whole: bool  # whether it is all speech, so that no narration is looked for in it

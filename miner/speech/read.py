@@ -33,7 +33,7 @@ def parse_spans(
     quotes: Sequence[str] = (),
     *,
     thoughts: bool = False,
-    judged: bool = True,
+    classified: bool = True,
 ) -> BookSpans:
     """Returns the spans of a book file, in reading order."""
     book = parse_book(data, book_id)
@@ -46,11 +46,11 @@ def parse_spans(
     if quotes:
         typography = typography_from_names(quotes, typography.language)
     book_spans = split_book(book, typography, thoughts=thoughts)
-    if judged and not thoughts:
-        from miner.speech.speech_classifier import judge_of
+    if classified and not thoughts:
+        from miner.speech.speech_classifier import classifier_of
 
-        judge = judge_of(book_spans.language)
-        book_spans = judge.judge(book_spans) if judge else book_spans
+        classifier = classifier_of(book_spans.language)
+        book_spans = classifier.classify(book_spans) if classifier else book_spans
     if not any(span.is_utterance for span in book_spans.spans):
         raise InputError(_why_no_dialogue(book))
     if not quotes and _is_play(book):

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.errors import InputError
-from miner.languages.marks import Marks
-from miner.speech.dashes import Quoted, has_dash, is_dashed, may_hold_speech
-from miner.speech.quotation_marks import Scan, scan
+from miner.languages.language import Marks
+from miner.speech.quotation_marks import Quoted, Scan, has_dash, is_dashed, may_hold_speech, scan
 from miner.speech.speech import are_speech, begins_letter, fills_block, find_asides
 from miner.speech.typography import Typography, infer_language
 
@@ -83,23 +82,15 @@ class BookSpans:
 
 
 class QuotedRange(NamedTuple):
-    """The place of quoted text in a block.
+    """The place of quoted text in a block."""
 
-    Attributes:
-        start: the first character, the opening mark included.
-        end: the character after the last, the closing mark included.
-        closed: whether it has a closing mark.
-        continues: whether it continues from the block before.
-        is_cut: whether the model of `cuts` found it and no pair of marks. It is speech then.
-        told: the places of the narrator's words inside the marks.
-    """
-
-    start: int
-    end: int
-    closed: bool
-    continues: bool = False
-    is_cut: bool = False
-    told: tuple[tuple[int, int], ...] = ()
+    start: int  # the first character, the opening mark included
+    end: int  # the character after the last, the closing mark included
+    closed: bool  # whether it has a closing mark
+    continues: bool = False  # whether it continues from the block before
+    # whether `segmentation` found it and no pair of marks. It is speech then.
+    is_segmented: bool = False
+    told: tuple[tuple[int, int], ...] = ()  # the places of the narrator's words inside the marks
 
 
 def split_book(book: Book, typography: Typography, *, thoughts: bool = False) -> BookSpans:
@@ -122,12 +113,12 @@ def split_book(book: Book, typography: Typography, *, thoughts: bool = False) ->
         outer = last if ranges[0].continues else None
         runs_on = False if position in letters else outer
         is_paragraph = block.kind is BlockKind.PARAGRAPH
-        if is_paragraph and all(part.is_cut for part in ranges):
+        if is_paragraph and all(part.is_segmented for part in ranges):
             spoken = [True] * len(ranges)
         else:
             spoken = are_speech(block, [part[:2] for part in ranges], runs_on, thoughts)
             spoken = [
-                said or (part.is_cut and is_paragraph)
+                said or (part.is_segmented and is_paragraph)
                 for part, said in zip(ranges, spoken, strict=True)
             ]
         last = spoken[-1] if not ranges[-1].closed else None
@@ -273,10 +264,10 @@ def _cut(
         if quoted[position]
     }
     # Only books with dashes need the model, and NumPy with it.
-    from miner.speech.segmentation import cut_model, read_page
+    from miner.speech.segmentation import read_page, segmentation_model
 
     texts = [blocks[position].text for position in read]
-    model = cut_model()
+    model = segmentation_model()
     marks_open = bool(typography.marks)
     page = read_page(texts, others, known, marks_open=marks_open) if model else None
     if model and page:
@@ -296,7 +287,7 @@ def _merged(
     left = list(reversed(speech))
     for part in quoted:
         while left and left[-1][1] <= part.start:
-            found.append(QuotedRange(*left.pop(), True, is_cut=True))
+            found.append(QuotedRange(*left.pop(), True, is_segmented=True))
         inside: list[tuple[int, int]] = []
         while left and left[-1][0] < part.end:
             inside.append(left.pop())
@@ -304,7 +295,7 @@ def _merged(
         if inside and any(map(str.isalnum, text[inside[-1][1] : part.end])):
             told.append((inside[-1][1], part.end))
         found.append(part._replace(told=tuple(told)))
-    found += [QuotedRange(start, end, True, is_cut=True) for start, end in reversed(left)]
+    found += [QuotedRange(start, end, True, is_segmented=True) for start, end in reversed(left)]
     return found
 
 
@@ -381,7 +372,7 @@ def _spans(
 
 def _breaks(text: str, part: QuotedRange, typography: Typography) -> Sequence[tuple[int, int]]:
     """Returns where the narrator's words stand inside the marks of a speech."""
-    if part.is_cut or part.told or typography.conventions.attributions_inside_marks:
+    if part.is_segmented or part.told or typography.conventions.attributions_inside_marks:
         return part.told
     return find_asides(text, part.start, part.end)
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from miner.books.book import SPOKEN_KINDS, Block, BlockKind, Book
 from miner.books.language_identification import identify_language
 from miner.errors import InputError
-from miner.languages.language import Conventions
-from miner.languages.marks import DASH, MARKS, Marks
+from miner.languages.language import DASH, MARKS, Conventions, Marks
 from miner.languages.registry import ANY_CONVENTIONS, LANGUAGES, conventions_of, name_from_code
 
 # A text in a language with a file has at least this share of its function words: novels have .14.
@@ -66,22 +65,16 @@ _FAMILIES = {"double-curly": "double", "double-straight": "double", "right-right
 
 @dataclass(frozen=True, slots=True)
 class Typography:
-    """How a book marks speech.
+    """How a book marks speech."""
 
-    Args:
-        language: a key of `LANGUAGES`, or "" where none fits.
-        marks: the quotation marks that open speech; empty in a book that uses only dashes.
-        dash: whether a dash at the start of a paragraph opens speech.
-        confidence: 0 to 1. The share of the votes that are for the chosen marks, shrunk towards 0
-            where there are few votes; 1 where the user named the marks.
-        evidence: the names of marks and their votes, most votes first.
-    """
-
-    language: str
+    language: str  # a key of `LANGUAGES`, or "" where none fits
+    # the quotation marks that open speech; empty in a book that uses only dashes
     marks: tuple[Marks, ...]
-    dash: bool
+    dash: bool  # whether a dash at the start of a paragraph opens speech
+    # 0 to 1. The share of the votes that are for the chosen marks, shrunk towards 0 where
+    # there are few votes; 1 where the user named the marks.
     confidence: float
-    evidence: tuple[tuple[str, int], ...]
+    evidence: tuple[tuple[str, int], ...]  # the names of marks and their votes, most votes first
 
     @property
     def conventions(self) -> Conventions:

@@ -1,20 +1,31 @@
-"""The folder of a checkpoint -> its tagger, computed by ONNX Runtime or by PyTorch."""
+"""The folder of a checkpoint -> its tagger, computed by ONNX Runtime or by PyTorch.
+
+ONNX Runtime computes the encoder, and NumPy the experts, without PyTorch.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from miner.errors import InputError
 from miner.extras import import_extra
-from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, reason_of
-from miner.tagger.config import encoder_size, read_config
-from miner.tagger.encoding import find_special_tokens, make_plain
-from miner.tagger.tagger import NeuralTagger, Runtime
+from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of
+from miner.tagger.config import TaggingConfig, encoder_size, read_config
+from miner.tagger.decoding import TagScores
+from miner.tagger.encoding import Window, find_special_tokens, make_plain
+from miner.tagger.head import Array, Head, dequantize, is_part_of
+from miner.tagger.tagger import NeuralTagger, Runtime, explained, finite
+from miner.threads import threads_given
 from miner.tokenizer_trial import TOKENIZER, refuse_failing_tokenizer
 
 _FLOAT32, _BFLOAT16 = "float32", "bfloat16"
@@ -40,8 +51,6 @@ def load_checkpoint(
     tokenizer = read_tokenizer(path / TOKENIZER, encoder_size(record, "vocab_size"))
     device = device or ("cuda" if has_gpu() else "cpu")
     if (path / CHECKPOINT_ENCODER).is_file() and device == "cpu" and dtype == _FLOAT32:
-        from miner.tagger.onnx_runtime import OnnxRuntime
-
         return NeuralTagger(OnnxRuntime(path, config), tokenizer, config)
     return NeuralTagger(_load_torch(path, device, dtype), tokenizer, config)
 
@@ -49,8 +58,7 @@ def load_checkpoint(
 def _load_torch(path: Path, device: str, dtype: str) -> Runtime:
     torch = import_extra("torch", "train")
     import_extra("transformers", "train")
-    from miner.tagger.model_files import read_checkpoint
-    from miner.tagger.torch_runtime import TorchRuntime
+    from miner.tagger.torch_runtime import TorchRuntime, read_checkpoint
 
     model, _ = read_checkpoint(path)
     torch.nn.Module.to(model, device)
@@ -88,3 +96,88 @@ def read_tokenizer(path: Path, n_tokens: int | None = None) -> Tokenizer:
             f"expected fewer than {n_tokens}, as the encoder knows"
         )
     return tokenizer
+
+
+WEIGHTS_KEY = "sha256 of the weights"  # in the metadata of the encoder's file
+
+
+class OnnxRuntime:
+    """Implements `tagger.Runtime` on the CPU."""
+
+    # Larger batches leave the cache of the processor, and need more time and memory.
+    tokens_at_once = 512
+    libraries: tuple[str, ...] = ("onnxruntime",)
+
+    def __init__(self, folder: Path, config: TaggingConfig) -> None:
+        """Loads a checkpoint."""
+        path, weights_path = folder / CHECKPOINT_ENCODER, folder / CHECKPOINT_WEIGHTS
+        weights = _read_head(weights_path)
+        self._folder = folder
+        self._encoder = _load_encoder(path)
+        exported_from = self._encoder.get_modelmeta().custom_metadata_map.get(WEIGHTS_KEY)
+        if exported_from != sha256_of(weights_path.read_bytes()):
+            raise InputError(f"{path}: found an encoder of other weights than {weights_path.name}")
+        self.size = _size_of(self._encoder, path)
+        try:
+            self._head = Head(weights, config, self.size)
+        except InputError as error:
+            raise InputError(f"{weights_path}: {error}") from error
+
+    def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
+        """Returns the vectors of windows: (windows, length, size)."""
+        ids = np.zeros((len(windows), length), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, window in enumerate(windows):
+            ids[row, : len(window.ids)] = window.ids
+            mask[row, : len(window.ids)] = 1
+        with explained(self._folder):
+            (vectors,) = self._encoder.run(None, {"ids": ids, "mask": mask})
+        return np.asarray(vectors)
+
+    def score_structure(self, features: NDArray[np.float32]) -> TagScores:
+        """Returns the scores by the structure expert: (utterances, 4)."""
+        return finite(self._head.score_structure(features), self._folder)
+
+    def score_text(
+        self,
+        vectors: NDArray[np.float32],
+        features: NDArray[np.float32],
+        structure: TagScores | None,
+    ) -> TagScores:
+        """Returns the mixed scores: (utterances, 4)."""
+        return finite(self._head.score_text(vectors, features, structure), self._folder)
+
+
+def _read_head(path: Path) -> dict[str, Array]:
+    """Returns the weights of a checkpoint without those of its encoder."""
+    try:
+        with safe_open(path, "np") as file:
+            names = [name for name in file.keys() if not is_part_of("encoder", name)]
+            return dequantize({name: file.get_tensor(name) for name in names})
+    except Exception as error:  # the library raises errors of many kinds at a damaged file
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
+def _load_encoder(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # errors are raised
+    # Threads that wait for work by spinning take the cores from the other work of a run.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.intra_op_num_threads = threads_given()
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library raises errors of many kinds at a damaged file
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
+def _size_of(encoder: onnxruntime.InferenceSession, path: Path) -> int:
+    """Returns the size of an encoder's vectors."""
+    inputs = [item.name for item in encoder.get_inputs()]
+    shapes = [item.shape for item in encoder.get_outputs()]
+    match inputs, shapes:
+        case ["ids", "mask"], [[_, _, int(size)]]:
+            return size
+    raise InputError(
+        f"{path}: found a model with inputs {', '.join(inputs)} and outputs of shape {shapes}, "
+        "expected an encoder with ids, mask and one output of three dimensions"
+    )

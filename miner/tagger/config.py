@@ -39,41 +39,29 @@ class Expert(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggingConfig:
-    """What a tagger needs of the config of its checkpoint.
+    """What a tagger needs of the config of its checkpoint."""
 
-    Attributes:
-        context: "text" for running text in windows, "span" for each span alone.
-        window: the most tokens that the encoder reads at once, special tokens included.
-        margin: tokens at each edge of a window that serve as context only.
-        ends: tokens kept at each end of an utterance or of narration; 0 keeps all.
-        paragraphs: paragraphs with speech that the BiLSTM reads at once; 0 reads a whole chapter.
-        features: whether the model reads structure features beside the vectors.
-        projection: the size to which utterance vectors are projected.
-        hidden: the size of the BiLSTM in each direction.
-        layers: the number of layers of the BiLSTM.
-        start_share: the weight of the text expert, 0..1, when the model decides whether a
-            conversation opens. It is fitted on dev; the structure expert has the rest.
-        turn_share: the same, when the model decides whether a new turn opens.
-        sure: windows are not read if they hold no utterance for which the structure expert's
-            answer has a lower probability; 1 reads all windows.
-        start_offset: added to the scores of B-START before decoding, and fitted on dev. B-START is
-            rare, so the most probable tags contain too few. Confidence ignores the offset.
-        confidence_temperature: scores are divided by it, so that confidence is calibrated.
-    """
-
-    context: str = "text"
-    window: int = 256
-    margin: int = 32
-    ends: int = 24
+    context: str = "text"  # "text" for running text in windows, "span" for each span alone
+    window: int = 256  # the most tokens that the encoder reads at once, special tokens included
+    margin: int = 32  # tokens at each edge of a window that serve as context only
+    ends: int = 24  # tokens kept at each end of an utterance or of narration; 0 keeps all
+    # paragraphs with speech that the BiLSTM reads at once; 0 reads a whole chapter
     paragraphs: int = 0
-    features: bool = True
-    projection: int = 256
-    hidden: int = 128
-    layers: int = 1
+    features: bool = True  # whether the model reads structure features beside the vectors
+    projection: int = 256  # the size to which utterance vectors are projected
+    hidden: int = 128  # the size of the BiLSTM in each direction
+    layers: int = 1  # the number of layers of the BiLSTM
+    # the weight of the text expert, 0..1, when the model decides whether a conversation
+    # opens. It is fitted on dev; the structure expert has the rest.
     start_share: float = 0.5
-    turn_share: float = 0.5
+    turn_share: float = 0.5  # the same, when the model decides whether a new turn opens
+    # windows are not read if they hold no utterance for which the structure expert's answer
+    # has a lower probability; 1 reads all windows
     sure: float = SURE
+    # added to the scores of B-START before decoding, and fitted on dev. B-START is rare, so
+    # the most probable tags contain too few. Confidence ignores the offset.
     start_offset: float = 0.0
+    # scores are divided by it, so that confidence is calibrated
     confidence_temperature: float = 1.0
 
 

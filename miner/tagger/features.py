@@ -17,15 +17,15 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.speech.attribution import (
+from miner.speech.dialogues import is_unclosed, strip_marks
+from miner.speech.spans import BookSpans, Span
+from miner.tagger.feature_attributions import (
     Likeness,
     Mention,
     Mentions,
     Names,
     compare_mentions,
 )
-from miner.speech.dialogues import is_unclosed, strip_marks
-from miner.speech.spans import BookSpans, Span
 
 # To find out whether a speaker continues, the speaker of a paragraph is compared with the speakers
 # of the paragraphs before it, and with the subjects of the narration between them.
@@ -103,23 +103,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """The utterances of a chapter, their text, and their features.
+    """The utterances of a chapter, their text, and their features."""
 
-    Attributes:
-        book: the id of the book.
-        number: the number of the chapter.
-        language: the code of its language; "" in prepared examples.
-        paragraphs: the text.
-        places: the index of each utterance among the spans of the book.
-        features: (utterances, len(FEATURES)), float32.
-    """
-
-    book: str
-    number: int
-    language: str
-    paragraphs: tuple[Paragraph, ...]
-    places: tuple[int, ...]
-    features: NDArray[np.float32]
+    book: str  # the id of the book
+    number: int  # the number of the chapter
+    language: str  # the code of its language; "" in prepared examples
+    paragraphs: tuple[Paragraph, ...]  # the text
+    places: tuple[int, ...]  # the index of each utterance among the spans of the book
+    features: NDArray[np.float32]  # (utterances, len(FEATURES)), float32
 
 
 def split_chapters(book_spans: BookSpans) -> Iterator[Chapter]:

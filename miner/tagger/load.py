@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 from miner.errors import InputError
 from miner.files import CHECKPOINT, CHECKPOINT_ENCODER, file_signature, is_checkpoint, reason_of
-from miner.people.character_files import NO_CHARACTERS, CharacterLists
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import NO_CHARACTERS, CharacterLists, SpokenBook
 from miner.plugins import find_entries
 from miner.speech.spans import BookSpans
 from miner.speech.tag_files import read_tag_file

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,18 +19,193 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
-from transformers import AutoConfig, AutoModel, PreTrainedModel
+from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.utils.hub import cached_file
 
 from miner.errors import InputError
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
-from miner.tagger.config import Expert, refuse_another_format
-from miner.tagger.encoding import Encoding, Window
+from miner.speech.tags import TAGS
+from miner.tagger.config import (
+    FORMAT,
+    MODEL_TYPE,
+    SURE,
+    Expert,
+    TaggingConfig,
+    refuse_another_format,
+    tagging_config,
+)
+from miner.tagger.encoding import Encoding, Range, Window, batch_windows
 from miner.tagger.features import FEATURES, N_PLAIN
-from miner.tagger.head import OUTCOME_OF_TAG, OUTCOMES, STRUCTURE, VOICE
-from miner.tagger.model_config import TaggerConfig
-from miner.tagger.quantization import Array, dequantize, is_quantized
-from miner.tagger.token_tensors import WindowBatch, token_tensors, window_batch
+from miner.tagger.head import (
+    OUTCOME_OF_TAG,
+    OUTCOMES,
+    STRUCTURE,
+    VOICE,
+    AnyArray,
+    dequantize,
+    is_quantized,
+)
+
+
+class TaggerConfig(PretrainedConfig):
+    """What a checkpoint records beside its weights: the fields of `TaggingConfig`, and others.
+
+    Args:
+        encoder: the config of the encoder.
+        dropout: the dropout before and after the BiLSTM.
+        masked: the share of tokens that are hidden in training.
+        mask: the id of the token that hides them.
+        separator: the id of the token between paragraphs, which is never hidden.
+        training: what the model was trained on and how; the model card prints it.
+        format: the format of the checkpoint.
+    """
+
+    model_type = MODEL_TYPE
+
+    def __init__(
+        self,
+        encoder: dict[str, Any] | None = None,
+        context: str = "text",
+        window: int = 256,
+        margin: int = 32,
+        ends: int = 24,
+        paragraphs: int = 0,
+        features: bool = True,
+        projection: int = 256,
+        hidden: int = 128,
+        layers: int = 1,
+        dropout: float = 0.2,
+        start_share: float = 0.5,
+        turn_share: float = 0.5,
+        masked: float = 0.0,
+        mask: int = 0,
+        separator: int = 0,
+        sure: float = SURE,
+        start_offset: float = 0.0,
+        confidence_temperature: float = 1.0,
+        training: dict[str, Any] | None = None,
+        format: int = FORMAT,
+        **kwargs: Any,  # noqa: ANN401 - what PretrainedConfig takes
+    ) -> None:
+        self.encoder = encoder or {}
+        self.context = context
+        self.window = window
+        self.margin = margin
+        self.ends = ends
+        self.paragraphs = paragraphs
+        self.features = features
+        self.projection = projection
+        self.hidden = hidden
+        self.layers = layers
+        self.dropout = dropout
+        self.start_share = start_share
+        self.turn_share = turn_share
+        self.masked = masked
+        self.mask = mask
+        self.separator = separator
+        self.sure = sure
+        self.start_offset = start_offset
+        self.confidence_temperature = confidence_temperature
+        self.training = training or {}
+        self.format = format
+        self.tags = [str(tag) for tag in TAGS]
+        self.feature_names = list(FEATURES)
+        super().__init__(**kwargs)
+
+    def for_tagging(self) -> TaggingConfig:
+        """Returns the part that a tagger needs."""
+        names = (field.name for field in fields(TaggingConfig))
+        return tagging_config({name: getattr(self, name) for name in names})
+
+
+_PAD_TO = 8  # tokens; windows are padded to a multiple of it
+
+
+class WindowBatch(NamedTuple):
+    """Windows that the encoder reads at once."""
+
+    ids: Tensor  # their tokens: (windows, length)
+    # 1 for tokens and 0 for padding, of the same shape; None if nothing is padded, since
+    # encoders are faster without a mask
+    mask: Tensor | None
+
+
+class TokenTensors(NamedTuple):
+    """The tokens of a chapter, and the parts that are pooled.
+
+    The parts of a chapter of n utterances are the n utterances and then, for each of them, the
+    narration before it.
+    """
+
+    batches: tuple[WindowBatch, ...]  # the windows
+    # where the vector of each token of the chapter lies among those of all windows, one batch
+    # after the other: (tokens,)
+    order: Tensor
+    members: Tensor  # the tokens of the parts, part after part
+    bounds: Tensor  # where each part begins in `members`: (2 x utterances,)
+    first: Tensor  # the first token of each utterance: (utterances,)
+
+
+def token_tensors(
+    encoding: Encoding, pad: int, tokens_at_once: int, device: torch.device
+) -> TokenTensors:
+    """Returns a chapter in tensors on a device."""
+    order = np.zeros(encoding.n_tokens, dtype=np.int64)
+    batches: list[WindowBatch] = []
+    n_rows = 0
+    for length, numbers in batch_windows(encoding.windows, _PAD_TO, tokens_at_once):
+        windows = [encoding.windows[n] for n in numbers]
+        for window in windows:
+            low, high = window.taken
+            row = n_rows + 1 + low  # skips the first special token
+            order[window.start : window.start + high - low] = np.arange(row, row + high - low)
+            n_rows += length
+        batches.append(window_batch(windows, length, pad, device))
+    parts = np.array([*encoding.utterances, *encoding.narration], dtype=np.int64).reshape(-1, 2)
+    sizes = parts[:, 1] - parts[:, 0]
+    bounds = np.cumsum(sizes) - sizes
+    members = np.repeat(parts[:, 0] - bounds, sizes) + np.arange(sizes.sum())
+    last = max(encoding.n_tokens - 1, 0)
+    first = np.minimum(parts[: len(encoding.utterances), 0], last)
+    arrays = (order, members, bounds, first)
+    return TokenTensors(tuple(batches), *(_move(torch.from_numpy(a), device) for a in arrays))
+
+
+def window_batch(
+    windows: Sequence[Window], length: int, pad: int, device: torch.device
+) -> WindowBatch:
+    """Returns windows as the encoder reads them."""
+    if all(len(window.ids) == length for window in windows):
+        ids = torch.tensor([window.ids for window in windows])
+        return WindowBatch(_move(ids, device), None)
+    ids = torch.full((len(windows), length), pad)
+    mask = torch.zeros_like(ids)
+    for row, window in enumerate(windows):
+        ids[row, : len(window.ids)] = torch.tensor(window.ids)
+        mask[row, : len(window.ids)] = 1
+    return WindowBatch(_move(ids, device), _move(mask, device))
+
+
+def _move(tensor: Tensor, device: torch.device) -> Tensor:
+    """Returns a tensor on a device, without waiting for what a GPU computes before."""
+    return tensor.to(device, non_blocking=True)
+
+
+def join_encodings(encodings: Sequence[Encoding]) -> Encoding:
+    """Returns several chapters as one, so that the encoder reads their windows together."""
+    if len(encodings) == 1:
+        return encodings[0]
+    windows: list[Window] = []
+    utterances: list[Range] = []
+    narration: list[Range] = []
+    n = 0
+    for one in encodings:
+        windows += [Window(item.ids, item.taken, item.start + n) for item in one.windows]
+        utterances += [(low + n, high + n) for low, high in one.utterances]
+        narration += [(low + n, high + n) for low, high in one.narration]
+        n += one.n_tokens
+    return Encoding(tuple(windows), n, tuple(utterances), tuple(narration))
+
 
 _TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 131_072}  # by kind of device
 _DISTANCE = 8  # utterances, at most, between two whose speakers are compared
@@ -38,15 +214,11 @@ _PLACE = ("cache_dir", "force_download", "local_files_only", "revision", "subfol
 
 
 class SequenceScores(NamedTuple):
-    """The scores of a sequence of utterances.
+    """The scores of a sequence of utterances."""
 
-    Attributes:
-        scores: of the tags in `decoding.TAGS`: (utterances, 4).
-        alike: compares each utterance with those 1 to 8 before it, above 0 if they have the same
-            speaker: (utterances, 8). None if the text was not read.
-    """
-
-    scores: Tensor
+    scores: Tensor  # of the tags in `decoding.TAGS`: (utterances, 4).
+    # compares each utterance with those 1 to 8 before it, above 0 if they have the same
+    # speaker: (utterances, 8). None if the text was not read.
     alike: Tensor | None
 
 
@@ -323,7 +495,7 @@ class ConversationTagger(PreTrainedModel):
         ]
 
 
-def tensors_of(weights: Mapping[str, Array]) -> dict[str, Tensor]:
+def tensors_of(weights: Mapping[str, AnyArray]) -> dict[str, Tensor]:
     """Returns weights as PyTorch takes them."""
     return {name: torch.from_numpy(np.ascontiguousarray(item)) for name, item in weights.items()}
 

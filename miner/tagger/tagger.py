@@ -10,26 +10,30 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from miner.errors import InputError
+from miner.files import reason_of
 from miner.speech.spans import BookSpans
 from miner.speech.tags import TAGS, Tag, TaggedSpan
 from miner.tagger.config import TaggingConfig
 from miner.tagger.decoding import TagScores, marginals, viterbi
 from miner.tagger.encoding import (
     Encoding,
+    Pooling,
     Window,
     batch_windows,
     encode_chapter,
     sequence_slices,
 )
 from miner.tagger.features import Chapter, split_chapters
-from miner.tagger.pooling import Pooling
 from miner.threads import one_blas_thread
 
 _PAD_TO = 64  # tokens; windows that are not full are padded to a multiple of it
@@ -80,23 +84,14 @@ class Runtime(Protocol):
 
 @dataclass(slots=True)
 class _OpenChapter:
-    """A chapter whose windows are being encoded.
-
-    Attributes:
-        chapter: the chapter.
-        structure: the scores by the structure expert, if the model has one.
-        is_read: the utterances that the windows take: (utterances,).
-        pooling: the sums of the vectors.
-        n_waiting: the windows that are not encoded yet.
-        n_untold: the words that `on_words` has not been told of.
-    """
+    """A chapter whose windows are being encoded."""
 
     chapter: Chapter
-    structure: TagScores | None
-    is_read: NDArray[np.bool_]
-    pooling: Pooling
-    n_waiting: int
-    n_untold: int
+    structure: TagScores | None  # the scores by the structure expert, if the model has one
+    is_read: NDArray[np.bool_]  # the utterances that the windows take: (utterances,)
+    pooling: Pooling  # the sums of the vectors
+    n_waiting: int  # the windows that are not encoded yet
+    n_untold: int  # the words that `on_words` has not been told of
 
     def take_words(self) -> int:
         """Returns the words read since the last call: all of a chapter that waits for no window."""
@@ -287,3 +282,27 @@ def decode_scores(
             tags[place] = tag
             confidence[place] = float(row[TAGS.index(tag)])
     return [TaggedSpan(*item) for item in zip(book_spans.spans, tags, confidence, strict=True)]
+
+
+# What the libraries say, each in its own kind of error, where memory is wanting.
+_NO_MEMORY = ("allocate memory", "bad allocation", "bad_alloc", "out of memory")
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Replaces an error that a library raises when it computes a model."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # each library raises errors of its own
+        if any(words in str(error) for words in _NO_MEMORY):
+            raise MemoryError(f"{folder}: {reason_of(error)}") from error
+        raise InputError(f"{folder}: cannot be computed: {reason_of(error)}") from error
+
+
+def finite(scores: TagScores, folder: Path) -> TagScores:
+    """Returns scores that a model computed."""
+    if not np.isfinite(scores).all():
+        raise InputError(f"{folder}: found scores with NaN or infinity, expected finite numbers")
+    return scores

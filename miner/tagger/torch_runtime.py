@@ -1,18 +1,88 @@
-"""A model computed by PyTorch, on a GPU or in bfloat16."""
+"""A model computed by PyTorch, on a GPU or in bfloat16, and its files, of which no code is run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+from transformers import PreTrainedTokenizerFast
 
+from miner.errors import InputError
+from miner.files import CHECKPOINT, CHECKPOINT_CONFIG, CHECKPOINT_WEIGHTS, reason_of
+from miner.hub import load_with
+from miner.tagger.config import read_config
 from miner.tagger.decoding import TagScores
 from miner.tagger.encoding import Window
-from miner.tagger.model import ConversationTagger
-from miner.tagger.runtime_errors import explained, finite
+from miner.tagger.head import AnyArray, dequantize, refuse_other_weights
+from miner.tagger.model import ConversationTagger, TaggerConfig, tensors_of
+from miner.tagger.tagger import explained, finite
+
+
+def read_checkpoint(path: Path) -> tuple[ConversationTagger, PreTrainedTokenizerFast]:
+    """Returns the model of a checkpoint, in float32 and on the CPU, and its tokenizer."""
+    for name in CHECKPOINT:
+        if not (path / name).is_file():
+            raise InputError(f"{path}: found no {name}, expected a checkpoint of `train.py`")
+    _, record = read_config(path)
+    with _loading(path / CHECKPOINT_WEIGHTS):
+        weights = dequantize(load_file(path / CHECKPOINT_WEIGHTS))
+    _check_encoder(path / CHECKPOINT_CONFIG, record, len(weights))
+    with _loading(path / CHECKPOINT_CONFIG):
+        config = TaggerConfig.from_dict(record)
+        with torch.device("meta"):  # its weights need no memory, however large they would be
+            expected = ConversationTagger(config).state_dict()
+    try:
+        shapes = {name: tuple(weight.shape) for name, weight in expected.items()}
+        refuse_other_weights(weights, shapes)
+    except InputError as error:
+        raise InputError(f"{path / CHECKPOINT_WEIGHTS}: {error}") from error
+    with _loading(path):
+        model = ConversationTagger(config)
+        model.load_state_dict(tensors_of(weights))
+        tokenizer = load_with(PreTrainedTokenizerFast, path, True)
+    return model.eval(), tokenizer
+
+
+@contextmanager
+def _loading(path: Path) -> Iterator[None]:
+    """Makes any error of the block name a file or a folder."""
+    try:
+        yield
+    except Exception as error:  # the libraries raise errors of many kinds at a damaged file
+        raise InputError(f"{path}: cannot be loaded: {reason_of(error)}") from error
+
+
+def _check_encoder(path: Path, record: Mapping[str, Any], n_weights: int) -> None:
+    """Raises an error if there is no encoder, or one of more layers than weights.
+
+    To make a million layers would take hours.
+    """
+    encoder = record.get("encoder")
+    if not isinstance(encoder, dict) or "model_type" not in encoder:
+        raise InputError(f"{path}: found encoder {encoder!r:.40}, expected its config")
+    for name, value in encoder.items():
+        if "layers" in name and isinstance(value, int) and value > n_weights:
+            raise InputError(
+                f"{path}: found {name} {value!r:.40}, expected at most {n_weights}, "
+                f"the weights in {CHECKPOINT_WEIGHTS}"
+            )
+
+
+def write_checkpoint(
+    path: Path, model: ConversationTagger, quantized: Mapping[str, AnyArray] | None = None
+) -> None:
+    """Writes the weights and the config of a model into a folder, beside its tokenizer."""
+    if quantized is None:
+        model.save_pretrained(path)
+        return
+    model.config.save_pretrained(path)
+    save_file(dict(quantized), path / CHECKPOINT_WEIGHTS, {"format": "pt"})
 
 
 class TorchRuntime:

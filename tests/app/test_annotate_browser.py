@@ -14,7 +14,7 @@ from miner.annotation.annotations import derive_tags
 from miner.app.annotator.server import AnnotationServer
 from miner.app.annotator.sheet_file import NOTHING_TAGGED, BookSheets
 from miner.people.cast import Character
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook
 from miner.speech.read import parse_spans
 from miner.speech.tags import TaggedSpan
 from miner.tagger.load import load_tagger

@@ -21,13 +21,13 @@ from miner.lab.app.plots.evaluation import (
     save_figure,
     save_figures,
 )
+from miner.lab.gold.dialogue_statistics import Lengths, measure_talk
 from miner.lab.gold.statistics import Company, count_company_sizes
 from miner.lab.measure.compare import compare
 from miner.lab.measure.confidence import Bin, KeptPairs, join_small_bins
 from miner.lab.measure.scores import Confusion, score
 from miner.lab.training.tagger.learning_curve import Learned
 from miner.score import Score
-from miner.speech.statistics import Lengths, measure_talk
 from miner.speech.tags import TAGS
 from miner.tagger.load import load_tagger
 

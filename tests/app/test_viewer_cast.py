@@ -12,7 +12,7 @@ from miner.app.viewer.layers import N_COLOURS, CastMember, build_layers, choose_
 from miner.app.viewer.page import build_book_payload, build_chapter_payload
 from miner.books.book import parse_book
 from miner.people.cast import Character, Kind
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook
 from miner.speech.read import parse_spans
 from miner.speech.spans import Span, split_book
 from miner.speech.tags import Tag, TaggedSpan

@@ -69,14 +69,14 @@ def ratios(sources: list[Source]) -> list[float]:
 
 def cut_ratios(sources: list[Source], name: str) -> list[float]:
     """The time with cuts over that without, best of two each."""
-    tagger, options, model = load_tagger(name), MiningOptions(name), cuts.cut_model
+    tagger, options, model = load_tagger(name), MiningOptions(name), cuts.segmentation_model
     found = []
     for source in sources:
         times = []
         for of in (model, lambda: None):
-            cuts.cut_model = of
+            cuts.segmentation_model = of
             times.append(best_of(2, lambda source=source: mine_book(source, tagger, options)))
-        cuts.cut_model = model
+        cuts.segmentation_model = model
         found.append(times[0] / times[1])
     return found
 

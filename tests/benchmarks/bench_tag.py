@@ -42,9 +42,8 @@ from miner.tagger.checkpoint import load_checkpoint
 from miner.tagger.encoding import encode_chapter
 from miner.tagger.features import split_chapters
 from miner.tagger.load import CHECKPOINTS
-from miner.tagger.model_files import read_checkpoint
 from miner.tagger.tagger import NeuralTagger, choose_windows, find_doubtful
-from miner.tagger.torch_runtime import TorchRuntime
+from miner.tagger.torch_runtime import TorchRuntime, read_checkpoint
 
 LARGEST_SHARE, LARGEST_PEAK_MB, LARGEST_SPEAKERS = 0.5, 600, 1.3
 THRESHOLDS = (1.0, 0.99, 0.95, 0.9, 0.8)
@@ -136,7 +135,7 @@ def compare_speakers(ours: NeuralTagger, sources: Sequence[Source]) -> float:
     """The median time with the speakers and the judge of speech, over the time without."""
 
     def without(data: bytes) -> None:
-        ours.tag(parse_spans(data, "1", judged=False))
+        ours.tag(parse_spans(data, "1", classified=False))
 
     def with_speakers(data: bytes) -> None:
         book = parse_spans(data, "1")

@@ -175,7 +175,7 @@ the dark room above her where the lamp should have been.</p>
 
 def spans_of(body, language="en", quotes=()):
     page = PAGE.format(language=language, body=body)
-    return parse_spans(page.encode(), "7", quotes, judged=False)
+    return parse_spans(page.encode(), "7", quotes, classified=False)
 
 
 def test_words_are_those_of_all_blocks():

@@ -8,8 +8,7 @@ from helpers import NAMES
 from miner.books.book import Book
 from miner.corpus.schema import KINDS, SPEAKER, TITLE, arrow_schemas, rows_of_book, tagged_from_rows
 from miner.people.cast import Character, Kind
-from miner.people.character_files import character_from_row
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook, character_from_row
 from miner.speech.dialogues import Turn, decode_dialogues
 from miner.speech.filters import DialogueLimits, filter_dialogues
 from miner.speech.spans import Span

@@ -14,9 +14,9 @@ from miner.people.attributor import (
     attribute_speakers,
     attributor_of,
     load_attributor,
+    weight_shapes,
 )
 from miner.people.cast import Character
-from miner.people.scorer import weight_shapes
 from miner.speech.read import parse_spans
 from miner.speech.tags import Tag, TaggedSpan, repair_tags
 
@@ -33,7 +33,7 @@ TEXTS = (
 def book(*texts, language="en"):
     text = "".join(f"<p>{paragraph}</p>" for paragraph in texts or TEXTS)
     page = f"<html lang='{language}'><body>{text}</body></html>"
-    return parse_spans(page.encode(), "7", judged=False)
+    return parse_spans(page.encode(), "7", classified=False)
 
 
 def tagged(book_spans, **of_span):

@@ -6,8 +6,7 @@ from helpers import cpu_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.people.names import Form, find_names, parse_form
-from miner.people.paragraphs import Paragraph
+from miner.people.names import Form, Paragraph, find_names, parse_form
 
 
 def test_a_name_has_a_capital_inside_sentences():

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from miner.people.paragraphs import join_spans
+from miner.people.names import join_spans
 from miner.speech.read import parse_spans
 
 PAGE = """<html lang="en"><body><h2>Chapter I</h2>

@@ -7,7 +7,7 @@ from helpers import needs_books
 from real import real_spans
 
 from miner.people.characters import find_characters
-from miner.people.paragraphs import join_spans
+from miner.people.names import join_spans
 
 pytestmark = [needs_books, pytest.mark.slow]
 

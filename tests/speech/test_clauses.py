@@ -1,4 +1,4 @@
-"""Texts are divided into segments at their punctuation, and no word is lost."""
+"""Texts are divided into clauses at their punctuation, and no word is lost."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ from helpers import cpu_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.speech.clauses import edge_of, find_segments, read_glue
+from miner.speech.clauses import edge_of, find_clauses, read_glue
 
 SEGMENTED = [
     ("—Ven —dijo Bo—, que es tarde.", ["Ven", "dijo Bo", "que es tarde"]),
@@ -26,7 +26,7 @@ SEGMENTED = [
 
 
 def segments_of(*texts):
-    found = find_segments(texts)
+    found = find_clauses(texts)
     edges = [*found.first.tolist(), len(found.words)]
     for first, end in pairwise(edges):
         block = int(found.blocks[first])
@@ -46,7 +46,7 @@ def test_the_segments_of_several_blocks_are_found_at_once():
 
 @given(st.lists(st.text("aé1 .,—-'’«»\"\n\x02", max_size=20), max_size=5))
 def test_words_have_their_places(texts):
-    found = find_segments(texts)
+    found = find_clauses(texts)
     places = zip(found.words, found.blocks, found.starts, found.ends, strict=True)
     for word, block, start, end in places:
         assert texts[block][start:end] == found.vocabulary[word]
@@ -76,11 +76,11 @@ def test_what_stands_between_two_words(raw, text, marks, opens, brackets):
 
 
 def test_the_edge_of_a_block_is_seen_from_both_sides():
-    found = find_segments(["Ven.", "—Voy."])
+    found = find_clauses(["Ven.", "—Voy."])
     edge = found.glues[found.before[1]]
     assert (edge_of(edge, at_start=False), edge_of(edge, at_start=True)) == (".$", "^—")
 
 
 @pytest.mark.parametrize("piece", ["—", "« ", "(", ". ", "-", "' ", "\n"])
 def test_time_grows_with_the_length(piece):
-    assert cpu_seconds(lambda: find_segments([f"a{piece * 40_000}b"]), 2) < 2
+    assert cpu_seconds(lambda: find_clauses([f"a{piece * 40_000}b"]), 2) < 2

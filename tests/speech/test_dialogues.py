@@ -5,10 +5,10 @@ from dialogue_checks import book_of, sure_book
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miner.speech.clean_text import drop_glosses
 from miner.speech.dialogues import (
     Turn,
     decode_dialogues,
+    drop_glosses,
     is_unclosed,
     repair_book,
     span_pairs,

@@ -129,21 +129,21 @@ def test_a_confidence_limit_is_refused_for_tags_without_confidence():
 
 def test_a_set_piece_divides_its_dialogue_and_is_counted():
     found = decode_dialogues(book_of("SRRRR"))
-    result = filter_dialogues(found, is_set_piece=lambda turn: turn.quoted_text == "word2")
+    result = filter_dialogues(found, is_letter_or_verse=lambda turn: turn.quoted_text == "word2")
     assert texts(result) == [["word0", "word1"], ["word3", "word4"]]
     assert dict(result.drops)["turns in letters and verse"] == 1
 
 
 def test_dialogues_of_rare_words_are_judged_after_short_ones_are_gone():
     found = decode_dialogues(book_of("SRSSR"))  # dialogues of 2, 1 and 2 turns
-    judged = []
+    classified = []
 
     def is_rare(dialogue):
-        judged.append(dialogue.index)
+        classified.append(dialogue.index)
         return dialogue.index == 2
 
     result = filter_dialogues(found, is_rare=is_rare)
-    assert judged == [0, 2]
+    assert classified == [0, 2]
     assert [dialogue.index for dialogue in result.kept] == [0]
     assert dict(result.drops) == {
         "empty turns": 0,
@@ -226,7 +226,7 @@ def test_every_pair_that_is_left_is_a_pair_of_the_book(
     result = filter_dialogues(
         dialogues,
         DialogueLimits(max_turn_words, min_confidence, min_turns),
-        is_set_piece=(lambda turn: turn_of(turn)[3]) if with_set_pieces else None,
+        is_letter_or_verse=(lambda turn: turn_of(turn)[3]) if with_set_pieces else None,
         is_rare=(lambda part: any(turn_of(turn)[4] for turn in part.turns)) if with_rare else None,
     )
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from miner.speech.dialogues import Turn
-from miner.speech.letters_and_verse import is_set_piece
+from miner.speech.dialogues import Turn, is_letter_or_verse
 from miner.speech.spans import Span
 
 
@@ -32,16 +31,16 @@ def turn_of(*texts: str, between: str = "") -> Turn:
     ],
 )
 def test_letters_and_verse_are_told_from_talk(turn, expected):
-    assert is_set_piece(turn, frozenset(), "en") is expected
+    assert is_letter_or_verse(turn, frozenset(), "en") is expected
 
 
 @pytest.mark.parametrize(("blocks", "expected"), [({1}, True), ({0}, False), ({7}, False)])
 def test_most_of_a_turn_stands_in_a_letter(blocks, expected):
     turn = turn_of("“Listen:", "“The mill is sold, and we go.”")
-    assert is_set_piece(turn, frozenset(blocks), "en") is expected
+    assert is_letter_or_verse(turn, frozenset(blocks), "en") is expected
 
 
 def test_a_language_without_a_file_has_only_the_signs_of_the_page():
     turn = turn_of("“Dear Sir:—The mill is sold.”")
-    assert not is_set_piece(turn, frozenset(), "fi")
-    assert is_set_piece(turn, frozenset({0}), "fi")
+    assert not is_letter_or_verse(turn, frozenset(), "fi")
+    assert is_letter_or_verse(turn, frozenset({0}), "fi")

@@ -4,7 +4,7 @@ import pytest
 from helpers import cpu_seconds
 
 from miner.books.book import Block, BlockKind, Book
-from miner.languages.marks import MARKS
+from miner.languages.language import MARKS
 from miner.speech.dialogues import decode_dialogues
 from miner.speech.spans import split_book
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, repair_tags

@@ -1,24 +1,29 @@
-"""The judge of several languages overrules the rules in marks and behind dashes, where it may."""
+"""The classifier of several languages overrules the rules in marks and behind dashes."""
 
 from zlib import crc32
 
 import numpy as np
 import pytest
 
-from miner.speech.quotation_classifier import OVERRULES, OVERRULES_DASH, PassageJudge
-from miner.speech.quotations import N_PASSAGE_FACTS, find_passages
 from miner.speech.read import parse_spans
-from miner.speech.speech_classifier import judge_of
+from miner.speech.speech_classifier import (
+    N_QUOTATION_FEATURES,
+    OVERRULES_DASH,
+    OVERRULES_MARK,
+    QuotationClassifier,
+    classifier_of,
+    find_quotations,
+)
 
 LANGUAGES = ("de", "es", "fr", "it", "pt")
 
 
 def judge_with(bias=0.0, **weights):
-    """A judge that knows the stems of a few words after a passage, in all languages."""
-    found = np.zeros(N_PASSAGE_FACTS, dtype=np.float32)
+    """A classifier that knows the stems of a few words after a quotation, in all languages."""
+    found = np.zeros(N_QUOTATION_FEATURES, dtype=np.float32)
     for stem, weight in weights.items():
-        found[crc32(f"stem after: {stem}".encode()) % N_PASSAGE_FACTS] = weight
-    return PassageJudge(found, bias)
+        found[crc32(f"stem after: {stem}".encode()) % N_QUOTATION_FEATURES] = weight
+    return QuotationClassifier(found, bias)
 
 
 def page(*paragraphs, language="fr"):
@@ -40,72 +45,74 @@ DASH = "—Es muy tarde —pensó Tobín—, y anochece."
 
 
 def test_what_the_rules_take_for_speech_is_overruled():
-    book = parse_spans(page(TALK, THOUGHT), "7", judged=False)
-    judged = judge_with(répé=2.0).judge(book)
-    assert utterances(judged) == ["«Où est le bateau ?»"]
-    assert quoted(judged) == ["«Il est trop tard.»"]
+    book = parse_spans(page(TALK, THOUGHT), "7", classified=False)
+    classified = judge_with(répé=2.0).classify(book)
+    assert utterances(classified) == ["«Où est le bateau ?»"]
+    assert quoted(classified) == ["«Il est trop tard.»"]
 
 
 def test_what_the_rules_do_not_take_for_speech_stays_none():
-    book = parse_spans(page(TALK, "Puis le mot «retour» fut crié du bateau."), "7", judged=False)
+    book = parse_spans(
+        page(TALK, "Puis le mot «retour» fut crié du bateau."), "7", classified=False
+    )
     assert quoted(book) == ["«retour»"]
-    assert judge_with(crié=-2.0).judge(book) == book
+    assert judge_with(crié=-2.0).classify(book) == book
 
 
 def test_no_part_of_a_thought_behind_a_dash_is_speech():
     lines = ["—¿Dónde está la barca?", "—Ya se fue.", DASH]
-    book = parse_spans(page(*lines, language="es"), "7", judged=False)
-    judged = judge_with(pens=9.0).judge(book)
-    assert utterances(judged) == ["—¿Dónde está la barca?", "—Ya se fue."]
-    assert quoted(judged) == ["—Es muy tarde", "y anochece."]
+    book = parse_spans(page(*lines, language="es"), "7", classified=False)
+    classified = judge_with(pens=9.0).classify(book)
+    assert utterances(classified) == ["—¿Dónde está la barca?", "—Ya se fue."]
+    assert quoted(classified) == ["—Es muy tarde", "y anochece."]
 
 
 def test_behind_a_dash_the_judge_must_be_surer():
-    between = (OVERRULES + OVERRULES_DASH) / 2
-    judge = judge_with(bias=float(np.log(between / (1 - between))))
-    book = parse_spans(page(TALK, "— Parti, dit Tobin.", "— Hier ?"), "7", judged=False)
-    assert judge.probability(book, find_passages(book.spans)[0]) == pytest.approx(between)
-    assert utterances(judge.judge(book)) == ["— Parti,", "— Hier ?"]
+    between = (OVERRULES_MARK + OVERRULES_DASH) / 2
+    classifier = judge_with(bias=float(np.log(between / (1 - between))))
+    book = parse_spans(page(TALK, "— Parti, dit Tobin.", "— Hier ?"), "7", classified=False)
+    assert classifier.probability(book, find_quotations(book.spans)[0]) == pytest.approx(between)
+    assert utterances(classifier.classify(book)) == ["— Parti,", "— Hier ?"]
 
 
 def test_a_judge_that_is_not_sure_leaves_the_rules():
-    book = parse_spans(page(TALK, THOUGHT), "7", judged=False)
-    assert judge_with().judge(book) == book
+    book = parse_spans(page(TALK, THOUGHT), "7", classified=False)
+    assert judge_with().classify(book) == book
 
 
 def test_a_thought_goes_on_in_the_next_paragraphs():
     texts = [TALK, "Et Tobin songeait : «Il est trop tard.", "«Personne ne viendra.»", TALK]
-    book = parse_spans(page(*texts), "7", judged=False)
-    found = np.zeros(N_PASSAGE_FACTS, dtype=np.float32)
-    found[crc32(b"stem before: song") % N_PASSAGE_FACTS] = 9.0
+    book = parse_spans(page(*texts), "7", classified=False)
+    found = np.zeros(N_QUOTATION_FEATURES, dtype=np.float32)
+    found[crc32(b"stem before: song") % N_QUOTATION_FEATURES] = 9.0
     assert [span.text for span in book.spans if span.continues] == ["«Personne ne viendra.»"]
-    judged = PassageJudge(found, 0.0).judge(book)
-    assert quoted(judged) == ["«Il est trop tard.", "«Personne ne viendra.»"]
-    assert not any(span.continues for span in judged.spans)
+    classified = QuotationClassifier(found, 0.0).classify(book)
+    assert quoted(classified) == ["«Il est trop tard.", "«Personne ne viendra.»"]
+    assert not any(span.continues for span in classified.spans)
 
 
 def test_no_text_is_lost_and_narration_stays():
-    book = parse_spans(page(TALK, THOUGHT), "7", judged=False)
-    judged = judge_with(bias=9.0).judge(book)
-    assert utterances(judged) == []
+    book = parse_spans(page(TALK, THOUGHT), "7", classified=False)
+    classified = judge_with(bias=9.0).classify(book)
+    assert utterances(classified) == []
     places = [
         [(span.text, span.start, span.end, span.in_marks) for span in found.spans]
-        for found in (book, judged)
+        for found in (book, classified)
     ]
     assert places[0] == places[1]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_language_has_the_judge_that_it_shares(language):
-    assert judge_of(language) is judge_of(language)
-    assert isinstance(judge_of(language), PassageJudge)
+    assert classifier_of(language) is classifier_of(language)
+    assert isinstance(classifier_of(language), QuotationClassifier)
 
 
-# Each book has speech, and one passage that nobody says.
+# Each book has speech, and one quotation that nobody says.
 BOOKS = {
     "de": ["»Wo ist das Boot?« fragte Mara.", "Das Haus am Fluß hieß »Zur Fähre« und war alt."],
     "es": ["—¿Dónde está la barca? —preguntó Mara.", "—Ya se fue —contestó Tobín."],
-    "fr": [TALK, "Il relut la plaque où l’on avait gravé le mot «Passage» en lettres noires."],
+    "fr": [TALK, "Il relut la plaque où l’on avait gravé le mot «Quotation» en lettres noires."],
     "it": ["— Dov'è la barca? — chiese Mara.", "— È partita, — rispose Tobia."],
     "pt": ["—Onde está o barco? —perguntou Mara.", "—Partiu —respondeu Tobias."],
 }
@@ -114,13 +121,15 @@ BOOKS = {
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_judge_of_the_package_keeps_plain_speech(language):
     data = page(*BOOKS[language] * 3, language=language)
-    judged, unjudged = (parse_spans(data, "7", judged=choice) for choice in (True, False))
-    assert utterances(judged) == utterances(unjudged)
-    assert len(utterances(judged)) in (3, 6)
+    classified, unclassified = (
+        parse_spans(data, "7", classified=choice) for choice in (True, False)
+    )
+    assert utterances(classified) == utterances(unclassified)
+    assert len(utterances(classified)) in (3, 6)
 
 
 def test_the_judge_of_the_package_knows_what_nobody_says():
     thought = "Et je pensais : «Personne ne viendra ce soir, il est bien trop tard.»"
     data = page(*[TALK] * 3, thought)
-    assert thought[16:] in utterances(parse_spans(data, "7", judged=False))
+    assert thought[16:] in utterances(parse_spans(data, "7", classified=False))
     assert quoted(parse_spans(data, "7")) == [thought[16:]]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.languages.marks import MARKS
+from miner.languages.language import MARKS
 from miner.speech.quotation_marks import scan
 
 KIND = {'"': "double-straight", "“": "double-curly", "'": "single-straight", "‘": "single-curly"}

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from helpers import cpu_seconds
 
-from miner.speech.quotations import (
-    N_PASSAGE_FACTS,
-    find_passages,
+from miner.speech.read import parse_spans
+from miner.speech.speech_classifier import (
+    N_QUOTATION_FEATURES,
+    find_quotations,
     is_in_marks,
-    read_passage_facts,
+    read_quotation_features,
     weigh_marks,
 )
-from miner.speech.read import parse_spans
 
 TALK = "— Où est le bateau ? dit Mara."
 THOUGHT = "«Il est trop tard.» pensa Tobin."
@@ -22,26 +22,28 @@ THOUGHT = "«Il est trop tard.» pensa Tobin."
 def spans_of(*paragraphs, language="fr"):
     text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
     page = f"<html lang='{language}'><body>{text}</body></html>"
-    return parse_spans(page.encode(), "7", judged=False).spans
+    return parse_spans(page.encode(), "7", classified=False).spans
 
 
 def passages_of(*paragraphs, language="fr"):
     spans = spans_of(*paragraphs, language=language)
-    return [[spans[n].text.strip() for n in passage] for passage in find_passages(spans)]
+    return [[spans[n].text.strip() for n in quotation] for quotation in find_quotations(spans)]
 
 
 def facts_of(*paragraphs, language=""):
-    """The weights of the facts of a passage by number. A talk before it makes the page a book."""
+    """The weights of a quotation's features by number. A talk before it makes the page a book."""
     spans = spans_of(*[TALK] * 2, *paragraphs)
-    facts = read_passage_facts(spans, find_passages(spans)[2], language, weigh_marks(spans))
-    return dict(zip(*map(np.ndarray.tolist, facts), strict=True))
+    features = read_quotation_features(
+        spans, find_quotations(spans)[2], language, weigh_marks(spans)
+    )
+    return dict(zip(*map(np.ndarray.tolist, features), strict=True))
 
 
-def weight(facts, fact, language=""):
-    number = crc32(fact.encode()) % N_PASSAGE_FACTS
+def weight(features, feature, language=""):
+    number = crc32(feature.encode()) % N_QUOTATION_FEATURES
     if language:
-        number ^= crc32(language.encode()) % N_PASSAGE_FACTS
-    return facts.get(number, 0.0)
+        number ^= crc32(language.encode()) % N_QUOTATION_FEATURES
+    return features.get(number, 0.0)
 
 
 def test_speech_goes_on_after_the_words_of_the_narrator():
@@ -55,12 +57,15 @@ def test_each_mark_opens_a_passage():
 
 def test_narration_and_blank_books_have_no_passages():
     assert passages_of("Il pleuvait.", "«Va,» dit Mara.") == [["«Va,»"]]
-    assert find_passages(()) == []
+    assert find_quotations(()) == []
 
 
 def test_a_dash_is_no_mark():
     spans = spans_of(TALK, THOUGHT)
-    assert [is_in_marks(spans[passage[0]]) for passage in find_passages(spans)] == [False, True]
+    assert [is_in_marks(spans[quotation[0]]) for quotation in find_quotations(spans)] == [
+        False,
+        True,
+    ]
 
 
 def test_marks_weigh_more_the_more_of_them_a_book_has():
@@ -73,7 +78,7 @@ def test_marks_weigh_more_the_more_of_them_a_book_has():
 
 
 @pytest.mark.parametrize(
-    "fact",
+    "feature",
     [
         "after 0: pensa",
         "stem after: pens",
@@ -85,8 +90,8 @@ def test_marks_weigh_more_the_more_of_them_a_book_has():
         "rule: True",
     ],
 )
-def test_a_fact_of_the_page(fact):
-    assert weight(facts_of(THOUGHT), fact) == 1.0
+def test_a_fact_of_the_page(feature):
+    assert weight(facts_of(THOUGHT), feature) == 1.0
 
 
 def test_forms_of_a_word_have_the_same_stem():
@@ -95,9 +100,9 @@ def test_forms_of_a_word_have_the_same_stem():
 
 
 def test_a_dash_has_the_facts_of_the_words_beside_it_alone():
-    facts = facts_of("— Il est trop tard ! dit Tobin.")
-    assert weight(facts, "opener: dash") == weight(facts, "stem after 0: dit") == 1.0
-    assert weight(facts, "word: tard") == weight(facts, "opener: mark") == 0.0
+    features = facts_of("— Il est trop tard ! dit Tobin.")
+    assert weight(features, "opener: dash") == weight(features, "stem after 0: dit") == 1.0
+    assert weight(features, "word: tard") == weight(features, "opener: mark") == 0.0
 
 
 def test_each_fact_counts_for_all_languages_and_for_its_own():
@@ -110,17 +115,19 @@ def test_each_fact_counts_for_all_languages_and_for_its_own():
 
 def test_numbers_are_in_range():
     spans = spans_of(TALK, THOUGHT)
-    for passage in find_passages(spans):
-        numbers, weights = read_passage_facts(spans, passage, "hu", 0)
+    for quotation in find_quotations(spans):
+        numbers, weights = read_quotation_features(spans, quotation, "hu", 0)
         assert numbers.dtype == np.int32 and weights.dtype == np.float32
         assert len(numbers) == len(weights)
-        assert (0 <= numbers).all() and (numbers < N_PASSAGE_FACTS).all()
+        assert (0 <= numbers).all() and (numbers < N_QUOTATION_FEATURES).all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paragraph", ["«Reste ici, mon ami.» " * 1_500, "— Va, dit-il. " * 3_000])
 def test_time_grows_with_the_length_of_a_book(paragraph):
     spans = spans_of(paragraph)
-    passages = find_passages(spans)
-    assert passages
-    assert cpu_seconds(lambda: [read_passage_facts(spans, p, "fr", 0) for p in passages], 3) < 3
+    quotations = find_quotations(spans)
+    assert quotations
+    assert (
+        cpu_seconds(lambda: [read_quotation_features(spans, p, "fr", 0) for p in quotations], 3) < 3
+    )

@@ -13,7 +13,7 @@ from miner.errors import InputError
 from miner.lab.learning.run_folder import write_weights
 from miner.languages.registry import LANGUAGES
 from miner.speech import segmentation as cuts
-from miner.speech.dashes import Quoted, is_dashed
+from miner.speech.quotation_marks import Quoted, is_dashed
 from miner.speech.segmentation import (
     BEGINS,
     CHANGES,
@@ -22,10 +22,10 @@ from miner.speech.segmentation import (
     SAID,
     TO_SPEECH,
     TOLD,
-    cut_model,
     decode,
-    load_cuts,
+    load_segmentation,
     read_page,
+    segmentation_model,
 )
 from miner.speech.spans import split_book
 from miner.speech.typography import typography_from_names
@@ -132,7 +132,7 @@ def test_properly_closed_marks_stay_whole_where_attributions_stand_outside():
 
 
 def test_a_book_without_dashes_is_not_read(monkeypatch):
-    monkeypatch.setattr("miner.speech.segmentation.cut_model", lambda: pytest.fail("read"))
+    monkeypatch.setattr("miner.speech.segmentation.segmentation_model", lambda: pytest.fail("read"))
     assert said_in(["“Come—now,” said Bo.", "—Go."], ["double-curly"], "en") == [
         ["“Come—now,”"],
         [],
@@ -140,7 +140,7 @@ def test_a_book_without_dashes_is_not_read(monkeypatch):
 
 
 def test_without_weights_the_whole_paragraph_is_speech(monkeypatch):
-    monkeypatch.setattr("miner.speech.segmentation.cut_model", lambda: None)
+    monkeypatch.setattr("miner.speech.segmentation.segmentation_model", lambda: None)
     found = said_in(["—Ven—dijo Bo.", "Bo dijo: —Ven."], ["dash"], "es")
     assert found == [["—Ven—dijo Bo."], []]
 
@@ -216,7 +216,7 @@ pieces = st.sampled_from(
     st.sampled_from([*LANGUAGES, ""]),
 )
 def test_any_text_can_be_cut(texts, language):
-    model = cut_model()
+    model = segmentation_model()
     page = read_page(texts, ["Bo rió."])
     if model is None or page is None:
         return
@@ -240,13 +240,13 @@ def test_a_file_without_weights_is_refused(tmp_path):
     path = tmp_path / "cuts.safetensors"
     write_weights(path, {"weights": np.zeros(3, np.float16)}, {}, force=False)
     with pytest.raises(InputError, match="found no weights of cuts") as refused:
-        load_cuts(path)
+        load_segmentation(path)
     assert str(path) in str(refused.value)
 
 
 def test_the_weights_of_the_package_are_small():
     assert cuts.WEIGHTS.stat().st_size < 1_100_000
-    model = cut_model()
+    model = segmentation_model()
     assert model is not None
     assert model.languages >= {"de", "en", "es", "fr", "hu", "it", "nl", "pt"}
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.books.book import Block, BlockKind, Book
-from miner.languages.marks import DASH, MARKS
+from miner.languages.language import DASH, MARKS
 from miner.languages.registry import LANGUAGES
 from miner.speech.spans import is_blank, split_book
 from miner.speech.typography import infer_typography, typography_from_names

@@ -1,4 +1,4 @@
-"""The judge overrules the rules of what is speech, where it may."""
+"""The classifier overrules the rules of what is speech, where it may."""
 
 from zlib import crc32
 
@@ -8,17 +8,22 @@ from helpers import SAMPLE, refuse_weights
 
 from miner.errors import InputError
 from miner.speech.read import parse_spans
-from miner.speech.speech_classifier import WEIGHTS, SpeechJudge, judge_of, load_judge
-from miner.speech.speech_features import N_FACTS
+from miner.speech.speech_classifier import (
+    N_FEATURES,
+    WEIGHTS,
+    SpeechClassifier,
+    classifier_of,
+    load_classifier,
+)
 
 
 def judge_with(**weights):
-    """A judge that knows a few words right before or inside a quotation."""
-    found = np.zeros(N_FACTS, dtype=np.float32)
+    """A classifier that knows a few words right before or inside a quotation."""
+    found = np.zeros(N_FEATURES, dtype=np.float32)
     for word, weight in weights.items():
-        for fact in (f"before: {word}", f"first word: {word}"):
-            found[crc32(fact.encode()) % N_FACTS] = weight
-    return SpeechJudge(found, 0.0)
+        for feature in (f"before: {word}", f"first word: {word}"):
+            found[crc32(feature.encode()) % N_FEATURES] = weight
+    return SpeechClassifier(found, 0.0)
 
 
 def page(*paragraphs, language="en"):
@@ -40,40 +45,40 @@ TALK = "“Who painted it?” asked Mara."
 
 
 def test_what_the_rules_take_for_speech_is_overruled():
-    book = parse_spans(page(SIGN, TALK), "7", judged=False)
+    book = parse_spans(page(SIGN, TALK), "7", classified=False)
     assert utterances(book) == ["“No Entry here.”", "“Who painted it?”"]
-    judged = judge_with(sign=5.0).judge(book)
-    assert utterances(judged) == ["“Who painted it?”"]
-    assert quoted(judged) == ["“No Entry here.”"]
+    classified = judge_with(sign=5.0).classify(book)
+    assert utterances(classified) == ["“Who painted it?”"]
+    assert quoted(classified) == ["“No Entry here.”"]
 
 
 def test_what_the_rules_do_not_take_for_speech_is_overruled():
-    book = parse_spans(page(WORD, TALK), "7", judged=False)
+    book = parse_spans(page(WORD, TALK), "7", classified=False)
     assert quoted(book) == ["“gravity”"]
-    judged = judge_with(gravity=-5.0).judge(book)
-    assert utterances(judged) == ["“gravity”", "“Who painted it?”"]
-    assert quoted(judged) == []
+    classified = judge_with(gravity=-5.0).classify(book)
+    assert utterances(classified) == ["“gravity”", "“Who painted it?”"]
+    assert quoted(classified) == []
 
 
 def test_a_judge_that_is_not_sure_leaves_the_rules():
-    book = parse_spans(page(SIGN, WORD, TALK), "7", judged=False)
-    assert judge_with().judge(book) == book  # the probability is one half
-    doubtful = SpeechJudge(judge_with(sign=1.0).weights, 0.0, overrules=0.9)
-    assert doubtful.judge(book) == book
+    book = parse_spans(page(SIGN, WORD, TALK), "7", classified=False)
+    assert judge_with().classify(book) == book  # the probability is one half
+    doubtful = SpeechClassifier(judge_with(sign=1.0).weights, 0.0, overrules=0.9)
+    assert doubtful.classify(book) == book
 
 
 def test_the_probability_is_that_of_no_speech():
-    book = parse_spans(page(SIGN, TALK), "7", judged=False)
-    judge = judge_with(sign=3.0)
+    book = parse_spans(page(SIGN, TALK), "7", classified=False)
+    classifier = judge_with(sign=3.0)
     said, asked = (n for n, span in enumerate(book.spans) if span.is_utterance)
-    assert judge.probability(book.spans, said) == pytest.approx(1 / (1 + np.exp(-3)), rel=1e-6)
-    assert judge.probability(book.spans, asked) == 0.5
+    assert classifier.probability(book.spans, said) == pytest.approx(1 / (1 + np.exp(-3)), rel=1e-6)
+    assert classifier.probability(book.spans, asked) == 0.5
 
 
 def test_no_text_is_lost_and_narration_stays():
-    book = parse_spans(page(SIGN, WORD, TALK), "7", judged=False)
-    judged = judge_with(sign=5.0, gravity=-5.0).judge(book)
-    for before, after in zip(book.spans, judged.spans, strict=True):
+    book = parse_spans(page(SIGN, WORD, TALK), "7", classified=False)
+    classified = judge_with(sign=5.0, gravity=-5.0).classify(book)
+    for before, after in zip(book.spans, classified.spans, strict=True):
         assert (before.text, before.start, before.in_marks) == (
             after.text,
             after.start,
@@ -81,35 +86,35 @@ def test_no_text_is_lost_and_narration_stays():
         )
 
 
-NEVER_SPEECH = SpeechJudge(np.zeros(N_FACTS, dtype=np.float32), 9.0)
+NEVER_SPEECH = SpeechClassifier(np.zeros(N_FEATURES, dtype=np.float32), 9.0)
 
 
 def test_speech_that_a_dash_opens_is_left_alone():
     lines = ["— Où est le bateau ? dit Mara.", "— Parti, dit Tobin.", "— Et les oies ?"] * 3
-    book = parse_spans(page(*lines, language="fr"), "7", judged=False)
+    book = parse_spans(page(*lines, language="fr"), "7", classified=False)
     assert len(utterances(book)) == 9
-    assert NEVER_SPEECH.judge(book) == book
+    assert NEVER_SPEECH.classify(book) == book
 
 
 def test_speech_that_continues_from_the_paragraph_before_is_left_alone():
     texts = ["“The boat is gone,” said Mara.", "“It left at nine.", "“Nobody saw it go.”"]
-    book = parse_spans(page(*texts), "7", judged=False)
+    book = parse_spans(page(*texts), "7", classified=False)
     assert [span.text for span in book.spans if span.continues] == ["“Nobody saw it go.”"]
-    assert utterances(NEVER_SPEECH.judge(book)) == ["“Nobody saw it go.”"]
+    assert utterances(NEVER_SPEECH.classify(book)) == ["“Nobody saw it go.”"]
 
 
 @pytest.fixture
 def strict(monkeypatch):
-    """English books are judged by a judge that knows of signs."""
-    judges = {"en": judge_with(sign=5.0, schild=5.0)}
-    monkeypatch.setattr("miner.speech.speech_classifier.judge_of", judges.get)
+    """English books are classified by a classifier that knows of signs."""
+    classifiers = {"en": judge_with(sign=5.0, schild=5.0)}
+    monkeypatch.setattr("miner.speech.speech_classifier.classifier_of", classifiers.get)
 
 
 def test_a_book_is_judged_when_it_is_read(strict):
     assert utterances(parse_spans(page(SIGN, TALK), "7")) == ["“Who painted it?”"]
 
 
-@pytest.mark.parametrize("options", [{"judged": False}, {"thoughts": True}])
+@pytest.mark.parametrize("options", [{"classified": False}, {"thoughts": True}])
 def test_a_book_is_not_judged_where_the_caller_says_so(strict, options):
     assert "“No Entry here.”" in utterances(parse_spans(page(SIGN, TALK), "7", **options))
 
@@ -123,23 +128,25 @@ def test_other_languages_are_left_as_they_were(strict):
     texts = ["Am Tor hing ein Brett. Auf dem Schild stand: „Kein Zutritt.“", "„Ja“, sagte Mara."]
     german = page(*texts, language="de")
     assert "„Kein Zutritt.“" in utterances(parse_spans(german, "7"))
-    assert parse_spans(german, "7") == parse_spans(german, "7", judged=False)
+    assert parse_spans(german, "7") == parse_spans(german, "7", classified=False)
 
 
 def test_only_languages_with_weights_have_a_judge():
     assert {path.stem for path in WEIGHTS.glob("*-*.safetensors")} == {"de-es-fr-it-pt"}
-    assert isinstance(judge_of("en"), SpeechJudge)
-    assert judge_of("nl") is None and judge_of("hu") is None and judge_of("") is None
+    assert isinstance(classifier_of("en"), SpeechClassifier)
+    assert classifier_of("nl") is None and classifier_of("hu") is None and classifier_of("") is None
 
 
 def test_the_judge_of_the_package_keeps_most_of_the_sample():
     data = SAMPLE.read_bytes()
-    judged, unjudged = (parse_spans(data, "sample", judged=choice) for choice in (True, False))
-    assert abs(len(utterances(judged)) - len(utterances(unjudged))) <= 2
+    classified, unclassified = (
+        parse_spans(data, "sample", classified=choice) for choice in (True, False)
+    )
+    assert abs(len(utterances(classified)) - len(utterances(unclassified))) <= 2
 
 
-NAN = np.full(N_FACTS, np.nan, dtype=np.float32)
-ZEROS = np.zeros(N_FACTS, dtype=np.float32)
+NAN = np.full(N_FEATURES, np.nan, dtype=np.float32)
+ZEROS = np.zeros(N_FEATURES, dtype=np.float32)
 ONE = np.zeros(1, dtype=np.float32)
 
 
@@ -154,11 +161,11 @@ ONE = np.zeros(1, dtype=np.float32)
     ],
 )
 def test_damaged_weights_are_one_clear_line(tmp_path, content, message):
-    refuse_weights(load_judge, tmp_path / "xx.safetensors", content, message)
+    refuse_weights(load_classifier, tmp_path / "xx.safetensors", content, message)
 
 
 def test_weights_that_are_cut_off_are_one_clear_line(tmp_path):
     path = tmp_path / "en.safetensors"
     path.write_bytes((WEIGHTS / "en.safetensors").read_bytes()[:-9])
     with pytest.raises(InputError, match="cannot be loaded"):
-        load_judge(path)
+        load_classifier(path)

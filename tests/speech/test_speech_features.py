@@ -8,32 +8,31 @@ import pytest
 from helpers import cpu_seconds
 
 from miner.speech.read import parse_spans
-from miner.speech.speech_classifier import is_judged
-from miner.speech.speech_features import N_FACTS, read_facts
+from miner.speech.speech_classifier import N_FEATURES, is_classified, read_features
 
 
 def spans_of(*paragraphs):
     text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
     page = f"<html lang='en'><body>{text}<p>“Well?” said Bo.</p></body></html>"
-    return parse_spans(page.encode(), "7", judged=False).spans
+    return parse_spans(page.encode(), "7", classified=False).spans
 
 
 def facts_of(*paragraphs, nth=0):
-    """The weights of the facts of a quotation by number."""
+    """The weights of the features of a quotation by number."""
     spans = spans_of(*paragraphs)
-    positions = [n for n, span in enumerate(spans) if is_judged(span)]
-    return dict(zip(*map(np.ndarray.tolist, read_facts(spans, positions[nth])), strict=True))
+    positions = [n for n, span in enumerate(spans) if is_classified(span)]
+    return dict(zip(*map(np.ndarray.tolist, read_features(spans, positions[nth])), strict=True))
 
 
-def weight(facts, fact):
-    return facts.get(crc32(fact.encode()) % N_FACTS, 0.0)
+def weight(features, feature):
+    return features.get(crc32(feature.encode()) % N_FEATURES, 0.0)
 
 
 SIGN = "Over the gate hung a board. The sign said “No Entry here” in red paint."
 
 
 @pytest.mark.parametrize(
-    "fact",
+    "feature",
     [
         "before 0: said",
         "before 1: sign",
@@ -51,21 +50,21 @@ SIGN = "Over the gate hung a board. The sign said “No Entry here” in red pai
         "continues: False",
     ],
 )
-def test_a_fact_of_the_page(fact):
-    assert weight(facts_of(SIGN), fact) == 1.0
+def test_a_fact_of_the_page(feature):
+    assert weight(facts_of(SIGN), feature) == 1.0
 
 
 def test_words_of_the_quotation_and_words_far_away_weigh_less():
-    facts = facts_of(SIGN)
-    assert weight(facts, "word: entry") == 0.5
-    assert weight(facts, "told before: gate") == pytest.approx(0.3)
-    assert weight(facts, "before: gate") == weight(facts, "word: gate") == 0.0
+    features = facts_of(SIGN)
+    assert weight(features, "word: entry") == 0.5
+    assert weight(features, "told before: gate") == pytest.approx(0.3)
+    assert weight(features, "before: gate") == weight(features, "word: gate") == 0.0
 
 
 def test_words_of_other_paragraphs_do_not_count():
-    facts = facts_of("The sign said nothing.", "“No Entry,” said Mara.")
-    assert weight(facts, "told before: sign") == 0.0
-    assert weight(facts, "alone in its paragraph: True False") == 1.0
+    features = facts_of("The sign said nothing.", "“No Entry,” said Mara.")
+    assert weight(features, "told before: sign") == 0.0
+    assert weight(features, "alone in its paragraph: True False") == 1.0
 
 
 def test_speech_near_is_counted_in_the_chapter_alone():
@@ -74,8 +73,8 @@ def test_speech_near_is_counted_in_the_chapter_alone():
     spans = spans_of(*texts)
     position = next(n for n, span in enumerate(spans) if span.text == "“No.”")
     elsewhere = [replace(span, chapter=9 * (n != position)) for n, span in enumerate(spans)]
-    facts = dict(zip(*map(np.ndarray.tolist, read_facts(elsewhere, position)), strict=True))
-    assert weight(facts, "speech near: 0") == 1.0
+    features = dict(zip(*map(np.ndarray.tolist, read_features(elsewhere, position)), strict=True))
+    assert weight(features, "speech near: 0") == 1.0
 
 
 def test_what_the_rules_say_is_a_fact():
@@ -86,11 +85,13 @@ def test_what_the_rules_say_is_a_fact():
 def test_each_number_comes_once_and_is_in_range():
     spans = spans_of(SIGN)
     for position, span in enumerate(spans):
-        if is_judged(span):
-            numbers, weights = read_facts(spans, position)
+        if is_classified(span):
+            numbers, weights = read_features(spans, position)
             assert numbers.dtype == np.int32 and weights.dtype == np.float32
             assert (
-                len(numbers) == len(weights) and (0 <= numbers).all() and (numbers < N_FACTS).all()
+                len(numbers) == len(weights)
+                and (0 <= numbers).all()
+                and (numbers < N_FEATURES).all()
             )
 
 
@@ -105,6 +106,6 @@ LONG = "and then he went to the boat with all of them, " * 1_000
 )
 def test_time_grows_with_the_length_of_a_book(paragraph):
     spans = spans_of(paragraph)
-    judged = [n for n, span in enumerate(spans) if is_judged(span)]
-    assert judged
-    assert cpu_seconds(lambda: [read_facts(spans, n) for n in judged], 3) < 3
+    classified = [n for n, span in enumerate(spans) if is_classified(span)]
+    assert classified
+    assert cpu_seconds(lambda: [read_features(spans, n) for n in classified], 3) < 3

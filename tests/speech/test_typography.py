@@ -6,7 +6,7 @@ from real import FILES, real_book
 
 from miner.books.book import Block, BlockKind, Book
 from miner.errors import InputError
-from miner.languages.marks import MARKS
+from miner.languages.language import MARKS
 from miner.speech.typography import (
     find_foreign_language,
     infer_typography,

@@ -17,14 +17,12 @@ from safetensors.torch import load_file, save_file
 
 from miner.errors import InputError
 from miner.files import CHECKPOINT_CONFIG, CHECKPOINT_ENCODER, sha256_of
-from miner.tagger.checkpoint import load_checkpoint
+from miner.tagger.checkpoint import OnnxRuntime, load_checkpoint
 from miner.tagger.features import FEATURES, split_chapters
+from miner.tagger.head import quantize
 from miner.tagger.model import ConversationTagger
-from miner.tagger.model_files import read_checkpoint
-from miner.tagger.onnx_runtime import OnnxRuntime
-from miner.tagger.quantization import quantize
 from miner.tagger.tagger import NeuralTagger
-from miner.tagger.torch_runtime import TorchRuntime
+from miner.tagger.torch_runtime import TorchRuntime, read_checkpoint
 
 WEIGHTS = "model.safetensors"
 DEEP = b'{"encoder": ' * 100_000

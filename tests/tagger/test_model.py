@@ -10,6 +10,7 @@ from miner.tagger.config import Expert
 from miner.tagger.encoding import (
     UNREAD,
     Encoding,
+    Pooling,
     Window,
     encode_spans,
     encode_text,
@@ -17,7 +18,6 @@ from miner.tagger.encoding import (
 )
 from miner.tagger.features import FEATURES, N_PLAIN, split_chapters
 from miner.tagger.model import ConversationTagger
-from miner.tagger.pooling import Pooling
 
 
 def chapter_of(*paragraphs):

@@ -13,9 +13,8 @@ from safetensors.numpy import load_file, save_file
 
 from miner.errors import InputError
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS
-from miner.tagger.checkpoint import load_checkpoint
+from miner.tagger.checkpoint import OnnxRuntime, load_checkpoint
 from miner.tagger.encoding import Window
-from miner.tagger.onnx_runtime import OnnxRuntime
 
 
 @pytest.fixture

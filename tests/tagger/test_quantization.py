@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.errors import InputError
-from miner.tagger.quantization import dequantize, quantize
+from miner.tagger.head import dequantize, quantize
 
 
 def weights_of(seed, rows, columns, size=1.0):

@@ -26,15 +26,13 @@ from miner.speech.spans import split_book
 from miner.speech.tags import Tag, repair_tags
 from miner.speech.typography import infer_typography
 from miner.tagger import load as taggers
-from miner.tagger.checkpoint import has_gpu
+from miner.tagger.checkpoint import OnnxRuntime, has_gpu
 from miner.tagger.decoding import viterbi
 from miner.tagger.encoding import encode_text, sequence_slices
 from miner.tagger.features import split_chapters
 from miner.tagger.load import CHECKPOINTS, SHIPPED, AutoTagger, load_checkpoint_tagger, load_tagger
 from miner.tagger.model import ConversationTagger
-from miner.tagger.model_files import read_checkpoint
-from miner.tagger.onnx_runtime import OnnxRuntime
-from miner.tagger.torch_runtime import TorchRuntime
+from miner.tagger.torch_runtime import TorchRuntime, read_checkpoint
 
 FOLDER = CHECKPOINTS / "en"
 

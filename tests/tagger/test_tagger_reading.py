@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.tagger.checkpoint import load_checkpoint
-from miner.tagger.encoding import Encoding, Window, encode_chapter, encode_text
+from miner.tagger.encoding import Encoding, Pooling, Window, encode_chapter, encode_text
 from miner.tagger.features import split_chapters
 from miner.tagger.load import load_tagger
-from miner.tagger.pooling import Pooling
 from miner.tagger.tagger import choose_windows, find_doubtful
 
 CHAPTERS = list(split_chapters(sample()))

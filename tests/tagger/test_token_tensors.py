@@ -13,7 +13,7 @@ from miner.lab.training.tagger.steps import step_losses
 from miner.lab.training.tagger.training_config import TrainingConfig
 from miner.tagger.config import Expert
 from miner.tagger.encoding import Encoding, Window, encode_spans, encode_text
-from miner.tagger.token_tensors import join_encodings, token_tensors
+from miner.tagger.model import join_encodings, token_tensors
 
 EXAMPLES = examples_from_tagger(sample(), GapTagger(150))[:3]
 CPU = torch.device("cpu")

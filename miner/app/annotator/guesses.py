@@ -14,7 +14,7 @@ from string import ascii_uppercase
 
 from miner.annotation.annotations import UNKNOWN, Annotation, renumber_conversations
 from miner.people.cast import Character
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook
 from miner.speech.spans import Span
 from miner.speech.tags import Tag
 

@@ -25,7 +25,7 @@ from miner.app.annotator.placement import Placement, place_rows
 from miner.app.annotator.sheet import Sheet, apply_action
 from miner.errors import InputError
 from miner.files import decode_text, json_line, remove_unfinished, whole_file
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook
 from miner.speech.spans import BookSpans, Span, chapter_in_marks
 
 NOTHING_TAGGED = SpokenBook(())

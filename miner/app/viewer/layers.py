@@ -17,8 +17,7 @@ from miner.books.book import Book
 from miner.corpus.schema import Row, rows_of_book
 from miner.errors import InputError
 from miner.people.cast import Character
-from miner.people.character_files import NO_CHARACTERS, CharacterLists
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import NO_CHARACTERS, CharacterLists, SpokenBook
 from miner.speech.dialogues import Dialogue, Pair, Turn, decode_dialogues, turn_pairs
 from miner.speech.spans import BookSpans, Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, Tagger

@@ -140,7 +140,7 @@ def read_editions(
     leave_out: Callable[[str], object] | None = None,
     on_missing: Callable[[LeftOutBook], object] | None = None,
     *,
-    judged: bool = True,
+    classified: bool = True,
 ) -> Iterator[Edition]:
     """Yields the edition of each annotated book."""
     missing: list[LeftOutBook] = []
@@ -154,7 +154,7 @@ def read_editions(
             on_missing(content)
             missing.append(content)
             continue
-        edition = open_edition(annotated, content, judged=judged)
+        edition = open_edition(annotated, content, classified=classified)
         if leave_out is None:
             refuse_losses(edition.located)
         while leave_out and (poor := find_losses(edition.located)):
@@ -182,11 +182,11 @@ def coverage_of(books: Iterable[AnnotatedBook], missing: Iterable[LeftOutBook]) 
     return Coverage("chapters", sum(len(book.chapters) for book in books), tuple(missing))
 
 
-def open_edition(annotated: AnnotatedBook, data: bytes, *, judged: bool = True) -> Edition:
+def open_edition(annotated: AnnotatedBook, data: bytes, *, classified: bool = True) -> Edition:
     """Returns the edition of an annotated book, even if few of its spans are found."""
     card = annotated.card
     try:
-        book_spans = parse_spans(data, card.book, judged=judged)
+        book_spans = parse_spans(data, card.book, classified=classified)
     except InputError as error:
         raise InputError(f"{card.book}: {error}") from error
     return Edition(annotated, book_spans, locate(annotated, book_spans))
@@ -317,10 +317,10 @@ def tag_gold_spans(edition: Edition, tagger: Tagger, name: str = "") -> TaggedBo
 def tag_found_spans(edition: Edition, tagger: Tagger, name: str = "") -> TaggedBook:
     """Tags the spans that the miner finds in the annotated chapters; `name` is their source.
 
-    The other chapters are not judged, and so not tagged.
+    The other chapters are not classified, and so not tagged.
     """
     located = edition.located.book_spans
-    judged = {span.chapter for span in located.spans}
-    spans = tuple(span for span in edition.book_spans.spans if span.chapter in judged)
+    classified = {span.chapter for span in located.spans}
+    spans = tuple(span for span in edition.book_spans.spans if span.chapter in classified)
     tagged = tagger.tag(replace(located, spans=spans))
     return TaggedBook(edition.annotated.card.book, tuple(tagged), name)

@@ -20,8 +20,8 @@ from miner.annotation.annotations import (
     is_same_speaker,
     tag_annotations,
 )
+from miner.lab.gold.dialogue_statistics import Lengths, shares_from_counts
 from miner.speech.dialogues import decode_dialogues, turn_pairs
-from miner.speech.statistics import Lengths, shares_from_counts
 from miner.speech.tags import TAGS
 
 # The speakers of a conversation by their number of turns.

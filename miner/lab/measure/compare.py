@@ -20,6 +20,7 @@ from miner.annotation.annotations import (
 )
 from miner.annotation.matching import match_tags
 from miner.errors import InputError
+from miner.lab.gold.dialogue_statistics import Lengths, measure_dialogues
 from miner.lab.gold.editions import (
     BookReader,
     Coverage,
@@ -31,7 +32,6 @@ from miner.lab.gold.editions import (
 from miner.lab.gold.mcn import McnData, read_mcn, refuse_gold, strip_tags
 from miner.lab.measure.confidence import Bin, measure_reliability
 from miner.lab.measure.scores import Confusion, Scores, count_confusion, score
-from miner.speech.statistics import Lengths, measure_dialogues
 from miner.speech.tag_files import read_tag_file
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, Tagger
 

@@ -44,7 +44,7 @@ from miner.lab.measure.speakers import (
     people_at_hand,
 )
 from miner.people.cast import Character, Kind, character_of
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook
 from miner.score import Score
 from miner.speech.read import parse_spans
 

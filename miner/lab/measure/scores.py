@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from miner.annotation.matching import has_same_paragraphs, match_spans
 from miner.errors import InputError
+from miner.lab.gold.dialogue_statistics import shares_from_counts
 from miner.lab.gold.editions import note_of_few
 from miner.score import Score
 from miner.speech.dialogues import Turn, decode_dialogues, repair_book, span_pairs, turn_pairs
 from miner.speech.spans import Span
-from miner.speech.statistics import shares_from_counts
 from miner.speech.tags import TAGS, Tag, TaggedBook, TaggedSpan
 from miner.version import __version__
 

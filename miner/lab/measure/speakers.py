@@ -18,11 +18,11 @@ from miner.lab.gold.editions import BookReader, Coverage, Edition, read_editions
 from miner.lab.gold.pdnc import PdncNovel, read_quotations
 from miner.lab.measure.quotations import align_book, block_starts
 from miner.lab.measure.scores import resample_chapters, score_from_draws
+from miner.lab.measure.speaker_matching import match_speakers
 from miner.people.cast import Character, Kind, find_unnamed
+from miner.people.character_files import SpokenBook
 from miner.people.clues import Clues, Cue, find_clues
-from miner.people.matching import match_speakers
 from miner.people.mentions import MentionKind, Person, read_people
-from miner.people.spoken_book import SpokenBook
 from miner.score import Score
 from miner.speech.spans import BookSpans, Span
 from miner.version import __version__

@@ -40,24 +40,28 @@ from miner.lab.training.segmentation_printing import (
     print_pages,
 )
 from miner.speech.clauses import Ints
-from miner.speech.dashes import is_dashed, may_hold_speech
+from miner.speech.quotation_marks import is_dashed, may_hold_speech
 from miner.speech.segmentation import (
     BEGINS,
     CHANGES,
     ENDS,
     N_ARCS,
+    N_FEATURES,
+    NO_FEATURE,
     SAID,
     TO_SPEECH,
     TOLD,
-    CutModel,
+    Features,
     Floats,
     Page,
+    SegmentationModel,
     Weights,
     decode,
+    first_features,
+    places_of_use,
     read_page,
     table_of,
 )
-from miner.speech.segmentation_features import N_FACTS, NO_FACT, Facts, first_facts, places_of_use
 
 _N_PRINTINGS = 12  # of the books of one language, and at most three of a book
 _N_REPRINTS = 2  # of the annotated paragraphs of a book with dashes
@@ -170,7 +174,7 @@ def read_cut_examples(
     books = read_split(gold, split, without, EVERY)
     n_quoted = Counter(book.card.language for book in books)
     examples: list[CutExample] = []
-    for edition in read_editions(books, read, leave_out, judged=False):
+    for edition in read_editions(books, read, leave_out, classified=False):
         typography = edition.book_spans.typography
         card = edition.annotated.card
         chance = random.Random(f"{options.seed} {card.book}")
@@ -273,7 +277,7 @@ def arcs_of(page: Page, speech: Chosen) -> Ints:
 
     A segment is speech if most of its words are.
     """
-    segments = page.segments
+    segments = page.clauses
     ends = np.append(segments.first[1:], len(segments.words))
     blocks = page.blocks
     found = np.zeros(len(page.rows), np.int32)
@@ -300,20 +304,20 @@ def arcs_of(page: Page, speech: Chosen) -> Ints:
 class _Lessons:
     """The paragraphs of a reading, one after the other."""
 
-    facts: list[Facts] = field(default_factory=list)
+    facts: list[Features] = field(default_factory=list)
     arcs: list[Ints] = field(default_factory=list)
     begins: list[NDArray[np.bool_]] = field(default_factory=list)
     lengths: list[Ints] = field(default_factory=list)
     weights: list[Floats] = field(default_factory=list)
 
-    def add(self, example: CutExample, facts: Facts) -> None:
+    def add(self, example: CutExample, facts: Features) -> None:
         """Adds the paragraphs of an example, with the facts of the rows of its page."""
         page = example.page
         blocks = page.blocks[page.rows]
         is_known = np.isin(blocks, list(example.speech))
         lengths = np.bincount(blocks[is_known], minlength=1)
         lengths = lengths[lengths > 0].astype(np.int32)
-        self.facts.append(Facts(facts.states[is_known], facts.arcs[is_known]))
+        self.facts.append(Features(facts.states[is_known], facts.arcs[is_known]))
         self.arcs.append(arcs_of(page, example.speech)[is_known])
         self.begins.append(page.begins[is_known])
         self.lengths.append(lengths)
@@ -322,20 +326,20 @@ class _Lessons:
 
 def fit_cuts(
     examples: Sequence[CutExample], options: CutTraining, report: Callable[[str], object]
-) -> CutModel:
+) -> SegmentationModel:
     """Returns a model that learns from paragraphs whose speech is known."""
     if not any(example.speech for example in examples):
         raise InputError("found no paragraph with dashes, expected some to learn from")
     lessons = _Lessons()
     for example in examples:
-        lessons.add(example, first_facts(example.page.reader, example.page.rows))
+        lessons.add(example, first_features(example.page.reader, example.page.rows))
     first = _fit(lessons, options, report)
     languages = frozenset(example.language for example in examples)
-    model = CutModel(first, first, languages)
+    model = SegmentationModel(first, first, languages)
     lessons = _Lessons()
     for example in examples:
         lessons.add(example, model.read_twice(example.page, example.language))
-    return CutModel(first, _fit(lessons, options, report, places_of_use()), languages)
+    return SegmentationModel(first, _fit(lessons, options, report, places_of_use()), languages)
 
 
 def _fit(
@@ -457,16 +461,16 @@ class _Averaged:
 
 def _numbered(facts: NDArray[np.uint32], least: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
     """Returns the facts with numbers from 1, those of few segments with 0, and which they are."""
-    counts = np.bincount(facts.ravel(), minlength=N_FACTS)
-    counts[NO_FACT] = 0
+    counts = np.bincount(facts.ravel(), minlength=N_FEATURES)
+    counts[NO_FEATURE] = 0
     kept = np.flatnonzero(counts >= least)
-    numbers = np.zeros(N_FACTS, np.int32)
+    numbers = np.zeros(N_FEATURES, np.int32)
     numbers[kept] = np.arange(1, len(kept) + 1)
     return numbers[facts], kept
 
 
-def weights_of(model: CutModel, most: int) -> Arrays:
-    """Returns the weights of a model in 8 bits, as `cuts.load_cuts` reads them."""
+def weights_of(model: SegmentationModel, most: int) -> Arrays:
+    """Returns the weights of a model in 8 bits, as `segmentation.load_segmentation` reads them."""
     codes = " ".join(sorted(model.languages)).encode()
     found: Arrays = {"languages": np.frombuffer(codes, np.uint8)}
     for reading, weights_of_reading in (("first", model.first), ("second", model.second)):

@@ -1,7 +1,7 @@
 """Annotated books -> the weights of the judge of speech.
 
 The rules judge first, and their answer is one of the facts. So the judge learns from spans that no
-judge has seen. Facts are hashed: an example has numbers alone, from which no word can be read.
+judge has seen. Features are hashed: an example has numbers alone, from which no word can be read.
 
 English has a judge of its own, of the spans in quotation marks. The judge of other languages learns
 from the passages of all of them together, and from some of English, whose facts count for all
@@ -31,16 +31,19 @@ from miner.lab.learning.prepared_files import (
     read_prepared,
     write_prepared,
 )
-from miner.speech.quotation_classifier import PassageJudge
-from miner.speech.quotations import (
-    N_PASSAGE_FACTS,
-    find_passages,
-    read_passage_facts,
+from miner.speech.spans import Span
+from miner.speech.speech_classifier import (
+    N_FEATURES,
+    N_QUOTATION_FEATURES,
+    Array,
+    QuotationClassifier,
+    SpeechClassifier,
+    find_quotations,
+    is_classified,
+    read_features,
+    read_quotation_features,
     weigh_marks,
 )
-from miner.speech.spans import Span
-from miner.speech.speech_classifier import SpeechJudge, is_judged
-from miner.speech.speech_features import N_FACTS, Array, read_facts
 
 KIND = "judge of speech"
 _MOST_STEPS = 300
@@ -116,7 +119,7 @@ def read_speech_examples(
     annotated = read_split(gold, split, without, languages)
     books: list[str] = []
     examples: list[_Example] = []
-    for edition in read_editions(annotated, read, leave_out, judged=False):
+    for edition in read_editions(annotated, read, leave_out, classified=False):
         examples += _read_spans(edition) if is_english else _read_passages(edition)
         books += [edition.annotated.card.book] * (len(examples) - len(books))
     return SpeechExamples(
@@ -134,8 +137,8 @@ def _read_spans(edition: Edition) -> Iterator[_Example]:
     spans = edition.book_spans.spans
     for position, span in enumerate(spans):
         answer = said.get((span.paragraph, span.start, span.end))
-        if is_judged(span) and answer is not None:
-            yield _Example(*read_facts(spans, position), not answer)
+        if is_classified(span) and answer is not None:
+            yield _Example(*read_features(spans, position), not answer)
 
 
 def _read_passages(edition: Edition) -> Iterator[_Example]:
@@ -145,12 +148,12 @@ def _read_passages(edition: Edition) -> Iterator[_Example]:
     of_language = "" if language == ENGLISH else language
     spans = _with_rules(edition)
     weight_of_marks = weigh_marks(edition.book_spans.spans)
-    for passage in find_passages(spans)[::each]:
+    for passage in find_quotations(spans)[::each]:
         n_letters = Counter[bool]()
         for position in passage:
             fact = edition.located.facts[position]
             n_letters[fact is not None and fact.is_utterance] += _count_letters(spans[position])
-        facts = read_passage_facts(spans, passage, of_language, weight_of_marks)
+        facts = read_quotation_features(spans, passage, of_language, weight_of_marks)
         yield _Example(*facts, n_letters[False] >= n_letters[True])
 
 
@@ -213,7 +216,9 @@ def load_speech_examples(path: Path) -> tuple[SpeechExamples, Record]:
     return found, record
 
 
-def fit_judge(examples: SpeechExamples, options: SpeechTraining) -> SpeechJudge | PassageJudge:
+def fit_classifier(
+    examples: SpeechExamples, options: SpeechTraining
+) -> SpeechClassifier | QuotationClassifier:
     """Returns a judge that learns from annotated spans or passages by logistic regression."""
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
@@ -222,11 +227,11 @@ def fit_judge(examples: SpeechExamples, options: SpeechTraining) -> SpeechJudge 
         raise InputError("found no speech or no other quotations, expected both to learn from")
     ends = np.concatenate([[0], np.cumsum(examples.n_facts)])
     is_english = options.language == ENGLISH
-    shape = len(examples.unsaid), N_FACTS if is_english else N_PASSAGE_FACTS
+    shape = len(examples.unsaid), N_FEATURES if is_english else N_QUOTATION_FEATURES
     facts = csr_matrix((examples.weights, examples.numbers, ends), shape=shape)
     regression = LogisticRegression(C=options.strength, max_iter=_MOST_STEPS)
     fitted = regression.fit(facts, examples.unsaid)
-    judge = SpeechJudge if is_english else PassageJudge
+    judge = SpeechClassifier if is_english else QuotationClassifier
     return judge(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
 
 
@@ -271,10 +276,10 @@ class SpeechTrainer:
 
     def fit(self, examples: SpeechExamples, report: Callable[[str], object]) -> Arrays:
         """Returns the weights that are learned from examples."""
-        return weights_of(fit_judge(examples, self.options))
+        return weights_of(fit_classifier(examples, self.options))
 
 
-def weights_of(judge: SpeechJudge | PassageJudge) -> Arrays:
-    """Returns the weights of a judge in 16 bits, as `speech_judge.load_judge` reads them."""
+def weights_of(judge: SpeechClassifier | QuotationClassifier) -> Arrays:
+    """Returns the weights of a judge in 16 bits, as `load_classifier` reads them."""
     bias = np.array([judge.bias], dtype=np.float16)
     return {"weights": judge.weights.astype(np.float16), "bias": bias}

@@ -15,6 +15,7 @@ from miner.annotation.annotations import (
     read_annotations,
     read_split,
 )
+from miner.lab.gold.dialogue_statistics import Lengths, measure_dialogues
 from miner.lab.gold.editions import read_local_editions
 from miner.lab.gold.statistics import (
     Company,
@@ -23,7 +24,6 @@ from miner.lab.gold.statistics import (
     find_companies,
     measure_conversations,
 )
-from miner.speech.statistics import Lengths, measure_dialogues
 
 COUNTS = ("books", "chapters", "twice", "spans", "utterances", "unknown", "conversations")
 

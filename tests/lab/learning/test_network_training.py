@@ -9,9 +9,9 @@ from helpers import annotations_of_sample
 import train
 from miner.lab.learning import network_training
 from miner.people.attributor import load_attributor
-from miner.speech.speech_classifier import load_judge
+from miner.speech.speech_classifier import load_classifier
 
-LOADERS = {"speakers": load_attributor, "speech": load_judge}
+LOADERS = {"speakers": load_attributor, "speech": load_classifier}
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from miner.lab.measure.pdnc_speakers import (
     score_corpus_speakers,
 )
 from miner.people.cast import Character, Kind
-from miner.people.spoken_book import SpokenBook
+from miner.people.character_files import SpokenBook
 
 M, B, W = MARA.id, BELL.id, WAITER.id
 RIGHT = (M, B, M, B, W, B, B, M)

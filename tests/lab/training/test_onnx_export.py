@@ -15,10 +15,9 @@ from miner.errors import InputError
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS
 from miner.lab.training.tagger import onnx_export
 from miner.lab.training.tagger.onnx_export import export_encoder
-from miner.tagger.checkpoint import load_checkpoint
+from miner.tagger.checkpoint import OnnxRuntime, load_checkpoint
 from miner.tagger.encoding import encode_text
 from miner.tagger.features import split_chapters
-from miner.tagger.onnx_runtime import OnnxRuntime
 from miner.tagger.torch_runtime import TorchRuntime
 
 # An export takes seconds.

@@ -20,7 +20,15 @@ from miner.lab.training.segmentation import (
     train_cuts,
     weights_of,
 )
-from miner.speech.segmentation import BEGINS, CHANGES, ENDS, SAID, TOLD, load_cuts, read_page
+from miner.speech.segmentation import (
+    BEGINS,
+    CHANGES,
+    ENDS,
+    SAID,
+    TOLD,
+    load_segmentation,
+    read_page,
+)
 
 SPEAKERS = ("Bo", "Ana", "Inés", "Luis", "ella", "él", "el guarda", "la madre")
 WORDS = ("Ven", "Es tarde", "No hay barca", "Come", "Hay pan", "Espera aquí")
@@ -103,7 +111,7 @@ def test_nothing_to_learn_from_is_refused():
 def test_weights_are_written_and_read(model, tmp_path):
     path = tmp_path / "cuts.safetensors"
     write_weights(path, weights_of(model, 20_000), {}, force=False)
-    again = load_cuts(path)
+    again = load_segmentation(path)
     assert again.languages == {"es"}
     known = example_of(pages(VERBS, 4))
     expected = model.find_speech(known.page, "es")
@@ -148,7 +156,7 @@ def test_a_run_writes_weights_and_a_record(tmp_path):
     options = CutTraining(printed=20, epochs=1)
     lines = []
     train_cuts(run, options, False, "python train.py cuts", lines.append)
-    assert load_cuts(path).languages == {"en"}
+    assert load_segmentation(path).languages == {"en"}
     record = json.loads(path.with_suffix(".json").read_text())
     assert record["books printed anew"] == ["7"]
     assert record["paragraphs read"] == 0

@@ -16,10 +16,8 @@ from miner.lab.training.speakers.systems import OURS, RULES, LastTags, find_ways
 from miner.people.attributor import SpeakerAttributor, attributor_of
 from miner.people.characters import find_characters
 from miner.people.clues import Cue, find_clues, keep_names
-from miner.people.features import FEATURES
-from miner.people.history import HISTORY
-from miner.people.paragraphs import join_spans
-from miner.people.words import FEMALE_NAMES, MALE_NAMES, NICKNAMES
+from miner.people.features import FEATURES, HISTORY
+from miner.people.names import FEMALE_NAMES, MALE_NAMES, NICKNAMES, join_spans
 from miner.speech.read import parse_spans
 from miner.speech.tags import Tag, TaggedSpan
 

@@ -8,12 +8,18 @@ from hypothesis import strategies as st
 
 from miner.errors import InputError
 from miner.lab.training.speakers.examples import SpeakerExample
+from miner.people.attributor import N_INPUTS, NetworkScorer, decode_speakers, weight_shapes
 from miner.people.clues import find_clues
-from miner.people.decoding import decode_speakers
-from miner.people.features import FEATURES, MOST_CANDIDATES, Place, read_candidates
-from miner.people.history import HISTORY, History, history_features
+from miner.people.features import (
+    FEATURES,
+    HISTORY,
+    MOST_CANDIDATES,
+    History,
+    Place,
+    history_features,
+    read_candidates,
+)
 from miner.people.mentions import NARRATOR_NUMBER, UNKNOWN_NUMBER
-from miner.people.scorer import N_INPUTS, NetworkScorer, weight_shapes
 
 MARA = "“Yes,” said Mara. “No,” said Mara."
 BELL = "“Yes,” said Mr. Bell. “No,” said Mr. Bell."

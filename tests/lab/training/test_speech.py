@@ -19,16 +19,19 @@ from miner.lab.training.speech import (
     SpeechExamples,
     SpeechTrainer,
     SpeechTraining,
-    fit_judge,
+    fit_classifier,
     load_speech_examples,
     read_speech_examples,
     weights_of,
 )
-from miner.speech.quotation_classifier import PassageJudge
-from miner.speech.quotations import N_PASSAGE_FACTS
 from miner.speech.read import parse_spans
-from miner.speech.speech_classifier import is_judged, load_judge
-from miner.speech.speech_features import read_facts
+from miner.speech.speech_classifier import (
+    N_QUOTATION_FEATURES,
+    QuotationClassifier,
+    is_classified,
+    load_classifier,
+    read_features,
+)
 from miner.speech.weight_file import find_weights
 
 PEOPLE = ("Mara", "Tobin", "the ferryman", "his wife", "Mr. Otway", "Ann")
@@ -39,7 +42,7 @@ WORDS = ("Closed", "No boats today", "Keep out", "To the ferry", "Fresh eggs", "
 def spans_of(*paragraphs):
     text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
     page = f"<html lang='en'><body>{text}</body></html>"
-    return parse_spans(page.encode(), "7", judged=False).spans
+    return parse_spans(page.encode(), "7", classified=False).spans
 
 
 def prose():
@@ -53,7 +56,7 @@ def prose():
 def examples_of(pairs):
     paragraphs, said = zip(*pairs, strict=True)
     spans = spans_of(*paragraphs)
-    facts = [read_facts(spans, n) for n, span in enumerate(spans) if is_judged(span)]
+    facts = [read_features(spans, n) for n, span in enumerate(spans) if is_classified(span)]
     assert len(facts) == len(said)
     numbers, weights = zip(*facts, strict=True)
     return SpeechExamples(
@@ -72,7 +75,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def judge(examples):
-    return fit_judge(examples, SpeechTraining())
+    return fit_classifier(examples, SpeechTraining())
 
 
 def test_the_judge_learns_that_what_a_sign_says_is_no_speech(judge):
@@ -80,29 +83,29 @@ def test_the_judge_learns_that_what_a_sign_says_is_no_speech(judge):
         "He looked up. The sign said, “Tickets here,” and nothing else.",
         "He looked up. The captain said, “Tickets here,” and nothing else.",
     )
-    sign, captain = (judge.probability(spans, n) for n, s in enumerate(spans) if is_judged(s))
+    sign, captain = (judge.probability(spans, n) for n, s in enumerate(spans) if is_classified(s))
     assert sign > 0.5 > captain
 
 
 def test_a_stronger_regularization_makes_a_judge_less_sure(examples, judge):
-    weak = fit_judge(examples, SpeechTraining(strength=0.001))
+    weak = fit_classifier(examples, SpeechTraining(strength=0.001))
     assert np.abs(weak.weights).max() < np.abs(judge.weights).max() / 2
 
 
 def test_the_same_examples_give_the_same_judge(examples, judge):
-    np.testing.assert_array_equal(fit_judge(examples, SpeechTraining()).weights, judge.weights)
+    np.testing.assert_array_equal(fit_classifier(examples, SpeechTraining()).weights, judge.weights)
 
 
 def test_speech_alone_teaches_nothing():
     speech = examples_of([pair for pair in prose() if pair[1]])
     with pytest.raises(InputError, match="^found no speech or no other quotations"):
-        fit_judge(speech, SpeechTraining())
+        fit_classifier(speech, SpeechTraining())
 
 
 def test_weights_come_back_in_sixteen_bits(judge, tmp_path):
     path = tmp_path / "en.safetensors"
     write_weights(path, weights_of(judge), {}, force=False)
-    found = load_judge(path)
+    found = load_classifier(path)
     np.testing.assert_allclose(found.weights, judge.weights, rtol=1e-3, atol=1e-6)
     assert found.bias == pytest.approx(judge.bias, rel=1e-3)
     assert path.stat().st_size < 140_000
@@ -140,7 +143,7 @@ def two_languages(tmp_path):
     (folder / "books.jsonl").write_text(text + "\n", encoding="utf-8")
     page = "".join(f"<p>{paragraph}</p>" for paragraph in FRENCH * 4)
     data = f"<html lang='fr'><body>{page}</body></html>".encode()
-    spans = parse_spans(data, "7", judged=False).spans
+    spans = parse_spans(data, "7", classified=False).spans
     rows = [
         row_from_annotation(
             "7",
@@ -166,15 +169,15 @@ def test_other_languages_learn_from_their_passages_and_some_of_english(two_langu
     assert found.unsaid[french].tolist() == [False, False, True, True] * 4
     english = read_speech_examples(gold, "sample", read)
     assert 0 < (~french).sum() <= len(english.books) / 10
-    judge = fit_judge(found, SpeechTraining(language="fr"))
-    assert isinstance(judge, PassageJudge) and judge.weights.shape == (N_PASSAGE_FACTS,)
+    judge = fit_classifier(found, SpeechTraining(language="fr"))
+    assert isinstance(judge, QuotationClassifier) and judge.weights.shape == (N_QUOTATION_FEATURES,)
 
 
 def test_the_answer_of_an_annotator_is_no_fact(two_languages):
     gold, read = two_languages
     found = read_speech_examples(gold, "sample", read, language="fr")
     ends = np.cumsum(found.n_facts)
-    says = crc32(b"rule: True") % N_PASSAGE_FACTS
+    says = crc32(b"rule: True") % N_QUOTATION_FEATURES
     of_book = [n for n, book in enumerate(found.books) if book == "7"][:4]
     facts = [found.numbers[ends[n] - found.n_facts[n] : ends[n]] for n in of_book]
     # The rules take the thought for speech; the word is none to them, either.
@@ -188,7 +191,7 @@ def test_a_judge_of_several_languages_has_a_file(two_languages, tmp_path):
     path = tmp_path / "fr-it.safetensors"
     write_weights(path, trainer.fit(examples, print), {}, force=False)
     assert path.stat().st_size < 300_000
-    assert isinstance(load_judge(path), PassageJudge)
+    assert isinstance(load_classifier(path), QuotationClassifier)
     assert find_weights(tmp_path, "it") == path and find_weights(tmp_path, "i") is None
 
 
@@ -200,7 +203,8 @@ def test_examples_come_back_as_they_were_written(examples, tmp_path):
     assert (found.books, found.digest) == (examples.books, examples.digest)
     np.testing.assert_array_equal(found.weights, examples.weights)
     np.testing.assert_array_equal(
-        fit_judge(found, SpeechTraining()).weights, fit_judge(examples, SpeechTraining()).weights
+        fit_classifier(found, SpeechTraining()).weights,
+        fit_classifier(examples, SpeechTraining()).weights,
     )
     with pytest.raises(InputError, match="exists already"):
         examples.write(path, {})

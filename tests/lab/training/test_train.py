@@ -33,12 +33,11 @@ from miner.lab.training.tagger.training import unfreeze
 from miner.lab.training.tagger.training_data import AugmentedChapters
 from miner.score import format_rate, format_score
 from miner.speech.tags import repair_tags
-from miner.tagger.checkpoint import load_checkpoint
+from miner.tagger.checkpoint import OnnxRuntime, load_checkpoint
 from miner.tagger.config import Expert
 from miner.tagger.encoding import plain_tokenizer
 from miner.tagger.load import load_tagger
-from miner.tagger.model_files import read_checkpoint
-from miner.tagger.onnx_runtime import OnnxRuntime
+from miner.tagger.torch_runtime import read_checkpoint
 
 SMALL = ("--window", 64, "--margin", 8, "--projection", 16, "--hidden", 8)
 SHORT = ("--batch", 2, "--resamples", 20)  # three steps an epoch

@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 from miner.app.plots import COLOURS, GREY, INK, SMALL, Look, choose_looks, new_figure, tidy
 from miner.errors import InputError
 from miner.files import whole_file, whole_folder
+from miner.lab.gold.dialogue_statistics import Lengths
 from miner.lab.measure.compare import Comparison
 from miner.lab.measure.confidence import Bin, KeptPairs, join_small_bins
 from miner.lab.measure.scores import Confusion, Scores
 from miner.lab.training.tagger.learning_curve import Learned
 from miner.score import Score
-from miner.speech.statistics import Lengths
 from miner.speech.tags import TAGS
 
 _BLUE = COLOURS[0]

@@ -20,7 +20,7 @@ from miner.files import (
 )
 from miner.hub import find_folder, load_config, load_from_hub, load_with
 from miner.tagger.config import MODEL_TYPE
-from miner.tagger.model_files import read_checkpoint
+from miner.tagger.torch_runtime import read_checkpoint
 
 
 @dataclass(frozen=True, slots=True)

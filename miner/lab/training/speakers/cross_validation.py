@@ -11,8 +11,7 @@ from miner.errors import InputError
 from miner.lab.gold.pdnc import PdncNovel
 from miner.lab.training.speakers.examples import SpeakerExample
 from miner.lab.training.speakers.training import SpeakerTraining, fit_network
-from miner.people.attributor import SpeakerAttributor
-from miner.people.scorer import NetworkScorer
+from miner.people.attributor import NetworkScorer, SpeakerAttributor
 
 _WORD = re.compile(r"[^\W\d_]+")
 

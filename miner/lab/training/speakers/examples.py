@@ -27,9 +27,9 @@ from miner.lab.learning.prepared_files import (
     read_prepared,
     write_prepared,
 )
+from miner.lab.measure.speaker_matching import match_speakers
 from miner.people.clues import find_clues
 from miner.people.features import FEATURES, CandidateChapter, Place, read_candidates
-from miner.people.matching import match_speakers
 from miner.people.mentions import read_people
 from miner.speech.spans import BookSpans, Span
 

@@ -16,10 +16,16 @@ from functools import cached_property
 from itertools import groupby
 
 from miner.people.cast import Character
-from miner.people.names import Name, find_names
-from miner.people.paragraphs import join_spans
-from miner.people.spoken_book import SpokenBook
-from miner.people.words import FEMALE_NAMES, MALE_NAMES, NICKNAMES, NO_NAMES
+from miner.people.character_files import SpokenBook
+from miner.people.names import (
+    FEMALE_NAMES,
+    MALE_NAMES,
+    NICKNAMES,
+    NO_NAMES,
+    Name,
+    find_names,
+    join_spans,
+)
 from miner.speech.spans import BookSpans, Span
 
 _WORD = re.compile(r"[^\W\d_]+")

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from miner.people.attributor import SpeakerAttributor
+from miner.people.attributor import Scores, SpeakerAttributor
 from miner.people.clues import Cue
-from miner.people.decoding import Scores
-from miner.people.features import FEATURES, CandidateChapter
-from miner.people.history import HISTORY
+from miner.people.features import FEATURES, HISTORY, CandidateChapter
 
 _SAYS = (Cue.SAYS_AFTER, Cue.SAYS_BEFORE, Cue.SAYS_BESIDE)
 _SAID = [FEATURES.index(f"{cue.value}: is it") for cue in _SAYS]

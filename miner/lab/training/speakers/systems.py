@@ -11,7 +11,7 @@ from miner.lab.training.speakers.masking import MaskedBook, mask_names
 from miner.lab.training.speakers.rules import rule_attributor
 from miner.people.attributor import SpeakerAttributor
 from miner.people.cast import Character
-from miner.people.spoken_book import Attributor, SpokenBook
+from miner.people.character_files import Attributor, SpokenBook
 from miner.speech.spans import BookSpans
 from miner.speech.tags import TaggedSpan, Tagger
 

@@ -28,9 +28,8 @@ from miner.lab.training.speakers.examples import (
     read_speaker_examples,
     write_examples,
 )
-from miner.people.features import Array
-from miner.people.history import History, history_features
-from miner.people.scorer import N_INPUTS
+from miner.people.attributor import N_INPUTS
+from miner.people.features import Array, History, history_features
 
 _WEIGHT_DECAY = 0.01
 _WARM_UP = 100  # steps

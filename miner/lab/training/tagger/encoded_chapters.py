@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from miner.lab.training.tagger.examples import Example
 from miner.lab.training.tagger.training import autocast
 from miner.tagger.encoding import UNREAD, Encoding, encode_chapter, sequence_slices
-from miner.tagger.model import ConversationTagger
-from miner.tagger.token_tensors import join_encodings
+from miner.tagger.model import ConversationTagger, join_encodings
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,8 @@ from miner.files import reason_of
 from miner.lab.training.encoders.encoder import load_encoder
 from miner.lab.training.tagger.training_config import TrainingConfig
 from miner.tagger.encoding import Window, find_special_tokens, plain_tokenizer
-from miner.tagger.model import ConversationTagger
-from miner.tagger.model_config import TaggerConfig
-from miner.tagger.model_files import read_checkpoint
+from miner.tagger.model import ConversationTagger, TaggerConfig
+from miner.tagger.torch_runtime import read_checkpoint
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast

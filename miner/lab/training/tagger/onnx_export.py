@@ -30,11 +30,11 @@ from torch import Tensor, nn
 
 from miner.errors import InputError
 from miner.files import CHECKPOINT_ENCODER, CHECKPOINT_WEIGHTS, reason_of, sha256_of, whole_file
+from miner.tagger.checkpoint import WEIGHTS_KEY, OnnxRuntime
 from miner.tagger.encoding import Window
+from miner.tagger.head import dequantize, is_quantized, scale_name
 from miner.tagger.model import ConversationTagger
-from miner.tagger.model_files import read_checkpoint
-from miner.tagger.onnx_runtime import WEIGHTS_KEY, OnnxRuntime
-from miner.tagger.quantization import dequantize, is_quantized, scale_name
+from miner.tagger.torch_runtime import read_checkpoint
 
 _OPSET = 20
 _LARGE = 4096  # values of a weight that is referred to and not copied

@@ -35,9 +35,9 @@ from miner.lab.training.tagger.throughput import Throughput
 from miner.lab.training.tagger.training_config import TrainingConfig
 from miner.speech.tags import TaggedBook
 from miner.tagger.encoding import plain_tokenizer
+from miner.tagger.head import dequantize, quantize
 from miner.tagger.load import CheckpointTagger
-from miner.tagger.model_files import read_checkpoint, write_checkpoint
-from miner.tagger.quantization import dequantize, quantize
+from miner.tagger.torch_runtime import read_checkpoint, write_checkpoint
 from miner.version import __version__
 
 if TYPE_CHECKING:

@@ -1,4 +1,8 @@
-"""Paragraphs of a chapter -> the speaker whom the narration beside a speech names.
+"""Paragraphs of a chapter -> the speaker whom the narration names, for the features.
+
+The tagger compares speakers by this reader, in eight languages and with the words of a chapter
+alone. `miner.people.attributions` is the reader that finds who speaks: it knows the characters of
+the book, in English. The tagger was trained with this one, so that the two stay two.
 
 A verb of saying and its subject name the speaker: “Come,” said the Hatter. They stand right after
 the speech, or right before it if the narration ends in a comma, a colon or a dash. Nothing here
@@ -30,21 +34,14 @@ _NEVER = "(?!)"  # matches nothing
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A person in the narration, as it names them.
+    """A person in the narration, as it names them."""
 
-    Args:
-        names: the person's names; empty for a noun or a pronoun.
-        noun: the last word of "the old man"; "" for a name or a pronoun.
-        gender: "m", "f", "i" for the narrator's I and we, "t" for they, "" if not known.
-        goes_on: whether the verb of saying says that the same speaker continues: "added".
-        answers: whether the verb of saying says that another speaker answers: "replied".
-    """
-
-    names: frozenset[str]
-    noun: str
-    gender: str
+    names: frozenset[str]  # the person's names; empty for a noun or a pronoun
+    noun: str  # the last word of "the old man"; "" for a name or a pronoun
+    gender: str  # "m", "f", "i" for the narrator's I and we, "t" for they, "" if not known
+    # whether the verb of saying says that the same speaker continues: "added"
     goes_on: bool = False
-    answers: bool = False
+    answers: bool = False  # whether the verb of saying says that another speaker answers: "replied"
 
 
 class Likeness(StrEnum):

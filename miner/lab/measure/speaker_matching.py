@@ -14,14 +14,15 @@ from collections.abc import Mapping, Sequence
 from miner.people.cast import Cast
 from miner.people.clues import Clues, Cue
 from miner.people.mentions import NARRATOR_NUMBER, MentionKind, Person
-from miner.people.names import Form, parse_form
-from miner.people.words import (
+from miner.people.names import (
     MEMBERS,
     NICKNAMES,
     OWNING_ENDING,
     PLACE_OF_NOUN,
     TITLES_OF_NOUNS,
+    Form,
     gender_of_titles,
+    parse_form,
 )
 
 _SEVERAL = re.compile(r",| and | & ")

@@ -14,9 +14,9 @@ from math import nan
 from statistics import fmean, median
 
 from miner.books.book import BlockKind
-from miner.speech.dialogues import decode_dialogues, repair_book, strip_marks
+from miner.speech.dialogues import decode_dialogues, repair_book
 from miner.speech.spans import BookSpans
-from miner.speech.tags import TaggedBook, TaggedSpan
+from miner.speech.tags import TaggedBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +101,6 @@ def measure_talk(name: str, book_spans: BookSpans) -> Talk:
     return Talk(
         name, tuple(ChapterTalk(chapter, n, spoken[chapter]) for chapter, n in words.items())
     )
-
-
-def count_words_of_speakers(spans: Iterable[TaggedSpan]) -> dict[str | None, dict[int, int]]:
-    """Returns the words that each speaker says in each chapter.
-
-    Speakers are ids of characters, those who say most first; None stands for the utterances whose
-    speaker is not known. Chapters are in the order of the book, those in which the speaker says
-    nothing left out. Marks of speech are no words.
-    """
-    counts: dict[str | None, Counter[int]] = {}
-    for item in spans:
-        if item.span.is_utterance:
-            said = counts.setdefault(item.speaker, Counter())
-            said[item.span.chapter] += len(strip_marks(item.span.text).split())
-    ranked = sorted(counts.items(), key=lambda counted: -counted[1].total())
-    return {speaker: dict(said) for speaker, said in ranked}
 
 
 def measure_course(book_spans: BookSpans, n_parts: int = 20) -> tuple[float, ...]:

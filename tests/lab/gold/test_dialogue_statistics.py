@@ -6,14 +6,14 @@ import pytest
 from encoders import sample, told
 from helpers import book
 
-from miner.speech.spans import Span
-from miner.speech.statistics import (
+from miner.lab.gold.dialogue_statistics import (
     Lengths,
-    count_words_of_speakers,
     measure_course,
     measure_dialogues,
     measure_talk,
 )
+from miner.speech.dialogues import count_words_of_speakers
+from miner.speech.spans import Span
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 
 

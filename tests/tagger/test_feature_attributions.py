@@ -3,9 +3,9 @@
 import pytest
 
 from miner.books.book import Block, BlockKind, Book
-from miner.speech.attribution import Likeness, Mention, Mentions, compare_mentions
 from miner.speech.spans import split_book
 from miner.speech.typography import typography_from_names
+from miner.tagger.feature_attributions import Likeness, Mention, Mentions, compare_mentions
 
 
 def parts_of(text):

@@ -3,8 +3,8 @@
 import pytest
 from characters_helpers import Scene
 
+from miner.lab.measure.speaker_matching import match_speakers
 from miner.people.clues import find_clues
-from miner.people.matching import match_speakers
 
 MARA = "“Yes,” said Mara Otway. “No,” said Mara Otway."
 BELL = "“Yes,” said Mr. Bell. “No,” said Mr. Bell."
