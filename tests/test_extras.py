@@ -13,23 +13,25 @@ OF_EXTRAS = (
     "torch transformers accelerate datasets matplotlib networkx flask pandas ray sklearn scipy "
     "seqeval"
 ).split()
+MOST_MODULES = 140  # of this package that mining loads
 # Hides packages, as if they were not installed.
 HIDE = """
 import sys
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in HIDDEN:
+        if HIDDEN & {name, name.partition(".")[0]}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-HIDDEN = sys.argv.pop(1).split(",")
+HIDDEN = set(sys.argv.pop(1).split(","))
 sys.meta_path.insert(0, Hidden())
 from miner.app.cli.main import main
 
 try:
     main()
 finally:
-    print("imported:", *sorted({name.partition(".")[0] for name in sys.modules} & set(HIDDEN)))
+    print("loaded:", sum(name.partition(".")[0] == "miner" for name in sys.modules))
+    print("imported:", *sorted(HIDDEN & set(sys.modules)))
 """
 
 
@@ -57,6 +59,14 @@ def test_what_needs_no_extra(tmp_path, monkeypatch, arguments, shown):
     assert done.returncode == 0, done.stderr
     assert shown in done.stdout
     assert done.stdout.splitlines()[-1] == "imported:"
+
+
+def test_mining_loads_nothing_of_the_laboratory(tmp_path):
+    mine = ("mine", DATA / "single_curly.html", "-o", tmp_path / "mined")
+    done = run(*mine, hidden=[*OF_EXTRAS, "miner.lab"])
+    assert "tagged by en@" in done.stdout, done.stderr
+    *_, loaded, imported = done.stdout.splitlines()
+    assert imported == "imported:" and 0 < int(loaded.removeprefix("loaded: ")) <= MOST_MODULES
 
 
 @pytest.mark.parametrize(

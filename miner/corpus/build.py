@@ -31,10 +31,10 @@ from miner.corpus.filters import (
     describe_filters,
     tabulate_filters,
 )
-from miner.corpus.mining import MiningPlan, mine_sources
+from miner.corpus.mined_book import SetAside
+from miner.corpus.mining import MiningPlan, Progress, mine_sources
 from miner.corpus.output import OutputFolder
-from miner.corpus.pipeline import SetAside, open_tagger
-from miner.corpus.progress import Progress
+from miner.corpus.pipeline import open_tagger
 from miner.corpus.reading import words_of
 from miner.corpus.recipe import (
     SPLITS,
@@ -44,8 +44,7 @@ from miner.corpus.recipe import (
     parse_recipe,
     read_split_list,
 )
-from miner.corpus.run import warn_of_set_aside
-from miner.corpus.run_record import record_run
+from miner.corpus.run import record_run, warn_of_set_aside
 from miner.corpus.stages import (
     Book,
     BookOfDialogues,
@@ -204,19 +203,14 @@ def build_corpus(
     )
     local = LocalExecutor(workers if workers > 1 else 0)
     site = _Site(parsed, folder, Path(out), executor or local, on_stage)
-    try:
-        with folder:
-            mined = _mine(plan, on_progress)
-            chosen = _choose_books(site, mined.books, listed)
-            selected = _choose_dialogues(site, chosen)
-            corpus = _Corpus(parsed, mined, chosen, selected)
-            head["split_list"] = listed  # a resumed build may have another one
-            head["catalog"] = [search.record() for search in searches]
-            built = _write(site, corpus, head, text, draw if parsed.plots else None)
-    except BaseException as error:
-        if (note := folder.note()) and note not in getattr(error, "__notes__", ()):
-            error.add_note(note)
-        raise
+    with folder:
+        mined = _mine(plan, on_progress)
+        chosen = _choose_books(site, mined.books, listed)
+        selected = _choose_dialogues(site, chosen)
+        corpus = _Corpus(parsed, mined, chosen, selected)
+        head["split_list"] = listed  # a resumed build may have another one
+        head["catalog"] = [search.record() for search in searches]
+        built = _write(site, corpus, head, text, draw if parsed.plots else None)
     warn_of_set_aside(built.set_aside, stacklevel=2)
     return built
 

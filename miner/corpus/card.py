@@ -13,7 +13,6 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from miner.corpus.filters import FilterRow
 from miner.corpus.statistics import (
     CorpusAccount,
     DataFiles,
@@ -28,6 +27,7 @@ from miner.corpus.statistics import (
 from miner.files import one_line
 
 if TYPE_CHECKING:
+    from miner.corpus.filters import FilterRow
     from miner.tagger.published_scores import PublishedScores
 
 _DEFAULT = "pairs"  # the config that `load_dataset` loads without a name

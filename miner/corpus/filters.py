@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from miner.books.language_identification import can_identify
 from miner.corpus.book_features import (
@@ -28,19 +28,10 @@ from miner.corpus.book_features import (
     kl_divergence,
     share_of_rare_words,
 )
-from miner.corpus.options import describe
 from miner.errors import InputError
 from miner.speech.dialogues import Dialogue
 from miner.speech.filters import MIN_TURNS, Amount, DialogueLimits, FilterCounts
 from miner.speech.spans import BookSpans
-
-
-class BookFilter(Protocol):
-    """A filter. With several workers it runs in all of them, so it must be picklable."""
-
-    def __call__(self, book_spans: BookSpans) -> bool | str:
-        """True for a book that the corpus takes, else False or the reason in a few words."""
-        ...
 
 
 class LanguageFilter:
@@ -62,29 +53,6 @@ class LanguageFilter:
 
     def __repr__(self) -> str:
         return f"LanguageFilter({', '.join(map(repr, self._languages))})"
-
-
-def find_reason(book_spans: BookSpans, filters: tuple[BookFilter, ...]) -> str:
-    """Why the first filter that refuses a book does so, or "" if all take it."""
-    for book_filter in filters:
-        answer = book_filter(book_spans)
-        if isinstance(answer, str) and answer:
-            return answer
-        if not answer:
-            return f"refused by {describe(book_filter)}"
-    return ""
-
-
-def list_filters(filters: BookFilter | Iterable[BookFilter]) -> tuple[BookFilter, ...]:
-    """The filters; one may stand alone."""
-    listed = (filters,) if callable(filters) else tuple(filters)
-    for item in listed:
-        if not callable(item):
-            raise TypeError(
-                f"found {item!r} as a filter, expected a function of a book's spans "
-                "or an object such as LanguageFilter('en')"
-            )
-    return listed
 
 
 # Of each number: whether it is a whole one, the least and the greatest, and whether `False` or None

@@ -1,28 +1,89 @@
-"""A mined book: the rows of the files, and the same content as objects."""
+"""A mined book, or why there is none, and the options that decide what it has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from miner.corpus.book_features import BookFeatures
-from miner.corpus.network import build_network
-from miner.corpus.options import MiningOptions
+from miner.corpus.export import find_format
 from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagged_from_rows
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.people.cast import Character
-from miner.people.character_files import character_from_row
+from miner.people.character_files import CharacterFile, character_from_row
 from miner.speech.dialogues import Dialogue, Pair, decode_dialogues, span_pairs, turn_pairs
+from miner.speech.filters import MIN_TURNS, DialogueLimits, FilteredDialogues, filter_dialogues
 from miner.speech.spans import Span
 from miner.speech.tags import TaggedBook
+from miner.tagger.load import AUTO, FLOAT32
 
 if TYPE_CHECKING:
     import datasets
     import networkx
     import pandas
+
+    from miner.corpus.book_features import BookFeatures
+
+
+@dataclass(frozen=True, slots=True)
+class MiningOptions:
+    """What decides the output of mining, beside the books themselves."""
+
+    tagger: str = AUTO  # a name or a path for `load_tagger`, or how `describe` names an object
+    quotes: tuple[str, ...] = ()  # names of the marks that open speech; empty: inferred
+    pairs_by_span: bool = False  # pair spans, as MCN does, instead of turns
+    max_utterance_words: int | None = None  # of the longest turn that is kept
+    min_turns: int = MIN_TURNS  # of the shortest dialogue that is kept
+    min_confidence: float = 0.0  # of a pair that is kept, 0 to 1
+    format: str = "jsonl"
+    dtype: str = FLOAT32
+    characters: CharacterFile | None = None  # of books whose lists are given; None: found
+    history_turns: int | None = 0  # before the context of a pair; None: all of them
+    # A result has the features of its book, and no dialogues and pairs, which a build makes later.
+    with_features: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses what would fail at every single book."""
+        for name in ("max_utterance_words", "min_turns", "min_confidence"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) and (value is not None or name != "max_utterance_words"):
+                raise TypeError(f"found {name} {value!r}, expected a number")
+        if self.history_turns is not None:
+            if not isinstance(self.history_turns, Integral):
+                raise TypeError(
+                    f"found history_turns {self.history_turns!r}, expected a whole number or None"
+                )
+            if self.history_turns < 0:
+                raise InputError(f"found history_turns {self.history_turns}, expected at least 0")
+        if self.max_utterance_words is not None and self.max_utterance_words < 1:
+            found = self.max_utterance_words
+            raise InputError(f"found max_utterance_words {found}, expected at least 1")
+        self.filter(())
+        find_format(self.format)
+
+    def filter(self, found: Iterable[Dialogue]) -> FilteredDialogues:
+        """The dialogues that are kept, and how many turns, pairs and dialogues are not."""
+        limits = DialogueLimits(self.max_utterance_words, self.min_confidence, self.min_turns)
+        return filter_dialogues(found, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A source that gave no dialogues, and why, in one line.
+
+    Attributes:
+        name: the word that named the source, or the file that a folder or a pattern led to.
+        why: the reason.
+        is_lasting: whether the same file would be set aside again. If not, a resumed run tries.
+    """
+
+    name: str
+    why: str
+    is_lasting: bool = True
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,6 +174,8 @@ class MinedBook:
         Raises:
             ImportError: if networkx is not installed.
         """
+        from miner.corpus.network import build_network
+
         return build_network(self.characters, self.tagged.spans, self.dialogues)
 
     def rows(self, kind: str = "pairs") -> list[Row]:
@@ -155,3 +218,15 @@ class MinedBook:
             f"<MinedBook {self.id}: {self.title!r}, {counts['dialogues']:,} dialogues, "
             f"{counts['pairs']:,} pairs>"
         )
+
+
+def describe(given: Any) -> str:  # noqa: ANN401 - a user's tagger or filter may be anything
+    """How the run record names an object that a user gave.
+
+    It holds no address, which would differ from run to run, so that a run can be resumed.
+    """
+    if isinstance(name := getattr(given, "__qualname__", None), str):
+        return name
+    if type(given).__repr__ is object.__repr__:
+        return type(given).__qualname__
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(given))

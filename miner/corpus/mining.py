@@ -1,4 +1,4 @@
-"""Sources -> their results, in order, each kept in a shard as soon as it is there.
+"""Sources -> their results, in order, each kept as soon as it is there, and how far that is.
 
 Every run over many books goes this way, whatever becomes of the books.
 """
@@ -13,11 +13,8 @@ from typing import NamedTuple
 
 from miner.books.sources import Missing, Source
 from miner.corpus.executors import Executor, LocalExecutor, Lost, closable
-from miner.corpus.filters import BookFilter
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
-from miner.corpus.pipeline import SetAside, lost_book, mine_book
-from miner.corpus.progress import Progress, ProgressCounter
+from miner.corpus.mined_book import MinedBook, MiningOptions, SetAside
+from miner.corpus.pipeline import BookFilter, lost_book, mine_book
 from miner.corpus.store import Shard, Store, shard_name
 from miner.errors import InputError
 from miner.files import printable
@@ -26,28 +23,76 @@ from miner.speech.tags import TaggedSpan, Tagger
 from miner.tagger.load import AutoTagger, CheckpointTagger
 
 
-class MiningPlan(NamedTuple):
-    """What is mined, and how.
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
 
-    Attributes:
-        sources: the books, and the words that name none.
-        tagger: the tagger of all books.
-        options: what decides the rows.
-        filters: the filters on books.
-        mirror: where books that are on no disk are downloaded; None for the usual place.
-        workers: processes that mine books; 1 for this one.
-        executor: where books are mined, instead of `workers` processes of this machine.
-        shards: where results are kept; None to keep none.
+    Books that an earlier run has mined count as sources that are done. Their words do not count, so
+    words over time is the speed of this run.
     """
+
+    n_sources: int
+    n_done: int = 0  # sources that have a result
+    n_words: int = 0  # that are tagged, those of a book under way included
+    # Of all books. Those that are not read yet are taken to be as long as the mean of the others.
+    n_words_expected: int = 0
+
+
+class ProgressCounter:
+    """Counts the words of a run, and reports each change."""
+
+    def __init__(self, n_sources: int, report: Callable[[Progress], None]) -> None:
+        """Reports that nothing is done."""
+        self._n_sources = n_sources
+        self._report = report
+        self._n_done = 0
+        self._under_way: int | None = None  # the words of the book that is read and has no result
+        self._n_read, self._words_read = 0, 0  # without sources that need not be read
+        self._words_tagged, self._words_done = 0, 0
+        self._tell()
+
+    def add_read(self, n_words: int) -> None:
+        """Notes the words of the next book, before it has a result."""
+        self._under_way = n_words
+        self._n_read += 1
+        self._words_read += n_words
+        self._tell()
+
+    def add_tagged(self, n_words: int) -> None:
+        """Notes words that were tagged."""
+        self._words_tagged += n_words
+        self._tell()
+
+    def add_result(self, n_words: int | None) -> None:
+        """Notes the result of the next source and its words; None for one that is not new."""
+        if n_words is not None and self._under_way is None:
+            self.add_read(n_words)
+        self._n_done += 1
+        self._words_done += self._under_way or 0
+        self._under_way = None
+        # Not all taggers tell of their words, and they may leave out chapters without speech.
+        self._words_tagged = max(self._words_tagged, self._words_done)
+        self._tell()
+
+    def _tell(self) -> None:
+        n_unread = self._n_sources - self._n_done - (self._under_way is not None)
+        mean = self._words_read / self._n_read if self._n_read else 0
+        expected = self._words_read + round(mean * n_unread)
+        tagged = min(self._words_tagged, self._words_read)
+        self._report(Progress(self._n_sources, self._n_done, tagged, expected))
+
+
+class MiningPlan(NamedTuple):
+    """What is mined, and how."""
 
     sources: tuple[Source | Missing, ...]
     tagger: Tagger
     options: MiningOptions
     filters: tuple[BookFilter, ...]
-    mirror: str | None
-    workers: int
-    executor: Executor | None
-    shards: Store[Shard] | None
+    mirror: str | None  # where books that are on no disk are downloaded; None: the usual place
+    workers: int  # processes that mine books; 1: this one
+    executor: Executor | None  # instead of `workers` processes of this machine
+    shards: Store[Shard] | None  # where results are kept
 
 
 class _Mined(NamedTuple):

@@ -255,14 +255,14 @@ class OutputFolder:
             elif item.name != _LOCK:
                 item.unlink()
 
-    def note(self) -> str:
-        """One line about what is left of a run that ended early; "" if it did not start."""
-        if not self._is_ours:
-            return ""
-        if not self._n_kept:
-            return "nothing was written"
+    def add_note(self, error: BaseException) -> None:
+        """Says on an error, once, what is left of a run that it ended early."""
         books = "book is" if self._n_kept == 1 else "books are"
-        return f"{self._n_kept} {books} kept in {self._work}, `resume=True` continues"
+        note = f"{self._n_kept} {books} kept in {self._work}, `resume=True` continues"
+        if not self._n_kept:
+            note = "nothing was written"
+        if self._is_ours and note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
 
     def _clear(self) -> None:
         """Removes the working folder, unless books are kept in it."""
@@ -279,6 +279,8 @@ class OutputFolder:
         trace: TracebackType | None,
     ) -> None:
         self._closing.__exit__(kind, error, trace)
+        if error is not None:
+            self.add_note(error)
 
 
 def _measured(

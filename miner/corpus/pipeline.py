@@ -6,19 +6,15 @@ import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from miner.books.book_file import read_book_file
 from miner.books.sources import SAMPLE, Source
-from miner.corpus.book_features import BookFeatures, find_features
-from miner.corpus.filters import BookFilter, find_reason
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions, describe
+from miner.corpus.mined_book import MinedBook, MiningOptions, SetAside, describe
 from miner.corpus.reading import find_source, names_of_marks
 from miner.corpus.schema import KINDS, rows_of_book
-from miner.corpus.works import sketch_texts
 from miner.errors import InputError
 from miner.files import json_lines, printable
 from miner.people.cast import Kind
@@ -44,19 +40,12 @@ IN_COPYRIGHT = "in copyright"
 _ENDS = ("SystemExit", "PanicException")
 
 
-@dataclass(frozen=True, slots=True)
-class SetAside:
-    """A source that gave no dialogues, and why, in one line.
+class BookFilter(Protocol):
+    """A filter on books. With several workers it runs in all of them, so it must be picklable."""
 
-    Attributes:
-        name: the word that named the source, or the file that a folder or a pattern led to.
-        why: the reason.
-        is_lasting: whether the same file would be set aside again. If not, a resumed run tries.
-    """
-
-    name: str
-    why: str
-    is_lasting: bool = True
+    def __call__(self, book_spans: BookSpans) -> bool | str:
+        """True for a book that the corpus takes, else False or the reason in a few words."""
+        ...
 
 
 def mine(
@@ -185,11 +174,22 @@ def mine_book(
             if why := find_reason(book_spans, filters):
                 return SetAside(name, why)
             tags = tagger.tag(book_spans)
-            return _decode(source, book_spans, tags, options)
+            return _finish(source, book_spans, tags, options)
         except MemoryError:
             return lost_book(source)
         except InputError as error:
             return SetAside(name, str(error))
+
+
+def find_reason(book_spans: BookSpans, filters: tuple[BookFilter, ...]) -> str:
+    """Why the first filter that refuses a book does so, or "" if all take it."""
+    for book_filter in filters:
+        answer = book_filter(book_spans)
+        if isinstance(answer, str) and answer:
+            return answer
+        if not answer:
+            return f"refused by {describe(book_filter)}"
+    return ""
 
 
 def lost_book(source: Source, why: str = "needs more memory than there is") -> SetAside:
@@ -218,10 +218,10 @@ def _naming(book: str, tagger: str) -> Iterator[None]:
         raise
 
 
-def _decode(
+def _finish(
     source: Source, book_spans: BookSpans, tags: Iterable[TaggedSpan], options: MiningOptions
 ) -> MinedBook:
-    """The mined book of its tags."""
+    """The mined book of its tags: speakers, dialogues, rows."""
     from miner.people.attributor import attribute_speakers
 
     checked = _checked(tags)
@@ -243,7 +243,11 @@ def _decode(
     confidences = tuple(item.confidence for item in tagged.spans)
     kinds, features = KINDS, None
     if options.with_features:
-        kinds, features = ("spans", "characters"), _features_of(book_spans)
+        from miner.corpus.book_features import find_features
+        from miner.corpus.works import sketch_texts
+
+        sketch = sketch_texts(block.text for block in book_spans.book.blocks)
+        kinds, features = ("spans", "characters"), find_features(book_spans, sketch)
     return MinedBook(
         _entry(source, book_spans, filtered, spoken, options),
         {kind: json_lines(rows[kind]) for kind in kinds},
@@ -251,11 +255,6 @@ def _decode(
         options,
         features,
     )
-
-
-def _features_of(book_spans: BookSpans) -> BookFeatures:
-    sketch = sketch_texts(block.text for block in book_spans.book.blocks)
-    return find_features(book_spans, sketch)
 
 
 def _checked(tags: Iterable[TaggedSpan]) -> tuple[TaggedSpan, ...]:
@@ -366,7 +365,7 @@ def _entry(
 
 
 def _warnings_of_characters(book: str, spoken: SpokenBook, options: MiningOptions) -> Iterator[str]:
-    """Yields a warning if a file of characters is given and lacks the book."""
+    """A warning if a file of characters is given and lacks the book."""
     given = options.characters
     if given is not None and book not in given:
         found = ": they were found" if spoken.characters else ""

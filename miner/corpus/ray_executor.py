@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from miner.corpus.executors import KILLED, Lost, pickle_function, sendable
+from miner.corpus.executors import KILLED, Executor, Lost, pickle_function, sendable
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.files import printable, writing
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+ENGINES = {
+    "local": "processes of this machine",
+    "ray": "Ray, on this machine or on the cluster that RAY_ADDRESS names (extra 'ray')",
+}
 RETRIES = 3  # of a book whose process or machine dies, before it is taken for the cause
 _AHEAD = 2  # books under way for each CPU, so that no CPU waits for work
 _PATIENCE = 10  # seconds
@@ -120,6 +124,16 @@ class RayExecutor:
         except (OSError, ValueError, OverflowError, RuntimeError) as error:
             why = str(error).strip().partition("\n")[0]
             raise ConnectionError(f"found no Ray cluster at {address}: {why}") from error
+
+
+def find_executor(engine: str, workers: int, out: Path) -> Executor | None:
+    """Returns the executor of an engine; None for the local one, which each run makes itself."""
+    if engine not in ENGINES:
+        raise InputError(f"found engine {engine!r}, expected {' or '.join(ENGINES)}")
+    if engine == "local":
+        return None
+    is_cluster = bool(os.environ.get("RAY_ADDRESS"))
+    return RayExecutor(n_cpus=None if is_cluster else workers, shared=(out.absolute().parent,))
 
 
 @contextmanager

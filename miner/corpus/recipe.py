@@ -22,7 +22,7 @@ from msgspec import ValidationError, convert
 from miner.books.catalog import CatalogQuery
 from miner.corpus.export import find_format
 from miner.corpus.filters import FilterSettings
-from miner.corpus.options import MiningOptions
+from miner.corpus.mined_book import MiningOptions
 from miner.corpus.works import BookRecord, author_key, work_key
 from miner.errors import InputError
 from miner.files import csv_rows, printable, read_text

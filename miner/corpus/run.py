@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import asdict
 from inspect import GEN_CREATED, getgeneratorstate
 from numbers import Integral
 from pathlib import Path
@@ -18,24 +20,18 @@ from miner.books.catalog import CatalogQuery
 from miner.books.catalog_search import CatalogResult, number_from_title
 from miner.books.sources import find_sources
 from miner.corpus.executors import Executor
-from miner.corpus.filters import BookFilter, list_filters
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.mining import MiningPlan, mine_sources
-from miner.corpus.options import MiningOptions, describe
+from miner.corpus.mined_book import MinedBook, MiningOptions, SetAside, describe
+from miner.corpus.mining import MiningPlan, Progress, mine_sources
 from miner.corpus.output import OutputFolder
-from miner.corpus.pipeline import (
-    SetAside,
-    open_tagger,
-)
-from miner.corpus.progress import Progress
+from miner.corpus.pipeline import BookFilter, open_tagger
 from miner.corpus.reading import names_of_marks, words_of
-from miner.corpus.run_record import record_run
 from miner.errors import InputError, SetAsideWarning
 from miner.files import one_line
 from miner.people.character_files import open_characters
 from miner.speech.filters import MIN_TURNS
 from miner.speech.tags import Tagger
-from miner.tagger.load import AUTO, FLOAT32
+from miner.tagger.load import AUTO, FLOAT32, tagger_signature, weight_signatures
+from miner.version import __version__
 
 _log = logging.getLogger(__name__)
 _SHOWN = 3  # sources whose reasons a warning has
@@ -151,7 +147,7 @@ def mine_corpus(
     )
     if given is not None:
         given.refuse_others(source.id for source in found)
-    chosen = list_filters(filters)
+    chosen = _list_filters(filters)
     head = record_run(options, loaded)
     if chosen:
         head["filters"] = [describe(item) for item in chosen]
@@ -233,13 +229,7 @@ class CorpusRun:
         return self
 
     def __next__(self) -> MinedBook:
-        try:
-            return next(self._books)
-        except StopIteration:
-            raise
-        except BaseException as error:
-            self._add_note(error)
-            raise
+        return next(self._books)
 
     def __del__(self) -> None:
         if self._folder and getgeneratorstate(self._books) == GEN_CREATED:
@@ -259,14 +249,8 @@ class CorpusRun:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-        if error is not None:
-            self._add_note(error)
-
-    def _add_note(self, error: BaseException) -> None:
-        """Says on the error what is left of the run."""
-        note = self._folder.note() if self._folder and not self.paths else ""
-        if note and note not in getattr(error, "__notes__", ()):
-            error.add_note(note)
+        if error is not None and self._folder and not self.paths:
+            self._folder.add_note(error)
 
 
 def _mine(
@@ -351,6 +335,18 @@ def _sum_counts(entries: list[dict[str, Any]]) -> dict[str, int]:
     return {"books": len(entries), "words": sum(entry["words"] for entry in entries), **counts}
 
 
+def _list_filters(filters: BookFilter | Iterable[BookFilter]) -> tuple[BookFilter, ...]:
+    """The filters; one may stand alone."""
+    listed = (filters,) if callable(filters) else tuple(filters)
+    for item in listed:
+        if not callable(item):
+            raise TypeError(
+                f"found {item!r} as a filter, expected a function of a book's spans "
+                "or an object such as LanguageFilter('en')"
+            )
+    return listed
+
+
 def _listed(
     sources: str | int | Path | CatalogQuery | Iterable[str | int | Path | CatalogQuery],
 ) -> list[str | int | Path | CatalogQuery]:
@@ -362,3 +358,31 @@ def _listed(
             "expected Gutenberg numbers, paths, queries or 'sample', one or a list of them"
         )
     return list(sources)
+
+
+def record_run(options: MiningOptions, tagger: Tagger) -> dict[str, Any]:
+    """Returns the first part of a run's record: what decides the output, beside the books.
+
+    It holds no time and no path, so equal runs have equal records.
+    """
+    given = options.characters
+    signatures = {
+        "tagger": tagger_signature(options.tagger),
+        "characters": None if given is None else given.signature,
+    }
+    described = asdict(options) | signatures
+    del described["with_features"]  # decides what a run keeps for itself, and nothing of its output
+    return {
+        "miner": __version__,
+        "python": platform.python_version(),
+        "libraries": _library_versions(tagger),
+        "weights": weight_signatures(),
+        "options": described,
+    }
+
+
+def _library_versions(tagger: Tagger) -> dict[str, str]:
+    from importlib.metadata import version
+
+    names = ("beautifulsoup4", "lxml", "pyarrow", *getattr(tagger, "libraries", ()))
+    return {name: version(name) for name in names}

@@ -27,8 +27,7 @@ from miner.corpus.book_features import (
 from miner.corpus.duplicates import Signatures, sign_dialogues
 from miner.corpus.export import BookRows, find_format
 from miner.corpus.filters import DUPLICATES, FilterSettings, find_book_reason, find_language_reason
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
+from miner.corpus.mined_book import MinedBook, MiningOptions
 from miner.corpus.schema import rows_from_lines, rows_of_book
 from miner.corpus.statistics import LengthStatistics, measure_rows
 from miner.corpus.store import Shard, Store

@@ -18,10 +18,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from miner.corpus.export import Feature, Format
-from miner.corpus.filters import FilterRow
 from miner.corpus.schema import Row
 
 if TYPE_CHECKING:
+    from miner.corpus.filters import FilterRow
     from miner.tagger.published_scores import PublishedScores
 
 LONG = 20  # turns of a dialogue that GD counts as long (section 3)

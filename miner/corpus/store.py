@@ -20,9 +20,7 @@ from msgspec import DecodeError, ValidationError, msgpack
 from miner.books.book_file import read_book_file
 from miner.books.sources import Source
 from miner.corpus.book_features import BookFeatures
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
-from miner.corpus.pipeline import SetAside
+from miner.corpus.mined_book import MinedBook, MiningOptions, SetAside
 from miner.errors import InputError
 from miner.files import json_line, printable, writing
 

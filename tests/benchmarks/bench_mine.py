@@ -28,8 +28,7 @@ from pathlib import Path
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
 from miner.books.sources import Source, find_sources
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
+from miner.corpus.mined_book import MinedBook, MiningOptions
 from miner.corpus.pipeline import mine_book
 from miner.speech import segmentation as cuts
 from miner.tagger.load import load_tagger

@@ -46,8 +46,7 @@ from miner.app.tables import new_table
 from miner.books.book_file import decode_book
 from miner.books.sources import Source, find_sources
 from miner.corpus.executors import LocalExecutor
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
+from miner.corpus.mined_book import MinedBook, MiningOptions
 from miner.corpus.pipeline import mine_book
 from miner.tagger.load import load_tagger
 

@@ -48,7 +48,7 @@ def measure(paths: Iterable[Path]) -> Seconds:
     """Seconds of the processor of a few books, one after another."""
     from miner.books.book_file import read_book_file
     from miner.books.sources import Source, id_of
-    from miner.corpus.options import MiningOptions
+    from miner.corpus.mined_book import MiningOptions
     from miner.corpus.pipeline import mine_book
     from miner.speech.read import parse_spans
     from miner.tagger.load import AUTO, load_checkpoint_tagger, load_tagger

@@ -11,8 +11,7 @@ from helpers import DATA, cpu_seconds, interrupted_after
 import miner
 from heuristic.gap import GapTagger
 from miner.books.sources import Source
-from miner.corpus.mined_book import MinedBook
-from miner.corpus.options import MiningOptions
+from miner.corpus.mined_book import MinedBook, MiningOptions
 from miner.corpus.pipeline import mine_book
 
 BOOKS = (DATA / "dash.htm", DATA / "guillemets_fr.html", DATA / "single_curly.html")

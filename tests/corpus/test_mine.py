@@ -16,8 +16,8 @@ from helpers import DATA, SAMPLE, ordinary_user
 import miner
 from miner.books.book import parse_book
 from miner.books.sources import Source, find_sources
-from miner.corpus.options import MiningOptions
-from miner.corpus.pipeline import SetAside, mine_book
+from miner.corpus.mined_book import MiningOptions, SetAside
+from miner.corpus.pipeline import mine_book
 from miner.corpus.schema import KINDS
 from miner.files import digest_of
 from miner.tagger.load import load_tagger, weight_signatures

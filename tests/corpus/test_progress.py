@@ -3,7 +3,7 @@
 from helpers import DATA
 
 import miner
-from miner.corpus.progress import Progress, ProgressCounter
+from miner.corpus.mining import Progress, ProgressCounter
 
 BOOKS = (DATA / "dash.htm", DATA / "play.html", "sample")
 

@@ -9,7 +9,7 @@ from helpers import DATA, SAMPLE, interrupted_after
 
 import miner
 from miner.corpus.executors import LocalExecutor
-from miner.corpus.progress import Progress
+from miner.corpus.mining import Progress
 from miner.tagger.tagger import NeuralTagger
 
 BOOKS = (DATA / "dash.htm", "sample", DATA / "play.html", DATA / "single_curly.html", "gone.htm")

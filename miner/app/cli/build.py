@@ -28,7 +28,7 @@ from miner.app.cli.terminal import (
     show_note,
     show_set_aside,
 )
-from miner.corpus.engines import ENGINES
+from miner.corpus.ray_executor import ENGINES
 from miner.errors import InputError
 from miner.files import RUN_RECORD
 
@@ -113,7 +113,7 @@ def build(
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.app.tables import tabulate_account
     from miner.corpus.build import build_corpus
-    from miner.corpus.engines import find_executor
+    from miner.corpus.ray_executor import find_executor
     from miner.corpus.recipe import read_recipe
     from miner.extras import import_extra
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from miner.app.tables import Shown
     from miner.corpus.build import StageProgress
-    from miner.corpus.pipeline import SetAside
-    from miner.corpus.progress import Progress
+    from miner.corpus.mined_book import SetAside
+    from miner.corpus.mining import Progress
 
 
 _NAME = 24  # characters of the name of what a `CountBar` shows
