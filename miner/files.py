@@ -36,25 +36,12 @@ _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")  # among them all that e
 
 
 def read_text(path: Path) -> str:
-    """Returns the text of a UTF-8 file, without a byte order mark.
-
-    Raises:
-        InputError: if the bytes are not UTF-8; names the file and the line.
-        OSError: if the file cannot be read.
-    """
+    """Returns the text of a UTF-8 file, without a byte order mark."""
     return decode_text(path.read_bytes(), path)
 
 
 def decode_text(content: bytes, path: Path) -> str:
-    """Returns the text in the bytes of a UTF-8 file, without a byte order mark.
-
-    Args:
-        content: the bytes.
-        path: how an error names the file.
-
-    Raises:
-        InputError: if the bytes are not UTF-8; names the file and the line.
-    """
+    """Returns the text in the bytes of a UTF-8 file, without a byte order mark."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -65,12 +52,7 @@ def decode_text(content: bytes, path: Path) -> str:
 
 
 def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the objects of a JSON Lines file with their places, "file:line". Skips empty lines.
-
-    Raises:
-        InputError: if a line is not an object or has half a UTF-16 pair, which is no character, or
-            as `parse_json` does; names the place.
-    """
+    """Yields the objects of a JSON Lines file with their places, "file:line". Skips empty lines."""
     name = printable(path)
     # Not splitlines(): it also breaks at separators that may stand inside a JSON string.
     for number, line in enumerate(text.split("\n"), 1):
@@ -86,16 +68,7 @@ def json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def csv_rows(path: Path, text: str, strict: bool = False) -> Iterator[tuple[str, list[str]]]:
-    """Yields the cells of the rows of a CSV file with their places, "file:line".
-
-    Args:
-        path: how a place names the file.
-        text: of the file.
-        strict: whether quotation marks in the wrong place are refused.
-
-    Raises:
-        InputError: if a cell is too long, or as `strict` says; names the place.
-    """
+    """Yields the cells of the rows of a CSV file with their places, "file:line"."""
     name = printable(path)
     rows = csv.reader(StringIO(text, newline=""), strict=strict)
     while True:
@@ -110,17 +83,7 @@ def csv_rows(path: Path, text: str, strict: bool = False) -> Iterator[tuple[str,
 
 
 def parse_json(text: str, where: str, expected: str) -> Any:  # noqa: ANN401 - any JSON
-    """Returns the value of a JSON text.
-
-    Args:
-        text: the JSON.
-        where: how an error names the place.
-        expected: what it says was expected.
-
-    Raises:
-        InputError: if the text is not JSON, or has too many levels or too long a number; names the
-            place.
-    """
+    """Returns the value of a JSON text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -179,9 +142,6 @@ def name_paths(paths: Sequence[Path]) -> list[str]:
 
     >>> name_paths([Path("gap/bm25"), Path("auto/bm25"), Path("lstm")])
     ['gap/bm25', 'auto/bm25', 'lstm']
-
-    Raises:
-        InputError: if a file or folder is named twice.
     """
     whole = [path.resolve() for path in paths]
     for number, own in enumerate(whole):
@@ -238,17 +198,8 @@ def is_checkpoint(path: Path) -> bool:
 def refuse_existing(path: Path, force: bool, markers: Sequence[str] = ()) -> None:
     """Raises an error if `path` is taken. Called before any work whose result could not be kept.
 
-    With `force` an ordinary file may be replaced. A link, a device or a pipe never is.
-
-    Args:
-        path: the file or folder to write.
-        force: whether to replace what is there.
-        markers: names of files, one of which is in each folder that a run like this one wrote; ()
-            if files may be added to any folder.
-
-    Raises:
-        InputError: if `path` is no file or folder, is one that is not empty and `force` is False,
-            or is a folder of something else.
+    With `force` an ordinary file may be replaced, and a folder that has one of the files `markers`,
+    as each run like this one leaves. A link, a device or a pipe never is.
     """
     if not os.path.lexists(path):
         return
@@ -271,12 +222,7 @@ def refuse_existing(path: Path, force: bool, markers: Sequence[str] = ()) -> Non
 
 
 def find_other(folder: Path, name: str) -> Path | None:
-    """Returns what is in the place of a plain file or of a folder above it, and is another thing.
-
-    Args:
-        folder: where the file is, or is to be; it may be a link itself.
-        name: of the file, with the folders below `folder` that it is in.
-    """
+    """Returns what stands where a plain file or a folder above it should, and is another thing."""
     place = folder
     for part in PurePosixPath(name).parent.parts:
         place /= part
@@ -288,16 +234,7 @@ def find_other(folder: Path, name: str) -> Path | None:
 
 
 def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Raises an error if a run would resume another run that was started with other options.
-
-    Args:
-        place: the folder of the interrupted run.
-        was: the options of the interrupted run.
-        wanted: the options of the present run.
-
-    Raises:
-        InputError: if the options differ; names the first difference.
-    """
+    """Raises an error if a run would resume another run that was started with other options."""
     for key in dict.fromkeys([*wanted, *was]):
         found, expected = was.get(key), wanted.get(key)
         if found == expected:
@@ -315,12 +252,7 @@ def refuse_another(place: Path, was: Mapping[str, Any], wanted: Mapping[str, Any
 
 @contextmanager
 def whole_file(path: Path, force: bool = False) -> Iterator[BinaryIO]:
-    """Opens a temporary file that is renamed to `path` when the block ends without an error.
-
-    Raises:
-        InputError: if `path` is a folder, or exists and `force` is False.
-        OSError: if the file cannot be written; nothing is left behind.
-    """
+    """Opens a temporary file that is renamed to `path` when the block ends without an error."""
     refuse_existing(path, force)
     if path.is_dir():
         raise InputError(f"{printable(path)}: found a folder, expected the name of a file")
@@ -360,11 +292,6 @@ def whole_folder(path: Path, force: bool = False, markers: Sequence[str] = ()) -
     """Makes a temporary folder whose files move to `path` when the block ends without an error.
 
     With `force`, files of the same names are replaced and other files stay.
-
-    Raises:
-        InputError: if `path` is a file, as `refuse_existing` does, or if something other than a
-            file is in the place of a file.
-        OSError: if the files cannot be written; nothing is left behind.
     """
     refuse_existing(path, force, markers)
     if path.exists() and not path.is_dir():

@@ -4,9 +4,8 @@ import json
 
 import matplotlib
 import pytest
-from encoders import save_checkpoint, told
+from encoders import save_checkpoint
 from helpers import ANNOTATIONS, SAMPLE, book, run
-from talk_plots import plot_companies, plot_talk, plot_talks
 
 from miner.app.plots import COLOURS, choose_looks
 from miner.errors import InputError
@@ -21,8 +20,7 @@ from miner.lab.app.plots.evaluation import (
     save_figure,
     save_figures,
 )
-from miner.lab.gold.dialogue_statistics import Lengths, measure_talk
-from miner.lab.gold.statistics import Company, count_company_sizes
+from miner.lab.gold.dialogue_statistics import Lengths
 from miner.lab.measure.compare import compare
 from miner.lab.measure.confidence import Bin, KeptPairs, join_small_bins
 from miner.lab.measure.scores import Confusion, score
@@ -149,32 +147,6 @@ def test_bins_of_confidence():
     assert [bar.get_height() for bar in below.patches] == [20, 1200]
     assert [text.get_text() for text in below.texts] == ["20", "1,200"]
     assert above.get_title() == "Confidence of tags\nruns/a, dev split"
-
-
-def test_shares_of_talk():
-    short = measure_talk("short", told(["“Yes,” he said."], ["He left."]))
-    long = measure_talk("long", told(["“Yes, yes, yes,” he said."]))
-    (axes,) = plot_talk(short).axes
-    assert [bar.get_height() for bar in axes.patches] == pytest.approx([100 / 3, 0])
-    assert axes.lines[0].get_ydata()[0] == pytest.approx(20)
-    (axes,) = plot_talks([short, long, measure_talk("none", told())]).axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["long", "short"]
-    assert labelled(axes, "the book") == [(pytest.approx(60), 0), (pytest.approx(20), 1)]
-    chapters = labelled(axes, "a chapter")
-    assert chapters == [(pytest.approx(60), 0), (pytest.approx(100 / 3), 1), (0, 1)]
-
-
-def test_bars_of_company_sizes():
-    two = Company("7", 1, 1, (("A", 3), ("B", 1)), 0)
-    sizes = count_company_sizes([two, Company("7", 1, 2, (("A", 1),), 0)])
-    above, below = plot_companies(sizes, "Who talks").axes
-    heights = [bar.get_height() for bar in above.patches]
-    assert heights == [50, 50, 0, 0, 0, 20, 80, 0, 0, 0]
-    first, second = ([bars[0].get_height(), bars[1].get_height()] for bars in below.containers[:2])
-    assert (first, second) == ([100, 75], [0, 25])
-    assert below.containers[1][1].get_y() == 75  # stacked
-    labels = [label.get_text() for label in below.get_xticklabels()]
-    assert labels == ["1\n(1)", "2\n(1)", "3\n(0)", "4\n(0)", "5 or more\n(0)"]
 
 
 def test_series_differ_in_more_than_colour():

@@ -23,43 +23,30 @@ MAX_NAME = 100  # characters; a longer name would be text of the book
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A tagger's prediction for a quoted span.
-
-    Attributes:
-        tag: the predicted tag.
-        dialogue: number of the predicted dialogue in the chapter, from 0; -1 if `tag` is O.
-        turn: number of the turn in that dialogue, from 0; -1 if `tag` is O.
-        confidence: of the tag, 0 to 1, or None if the tagger gives none.
-        names: of the character who speaks: the one to show, then others that nobody else has.
-            Empty if nobody is known.
-    """
+    """A tagger's prediction for a quoted span."""
 
     tag: Tag
-    dialogue: int
-    turn: int
-    confidence: float | None
+    dialogue: int  # number of the predicted dialogue in the chapter, from 0; -1 if `tag` is O
+    turn: int  # number of the turn in that dialogue, from 0; -1 if `tag` is O
+    confidence: float | None  # of the tag, 0 to 1, or None if the tagger gives none
+    # of the character who speaks: the one to show, then others that nobody else has. Empty if
+    # nobody is known
     names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A quoted span of a chapter and what is known about it.
+    """A quoted span of a chapter and what is known about it."""
 
-    Attributes:
-        span: the span, or None for a lost row, which was found on no span and is kept as it is.
-        row: its place and fingerprint, and its speaker and conversation if it is decided.
-        is_decided: whether the annotator has answered.
-        starts_conversation: whether the annotator began a conversation here. The file does not say
-            so when the spans before are undecided.
-        guess: the tagger's prediction, if there is one.
-        guessed: the facts that follow from `guess` if the span is not decided.
-    """
-
+    # the span, or None for a lost row, which was found on no span and is kept as it is
     span: Span | None
-    row: Annotation
-    is_decided: bool = False
+    row: Annotation  # its place and fingerprint, and its speaker and conversation if it is decided
+    is_decided: bool = False  # whether the annotator has answered
+    # whether the annotator began a conversation here. The file does not say so when the spans
+    # before are undecided
     starts_conversation: bool = False
-    guess: Guess | None = None
+    guess: Guess | None = None  # the tagger's prediction, if there is one
+    # the facts that follow from `guess` if the span is not decided
     guessed: Annotation | None = None
 
     @property
@@ -187,17 +174,12 @@ def resolve_guesses(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 @dataclass(slots=True)
 class _SpokenSoFar:
-    """The speakers of a conversation so far, with what was guessed of the last.
-
-    Attributes:
-        spoken: the speakers.
-        last: the guess for the last of them, decided or not; None if there was none.
-        is_decided: whether the last of them is decided.
-    """
+    """The speakers of a conversation so far, with what was guessed of the last."""
 
     spoken: list[str] = field(default_factory=list)
+    # the guess for the last of them, decided or not; None if there was none
     last: Guess | None = None
-    is_decided: bool = False
+    is_decided: bool = False  # whether the last of them is decided
 
 
 class _Resolver:

@@ -1,4 +1,4 @@
-"""A sheet -> the page of its chapter, and the state that the server returns after each edit."""
+"""A sheet -> the page of its chapter, and the state after each edit; and the list of chapters."""
 
 from __future__ import annotations
 

@@ -20,18 +20,13 @@ _SAME_EDITION = 0.5  # least share of rows found in the paragraph that they name
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The rows of a chapter and their spans.
+    """The rows of a chapter and their spans."""
 
-    Attributes:
-        spans: all spans of the chapter, narration included. Where a row and the miner split a
-            paragraph differently, the row decides.
-        numbers: index of the row, for each span that has one.
-        lost: indices of the rows that were found on no span, in order.
-    """
-
+    # all spans of the chapter, narration included. Where a row and the miner split a paragraph
+    # differently, the row decides
     spans: tuple[Span, ...]
-    numbers: Mapping[Span, int]
-    lost: tuple[int, ...]
+    numbers: Mapping[Span, int]  # index of the row, for each span that has one
+    lost: tuple[int, ...]  # indices of the rows that were found on no span, in order
 
 
 def place_rows(

@@ -59,15 +59,6 @@ class AnnotationServer:
     """Serves the chapters of a book, and a list of them, until it is stopped.
 
     It listens from its creation on; `run` answers the requests.
-
-    Args:
-        sheets: the chapters and their file.
-        port: port to listen on; 0 for any free port.
-        chapter: the chapter at the address to open; None for the list.
-
-    Raises:
-        InputError: if the chapter or the list cannot be opened, or the port is not available.
-        OSError: if the file cannot be read or written.
     """
 
     def __init__(self, sheets: BookSheets, port: int = 0, chapter: int | None = None) -> None:

@@ -44,14 +44,10 @@ class Sheet:
 
     A place is the index of a quoted span among the spans of the chapter, from 0. Lost rows are
     entries without a place.
-
-    Attributes:
-        entries: as `guesses.resolve_guesses` returns them.
-        history: the entries before each action, oldest first.
     """
 
-    entries: Entries
-    history: tuple[Entries, ...] = ()
+    entries: Entries  # as `guesses.resolve_guesses` returns them
+    history: tuple[Entries, ...] = ()  # the entries before each action, oldest first
 
     @property
     def spans(self) -> list[Entry]:

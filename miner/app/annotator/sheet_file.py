@@ -78,24 +78,16 @@ class StaleEdit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The sheet of a chapter at one state of its file.
-
-    Attributes:
-        sheet: the sheet.
-        revision: SHA-256 of the lines of this chapter, in hexadecimal digits.
-        digest: SHA-256 of the whole file.
-        spans: all spans of the chapter, narration included. Where the file and the miner split a
-            paragraph differently, the file decides.
-        head: lines of the chapters before this one.
-        tail: lines of the chapters after this one.
-    """
+    """The sheet of a chapter at one state of its file."""
 
     sheet: Sheet
-    revision: str
-    digest: str
+    revision: str  # SHA-256 of the lines of this chapter, in hexadecimal digits
+    digest: str  # SHA-256 of the whole file
+    # all spans of the chapter, narration included. Where the file and the miner split a paragraph
+    # differently, the file decides
     spans: tuple[Span, ...]
-    head: bytes = b""
-    tail: bytes = b""
+    head: bytes = b""  # lines of the chapters before this one
+    tail: bytes = b""  # lines of the chapters after this one
 
 
 class SheetFile:
@@ -103,17 +95,6 @@ class SheetFile:
 
     A new file is created at once, so that a path that cannot be written fails before any work is
     done.
-
-    Args:
-        path: the file. Its rows of this chapter are loaded; rows of other chapters are kept.
-        book_spans: the book, as the miner splits it.
-        chapter: the number of the chapter.
-        spoken: the spans of the book with a tagger's tags, for guesses; empty without a tagger.
-
-    Raises:
-        InputError: if the chapter has no quoted span; if the file does not hold annotations, or is
-            of another book; or if its chapters are in other paragraphs in this edition.
-        OSError: if the file cannot be read or written.
     """
 
     def __init__(
@@ -264,32 +245,20 @@ _Item = TypeVar("_Item", Span, Annotation)
 
 @dataclass(frozen=True, slots=True)
 class ChapterProgress:
-    """How far a chapter is annotated.
-
-    Attributes:
-        chapter: the number of the chapter.
-        n_spans: the spans to decide; 0 if nothing is quoted in the chapter.
-        n_decided: those that are decided.
-        n_lost: rows of the file that were found on no span of the chapter.
-    """
+    """How far a chapter is annotated."""
 
     chapter: int
-    n_spans: int
-    n_decided: int
-    n_lost: int = 0
+    n_spans: int  # the spans to decide; 0 if nothing is quoted in the chapter
+    n_decided: int  # those that are decided
+    n_lost: int = 0  # rows of the file that were found on no span of the chapter
 
 
 @dataclass(frozen=True, slots=True)
 class BookProgress:
-    """How far a book is annotated.
+    """How far a book is annotated."""
 
-    Attributes:
-        chapters: all chapters of the book, in order.
-        n_foreign: rows of the file whose chapter this edition of the book lacks.
-    """
-
-    chapters: tuple[ChapterProgress, ...]
-    n_foreign: int = 0
+    chapters: tuple[ChapterProgress, ...]  # all chapters of the book, in order
+    n_foreign: int = 0  # rows of the file whose chapter this edition of the book lacks
 
     @property
     def n_spans(self) -> int:
@@ -306,11 +275,6 @@ class BookSheets:
     """The chapters of a book, each with its sheet; several threads may use it.
 
     The file is not touched before `prepare` or `open`.
-
-    Args:
-        path: the file of annotations.
-        book_spans: the book, as the miner splits it.
-        spoken: the spans of the book with a tagger's tags, for guesses; empty without a tagger.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The command line, one file for each command.
+"""The commands. Each has the name of its function, reads the arguments and calls the library.
 
-A file defines `command`, which reads the arguments, calls the library and shows the result.
+What several commands share is in `command`, `options` and `terminal`.
 """

@@ -86,12 +86,7 @@ def _is_read(output: Path, given: Path) -> bool:
 
 
 class Failure(click.ClickException):
-    """Shows one line on stderr and exits with code 1.
-
-    Args:
-        message: the line, after the name of the program.
-        trace: a traceback to show before it.
-    """
+    """Shows one line on stderr and exits with code 1."""
 
     def __init__(self, message: str, trace: str = "") -> None:
         super().__init__(message)

@@ -113,12 +113,7 @@ class CountBar:
     """A bar on stderr while something is counted up to a known number, as a context manager.
 
     It shows how many are done, how many a second, and the time that is left. Where stderr is no
-    terminal, a line says so now and then.
-
-    Args:
-        name: of the work; a long one is cut, so that the bar is one line of 80 characters.
-        quiet: whether nothing is shown.
-        pause: seconds between two lines, and before the first.
+    terminal, a line says so every `pause` seconds.
     """
 
     def __init__(self, name: str, quiet: bool, pause: float = 30) -> None:

@@ -1,4 +1,8 @@
-"""Taggings of one book side by side: the gold's and the taggers', with scores and disagreements."""
+"""Taggings of one book side by side: the gold's and the taggers', with scores and disagreements.
+
+Conversations count from 1 in each chapter. A conversation that continues from the chapter before is
+the first of its chapter, and its turns keep their numbers.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +32,12 @@ _Causes = Mapping[tuple[tuple[Place, ...], ...], str]
 
 @dataclass(frozen=True, slots=True)
 class NumberedUtterance:
-    """A tagged utterance with its numbers.
-
-    Attributes:
-        item: the span and its tag.
-        conversation: number of its conversation in the chapter, from 1.
-        turn: number of its turn in the conversation, from 1.
-        fact: the annotation behind it; only the gold has one.
-    """
+    """A tagged utterance with its numbers."""
 
     item: TaggedSpan
-    conversation: int
-    turn: int
-    fact: Annotation | None = None
+    conversation: int  # number of its conversation in the chapter, from 1
+    turn: int  # number of its turn in the conversation, from 1
+    fact: Annotation | None = None  # the annotation behind it; only the gold has one
 
     @property
     def speaker(self) -> str:
@@ -50,37 +47,24 @@ class NumberedUtterance:
 
 @dataclass(frozen=True, slots=True)
 class NumberedPair:
-    """A pair of a turn and the next one.
+    """A pair of a turn and the next one."""
 
-    Attributes:
-        turn: number of the first turn in its conversation.
-        confidence: 0 to 1, or None where the tagger gives none.
-        cause: why the pair is wrong, one of `matching.CAUSES`; "" if the gold has the pair; None
-            if no gold can judge it.
-    """
-
-    turn: int
-    confidence: float | None
+    turn: int  # number of the first turn in its conversation
+    confidence: float | None  # 0 to 1, or None where the tagger gives none
+    # why the pair is wrong, one of `matching.CAUSES`; "" if the gold has the pair; None if no gold
+    # can judge it
     cause: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedConversation:
-    """The part of a conversation that is in one chapter.
+    """The part of a conversation that is in one chapter."""
 
-    Attributes:
-        number: of the conversation in the chapter, from 1.
-        dialogue: number of the dialogue in the book, from 0, as in the mined files.
-        first: number of its first turn in the chapter; above 1 if it began in an earlier chapter.
-        last: number of its last turn in the chapter.
-        pairs: the pairs whose first turn begins in the chapter.
-    """
-
-    number: int
-    dialogue: int
-    first: int
-    last: int
-    pairs: tuple[NumberedPair, ...]
+    number: int  # of the conversation in the chapter, from 1
+    dialogue: int  # number of the dialogue in the book, from 0, as in the mined files
+    first: int  # number of its first turn in the chapter; above 1 if it began in an earlier chapter
+    last: int  # number of its last turn in the chapter
+    pairs: tuple[NumberedPair, ...]  # the pairs whose first turn begins in the chapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +177,10 @@ N_COLOURS = 8  # as many as the styles have
 
 @dataclass(frozen=True, slots=True)
 class CastMember:
-    """A person of a layer, or whoever speaks where nobody is known.
+    """A person of a layer, or whoever speaks where nobody is known."""
 
-    Attributes:
-        character: the person; None for the unknown ones together.
-        chapters: the number of utterances in each chapter in which it speaks.
-    """
-
-    character: Character | None
-    chapters: Mapping[int, int]
+    character: Character | None  # the person; None for the unknown ones together
+    chapters: Mapping[int, int]  # the number of utterances in each chapter in which it speaks
 
     @property
     def id(self) -> str:
@@ -290,38 +269,24 @@ ROLE_OF_TAG = {
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One tagging of a book, by chapter; the gold has only the annotated chapters.
+    """One tagging of a book, by chapter; the gold has only the annotated chapters."""
 
-    Attributes:
-        name: of the tagger, or `GOLD`.
-        is_gold: whether it is the gold.
-        chapters: the numbered chapters.
-        dialogues: the rows of `dialogues.jsonl`, in order; empty on a page that does not copy them.
-        cast: who speaks; empty where no speaker is known.
-    """
-
-    name: str
+    name: str  # of the tagger, or `GOLD`
     is_gold: bool
     chapters: Mapping[int, NumberedChapter]
+    # the rows of `dialogues.jsonl`, in order; empty on a page that does not copy them
     dialogues: Sequence[Row] = ()
-    cast: Sequence[CastMember] = ()
+    cast: Sequence[CastMember] = ()  # who speaks; empty where no speaker is known
 
 
 @dataclass(frozen=True, slots=True)
 class LayeredBook:
-    """A book and its layers, the gold first.
-
-    Attributes:
-        book: the book.
-        layers: the gold, if there is one, then the taggers.
-        annotated: numbers of the annotated chapters, in order.
-        n_lost: number of annotated spans that this edition does not have.
-    """
+    """A book and its layers, the gold first."""
 
     book: Book
-    layers: tuple[Layer, ...]
-    annotated: tuple[int, ...] = ()
-    n_lost: int = 0
+    layers: tuple[Layer, ...]  # the gold, if there is one, then the taggers
+    annotated: tuple[int, ...] = ()  # numbers of the annotated chapters, in order
+    n_lost: int = 0  # number of annotated spans that this edition does not have
 
     @property
     def chapters(self) -> tuple[int, ...]:

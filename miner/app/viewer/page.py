@@ -1,7 +1,8 @@
-"""JSON values of a book -> one self-contained HTML file.
+"""A book and its layers -> JSON values, one chapter at a time -> one self-contained HTML file.
 
-The templates, styles and scripts are in `web/`. The page carries a content security policy: the
-browser runs only these scripts, and reaches no network.
+Utterances are stored as columns of equal length. That takes a third of the space of rows, and a
+long novel must fit into one file. The templates, styles and scripts are in `web/`. The page carries
+a content security policy: the browser runs only these scripts, and reaches no network.
 """
 
 from __future__ import annotations
@@ -265,22 +266,16 @@ _SLOT = re.compile(r"<!--slot:(\w+)-->")
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A way to use the page: for reading, for annotating, or without a token.
+    """A way to use the page: for reading, for annotating, or without a token."""
 
-    Attributes:
-        scripts: files of JavaScript in order. The last one of a book page, `keys.js`, opens the
-            first chapter, so scripts that change how the page works come before it.
-        styles: files of CSS in order.
-        connect: the hosts that the page may send requests to, in the form of the policy.
-        bar: file of HTML for the top of the page, "" for none.
-        desk: file of HTML for the annotation controls beside the text, "" for none.
-    """
-
+    # files of JavaScript in order. The last one of a book page, `keys.js`, opens the first chapter,
+    # so scripts that change how the page works come before it
     scripts: tuple[str, ...]
-    styles: tuple[str, ...]
+    styles: tuple[str, ...]  # files of CSS in order
+    # the hosts that the page may send requests to, in the form of the policy
     connect: str = "'none'"
-    bar: str = ""
-    desk: str = ""
+    bar: str = ""  # file of HTML for the top of the page, "" for none
+    desk: str = ""  # file of HTML for the annotation controls beside the text, "" for none
 
 
 _SHARED = ("render.js", "panel.js", "view.js", "walk.js")

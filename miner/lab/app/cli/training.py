@@ -34,19 +34,13 @@ if TYPE_CHECKING:
 
 
 class Trainer(NamedTuple):
-    """What a command trains with, and what it says of it.
+    """What a command trains with, and what it says of it."""
 
-    Attributes:
-        learn: `train_method` or `train_model`.
-        describe_step: returns a line about a step of the curve.
-        describe_training: returns lines about a training, from its record and its curve.
-        read_curve: returns the curve of a folder.
-    """
-
-    learn: Callable[..., Any]
-    describe_step: Callable[[Any], str]
+    learn: Callable[..., Any]  # `train_method` or `train_model`
+    describe_step: Callable[[Any], str]  # returns a line about a step of the curve
+    # returns lines about a training, from its record and its curve
     describe_training: Callable[[Mapping[str, Any], Sequence[Any]], str]
-    read_curve: Callable[[Path], list[Any]]
+    read_curve: Callable[[Path], list[Any]]  # returns the curve of a folder
 
 
 def train_command(
@@ -180,14 +174,7 @@ def _train(
 
 
 class KindGroup(CommandGroup):
-    """A group with a command for each kind of what is trained. Its help imports none of them.
-
-    Args:
-        noun: of a kind ("method").
-        describe: returns the kinds, each with its description.
-        command_of: returns the command of a kind.
-        options: of the group.
-    """
+    """A group with a command for each kind of what is trained. Its help imports none of them."""
 
     def __init__(
         self,
