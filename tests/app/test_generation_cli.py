@@ -6,7 +6,6 @@ import re
 import pytest
 from helpers import failed, run, said
 
-from miner.lab.app.cli.generation import generation as group
 from miner.lab.lessons.generation.answers import Answer, write_answers
 from miner.lab.lessons.generation.metrics import METRICS
 from miner.lab.lessons.papers import GENERATION
@@ -172,18 +171,3 @@ def test_a_bad_scoring_is_refused_in_one_line(files, tmp_path, words, message):
         words = [str(word).replace(name, str(place)) for word in words]
         message = message.replace(name, str(place))
     assert failed("generation", "score", *words).startswith(message)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [("--reference", "x"), ("a.jsonl",), ("a.jsonl", "--reference", "x", "--show", "-1")],
-    ids=" ".join,
-)
-def test_wrong_use_exits_with_2(words):
-    done = run("generation", "score", *words)
-    assert done.exit_code == 2 and "Error: " in done.stderr and "--help" in done.stderr
-
-
-def test_the_commands_of_the_group_have_help():
-    assert "score" in group.commands
-    assert all(command.help for command in group.commands.values())

@@ -384,24 +384,6 @@ def test_a_bad_scoring_is_refused_in_one_line(corpus, tfidf, tmp_path, words, me
     assert line.startswith(start) and rest in line
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("selection", "compare", "tfidf"),
-        ("selection", "score", "tfidf"),
-        ("selection", "train", "tf-idf", "corpus"),
-        ("selection", "score", "tfidf", "corpus", "--most-examples", 99),
-        ("selection", "compare", "tfidf", "--on", "corpus", "--show", 101),
-        ("selection", "train", "tf-idf", "corpus", "-o", "x", "--history-turns", "-1"),
-        ("selection", "train", "bm25", "corpus", "-o", "x", "--brew"),
-    ],
-    ids=lambda words: " ".join(map(str, words)),
-)
-def test_wrong_use_exits_with_2(words):
-    done = run(*words)
-    assert done.exit_code == 2 and "Error: " in done.stderr and "--help" in done.stderr
-
-
 def test_an_interrupted_training_says_how_it_is_resumed(corpus, tmp_path, monkeypatch):
     """TF-IDF keeps nothing, so that nothing is left and the same command begins anew."""
     from miner.lab.lessons.selection.methods import tf_idf

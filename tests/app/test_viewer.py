@@ -1,4 +1,4 @@
-"""The page of a book: its values, its scores, its safety, and the command that writes it."""
+"""The page of a book: its values and scores, who speaks, its safety, and the command."""
 
 import base64
 import hashlib
@@ -11,13 +11,17 @@ import pytest
 from bs4 import BeautifulSoup
 from helpers import DATA, NAMES, SAMPLE, annotations_of_sample, book, failed, run, said
 
+import miner
 from miner.annotation.annotations import read_annotations
 from miner.annotation.matching import place_of
 from miner.app.viewer.layers import (
+    N_COLOURS,
+    CastMember,
     SpanRole,
     build_layers,
+    choose_colours,
     find_disagreements,
-    name_layers,
+    list_cast,
     number_chapters,
     score_chapter,
 )
@@ -32,10 +36,12 @@ from miner.books.book import parse_book
 from miner.errors import InputError
 from miner.lab.gold.mcn import strip_tags
 from miner.lab.measure.scores import score
+from miner.people.cast import Character, Kind
+from miner.people.character_files import SpokenBook
 from miner.speech.read import parse_spans
-from miner.speech.spans import BookSpans, split_book
+from miner.speech.spans import BookSpans, Span, split_book
 from miner.speech.tag_files import read_tag_file
-from miner.speech.tags import TaggedBook, TaggedSpan
+from miner.speech.tags import Tag, TaggedBook, TaggedSpan
 from miner.speech.typography import infer_typography
 from miner.tagger.load import load_tagger
 
@@ -74,17 +80,19 @@ def spans_of_page(data, book_id="7"):
 
 
 class FixedTagger:
-    """A tagger that gives the utterances of a book the given tags and confidences."""
+    """A tagger that gives the utterances of a book the given tags, confidences and speakers."""
 
-    def __init__(self, letters, confidences=None):
-        self.letters, self.confidences = letters, confidences
+    def __init__(self, letters, confidences=None, speakers=None):
+        nothing = [None] * len(letters)
+        self.said = list(zip(letters, confidences or nothing, speakers or nothing, strict=True))
 
     def tag(self, book_spans):
-        said = iter(zip(self.letters, self.confidences or [None] * len(self.letters), strict=True))
+        said = iter(self.said)
         tagged = []
         for span in book_spans.spans:
-            letter, confidence = next(said) if span.is_utterance else ("O", None)
-            tagged.append(TaggedSpan(span, NAMES[letter], confidence))
+            letter, sure, who = next(said) if span.is_utterance else ("O", None, None)
+            sure_of_speaker = None if who is None else 0.75
+            tagged.append(TaggedSpan(span, NAMES[letter], sure, who, sure_of_speaker))
         return tagged
 
 
@@ -410,15 +418,6 @@ def test_an_unknown_mode_is_refused(sample):
         render_page(build_book_payload(sample), [], "print")
 
 
-def test_names_of_layers():
-    assert name_layers(["gap 150", "runs/large/", "tags.jsonl"]) == [
-        "gap 150",
-        "large",
-        "tags.jsonl",
-    ]
-    assert name_layers(["a/best", "b/best"]) == ["a/best", "b/best"]
-
-
 # The command.
 
 
@@ -485,3 +484,172 @@ def test_an_edition_that_lacks_the_annotated_spans_is_refused(gold):
         build_layers(
             BookSpans(cut, tuple(s for s in spans.spans if s.paragraph < 20)), TAGGERS, gold
         )
+
+
+def spoken(*speakers, characters=()):
+    """One utterance a chapter for each speaker."""
+    spans = (Span(n, n, 0, 0, 4, "“So”", True) for n in range(1, len(speakers) + 1))
+    tagged = (TaggedSpan(s, Tag.B_START, None, who) for s, who in zip(spans, speakers, strict=True))
+    return SpokenBook(tuple(tagged), tuple(characters))
+
+
+def member(name, n, *aliases):
+    one = Character(name.lower().replace(" ", "-"), name, (name, *aliases))
+    return CastMember(one, {1: n} if n else {})
+
+
+def cast_of(payload, n=0):
+    return {person["id"]: person for person in payload["layers"][n]["cast"]}
+
+
+def test_the_cast_lists_the_narrator_unnamed_people_and_the_unknown():
+    people = [
+        Character("ann", "Ann", ("Ann",), "f"),
+        Character("waiter-3", "waiter", ("waiter",), "m", Kind.UNNAMED, chapter=3),
+        Character("narrator", "narrator", ("narrator",), kind=Kind.NARRATOR),
+        Character("bob", "Bob", ("Bob",)),
+    ]
+    said = spoken("ann", None, "waiter-3", "narrator", "narrator", characters=people)
+    found = [(one.id, dict(one.chapters)) for one in list_cast(said)]
+    assert found == [
+        ("narrator", {4: 1, 5: 1}),
+        ("ann", {1: 1}),
+        ("waiter-3", {3: 1}),
+        ("bob", {}),
+        ("?", {2: 1}),
+    ]
+
+
+def test_a_layer_without_any_speaker_has_no_cast():
+    assert list_cast(spoken(None, None, characters=[Character("ann", "Ann", ("Ann",))])) == ()
+
+
+def test_those_who_speak_most_in_all_layers_have_the_colours():
+    cast = [member(f"P {n}", 100 - n) for n in range(N_COLOURS + 3)]
+    (colours,) = choose_colours([cast])
+    assert colours == {one.id: n for n, one in enumerate(cast[:N_COLOURS], 1)}
+    first, second = choose_colours([[member("Ann", 5), member("Bob", 4)], [member("Bob", 9)]])
+    assert (first, second) == ({"bob": 1, "ann": 2}, {"bob": 1})
+
+
+def test_a_person_has_one_colour_under_the_names_of_two_layers():
+    gold = [member("Mrs Hay", 5), member("Ned", 9), member("stranger", 1)]
+    guess = [member("Ned Orchard", 9, "Ned", "Mr. Orchard"), member("Mrs. Hay", 5)]
+    first, second = choose_colours([gold, guess])
+    assert first == {"ned": 1, "mrs-hay": 2, "stranger": 3}
+    assert second == {"ned-orchard": 1, "mrs.-hay": 2}
+
+
+def test_two_people_of_a_layer_never_share_a_colour():
+    gold = [member("Miss Hay", 9)]
+    guess = [member("Jane", 5, "Miss Hay"), member("Ruth", 4, "Miss Hay"), member("Silent", 0)]
+    first, second = choose_colours([gold, guess])
+    assert first["miss-hay"] == second["jane"] != second["ruth"]
+    assert "silent" not in second
+    assert choose_colours([[], []]) == [{}, {}]
+
+
+def test_the_cast_of_the_page_is_that_of_mine(tmp_path):
+    run("mine", "sample", "--tagger", "gap", "-q", "-o", tmp_path / "mined")
+    lines = (tmp_path / "mined" / "characters.jsonl").read_bytes().splitlines()
+    mined = {row["id"]: row for row in map(json.loads, lines)}
+    shown = build_layers(spans_of_sample(), [("gap", load_tagger("gap"))])
+    cast = cast_of(build_book_payload(shown))
+    cast.pop("?", None)
+    assert cast.keys() == mined.keys()
+    for one, row in mined.items():
+        person = cast[one]
+        assert [person[key] for key in ("name", "gender", "kind")] == [
+            row[key] for key in ("name", "gender", "kind")
+        ]
+        assert {person["name"], *person["others"]} == {row["name"], *row["aliases"]}
+        assert sum(n for _, n in person["chapters"]) == row["utterances"]
+    assert sum(row["utterances"] for row in mined.values()) > 100
+
+
+def test_the_chapters_of_the_cast_add_up_to_the_utterances_of_the_page(sample):
+    whole = build_book_payload(sample)
+    for n in range(2):
+        counted = {}
+        for number in sample.chapters:
+            layer = build_chapter_payload(sample, number)["layers"][n]
+            if layer is None:
+                continue
+            columns = layer["utterances"]
+            for speaker in columns.get("speaker", ["?"] * len(columns["tag"])):
+                of_one = counted.setdefault(speaker, {})
+                of_one[number] = of_one.get(number, 0) + 1
+        cast = cast_of(whole, n)
+        shown = {one: dict(person["chapters"]) for one, person in cast.items()}
+        assert {one: chapters for one, chapters in shown.items() if chapters} == counted
+
+
+def test_the_gold_shows_the_names_of_the_annotators(sample):
+    whole = build_book_payload(sample)
+    gold, guess = cast_of(whole), cast_of(whole, 1)
+    assert {"Hester", "Mrs Pockett", "stranger"} <= gold.keys()
+    assert gold["Mrs Pockett"]["name"] == "Mrs Pockett"
+    assert gold["Mrs Pockett"]["colour"] == guess["mrs-pockett"]["colour"] > 0
+    row = build_chapter_payload(sample, 1)["layers"][0]["dialogues"][0]
+    assert dict(zip(whole["turn_columns"], row["turns"][0], strict=True))["speaker_name"] == (
+        "Amos Bunce"
+    )
+
+
+def test_the_page_knows_how_sure_each_speaker_is():
+    spans = spans_of_page(page_of("“One.”", "“Two,” he said, “three.”", "“Four.”"))
+    tagger = FixedTagger("SRrR", speakers=["ann", "bob", "bob", None])
+    shown = build_layers(spans, [("fixed", tagger)])
+    columns = build_chapter_payload(shown, 0)["layers"][0]["utterances"]
+    assert columns["speaker"] == ["ann", "bob", "bob", "?"]
+    assert columns["speaker_confidence"] == [0.75, 0.75, 0.75, None]
+    unknown = cast_of(build_book_payload(shown))["?"]
+    assert (unknown["name"], unknown["colour"], unknown["chapters"]) == ("unknown", 0, [(0, 1)])
+
+
+def test_books_of_other_languages_have_no_cast():
+    spans = parse_spans((DATA / "guillemets_fr.html").read_bytes(), "fr", ())
+    shown = build_layers(spans, [("gap", load_tagger("gap"))])
+    assert build_book_payload(shown)["layers"][0]["cast"] == []
+    for number in shown.chapters:
+        columns = build_chapter_payload(shown, number)["layers"][0]["utterances"]
+        assert not {"speaker", "speaker_confidence"} & columns.keys()
+
+
+@pytest.fixture
+def corrected(tmp_path):
+    """The characters of the sample, of whom one has a new name."""
+    rows = miner.mine("sample", tagger="gap").rows("characters")
+    for row in rows:
+        if row["id"] == "hester":
+            row["name"] = "Hester Tarrant"
+    path = tmp_path / "characters.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_the_command_takes_a_corrected_list(tmp_path, corrected):
+    out = tmp_path / "page.html"
+    words = ("view", "sample", "--tagger", "gap", "-q", "-o", out)
+    assert run(*words, "--characters", corrected).exit_code == 0
+    person = cast_of(json_of(out.read_bytes(), "book"))["hester"]
+    assert person["name"] == "Hester Tarrant"
+    assert "Hester" in person["others"] and person["chapters"]
+    page = miner.view_html("sample", taggers="gap", characters=corrected)
+    assert page == out.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_checkpoint_takes_a_corrected_list(corrected):
+    page = miner.view_html("sample", characters=corrected)
+    assert cast_of(json_of(page, "book"))["hester"]["name"] == "Hester Tarrant"
+
+
+def test_a_list_that_cannot_be_read_is_an_error_of_one_line(tmp_path):
+    wrong = tmp_path / "characters.jsonl"
+    wrong.write_text('{"book": "sample"}\n')
+    line = failed(
+        *("view", "sample", "--tagger", "gap", "--characters", wrong, "-o", tmp_path / "p.html")
+    )
+    assert line.startswith(f"{wrong}:1: found no id, name, aliases, gender, kind")
+    assert list(tmp_path.iterdir()) == [wrong]
