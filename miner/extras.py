@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 from miner.errors import InputError
@@ -14,12 +17,17 @@ class MissingExtraError(ImportError, InputError):
 
 def import_extra(module: str, extra: str) -> ModuleType:
     """Imports a package that an extra brings."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != module.partition(".")[0]:
-            raise
+    require_extra(extra, module.partition(".")[0])
+    return import_module(module)
+
+
+def require_extra(extra: str, *packages: str) -> None:
+    """Refuses to begin what needs a package that an extra brings and that is not installed."""
+    for package in packages:
+        with suppress(ModuleNotFoundError):
+            if package in sys.modules or find_spec(package):
+                continue
         raise MissingExtraError(
-            f"found no {module}, which this needs: "
+            f"found no {package}, which this needs: "
             f"install the extra {extra} (pip install '.[{extra}]' in the folder of the source)"
-        ) from error
+        )

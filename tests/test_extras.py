@@ -4,14 +4,14 @@ import subprocess
 import sys
 
 import pytest
-from helpers import ANNOTATIONS, DATA, annotations_of_sample
+from helpers import ANNOTATIONS, DATA, ROOT, annotations_of_sample
 
 from miner.extras import MissingExtraError, import_extra
 
 # Packages of the extras: neither mining nor scoring tags may import them.
 OF_EXTRAS = (
     "torch transformers accelerate datasets matplotlib networkx flask pandas ray sklearn scipy "
-    "seqeval"
+    "seqeval pyarrow duckdb datasketch"
 ).split()
 MOST_MODULES = 140  # of this package that mining loads
 # Hides packages, as if they were not installed.
@@ -73,6 +73,8 @@ def test_mining_loads_nothing_of_the_laboratory(tmp_path):
     ("arguments", "package", "extra"),
     [
         (("mine", "sample", "-o", "mined", "--dtype", "bfloat16"), "torch", "train"),
+        (("mine", "sample", "-o", "mined", "--format", "parquet"), "pyarrow", "build"),
+        (("build", ROOT / "miner/corpus/example.toml", "-o", "out"), "duckdb", "build"),
         (("annotate", "sample", "-o", "sample.jsonl"), "flask", "annotate"),
         (("gold", "agreement", "--gold", ANNOTATIONS, "--language", "nl"), "sklearn", "lab"),
         (("speakers", "--pdnc", "."), "scipy", "lab"),

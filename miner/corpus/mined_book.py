@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from miner.corpus.export import find_format
-from miner.corpus.schema import KINDS, Row, arrow_schemas, rows_from_lines, tagged_from_rows
+from miner.corpus.schema import KINDS, SCHEMAS, Row, arrow_schema, rows_from_lines, tagged_from_rows
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.people.cast import Character
@@ -197,7 +197,7 @@ class MinedBook:
         """
         rows = self.rows(kind)
         pandas = import_extra("pandas", "datasets")
-        return pandas.DataFrame(rows, columns=arrow_schemas()[kind].names)
+        return pandas.DataFrame(rows, columns=list(SCHEMAS[kind]))
 
     def to_dataset(self, kind: str = "pairs") -> datasets.Dataset:
         """The rows of a kind as a data set of Hugging Face, with the columns of the Parquet files.
@@ -210,7 +210,7 @@ class MinedBook:
         library = import_extra("datasets", "datasets")
         import pyarrow as pa
 
-        return library.Dataset(pa.Table.from_pylist(rows, schema=arrow_schemas()[kind]))
+        return library.Dataset(pa.Table.from_pylist(rows, schema=arrow_schema(SCHEMAS[kind])))
 
     def __repr__(self) -> str:
         counts = self.entry["counts"]

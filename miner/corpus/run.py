@@ -375,14 +375,16 @@ def record_run(options: MiningOptions, tagger: Tagger) -> dict[str, Any]:
     return {
         "miner": __version__,
         "python": platform.python_version(),
-        "libraries": _library_versions(tagger),
+        "libraries": _library_versions(options, tagger),
         "weights": weight_signatures(),
         "options": described,
     }
 
 
-def _library_versions(tagger: Tagger) -> dict[str, str]:
+def _library_versions(options: MiningOptions, tagger: Tagger) -> dict[str, str]:
     from importlib.metadata import version
 
-    names = ("beautifulsoup4", "lxml", "pyarrow", *getattr(tagger, "libraries", ()))
+    names = ["beautifulsoup4", "lxml", *getattr(tagger, "libraries", ())]
+    if options.format == "parquet" or options.with_features:
+        names.insert(2, "pyarrow")  # of the extra build
     return {name: version(name) for name in names}

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import orjson
 
+from miner.extras import import_extra
 from miner.people.character_files import SpokenBook, row_from_character
 from miner.speech.dialogues import Dialogue, Turn, split_into_spans, turn_pairs
 from miner.speech.spans import Span
@@ -29,6 +30,59 @@ KINDS = {
     "dialogues": "conversations with their turns and the narration around them",
     "pairs": "a turn and the next turn of the same conversation",
     "characters": "the people of each book, with the names that they go by",
+}
+
+# The type of each column of a table by its name: a name of Arrow, a list of one type, or columns.
+Columns: TypeAlias = dict[str, Any]
+_PLACE: Columns = dict.fromkeys(("chapter", "paragraph", "span", "start", "end"), "int32")
+_SPEAKER: Columns = dict(zip(SPEAKER, ("string", "string", "float", ["string"]), strict=True))
+DIALOGUE: Columns = {  # of which dialogue a row is
+    **dict.fromkeys(("book", *TITLE), "string"),
+    **dict.fromkeys(("dialogue", "part"), "int32"),
+}
+SCHEMAS: Mapping[str, Columns] = {
+    "spans": {
+        "book": "string",
+        **_PLACE,
+        **dict.fromkeys(("kind", "text", "tag"), "string"),
+        "confidence": "float",
+        **dict.fromkeys(("quoted", "continues"), "bool"),
+        "speaker": "string",
+        "speaker_confidence": "float",
+        "called": ["string"],
+        "speaker_name": "string",
+        **dict.fromkeys(("dialogue", "part", "turn"), "int32"),
+    },
+    "dialogues": {
+        **DIALOGUE,
+        **dict.fromkeys(("chapter", "paragraph", "n_turns", "n_words"), "int32"),
+        "participants": ["string"],
+        "turns": [
+            {
+                **dict.fromkeys(("text", "raw", "narration"), "string"),
+                **_SPEAKER,
+                "spans": [_PLACE],
+            }
+        ],
+    },
+    "pairs": {
+        **DIALOGUE,
+        **dict.fromkeys(("turn", "chapter", "paragraph"), "int32"),
+        "history": ["string"],
+        **dict.fromkeys(("context", "response", "context_raw", "response_raw"), "string"),
+        "narration": "string",
+        "confidence": "float",
+        **{
+            f"{side}_{name}": _SPEAKER[name] for side in ("context", "response") for name in SPEAKER
+        },
+        **dict.fromkeys(("context_spans", "response_spans"), [_PLACE]),
+    },
+    "characters": {
+        **dict.fromkeys(("book", "id", "name"), "string"),
+        "aliases": ["string"],
+        **dict.fromkeys(("gender", "kind"), "string"),
+        **dict.fromkeys(("chapter", "mentions", "utterances"), "int32"),
+    },
 }
 
 
@@ -241,60 +295,13 @@ def span_from_row(row: Row) -> Span:
     )
 
 
-def arrow_schemas() -> Mapping[str, pa.Schema]:
-    """The Arrow schema of each kind of row, for Parquet."""
-    import pyarrow as pa
+def arrow_schema(columns: Columns) -> pa.Schema:
+    """The Arrow schema of some columns."""
+    pa = import_extra("pyarrow", "build")
 
-    text, number, flag = pa.string(), pa.int32(), pa.bool_()
-    place = pa.struct([(name, number) for name in ("chapter", "paragraph", "span", "start", "end")])
-    speaker = dict(zip(SPEAKER, (text, text, pa.float32(), pa.list_(text)), strict=True))
-    turn = [
-        ("text", text),
-        ("raw", text),
-        ("narration", text),
-        *speaker.items(),
-        ("spans", pa.list_(place)),
-    ]
-    spans = [("book", text)]
-    spans += [(name, number) for name in ("chapter", "paragraph", "span", "start", "end")]
-    spans += [("kind", text), ("text", text), ("tag", text), ("confidence", pa.float32())]
-    spans += [("quoted", flag), ("continues", flag), ("speaker", text)]
-    spans += [("speaker_confidence", pa.float32()), ("called", pa.list_(text))]
-    spans += [("speaker_name", text)]
-    spans += [("dialogue", number), ("part", number), ("turn", number)]
-    head = [("book", text), *((name, text) for name in TITLE)]
-    head += [("dialogue", number), ("part", number)]
-    place_of_dialogue = [("chapter", number), ("paragraph", number)]
-    pairs = [*head, ("turn", number), *place_of_dialogue, ("history", pa.list_(text))]
-    pairs += [(name, text) for name in ("context", "response", "context_raw", "response_raw")]
-    pairs += [("narration", text), ("confidence", pa.float32())]
-    for side in ("context", "response"):
-        pairs += [(f"{side}_{name}", kind) for name, kind in speaker.items()]
-    pairs += [("context_spans", pa.list_(place)), ("response_spans", pa.list_(place))]
-    return {
-        "spans": pa.schema(spans),
-        "dialogues": pa.schema(
-            [
-                *head,
-                *place_of_dialogue,
-                ("n_turns", number),
-                ("n_words", number),
-                ("participants", pa.list_(text)),
-                ("turns", pa.list_(pa.struct(turn))),
-            ]
-        ),
-        "pairs": pa.schema(pairs),
-        "characters": pa.schema(
-            [
-                ("book", text),
-                ("id", text),
-                ("name", text),
-                ("aliases", pa.list_(text)),
-                ("gender", text),
-                ("kind", text),
-                ("chapter", number),
-                ("mentions", number),
-                ("utterances", number),
-            ]
-        ),
-    }
+    def type_of(kind: Any) -> pa.DataType:  # noqa: ANN401 - as in `Columns`
+        if isinstance(kind, dict):
+            return pa.struct([(name, type_of(part)) for name, part in kind.items()])
+        return pa.list_(type_of(kind[0])) if isinstance(kind, list) else pa.type_for_alias(kind)
+
+    return pa.schema([(name, type_of(kind)) for name, kind in columns.items()])

@@ -9,7 +9,7 @@ from corpus_helpers import written
 
 import miner
 from miner.corpus.export import find_format, parquet
-from miner.corpus.schema import arrow_schemas
+from miner.corpus.schema import SCHEMAS, arrow_schema
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def sample():
 def table(sample):
     """The spans of the sample in memory."""
     rows = [json.loads(line) for line in sample["spans"].splitlines()]
-    return pa.Table.from_pylist(rows, schema=arrow_schemas()["spans"])
+    return pa.Table.from_pylist(rows, schema=arrow_schema(SCHEMAS["spans"]))
 
 
 def sizes_of_groups(path):

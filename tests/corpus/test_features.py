@@ -5,8 +5,8 @@ import json
 import pytest
 from corpus_helpers import book_of, turn
 
-from miner.corpus.export import describe_formats, features_from_schema, find_format
-from miner.corpus.schema import arrow_schemas
+from miner.corpus.export import describe_formats, features_of, find_format
+from miner.corpus.schema import SCHEMAS, arrow_schema
 from miner.files import json_line
 
 TABLES = [name for name in describe_formats() if find_format(name).features()]
@@ -17,8 +17,7 @@ def book(id, is_known):
     speakers = ("ann", "bo") if is_known else (None, None)
     turns = [turn(f"Turn {n} of {id}.", speakers[n % 2], n) for n in range(8)]
     made = book_of(id, turns, confidence=0.5 if is_known else None)
-    schema = arrow_schemas()["pairs"]
-    pair = {field.name: [] if "list" in str(field.type) else None for field in schema}
+    pair = {name: [] if isinstance(kind, list) else None for name, kind in SCHEMAS["pairs"].items()}
     pair |= {"book": id, "context": "Turn 0.", "response": "Turn 1."}
     return {**made, "pairs": json_line(pair | {"context_speaker": speakers[0]}) * 2}
 
@@ -105,15 +104,13 @@ def test_without_the_declared_features_it_does_not(tmp_path, datasets):
 def test_features_are_those_that_datasets_makes_of_the_columns(datasets, name):
     schemas = find_format(name).module.schemas()
     for file, declared in find_format(name).features().items():
-        made = datasets.Features.from_arrow_schema(schemas[file])
+        made = datasets.Features.from_arrow_schema(arrow_schema(schemas[file]))
         assert datasets.Features._from_yaml_list(declared) == made
 
 
 def test_a_struct_is_a_list_of_its_parts():
-    import pyarrow as pa
-
-    place = pa.struct([("chapter", pa.int32()), ("marks", pa.list_(pa.string()))])
-    assert features_from_schema(pa.schema([("place", place), ("sure", pa.float64())])) == [
+    place = {"chapter": "int32", "marks": ["string"]}
+    assert features_of({"place": place, "sure": "float64"}) == [
         {
             "name": "place",
             "struct": [

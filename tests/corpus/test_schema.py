@@ -6,7 +6,7 @@ import pytest
 from helpers import NAMES
 
 from miner.books.book import Book
-from miner.corpus.schema import KINDS, SPEAKER, TITLE, arrow_schemas, rows_of_book, tagged_from_rows
+from miner.corpus.schema import KINDS, SCHEMAS, SPEAKER, TITLE, rows_of_book, tagged_from_rows
 from miner.people.cast import Character, Kind
 from miner.people.character_files import SpokenBook, character_from_row
 from miner.speech.dialogues import Turn, decode_dialogues
@@ -205,9 +205,9 @@ def test_the_rows_of_spans_lead_back_to_the_tagged_book(has_confidence):
 
 def test_the_schemas_of_parquet_have_the_columns_of_the_rows():
     for kind, rows in made().items():
-        assert arrow_schemas()[kind].names == list(rows[0])
-    turn = arrow_schemas()["dialogues"].field("turns").type.value_type
-    assert [field.name for field in turn] == list(made()["dialogues"][0]["turns"][0])
+        assert list(SCHEMAS[kind]) == list(rows[0])
+    (turn,) = SCHEMAS["dialogues"]["turns"]
+    assert list(turn) == list(made()["dialogues"][0]["turns"][0])
 
 
 @pytest.mark.parametrize(

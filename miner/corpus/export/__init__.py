@@ -2,7 +2,8 @@
 
 The name of a format is the name of its module, and the first line of the module's docstring
 describes it. The module has `FILES`, a function `write_books`, and, where they are needed,
-`Options`, `IS_DIVISIBLE` and `schemas`; see `Format`. A new module here is a new format of `miner
+`Options`, `IS_DIVISIBLE`, `schemas` and `PACKAGES`, those of the extra `build` that it imports; see
+`Format`. A new module here is a new format of `miner
 mine` and `miner build`.
 """
 
@@ -14,39 +15,35 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from miner.corpus.schema import KINDS
+from miner.corpus.schema import KINDS, Columns
 from miner.errors import InputError
+from miner.extras import require_extra
 from miner.plugins import describe_modules, import_named
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Feature = dict[str, Any]
 
 
-def features_from_schema(schema: pa.Schema) -> list[Feature]:
+def features_of(columns: Columns) -> list[Feature]:
     """Returns the features in the form of `dataset_info` in a card, as JSON or YAML writes it.
 
-    >>> import pyarrow as pa
-    >>> features_from_schema(pa.schema([("book", pa.string()), ("aliases", pa.list_(pa.string()))]))
+    Without them, `datasets` takes the types of a JSON Lines or CSV file from its first rows. It
+    then refuses a later file in which a column holds text that was empty there.
+
+    >>> features_of({"book": "string", "aliases": ["string"]})
     [{'name': 'book', 'dtype': 'string'}, {'name': 'aliases', 'sequence': 'string'}]
     """
-    return [_feature(field) for field in schema]
+    return [{"name": name, **_feature(kind)} for name, kind in columns.items()]
 
 
-def _feature(field: pa.Field) -> Feature:
-    import pyarrow as pa
-
-    if pa.types.is_struct(field.type):
-        return {"name": field.name, "struct": [_feature(part) for part in field.type]}
-    if not pa.types.is_list(field.type):
-        return {"name": field.name, "dtype": str(field.type).replace("double", "float64")}
-    item = field.type.value_type
-    if pa.types.is_struct(item):
-        return {"name": field.name, "list": [_feature(part) for part in item]}
-    return {"name": field.name, "sequence": str(item)}
+def _feature(kind: Any) -> Feature:  # noqa: ANN401 - as in `Columns`
+    if isinstance(kind, dict):
+        return {"struct": features_of(kind)}
+    if not isinstance(kind, list):
+        return {"dtype": kind}
+    (item,) = kind
+    return {"list": features_of(item)} if isinstance(item, dict) else {"sequence": item}
 
 
 BookRows = Mapping[str, bytes]  # all rows of a book, by kind (`schema.KINDS`), as JSON Lines
@@ -141,7 +138,7 @@ class Format:
         if not hasattr(self.module, "schemas"):
             return {}
         schemas = self.module.schemas(*self._given(options))
-        return {name: features_from_schema(schema) for name, schema in schemas.items()}
+        return {name: features_of(columns) for name, columns in schemas.items()}
 
     def _given(self, options: Options) -> tuple[Options, ...]:
         return (options or self.options(),) if self.options else ()
@@ -156,9 +153,10 @@ def find_format(name: str) -> Format:
     """Returns a format.
 
     Raises:
-        InputError: if there is no format with that name.
+        InputError: if there is no format with that name, or a package that it needs is missing.
     """
     module = import_named(sys.modules[__name__], name)
+    require_extra("build", *getattr(module, "PACKAGES", ()))
     return Format(
         name,
         module.FILES,

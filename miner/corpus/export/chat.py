@@ -19,17 +19,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from miner.corpus.export import BookRows, refuse_other_than_flag
-from miner.corpus.schema import TITLE, Row, rows_from_lines
+from miner.corpus.schema import DIALOGUE, Columns, Row, rows_from_lines
 from miner.files import json_line
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 FILES = {"chat.jsonl": "dialogues as messages, with their places and the personas of who speaks"}
-_PLACE = ("book", *TITLE, "dialogue", "part", "chapter", "paragraph")
+_PLACE = (*DIALOGUE, "chapter", "paragraph")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +45,17 @@ class Options:
         refuse_other_than_flag("narration", self.narration)
 
 
-def schemas(options: Options = Options()) -> Mapping[str, pa.Schema]:
+def schemas(options: Options = Options()) -> Mapping[str, Columns]:
     """Returns the columns of the file."""
-    import pyarrow as pa
-
-    text, number = pa.string(), pa.int32()
-    message = [(name, text) for name in ("role", "content", "name", "speaker")]
-    persona = [(name, text) for name in ("id", "name", "gender")]
-    columns = [("book", text), *((name, text) for name in TITLE)]
-    columns += [(name, number) for name in ("dialogue", "part", "chapter", "paragraph")]
-    columns += [
-        ("messages", pa.list_(pa.struct(message))),
-        ("personas", pa.list_(pa.struct([*persona, ("aliases", pa.list_(text))]))),
-    ]
-    return {"chat.jsonl": pa.schema(columns)}
+    persona: Columns = dict.fromkeys(("id", "name", "gender"), "string") | {"aliases": ["string"]}
+    return {
+        "chat.jsonl": {
+            **DIALOGUE,
+            **dict.fromkeys(("chapter", "paragraph"), "int32"),
+            "messages": [dict.fromkeys(("role", "content", "name", "speaker"), "string")],
+            "personas": [persona],
+        }
+    }
 
 
 def write_books(

@@ -17,15 +17,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from miner.corpus.export import BookRows, refuse_other_than_flag, refuse_other_than_tables
-from miner.corpus.schema import KINDS, TITLE, Row, arrow_schemas, rows_from_lines
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from miner.corpus.schema import DIALOGUE, KINDS, SCHEMAS, Columns, Row, rows_from_lines
 
 _TURNS = "turns"
 _TABLES = {
@@ -34,8 +31,7 @@ _TABLES = {
     "pairs": KINDS["pairs"],
     "characters": KINDS["characters"],
 }
-_DIALOGUE = ("book", *TITLE, "dialogue", "part")
-_PLACE = (*_DIALOGUE, "turn", "chapter", "paragraph")  # of a turn
+_PLACE = (*DIALOGUE, "turn", "chapter", "paragraph")  # of a turn
 _MAY_BE_EMPTY = {"spans": ("dialogue", "part", "turn"), "characters": ("chapter",)}  # of numbers
 
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -66,36 +62,32 @@ class Options:
 _ALL = Options()
 
 
-def schemas(options: Options = _ALL) -> Mapping[str, pa.Schema]:
+def schemas(options: Options = _ALL) -> Mapping[str, Columns]:
     """Returns the columns of the files: a list is text, a number that may be empty a float64."""
-    import pyarrow as pa
-
-    tables = arrow_schemas()
-    turn = tables["dialogues"].field("turns").type.value_type
-    place = [tables["pairs"].field(name) for name in _PLACE]
-    tables = {**tables, _TURNS: pa.schema([*place, *turn])}
+    (turn,) = SCHEMAS["dialogues"]["turns"]
+    place = {name: SCHEMAS["pairs"][name] for name in _PLACE}
+    tables = {**SCHEMAS, _TURNS: {**place, **turn}}
     return {
-        f"{name}.csv": pa.schema(
-            [_column(field, field.name in _MAY_BE_EMPTY.get(name, ())) for field in tables[name]]
-        )
-        for name in options.tables
+        f"{table}.csv": {
+            name: _type_of(kind, name in _MAY_BE_EMPTY.get(table, ()))
+            for name, kind in tables[table].items()
+        }
+        for table in options.tables
     }
 
 
-def _column(field: pa.Field, may_be_empty: bool) -> pa.Field:
-    import pyarrow as pa
-
-    if pa.types.is_list(field.type):
-        return field.with_type(pa.string())
-    return field.with_type(pa.float64()) if may_be_empty else field
+def _type_of(kind: Any, may_be_empty: bool) -> str:  # noqa: ANN401 - as in `Columns`
+    if isinstance(kind, list):
+        return "string"
+    return "float64" if may_be_empty else kind
 
 
 def write_books(
     folder: Path, books: Iterable[BookRows], split: str = "train", options: Options = _ALL
 ) -> None:
-    """Writes the columns of `schema.arrow_schemas`; a turn has its place and its own columns."""
+    """Writes the columns of `schema.SCHEMAS`; a turn has its place and its own columns."""
     cell = _safe_cell if options.spreadsheets else _cell
-    columns = {name.removesuffix(".csv"): schema.names for name, schema in schemas(options).items()}
+    columns = {name.removesuffix(".csv"): list(kinds) for name, kinds in schemas(options).items()}
     with ExitStack() as opened:
         writers: dict[str, csv.DictWriter[str]] = {}
         for name in options.tables:
@@ -113,7 +105,7 @@ def write_books(
 def _turn_rows(book: BookRows) -> Iterator[Row]:
     for dialogue in rows_from_lines(book["dialogues"]):
         for number, turn in enumerate(dialogue["turns"]):
-            place = {key: dialogue[key] for key in _DIALOGUE}
+            place = {key: dialogue[key] for key in DIALOGUE}
             place |= {key: turn["spans"][0][key] for key in ("chapter", "paragraph")}
             yield {**place, "turn": number, **turn}
 

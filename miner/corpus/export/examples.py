@@ -17,19 +17,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows, refuse_other_than_count
-from miner.corpus.schema import TITLE, Row, rows_from_lines
+from miner.corpus.schema import DIALOGUE, Columns, Row, rows_from_lines
 from miner.errors import InputError
 from miner.files import json_line
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 FILES = {"examples.jsonl": "responses, each with its context, the contexts before and its place"}
 _MOST_CONTEXTS = 1_000  # each is a column
-_PLACE = ("book", *TITLE, "dialogue", "part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +56,12 @@ class Options:
             )
 
 
-def schemas(options: Options = Options()) -> Mapping[str, pa.Schema]:
+def schemas(options: Options = Options()) -> Mapping[str, Columns]:
     """Returns the columns of the file."""
-    import pyarrow as pa
-
-    text, number = pa.string(), pa.int32()
-    columns = [("book", text), *((name, text) for name in TITLE)]
-    columns += [(name, number) for name in ("dialogue", "part", "turn", "chapter", "paragraph")]
-    columns += [(name, text) for name in ("response_speaker_name", "context_speaker_name")]
-    columns += [(name, text) for name in ("response", "context")]
-    columns += [(f"context/{back}", text) for back in range(options.extra_contexts)]
-    return {"examples.jsonl": pa.schema(columns)}
+    texts = ["response_speaker_name", "context_speaker_name", "response", "context"]
+    texts += [f"context/{back}" for back in range(options.extra_contexts)]
+    place = dict.fromkeys(("turn", "chapter", "paragraph"), "int32")
+    return {"examples.jsonl": {**DIALOGUE, **place, **dict.fromkeys(texts, "string")}}
 
 
 def write_books(
@@ -100,7 +90,7 @@ def write_books(
 def _example(dialogue: Row, texts: list[str], number: int, options: Options) -> Row:
     """The example whose response is the turn of a number."""
     context, response = dialogue["turns"][number - 1 : number + 1]
-    row = {key: dialogue[key] for key in _PLACE}
+    row = {key: dialogue[key] for key in DIALOGUE}
     row["turn"] = number
     row |= {key: response["spans"][0][key] for key in ("chapter", "paragraph")}
     row["response_speaker_name"] = response["speaker_name"] or ""

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows
 from miner.corpus.export import KindOptions as Options
-from miner.corpus.schema import KINDS, arrow_schemas
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from miner.corpus.schema import KINDS, SCHEMAS, Columns
 
 FILES = {f"{kind}.jsonl": about for kind, about in KINDS.items()}
 
@@ -20,10 +16,9 @@ FILES = {f"{kind}.jsonl": about for kind, about in KINDS.items()}
 _ALL = Options()
 
 
-def schemas(options: Options = _ALL) -> Mapping[str, pa.Schema]:
+def schemas(options: Options = _ALL) -> Mapping[str, Columns]:
     """Returns the columns of the files."""
-    known = arrow_schemas()
-    return {f"{kind}.jsonl": known[kind] for kind in options.tables}
+    return {f"{kind}.jsonl": SCHEMAS[kind] for kind in options.tables}
 
 
 def write_books(

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from miner.corpus.export import BookRows
 from miner.corpus.export import KindOptions as Options
-from miner.corpus.schema import KINDS, arrow_schemas, rows_from_lines
+from miner.corpus.schema import KINDS, SCHEMAS, Columns, arrow_schema, rows_from_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+PACKAGES = ("pyarrow",)
 FILES = {f"{kind}.parquet": about for kind, about in KINDS.items()}
 # Of a row group in memory. Readers load a group as a whole; many small ones are slow to read and
 # compress worse.
@@ -24,23 +25,21 @@ _GROUP_BYTES = 16 << 20
 _ALL = Options()
 
 
-def schemas(options: Options = _ALL) -> Mapping[str, pa.Schema]:
+def schemas(options: Options = _ALL) -> Mapping[str, Columns]:
     """Returns the columns of the files."""
-    known = arrow_schemas()
-    return {f"{kind}.parquet": known[kind] for kind in options.tables}
+    return {f"{kind}.parquet": SCHEMAS[kind] for kind in options.tables}
 
 
 def write_books(
     folder: Path, books: Iterable[BookRows], split: str = "train", options: Options = _ALL
 ) -> None:
-    """Writes the rows with the columns of `schema.arrow_schemas`.
+    """Writes the rows with the columns of `schema.SCHEMAS`.
 
     A group holds rows of several books, or a part of a book. The compression is Zstandard.
     """
-    known = arrow_schemas()
     with ExitStack() as opened:
         files = {
-            kind: opened.enter_context(_GroupedFile(folder / f"{kind}.parquet", known[kind]))
+            kind: opened.enter_context(_GroupedFile(folder / f"{kind}.parquet", SCHEMAS[kind]))
             for kind in options.tables
         }
         for book in books:
@@ -51,10 +50,10 @@ def write_books(
 class _GroupedFile:
     """A Parquet file that collects rows until there are enough for a group."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path, columns: Columns) -> None:
         import pyarrow.parquet as pq
 
-        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._writer = pq.ParquetWriter(path, arrow_schema(columns), compression="zstd")
         self._tables: list[pa.Table] = []
         self._n_bytes = 0
 

@@ -21,6 +21,7 @@ turn of its dialogue. The files are large, because a turn is in the contexts of 
 from __future__ import annotations
 
 import csv
+import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,28 +29,25 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from tempfile import TemporaryFile
+from typing import NamedTuple, Self
 
 import orjson
 
 from miner.corpus.export import BookRows, refuse_other_than_count
-from miner.corpus.schema import rows_from_lines, span_from_row
-from miner.corpus.spool import Spool
+from miner.corpus.schema import Columns, rows_from_lines, span_from_row
 from miner.speech.dialogues import Dialogue, Turn, split_into_spans
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FILES = {
     "triples.csv": "contexts, each with a response and whether it is the true one",
     "rankings.csv": "contexts, each with its true response and false ones",
 }
 IS_DIVISIBLE = False  # false responses come from all books of the split
-_TRIPLE = ("Context", "Utterance", "Label")
 _MIN_CONTEXT = 2  # turns; UD, section 3.4
 _C = 20  # turns of the longest context that is wanted; UD, section 3.4
 _MOST_DRAWS = 1_000  # of false responses for a row, among other books and among its own
 _N_DRAWS = 1 << 64
+_END = struct.Struct("<Q")
 _MOST_RESPONSES = 1_000  # each is a column, and the draws for it would not end
 
 
@@ -68,15 +66,11 @@ class Options:
         refuse_other_than_count("false_responses", self.false_responses, 1, _MOST_RESPONSES)
 
 
-def schemas(options: Options = Options()) -> Mapping[str, pa.Schema]:
+def schemas(options: Options = Options()) -> Mapping[str, Columns]:
     """Returns the columns of the files."""
-    import pyarrow as pa
-
     return {
-        "triples.csv": pa.schema(
-            [(name, pa.int32() if name == "Label" else pa.string()) for name in _TRIPLE]
-        ),
-        "rankings.csv": pa.schema([(name, pa.string()) for name in _ranking(options)]),
+        "triples.csv": {"Context": "string", "Utterance": "string", "Label": "int32"},
+        "rankings.csv": dict.fromkeys(_ranking(options), "string"),
     }
 
 
@@ -116,12 +110,53 @@ def write_books(
             (folder / "rankings.csv").open("w", encoding="utf-8", newline="") as rankings,
         ):
             add_triples, add_rankings = (csv.writer(file).writerows for file in (triples, rankings))
-            add_triples([_TRIPLE])
+            add_triples([schemas(options)["triples.csv"]])
             add_rankings([_ranking(options)])
             for dialogue in dialogues:
                 add_triples(_triples(dialogue, responses, split == "train", left_out))
                 add_rankings(_rankings(dialogue, responses, options, left_out))
     return left_out
+
+
+class Spool:
+    """A sequence of texts in a temporary file, as a context manager.
+
+    The memory that it takes does not grow with the texts. They are gone when the block ends, or
+    when the process is killed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Makes an empty sequence."""
+        self._texts = TemporaryFile(dir=folder)
+        self._ends = TemporaryFile(dir=folder)  # of the texts: 8 bytes for each
+        self._n = self._n_bytes = 0
+
+    def append(self, text: str) -> None:
+        """Adds a text at the end. Nothing has been read yet."""
+        content = text.encode()
+        self._texts.write(content)
+        self._n_bytes += len(content)
+        self._ends.write(_END.pack(self._n_bytes))
+        self._n += 1
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, number: int) -> str:
+        if not 0 <= number < self._n:
+            raise IndexError(f"found text {number}, expected one of {self._n}")
+        self._ends.seek(_END.size * max(0, number - 1))
+        start = _END.unpack(self._ends.read(_END.size))[0] if number else 0
+        (end,) = _END.unpack(self._ends.read(_END.size))
+        self._texts.seek(start)
+        return self._texts.read(end - start).decode()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._texts.close()
+        self._ends.close()
 
 
 class _Dialogue(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from miner.errors import InputError
+from miner.extras import import_extra
 from miner.files import printable, reason_of, whole_number
 from miner.lab.lessons.examples import Context
 
@@ -130,12 +131,11 @@ def _read_parquet(path: Path, columns: Collection[str] | None) -> Iterator[tuple
 
 
 def _open_parquet(path: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    arrow = import_extra("pyarrow", "build")
+    parquet = import_extra("pyarrow.parquet", "build")
     try:
-        return pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
+        return parquet.ParquetFile(path)
+    except arrow.ArrowInvalid as error:
         raise InputError(
             f"{printable(path)}: {reason_of(error).rstrip('.')}, expected a Parquet file"
         ) from error
