@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A measure, 0 to 1, with its 95% interval; None where it is not defined.
+    """The value of a measure, 0 to 1, with its 95% interval; None where it is not defined.
 
     Precision is undefined if nothing was predicted, recall if gold has nothing, and F1 if both
     hold. The interval is undefined with fewer than two chapters.
     """
 
-    name: str
     value: float | None
     low: float | None
     high: float | None
@@ -26,10 +25,6 @@ class Score:
             value if self.low is None else self.low,
             value if self.high is None else self.high,
         )
-
-    def to_json(self) -> dict[str, float | None]:
-        """The value and its interval, as plain values."""
-        return {"value": self.value, "low": self.low, "high": self.high}
 
 
 def format_rate(value: float | None) -> str:

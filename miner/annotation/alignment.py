@@ -41,18 +41,13 @@ _Gap = tuple[int, int, int, int]  # start and end in a, start and end in b
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """The folded letters and digits of a text.
+    """The folded letters and digits of a text."""
 
-    Attributes:
-        text: the letters.
-        offsets: for each letter, the offset of its character in the text. Offsets never fall, and
-            two letters of one ligature have the same offset.
-        words: the words, which join to `text`.
-    """
-
-    text: str
+    text: str  # the letters
+    # for each letter, the offset of its character in the text. Offsets never fall, and two letters
+    # of one ligature have the same offset.
     offsets: array[int]
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # the words, which join to `text`
 
     def within(self, start: int, end: int) -> tuple[int, int]:
         """Returns the range of letters between two character offsets."""
@@ -283,17 +278,12 @@ _PATTERN = re.compile(r"(?P<initials>\w*)\.(?P<letters>[0-9]{1,9})\.(?P<digest>[
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What an annotation keeps of the text of its span, written "initials.n_letters.digest".
+    """What an annotation keeps of the text of its span, written "initials.n_letters.digest"."""
 
-    Attributes:
-        initials: the first letter of each word, folded by `fold_words`.
-        n_letters: the number of letters.
-        digest: the first 8 hexadecimal digits of the SHA-256 of the letters. For a span without
-            letters ("——!") it is of all characters but quotation marks.
-    """
-
-    initials: str
-    n_letters: int
+    initials: str  # the first letter of each word, folded by `fold_words`
+    n_letters: int  # the number of letters
+    # the first 8 hexadecimal digits of the SHA-256 of the letters. For a span without letters
+    # ("——!") it is of all characters but quotation marks.
     digest: str
 
     def __str__(self) -> str:

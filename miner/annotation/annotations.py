@@ -64,24 +64,16 @@ _KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """The facts of one quoted span.
+    """The facts of one quoted span."""
 
-    Attributes:
-        chapter: the number of the chapter in the annotated edition.
-        paragraph: the number of the paragraph in the annotated edition.
-        fingerprint: what is kept of the text.
-        speaker: the name, "?" if the text does not tell, or "" if the span is no utterance.
-        conversation: the number, from 1 in each chapter; 0 if the span is no utterance. A resumed
-            conversation keeps its number.
-        remark: a note of the annotator.
-    """
-
-    chapter: int
-    paragraph: int
-    fingerprint: Fingerprint
-    speaker: str
+    chapter: int  # the number of the chapter in the annotated edition
+    paragraph: int  # the number of the paragraph in the annotated edition
+    fingerprint: Fingerprint  # what is kept of the text
+    speaker: str  # the name, "?" if the text does not tell, or "" if the span is no utterance
+    # the number, from 1 in each chapter; 0 if the span is no utterance. A resumed conversation
+    # keeps its number.
     conversation: int
-    remark: str = ""
+    remark: str = ""  # a note of the annotator
 
     @property
     def is_utterance(self) -> bool:
@@ -91,33 +83,19 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class BookCard:
-    """The row of an annotated book in `books.jsonl`.
+    """The row of an annotated book in `books.jsonl`."""
 
-    Attributes:
-        book: the Gutenberg number, or "sample".
-        title: the title.
-        author: the author. No author is in two splits.
-        language: the language of the text, a code of ISO 639 ("en").
-        year: the year of the first publication.
-        country: the author's country.
-        domain: the kind of novel.
-        person: the narrator's grammatical person, 1 or 3.
-        split: one of `SPLITS`.
-        file: the name of the annotated file.
-        sha256: the digest of the annotated file.
-    """
-
-    book: str
-    title: str
-    author: str
-    language: str
-    year: int
-    country: str
-    domain: str
-    person: int
-    split: str
-    file: str
-    sha256: str
+    book: str  # the Gutenberg number, or "sample"
+    title: str  # the title
+    author: str  # the author. No author is in two splits.
+    language: str  # the language of the text, a code of ISO 639 ("en")
+    year: int  # the year of the first publication
+    country: str  # the author's country
+    domain: str  # the kind of novel
+    person: int  # the narrator's grammatical person, 1 or 3
+    split: str  # one of `SPLITS`
+    file: str  # the name of the annotated file
+    sha256: str  # the digest of the annotated file
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,28 +24,20 @@ _FEW_LOST = 2  # the most utterances of a chapter that another edition may lack,
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The annotations of a book on the spans of an edition.
+    """The annotations of a book on the spans of an edition."""
 
-    Attributes:
-        annotated: the annotations.
-        book_spans: the spans of the annotated chapters, cut as the annotations say. Each annotated
-            utterance is a span, and the text between is narration. Narration is `quoted` if it was
-            annotated as no utterance.
-        facts: the annotation of each span; None for plain narration.
-        n_found: the number of annotations found, by annotated chapter.
-        n_all: the number of annotations, by annotated chapter.
-        n_others: the number of utterances without annotation that the miner finds in the same
-            chapters of the edition, by annotated chapter.
-        lost: the annotations that were not found.
-    """
-
-    annotated: AnnotatedBook
+    annotated: AnnotatedBook  # the annotations
+    # the spans of the annotated chapters, cut as the annotations say. Each annotated utterance is a
+    # span, and the text between is narration. Narration is `quoted` if it was annotated as no
+    # utterance.
     book_spans: BookSpans
-    facts: tuple[Annotation | None, ...]
-    n_found: Mapping[int, int]
-    n_all: Mapping[int, int]
+    facts: tuple[Annotation | None, ...]  # the annotation of each span; None for plain narration
+    n_found: Mapping[int, int]  # the number of annotations found, by annotated chapter
+    n_all: Mapping[int, int]  # the number of annotations, by annotated chapter
+    # the number of utterances without annotation that the miner finds in the same chapters of the
+    # edition, by annotated chapter
     n_others: Mapping[int, int]
-    lost: tuple[Annotation, ...]
+    lost: tuple[Annotation, ...]  # the annotations that were not found
 
     @property
     def is_own(self) -> bool:

@@ -474,7 +474,8 @@ def _describe_trust(trust: PublishedScores, min_confidence: float) -> list[str]:
     from miner.score import format_score  # which takes a while to import
 
     at, languages = trust.at(min_confidence), map(name_of_language, trust.languages)
-    precision, recall = map(format_score, trust.beginnings)
+    begun = trust.beginnings
+    precision, recall = format_score(begun.precision), format_score(begun.recall)
     least = f" with a confidence of at least {at.min_confidence:g}" if at.min_confidence else ""
     lines = _wrap(
         f"Dialogues in {_join(list(languages))} by `{trust.tagger}`: of the pairs{least}, "

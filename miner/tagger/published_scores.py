@@ -7,13 +7,14 @@ seed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from miner.errors import InputError
-from miner.files import PUBLISHED, is_checkpoint, parse_json, read_text
+from miner.files import PUBLISHED, is_checkpoint
 from miner.score import Score
 from miner.tagger.load import (
     AUTO,
@@ -28,66 +29,42 @@ from miner.tagger.load import (
 MEASURED = Path(__file__).parent / "measured"  # of heuristics, which have no folder of their own
 
 
-@dataclass(frozen=True, slots=True)
-class KeptPairs:
-    """The mined pairs with at least a given confidence.
+class PrecisionRecall(Struct, frozen=True):
+    """How many of those found are right, and how many of those in the gold were found."""
 
-    Attributes:
-        min_confidence: 0 to 1.
-        n_pairs: how many pairs are kept.
-        share: kept pairs as a share of all mined pairs.
-        precision: right pairs as a share of the kept pairs.
-        recall: right pairs that are kept as a share of the gold pairs.
-    """
-
-    min_confidence: float
-    n_pairs: int
-    share: float
     precision: Score
     recall: Score
 
-    def to_json(self) -> dict[str, Any]:
-        """The row as plain values."""
-        return {
-            "min_confidence": self.min_confidence,
-            "pairs": self.n_pairs,
-            "share": self.share,
-            "precision": self.precision.to_json(),
-            "recall": self.recall.to_json(),
-        }
+
+class KeptPairs(Struct, frozen=True, rename={"n_pairs": "pairs"}):
+    """The mined pairs with at least a given confidence."""
+
+    min_confidence: float  # 0 to 1
+    n_pairs: int  # that are kept
+    share: float  # of all mined pairs
+    precision: Score  # right pairs as a share of the kept pairs
+    recall: Score  # right pairs that are kept as a share of the gold pairs
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedScores:
-    """How far what a tagger mines can be trusted, measured from the book on annotated chapters.
+class PublishedScores(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    rename={"n_books": "books", "n_chapters": "chapters", "pairs": "turn_pairs"},
+):
+    """What a tagger mines, measured from the book on annotated chapters."""
 
-    Attributes:
-        tagger: its name; for a checkpoint or a file, its name and the start of its digest.
-        dtype: in which its encoder computed.
-        weights: the other weights that decide the result, as `models.load.weight_signatures` names
-            them.
-        languages: those of the books.
-        split: the name of the split of the annotations.
-        n_books: how many books were judged.
-        n_chapters: how many annotated chapters of them.
-        beginnings: precision and recall of the beginnings of conversations.
-        pairs: of turn pairs, at each least confidence; of a tagger without confidence only at 0.
-        speakers: the share of the annotated utterances whose speaker was found and is right; None
-            if speakers were not measured.
-        signature: what was scored.
-    """
-
-    tagger: str
-    dtype: str
-    weights: Mapping[str, Sequence[str]]
-    languages: tuple[str, ...]
-    split: str
+    tagger: str  # for a checkpoint or a file, its name and the start of its digest
+    dtype: str  # in which its encoder computed
+    weights: dict[str, list[str]]  # the others that decide the result (`load.weight_signatures`)
+    languages: tuple[str, ...]  # of the books
+    split: str  # of the annotations
     n_books: int
-    n_chapters: int
-    beginnings: tuple[Score, Score]
-    pairs: tuple[KeptPairs, ...]
-    speakers: Score | None
-    signature: str
+    n_chapters: int  # annotated ones
+    beginnings: PrecisionRecall  # of conversations
+    pairs: tuple[KeptPairs, ...]  # at each least confidence; only at 0 of a tagger without
+    speakers: Score | None  # share of the annotated utterances whose speaker was found and is right
+    signature: str  # what was scored
 
     def at(self, min_confidence: float) -> KeptPairs:
         """The pairs at the highest measured level that is not above `min_confidence`."""
@@ -98,54 +75,7 @@ class PublishedScores:
 
     def to_json(self) -> dict[str, Any]:
         """The measurement as plain values."""
-        precision, recall = self.beginnings
-        return {
-            "tagger": self.tagger,
-            "dtype": self.dtype,
-            "weights": {name: list(signatures) for name, signatures in self.weights.items()},
-            "languages": list(self.languages),
-            "split": self.split,
-            "books": self.n_books,
-            "chapters": self.n_chapters,
-            "beginnings": {"precision": precision.to_json(), "recall": recall.to_json()},
-            "turn_pairs": [kept.to_json() for kept in self.pairs],
-            "speakers": self.speakers and self.speakers.to_json(),
-            "signature": self.signature,
-        }
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """The measurement of which `to_json` gave the values."""
-        speakers = record["speakers"]
-        return cls(
-            tagger=record["tagger"],
-            dtype=record["dtype"],
-            weights=record["weights"],
-            languages=tuple(record["languages"]),
-            split=record["split"],
-            n_books=record["books"],
-            n_chapters=record["chapters"],
-            beginnings=(
-                _score("precision", record["beginnings"]),
-                _score("recall", record["beginnings"]),
-            ),
-            pairs=tuple(
-                KeptPairs(
-                    row["min_confidence"],
-                    row["pairs"],
-                    row["share"],
-                    _score("precision", row),
-                    _score("recall", row),
-                )
-                for row in record["turn_pairs"]
-            ),
-            speakers=None if speakers is None else Score("all", **speakers),
-            signature=record["signature"],
-        )
-
-
-def _score(name: str, scores: Mapping[str, Any]) -> Score:
-    return Score(name, **scores[name])
+        return msgspec.to_builtins(self)
 
 
 def find_published_scores(name: str, dtype: str = FLOAT32) -> tuple[PublishedScores, ...]:
@@ -174,8 +104,7 @@ def _find_in_folder(name: str, dtype: str) -> PublishedScores | None:
 
 def read_published_scores(path: Path) -> PublishedScores:
     """Returns the measurement in a file."""
-    record = parse_json(read_text(path), str(path), "the measurement of a tagger")
     try:
-        return PublishedScores.from_json(record)
-    except (KeyError, TypeError, IndexError) as error:
-        raise InputError(f"{path}: found no measurement of a tagger ({error!r})") from error
+        return msgspec.json.decode(path.read_bytes(), type=PublishedScores)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"{path}: found no measurement of a tagger: {error}") from error

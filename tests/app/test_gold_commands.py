@@ -6,6 +6,7 @@ import shutil
 import pytest
 from helpers import (
     ANNOTATIONS,
+    SAMPLE,
     annotations_of_sample,
     annotations_of_two,
     failed,
@@ -285,11 +286,11 @@ def test_weights_that_are_none_are_refused(tmp_path):
 def test_one_author_is_left_out(corpus, tmp_path):
     pytest.importorskip("torch")
     from miner.annotation.annotations import read_split
-    from miner.lab.gold.editions import read_local_editions
+    from miner.lab.gold.editions import open_edition
     from miner.lab.training.speakers.examples import examples_of, write_examples
 
     gold = annotations_of_sample(tmp_path / "gold", chapters=[1])
-    (edition,) = read_local_editions(read_split(gold, "sample"))
+    edition = open_edition(*read_split(gold, "sample"), SAMPLE.read_bytes())
     path = tmp_path / "examples.npz"
     write_examples(path, list(examples_of(edition)), {})
     shown = said("speakers", *corpus, "--leave-one-author-out", path)

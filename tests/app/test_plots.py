@@ -127,8 +127,8 @@ def test_lines_show_the_share_of_conversations_with_at_least_n_turns():
 
 
 def test_points_of_a_learning_curve():
-    runs = [Score("f1", 0.4, 0.3, 0.5), Score("f1", 0.6, 0.5, 0.7)]
-    curve = [Learned(6, tuple(runs)), Learned(24, (Score("f1", 0.8, 0.7, 0.9),))]
+    runs = [Score(0.4, 0.3, 0.5), Score(0.6, 0.5, 0.7)]
+    curve = [Learned(6, tuple(runs)), Learned(24, (Score(0.8, 0.7, 0.9),))]
     (axes,) = plot_learning_curve(curve, "turn-pair F1", "dev").axes
     assert labelled(axes, "mean of the runs") == [(6, 0.5), (24, 0.8)]
     assert labelled(axes, "one run") == [(6, 0.4), (6, 0.6), (24, 0.8)]
@@ -239,8 +239,8 @@ def test_figures_are_written_all_or_none(tmp_path, comparison):
 
 
 def kept(min_confidence, share, precision):
-    score = Score("precision", precision, precision, precision)
-    return KeptPairs(min_confidence, 1, share, score, Score("recall", share, None, None))
+    score = Score(precision, precision, precision)
+    return KeptPairs(min_confidence, 1, share, score, Score(share, None, None))
 
 
 def test_points_of_the_tradeoff():

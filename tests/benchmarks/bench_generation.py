@@ -237,7 +237,7 @@ def rate(nats: NDArray[np.float64], words: NDArray[np.int64], examples: Sequence
     of = np.array([names.index(one.book) for one in examples])
     table = np.stack([np.bincount(of, nats), np.bincount(of, words)], axis=1)
     drawn = resample_chapters(table, 1000, 0)
-    found = score_from_draws("", nats.sum() / words.sum(), drawn[:, 0] / drawn[:, 1])
+    found = score_from_draws(nats.sum() / words.sum(), drawn[:, 0] / drawn[:, 1])
     return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
 
 

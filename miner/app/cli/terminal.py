@@ -306,7 +306,9 @@ def show(shown: Iterable[Shown]) -> None:
 
 def show_json(record: object) -> None:
     """Prints a record as JSON."""
-    click.echo(json.dumps(record, ensure_ascii=False, indent=2))
+    from msgspec import to_builtins
+
+    click.echo(json.dumps(to_builtins(record), ensure_ascii=False, indent=2))
 
 
 def show_result(shown: Iterable[Shown], record: object, as_json: bool) -> None:

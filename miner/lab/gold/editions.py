@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from miner.annotation.annotations import ENGLISH, AnnotatedBook, Annotations, BookCard
 from miner.annotation.locate import Located, find_losses, locate, refuse_losses
-from miner.books.book_file import read_book_file
-from miner.books.sources import find_sources
 from miner.errors import InputError
 from miner.speech.dialogues import decode_dialogues
 from miner.speech.read import parse_spans
@@ -40,17 +37,11 @@ class LeftOutBook:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What figures are of: how many of the annotated chapters or novels, and what was left out.
+    """What figures are of: how many of the annotated chapters or novels, and what was left out."""
 
-    Attributes:
-        unit: what is counted, "chapters" or "novels".
-        n_all: how many there are in all annotated books that were asked for.
-        left_out: the books that are not at hand.
-    """
-
-    unit: str
-    n_all: int
-    left_out: tuple[LeftOutBook, ...]
+    unit: str  # what is counted, "chapters" or "novels"
+    n_all: int  # how many there are in all annotated books that were asked for
+    left_out: tuple[LeftOutBook, ...]  # the books that are not at hand
 
     @property
     def n_left_out(self) -> int:
@@ -116,22 +107,23 @@ BookReader = Callable[[str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """An annotated book and one edition of it.
+    """An annotated book and one edition of it."""
 
-    Attributes:
-        annotated: the annotations.
-        book_spans: the spans of the whole book as the miner finds them.
-        located: the annotated spans.
-    """
-
-    annotated: AnnotatedBook
-    book_spans: BookSpans
-    located: Located
+    annotated: AnnotatedBook  # the annotations
+    book_spans: BookSpans  # the spans of the whole book as the miner finds them
+    located: Located  # the annotated spans
 
     @property
     def is_annotated_one(self) -> bool:
         """Whether the edition is the file that was annotated."""
         return self.located.is_own
+
+    def found_spans(self) -> BookSpans:
+        """Returns the spans that the miner finds in the annotated chapters."""
+        located = self.located.book_spans
+        chapters = {span.chapter for span in located.spans}
+        spans = tuple(span for span in self.book_spans.spans if span.chapter in chapters)
+        return replace(located, spans=spans)
 
 
 def read_editions(
@@ -177,6 +169,71 @@ def read_editions_at_hand(
     return editions, coverage_of(books, missing)
 
 
+@dataclass(frozen=True, slots=True)
+class GoldBook:
+    """A book with gold tags, whatever they come from."""
+
+    tagged: TaggedBook  # the gold
+    spans: BookSpans  # those that are tagged to be compared with it, perhaps in more chapters
+    found: BookSpans | None = None  # those that the miner finds in the same chapters
+    domain: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Books with gold tags: of annotations (`open_gold`), of MCN, or of a tags file (`mcn`)."""
+
+    name: str
+    books: tuple[GoldBook, ...]
+    coverage: Coverage | None = None  # what of the annotations is at hand
+    notes: tuple[str, ...] = ()
+    published: tuple[tuple[str, TaggedBook], ...] = ()  # predictions that come with the gold
+
+    @property
+    def tagged(self) -> list[TaggedBook]:
+        """The gold tags."""
+        return [book.tagged for book in self.books]
+
+    def tag(self, tagger: Tagger, name: str = "", *, found: bool = False) -> list[TaggedBook]:
+        """Tags the spans of the gold, or those that the miner finds; `name` is their source.
+
+        Only the chapters of the gold are kept.
+        """
+        tagged: list[TaggedBook] = []
+        for book in self.books:
+            spans = book.found if found else book.spans
+            assert spans is not None
+            chapters = {item.span.chapter for item in book.tagged.spans}
+            kept = tuple(item for item in tagger.tag(spans) if item.span.chapter in chapters)
+            tagged.append(TaggedBook(book.tagged.book, kept, name))
+        return tagged
+
+
+def open_gold(books: Sequence[AnnotatedBook], read: BookReader, name: str = "") -> Gold:
+    """Returns the gold of annotated books. One that is not at hand is left out and counted."""
+    opened, coverage = read_editions_at_hand(books, read)
+    notes = list(coverage.notes)
+    if other := [edition for edition in opened if not edition.is_annotated_one]:
+        n_lost = sum(len(edition.located.lost) for edition in opened)
+        names = ", ".join(edition.annotated.card.book for edition in other)
+        notes.append(
+            f"{len(other)} of {len(opened)} books are other editions than those annotated "
+            f"({names}): {n_lost} annotated spans not found in them"
+        )
+    of_books = (
+        GoldBook(
+            edition.located.tagged(),
+            edition.located.book_spans,
+            edition.found_spans(),
+            edition.annotated.card.domain,
+            edition.annotated.card.language,
+        )
+        for edition in opened
+    )
+    return Gold(name, tuple(of_books), coverage, tuple(notes))
+
+
 def coverage_of(books: Iterable[AnnotatedBook], missing: Iterable[LeftOutBook]) -> Coverage:
     """Returns what the figures are of if some of the annotated books are missing."""
     return Coverage("chapters", sum(len(book.chapters) for book in books), tuple(missing))
@@ -192,19 +249,6 @@ def open_edition(annotated: AnnotatedBook, data: bytes, *, classified: bool = Tr
     return Edition(annotated, book_spans, locate(annotated, book_spans))
 
 
-def read_local_editions(
-    books: Iterable[AnnotatedBook], folder: Path | None = None
-) -> Iterator[Edition]:
-    """Yields the editions of the annotated books that are on this disk. Skips the others."""
-    of_id = {book.card.book: book for book in books}
-    sources, _ = find_sources(of_id, folder)
-    for source in sources:
-        if source.path is not None:
-            edition = open_edition(of_id[source.word], read_book_file(source.path))
-            refuse_losses(edition.located)
-            yield edition
-
-
 # Two books are editions of one work if they share more than this part of the long spans of the
 # book that has fewer of them.
 _SAME_WORK = 0.5
@@ -213,23 +257,14 @@ _LONG = 8  # a span of this many words does not occur in two works by chance
 
 @dataclass(frozen=True, slots=True)
 class CheckedBook:
-    """How many annotations of one book are found in an edition.
+    """How many annotations of one book are found in an edition."""
 
-    Attributes:
-        card: the row of the book.
-        n_chapters: the number of annotated chapters.
-        n_all: the number of annotations.
-        n_found: the number of annotations that were found.
-        least_coverage: the least share, 0..1, of a chapter's annotations that was found.
-        is_annotated_one: whether the edition is the file that was annotated.
-    """
-
-    card: BookCard
-    n_chapters: int
-    n_all: int
-    n_found: int
-    least_coverage: float
-    is_annotated_one: bool
+    card: BookCard  # the row of the book
+    n_chapters: int  # the number of annotated chapters
+    n_all: int  # the number of annotations
+    n_found: int  # the number of annotations that were found
+    least_coverage: float  # the least share, 0..1, of a chapter's annotations that was found
+    is_annotated_one: bool  # whether the edition is the file that was annotated
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,21 +341,3 @@ def _copies(books: Sequence[AnnotatedBook]) -> list[str]:
             if len(ours & theirs) > _SAME_WORK * min(len(ours), len(theirs)):
                 found.append(f"{one}, {other}: found the same spans, expected different works")
     return found
-
-
-def tag_gold_spans(edition: Edition, tagger: Tagger, name: str = "") -> TaggedBook:
-    """Tags the annotated spans of an edition; `name` is the source of the tags."""
-    book = edition.annotated.card.book
-    return TaggedBook(book, tuple(tagger.tag(edition.located.book_spans)), name)
-
-
-def tag_found_spans(edition: Edition, tagger: Tagger, name: str = "") -> TaggedBook:
-    """Tags the spans that the miner finds in the annotated chapters; `name` is their source.
-
-    The other chapters are not classified, and so not tagged.
-    """
-    located = edition.located.book_spans
-    classified = {span.chapter for span in located.spans}
-    spans = tuple(span for span in edition.book_spans.spans if span.chapter in classified)
-    tagged = tagger.tag(replace(located, spans=spans))
-    return TaggedBook(edition.annotated.card.book, tuple(tagged), name)

@@ -27,6 +27,7 @@ from miner.annotation.locate import locate, refuse_losses
 from miner.books.book import Block, BlockKind, Book
 from miner.errors import InputError
 from miner.files import RUN_RECORD, csv_rows, decode_text, file_signature, printable, sha256_of
+from miner.lab.gold.editions import Gold, GoldBook
 from miner.speech.spans import BookSpans, Span
 from miner.speech.tag_files import (
     TagFile,
@@ -45,24 +46,17 @@ _HEADING = re.compile(r"Chapter ([0-9]{1,9})", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class McnData:
-    """The book of MCN and four taggings of it.
+    """The book of MCN and four taggings of it."""
 
-    Attributes:
-        book_spans: the book and its spans; utterances are those of gold-v2.csv.
-        gold_v1: the first version of the gold, with illegal tags repaired.
-        gold_v2: the second version of the gold, whose tags are all legal.
-        heuristic: the tags of the MCN heuristic, as predicted; some are illegal.
-        model: the tags of the MCN model for the test split, as predicted; some are illegal.
-        splits: the split of each chapter: "train", "validation" or "test".
-        n_repaired: the number of illegal tags in each file, by the file's name without ".csv".
-    """
-
-    book_spans: BookSpans
-    gold_v1: TaggedBook
-    gold_v2: TaggedBook
-    heuristic: TaggedBook
+    book_spans: BookSpans  # the book and its spans; utterances are those of gold-v2.csv
+    gold_v1: TaggedBook  # the first version of the gold, with illegal tags repaired
+    gold_v2: TaggedBook  # the second version of the gold, whose tags are all legal
+    heuristic: TaggedBook  # the tags of the MCN heuristic, as predicted; some are illegal
+    # the tags of the MCN model for the test split, as predicted; some are illegal
     model: TaggedBook
+    # the split of each chapter: "train", "validation" or "test"
     splits: tuple[tuple[int, str], ...]
+    # the number of illegal tags in each file, by the file's name without ".csv"
     n_repaired: tuple[tuple[str, int], ...]
 
     def of_split(self, tagged: TaggedBook, split: str) -> TaggedBook:
@@ -306,18 +300,6 @@ def _refuse_gaps(tagged: TaggedBook) -> None:
             end = item.span.end
 
 
-def refuse_gold(path: Path) -> None:
-    """Raises an error if a path is neither a folder of gold nor a file that may be a tags file."""
-    if path.name == FOLDER and not path.exists():
-        refuse_no_annotations(path)
-    if not (path / GOLD_CSV).is_file():
-        refuse_folder(path, _FOLDERS)
-    if path.is_file() and is_annotation_file(path):
-        raise InputError(
-            f"{path}: found a file of annotations, expected {_FOLDERS}; `miner score` takes it"
-        )
-
-
 def strip_tags(tagged: TaggedBook) -> BookSpans:
     """Returns the spans of a tagged book without their tags, for another tagger.
 
@@ -334,3 +316,43 @@ def strip_tags(tagged: TaggedBook) -> BookSpans:
     )
     book = Book(tagged.book, "", "", "", blocks, (), "")
     return BookSpans(book, tuple(item.span for item in tagged.spans))
+
+
+def open_tag_gold(path: Path, split: str) -> Gold:
+    """Returns the gold of MCN's folder, or of a tags file, which has no splits.
+
+    `split` is "train", "validation", "test" or "all".
+    """
+    if path.name == FOLDER and not path.exists():
+        refuse_no_annotations(path)
+    if (path / GOLD_CSV).is_file():
+        return _open_mcn(path, split)
+    refuse_folder(path, _FOLDERS)
+    if path.is_file() and is_annotation_file(path):
+        raise InputError(
+            f"{path}: found a file of annotations, expected {_FOLDERS}; `miner score` takes it"
+        )
+    if split != "all":
+        raise InputError(f"{path}: found a tags file, which has no split {split!r}, expected all")
+    books = read_tag_file(path).books
+    return Gold(path.name, tuple(GoldBook(book, strip_tags(book)) for book in books))
+
+
+def _open_mcn(folder: Path, split: str) -> Gold:
+    mcn = read_mcn(folder)
+    splits = {name for _, name in mcn.splits}
+    if split not in (*splits, "all"):
+        raise InputError(
+            f"{folder.name}: found no split {split!r}, expected one of {sorted(splits)}"
+        )
+    published = [("MCN heuristic", mcn.heuristic)]
+    if split == "test":
+        published.append(("MCN model", mcn.model))
+    gold, *published_tags = (
+        tagged if split == "all" else mcn.of_split(tagged, split)
+        for tagged in (mcn.gold_v2, *(tagged for _, tagged in published))
+    )
+    named = zip((name for name, _ in published), published_tags, strict=True)
+    return Gold(
+        f"{folder.name}, gold-v2", (GoldBook(gold, mcn.book_spans),), published=tuple(named)
+    )

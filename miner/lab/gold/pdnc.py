@@ -17,6 +17,13 @@ from typing import Any
 
 from miner.errors import InputError
 from miner.files import csv_rows
+from miner.lab.gold.editions import (
+    BookReader,
+    Coverage,
+    LeftOutBook,
+    read_or_leave_out,
+    refuse_nothing,
+)
 
 _COLUMNS = ("quoteID", "subQuotationList", "quoteByteSpans", "speaker", "addressees", "quoteType")
 _GUTENBERG = re.compile(r"//www\.gutenberg\.org/ebooks/([0-9]{1,8})(?![0-9])")
@@ -26,19 +33,12 @@ Offsets = tuple[int, int]  # start and end, exclusive
 
 @dataclass(frozen=True, slots=True)
 class PdncNovel:
-    """A novel of the corpus.
+    """A novel of the corpus."""
 
-    Attributes:
-        folder: its folder.
-        gutenberg_id: the number of its text; "" if that is not from Project Gutenberg.
-        title: its title.
-        author: the code of its author, the first letters of the surname ("AUST"); "" if the index
-            has none.
-    """
-
-    folder: Path
-    gutenberg_id: str
-    title: str
+    folder: Path  # its folder
+    gutenberg_id: str  # the number of its text; "" if that is not from Project Gutenberg
+    title: str  # its title
+    # the code of its author, the first letters of the surname ("AUST"); "" if the index has none
     author: str = ""
 
 
@@ -89,6 +89,23 @@ def find_novels(corpus: Path) -> list[PdncNovel]:
             if row["Folder Name"] and folder.is_dir():
                 novels.append(PdncNovel(folder, *known))
     return novels
+
+
+def read_novels_at_hand(
+    corpus: Path, read: BookReader
+) -> tuple[list[tuple[PdncNovel, bytes]], Coverage]:
+    """Returns the novels with a Gutenberg number that `read` can give, and what they cover."""
+    novels = [novel for novel in find_novels(corpus) if novel.gutenberg_id]
+    opened: list[tuple[PdncNovel, bytes]] = []
+    missing: list[LeftOutBook] = []
+    for novel in novels:
+        content = read_or_leave_out(read, novel.gutenberg_id, 1)
+        if isinstance(content, LeftOutBook):
+            missing.append(content)
+        else:
+            opened.append((novel, content))
+    refuse_nothing(missing, len(novels))
+    return opened, Coverage("novels", len(novels), tuple(missing))
 
 
 def read_quotations(folder: Path) -> AnnotatedNovel:

@@ -30,21 +30,14 @@ RANKS = ("the most talkative", "the second", "the third", "all others")
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """The speakers of one annotated conversation.
+    """The speakers of one annotated conversation."""
 
-    Attributes:
-        book: the id of the book.
-        chapter: the number of the chapter.
-        conversation: the number of the conversation in the chapter.
-        turns: each known speaker with the number of turns, the most talkative first.
-        n_unknown: the number of utterances of unknown speakers.
-    """
-
-    book: str
-    chapter: int
-    conversation: int
+    book: str  # the id of the book
+    chapter: int  # the number of the chapter
+    conversation: int  # the number of the conversation in the chapter
+    # each known speaker with the number of turns, the most talkative first
     turns: tuple[tuple[str, int], ...]
-    n_unknown: int
+    n_unknown: int  # the number of utterances of unknown speakers
 
     @property
     def n_speakers(self) -> int:
@@ -59,21 +52,14 @@ class Company:
 
 @dataclass(frozen=True, slots=True)
 class CompanySize:
-    """All conversations with one number of speakers.
+    """All conversations with one number of speakers."""
 
-    Attributes:
-        n_speakers: the number of speakers.
-        is_largest: whether conversations with more speakers are included.
-        n_conversations: the number of conversations.
-        n_turns: the number of their turns.
-        by_rank: the share of the turns, 0..1, that speakers of each of `RANKS` have. All are NaN if
-            there is no such conversation.
-    """
-
-    n_speakers: int
-    is_largest: bool
-    n_conversations: int
-    n_turns: int
+    n_speakers: int  # the number of speakers
+    is_largest: bool  # whether conversations with more speakers are included
+    n_conversations: int  # the number of conversations
+    n_turns: int  # the number of their turns
+    # the share of the turns, 0..1, that speakers of each of `RANKS` have. All are NaN if there is
+    # no such conversation.
     by_rank: tuple[float, ...]
 
     @property
@@ -155,35 +141,20 @@ def _size(n_speakers: int, is_largest: bool, found: Sequence[Company]) -> Compan
 
 @dataclass(frozen=True, slots=True)
 class AnnotationCounts:
-    """How much is annotated in some books.
+    """How much is annotated in some books."""
 
-    Attributes:
-        name: the name of the group of books.
-        books: the number of books.
-        chapters: the number of annotated chapters.
-        twice: the number of chapters that were annotated twice.
-        spans: the number of annotated spans.
-        utterances: the number of those that are utterances.
-        unknown: the number of utterances of unknown speakers.
-        conversations: the number of conversations.
-        turns: the number of turns by the derived tags.
-        pairs: the number of turn pairs by the derived tags.
-        interrupted: the number of pairs across an interruption, which tags cannot express.
-        tags: the number of utterances with each derived tag.
-    """
-
-    name: str
-    books: int
-    chapters: int
-    twice: int
-    spans: int
-    utterances: int
-    unknown: int
-    conversations: int
-    turns: int
-    pairs: int
-    interrupted: int
-    tags: dict[str, int]
+    name: str  # the name of the group of books
+    books: int  # the number of books
+    chapters: int  # the number of annotated chapters
+    twice: int  # the number of chapters that were annotated twice
+    spans: int  # the number of annotated spans
+    utterances: int  # the number of those that are utterances
+    unknown: int  # the number of utterances of unknown speakers
+    conversations: int  # the number of conversations
+    turns: int  # the number of turns by the derived tags
+    pairs: int  # the number of turn pairs by the derived tags
+    interrupted: int  # the number of pairs across an interruption, which tags cannot express
+    tags: dict[str, int]  # the number of utterances with each derived tag
 
 
 @dataclass(frozen=True, slots=True)

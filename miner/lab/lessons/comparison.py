@@ -73,7 +73,7 @@ def score_means(
     drawn, total = resample_chapters(table, resamples, seed), table.sum(axis=0)
     with np.errstate(invalid="ignore"):
         values, means = total[0::2] / total[1::2], drawn[:, 0::2] / drawn[:, 1::2]
-    return [score_from_draws(name, values[k], means[:, k]) for k, name in enumerate(columns)]
+    return [score_from_draws(values[k], means[:, k]) for k in range(len(columns))]
 
 
 def number_books(books: Sequence[str]) -> NDArray[np.int64]:

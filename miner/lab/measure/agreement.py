@@ -25,33 +25,22 @@ from miner.speech.tags import Tag, TaggedBook
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two readings agree; shares are 0 to 1.
+    """How far two readings agree; shares are 0 to 1."""
 
-    Attributes:
-        n_chapters: chapters that both read.
-        n_spans: quoted spans of either reading.
-        n_both: spans that both readings have, cut alike.
-        n_same_tag: spans of both with the same tag.
-        same_spans: `n_both` as a share of `n_spans`.
-        speech: share of the spans of both on which they agree whether it is an utterance.
-        speaker: share of the utterances of both with the same speaker. In each chapter the names of
-            one reading are matched one to one with the names of the other, as well as possible.
-        boundary: share of the pairs of successive utterances on which they agree whether both
-            utterances belong to one conversation.
-        kappa: Cohen's kappa on the five tags.
-        scores: of the second reading against the first.
-    """
-
-    n_chapters: int
-    n_spans: int
-    n_both: int
-    n_same_tag: int
-    same_spans: float
-    speech: float
+    n_chapters: int  # chapters that both read
+    n_spans: int  # quoted spans of either reading
+    n_both: int  # spans that both readings have, cut alike
+    n_same_tag: int  # spans of both with the same tag
+    same_spans: float  # `n_both` as a share of `n_spans`
+    speech: float  # share of the spans of both on which they agree whether it is an utterance
+    # share of the utterances of both with the same speaker. In each chapter the names of one
+    # reading are matched one to one with the names of the other, as well as possible.
     speaker: float
+    # share of the pairs of successive utterances on which they agree whether both utterances belong
+    # to one conversation
     boundary: float
-    kappa: float
-    scores: Scores
+    kappa: float  # Cohen's kappa on the five tags
+    scores: Scores  # of the second reading against the first
 
     def to_json(self) -> dict[str, Any]:
         """The agreement as plain values, with B-START F1 and turn-pair F1 end to end."""

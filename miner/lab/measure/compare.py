@@ -6,8 +6,9 @@ predictions of its own heuristic and model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,10 @@ from miner.annotation.annotations import (
 from miner.annotation.matching import match_tags
 from miner.errors import InputError
 from miner.lab.gold.dialogue_statistics import Lengths, measure_dialogues
-from miner.lab.gold.editions import (
-    BookReader,
-    Coverage,
-    Edition,
-    read_editions_at_hand,
-    tag_found_spans,
-    tag_gold_spans,
-)
-from miner.lab.gold.mcn import McnData, read_mcn, refuse_gold, strip_tags
+from miner.lab.gold.editions import BookReader, Coverage, Gold, open_gold
+from miner.lab.gold.mcn import open_tag_gold, read_mcn
 from miner.lab.measure.confidence import Bin, measure_reliability
 from miner.lab.measure.scores import Confusion, Scores, count_confusion, score
-from miner.speech.tag_files import read_tag_file
 from miner.speech.tags import Tag, TaggedBook, TaggedSpan, Tagger
 
 GOLD = "gold"  # the name of the gold in plots
@@ -42,27 +35,20 @@ MCN_README = {"MCN heuristic": (0.50, 0.89), "MCN model": (0.70, 0.93)}
 
 @dataclass(frozen=True, slots=True)
 class ComparedTagger:
-    """One tagger of a comparison: its scores on the gold spans, and what its tags look like.
+    """One tagger of a comparison: its scores on the gold spans, and what its tags look like."""
 
-    Attributes:
-        name: what tables and plots call it.
-        scores: on the spans of the gold.
-        confusion: how often it predicts each tag for each gold tag.
-        lengths: of the conversations that it makes.
-        bins: how often its tags are right by their confidence; none if it gives no confidence.
-        readme: the B-START recall and span-pair precision that MCN published for it.
-        from_book: scores on the spans that the miner finds; with annotations only.
-        domains: scores on the gold spans of each domain of books; with annotations only.
-    """
-
-    name: str
-    scores: Scores
-    confusion: Confusion
-    lengths: Lengths
+    name: str  # what tables and plots call it
+    scores: Scores  # on the spans of the gold
+    confusion: Confusion  # how often it predicts each tag for each gold tag
+    lengths: Lengths  # of the conversations that it makes
+    # how often its tags are right by their confidence; none if it gives no confidence
     bins: tuple[Bin, ...] = ()
+    # the B-START recall and span-pair precision that MCN published for it
     readme: tuple[float, float] | None = None
+    # scores on the spans that the miner finds; with annotations only
     from_book: Scores | None = None
-    domains: tuple[tuple[str, Scores], ...] = ()
+    # scores on the gold spans of each domain of books; with annotations only
+    domains: Mapping[str, Scores] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +80,7 @@ class Comparison:
                     "confusion": row.confusion.to_json(),
                     "conversations_by_turns": _count_by_turns(row.lengths),
                     "from_book": row.from_book.to_json() if row.from_book else None,
-                    "domains": {name: scores.to_json() for name, scores in row.domains},
+                    "domains": {name: scores.to_json() for name, scores in row.domains.items()},
                 }
                 for row in self.rows
             ],
@@ -134,99 +120,64 @@ def compare(
             book is at hand.
         OSError: if a file is missing.
     """
-    gold = Path(gold)
-    split = split or ("test" if gold.is_dir() else "all")
-    if is_annotations(gold):
+    path = Path(gold)
+    split = split or ("test" if path.is_dir() else "all")
+    if is_annotations(path):
         if read is None:
-            raise InputError(f"{gold}: found annotations without books, expected `read`")
-        books = read_split(gold, split, language=language)
-        name = name_of_split(split, language)
-        return _compare_on_annotations(books, gold.name, taggers, name, read, resamples, seed)
-    refuse_gold(gold)
-    if gold.is_dir():
-        return _compare_on_mcn(read_mcn(gold), gold.name, taggers, split, resamples, seed)
-    if split != "all":
-        raise InputError(f"{gold}: found a tags file, which has no split {split!r}, expected all")
-    books = read_tag_file(gold).books
-    rows = []
+            raise InputError(f"{path}: found annotations without books, expected `read`")
+        books = read_split(path, split, language=language)
+        split, opened = name_of_split(split, language), open_gold(books, read, path.name)
+    else:
+        opened = open_tag_gold(path, split)
+    n_left_out = opened.coverage.n_left_out if opened.coverage else 0
+    score_with = partial(score, split=split, resamples=resamples, seed=seed, n_left_out=n_left_out)
+    rows: list[ComparedTagger] = []
+    for name, tagged in opened.published:
+        row = _compare(name, score_with, opened, [tagged])
+        rows.append(replace(row, readme=MCN_README.get(name) if split == "test" else None))
+    notes: list[str] = []
     for name, tagger in taggers:
-        predicted = [
-            TaggedBook(book.book, tuple(tagger.tag(strip_tags(book))), name) for book in books
-        ]
-        scores = score(books, predicted, split=split, resamples=resamples, seed=seed)
-        rows.append(_compared_tagger(name, scores, books, predicted))
-    notes = rows[0].scores.notes if rows else ()
-    return Comparison(gold.name, split, tuple(rows), notes, measure_dialogues(GOLD, books))
-
-
-def _compare_on_annotations(
-    books: Sequence[AnnotatedBook],
-    folder: str,
-    taggers: Sequence[tuple[str, Tagger]],
-    split: str,
-    read: BookReader,
-    resamples: int,
-    seed: int,
-) -> Comparison:
-    opened, coverage = read_editions_at_hand(books, read)
-    gold = [edition.located.tagged() for edition in opened]
-    rows = []
-    for name, tagger in taggers:
-        on_gold, found = (
-            [tag_spans(edition, tagger, name) for edition in opened]
-            for tag_spans in (tag_gold_spans, tag_found_spans)
-        )
-        scores, from_book = (
-            score(
-                gold,
-                predicted,
-                split=split,
-                resamples=resamples,
-                seed=seed,
-                n_left_out=coverage.n_left_out,
-            )
-            for predicted in (on_gold, found)
-        )
-        domains = tuple(
-            (domain, score(*of_domain, split=split, resamples=0, seed=seed))
-            for domain, of_domain in _split_by_domain(opened, gold, on_gold)
-        )
-        row = _compared_tagger(name, scores, gold, on_gold)
-        rows.append(replace(row, from_book=from_book, domains=domains))
-    n_lost = sum(len(edition.located.lost) for edition in opened)
-    other = [edition.annotated.card.book for edition in opened if not edition.is_annotated_one]
-    notes = list(coverage.notes)
-    if other:
-        notes.append(
-            f"{len(other)} of {len(opened)} books are other editions than those annotated "
-            f"({', '.join(other)}): {n_lost} annotated spans not found in them"
-        )
-    lengths = measure_dialogues(GOLD, gold)
-    return Comparison(folder, split, tuple(rows), tuple(notes), lengths, coverage)
+        on_gold = opened.tag(tagger, name)
+        row = _compare(name, score_with, opened, on_gold)
+        if opened.coverage:
+            from_book = score_with(opened.tagged, opened.tag(tagger, name, found=True))
+            domains = {
+                domain: score(*of_domain, split=split, resamples=0, seed=seed)
+                for domain, of_domain in _split_by_domain(opened, on_gold)
+            }
+            row = replace(row, from_book=from_book, domains=domains)
+        if name == "narration" and opened.published:
+            notes.append(_narration_note(path, tagger))
+        rows.append(row)
+    notes += opened.notes if opened.coverage else rows[0].scores.notes if rows else ()
+    lengths = measure_dialogues(GOLD, opened.tagged)
+    return Comparison(opened.name, split, tuple(rows), tuple(notes), lengths, opened.coverage)
 
 
 def _split_by_domain(
-    opened: Sequence[Edition], *taggings: Sequence[TaggedBook]
-) -> Iterator[tuple[str, list[list[TaggedBook]]]]:
-    """Yields each domain with its books in every tagging; nothing if there is only one domain."""
-    domains = [edition.annotated.card.domain for edition in opened]
-    for domain in sorted(set(domains)) if len(set(domains)) > 1 else ():
-        yield (
-            domain,
-            [
-                [book for book, of in zip(tagging, domains, strict=True) if of == domain]
-                for tagging in taggings
-            ],
-        )
+    gold: Gold, predicted: Sequence[TaggedBook]
+) -> Iterator[tuple[str, tuple[list[TaggedBook], list[TaggedBook]]]]:
+    """Yields each domain with its books, gold and predicted; nothing if there is only one."""
+    domains = sorted({book.domain for book in gold.books})
+    for domain in domains if len(domains) > 1 else ():
+        of_domain = [
+            (book.tagged, tagged)
+            for book, tagged in zip(gold.books, predicted, strict=True)
+            if book.domain == domain
+        ]
+        yield domain, ([ours for ours, _ in of_domain], [theirs for _, theirs in of_domain])
 
 
-def _compared_tagger(
-    name: str, scores: Scores, gold: Sequence[TaggedBook], predicted: Sequence[TaggedBook]
+def _compare(
+    name: str,
+    score_with: Callable[[Sequence[TaggedBook], Sequence[TaggedBook]], Scores],
+    gold: Gold,
+    predicted: Sequence[TaggedBook],
 ) -> ComparedTagger:
     """The row of a tagger, from its tags on the spans of the gold."""
-    matched = list(match_tags(gold, predicted))
+    matched = list(match_tags(gold.tagged, predicted))
     lengths = measure_dialogues(name, predicted)
-    bins = measure_reliability(matched)
+    scores, bins = score_with(gold.tagged, predicted), measure_reliability(matched)
     return ComparedTagger(name, scores, count_confusion(matched), lengths, bins)
 
 
@@ -235,46 +186,12 @@ def _count_by_turns(lengths: Lengths) -> dict[str, int]:
     return {str(turns): n for turns, n in lengths.counts.items()}
 
 
-def _compare_on_mcn(
-    mcn: McnData,
-    folder: str,
-    taggers: Sequence[tuple[str, Tagger]],
-    split: str,
-    resamples: int,
-    seed: int,
-) -> Comparison:
-    splits = {name for _, name in mcn.splits}
-    if split not in (*splits, "all"):
-        raise InputError(f"{folder}: found no split {split!r}, expected one of {sorted(splits)}")
-
-    def part(tagged: TaggedBook) -> TaggedBook:
-        return tagged if split == "all" else mcn.of_split(tagged, split)
-
-    published = [("MCN heuristic", mcn.heuristic)]
-    if split == "test":
-        published.append(("MCN model", mcn.model))
-    ours = [
-        (name, TaggedBook(mcn.gold_v2.book, tuple(tagger.tag(mcn.book_spans)), name))
-        for name, tagger in taggers
-    ]
-    gold = [part(mcn.gold_v2)]
-    rows = []
-    for name, tagged in (*published, *ours):
-        predicted = [part(tagged)]
-        scores = score(gold, predicted, split=split, resamples=resamples, seed=seed)
-        readme = MCN_README.get(name) if split == "test" else None
-        rows.append(replace(_compared_tagger(name, scores, gold, predicted), readme=readme))
-    notes = [_narration_note(mcn, tagged) for name, tagged in ours if name == "narration"]
-    notes += rows[0].scores.notes
-    lengths = measure_dialogues(GOLD, gold)
-    return Comparison(f"{folder}, gold-v2", split, tuple(rows), tuple(notes), lengths)
-
-
-def _narration_note(mcn: McnData, narration: TaggedBook) -> str:
+def _narration_note(folder: Path, tagger: Tagger) -> str:
     """A note on how often the rule that MCN's text states differs from what MCN's code did."""
+    mcn = read_mcn(folder)
     n_utterances = n_differ = n_after_narration = 0
     previous: TaggedSpan | None = None
-    for theirs, ours in zip(mcn.heuristic.spans, narration.spans, strict=True):
+    for theirs, ours in zip(mcn.heuristic.spans, tagger.tag(mcn.book_spans), strict=True):
         if ours.tag is not Tag.O:
             n_utterances += 1
             follows_narration = (
@@ -298,24 +215,16 @@ GAPS = (*range(50, 500, 50), *range(500, 1000, 100), *range(1000, 2001, 250))
 
 
 @dataclass(frozen=True, slots=True)
-class SweptGap:
-    """A gap of narration, in characters, and the scores of the gap heuristic with it."""
-
-    gap: int
-    scores: Scores
-
-
-@dataclass(frozen=True, slots=True)
 class Sweep:
-    """The scores with each gap, and what they are of."""
+    """The scores of the gap heuristic by its gap of narration, in characters, and their gold."""
 
-    gaps: tuple[SweptGap, ...]
+    gaps: Mapping[int, Scores]
     coverage: Coverage
 
     def to_json(self) -> dict[str, Any]:
         """The sweep as plain values, by gap."""
         return {
-            "gaps": {item.gap: item.scores.to_json() for item in self.gaps},
+            "gaps": {gap: scores.to_json() for gap, scores in self.gaps.items()},
             "coverage": self.coverage.to_json(),
         }
 
@@ -341,20 +250,17 @@ def sweep_gaps(
             f"found {len(test)} books of test, expected books to choose on: a gap that is chosen "
             "on test makes its scores there worthless (`on_test=True` allows it)"
         )
-    opened, coverage = read_editions_at_hand(books, read)
-    gold = [edition.located.tagged() for edition in opened]
-    swept = tuple(
-        SweptGap(
-            gap,
-            score(
-                gold,
-                [tag_gold_spans(edition, tagger, f"gap {gap}") for edition in opened],
-                split=split,
-                resamples=resamples,
-                seed=seed,
-                n_left_out=coverage.n_left_out,
-            ),
+    gold = open_gold(books, read)
+    assert gold.coverage is not None
+    swept = {
+        gap: score(
+            gold.tagged,
+            gold.tag(tagger, f"gap {gap}"),
+            split=split,
+            resamples=resamples,
+            seed=seed,
+            n_left_out=gold.coverage.n_left_out,
         )
         for gap, tagger in taggers
-    )
-    return Sweep(swept, coverage)
+    }
+    return Sweep(swept, gold.coverage)

@@ -1,51 +1,38 @@
-"""Judged pairs -> how many are kept, and how many of those are right, at each confidence."""
+"""Annotated books and a tagger -> how many of its pairs are right, at each confidence, and why."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from miner.annotation.annotations import AnnotatedBook
 from miner.annotation.matching import CAUSES, JudgedPairs, judge_pairs
 from miner.errors import InputError
-from miner.lab.gold.editions import BookReader, Coverage, read_editions_at_hand, tag_found_spans
-from miner.lab.measure.scores import resample_chapters, score, score_from_draws
+from miner.lab.gold.editions import BookReader, Coverage, open_gold
+from miner.lab.measure.scores import score, score_table
 from miner.lab.measure.speakers import ALL, Speak, score_annotated_speakers
 from miner.speech.tags import TaggedSpan, Tagger
-from miner.tagger.published_scores import KeptPairs, PublishedScores
+from miner.tagger.published_scores import KeptPairs, PrecisionRecall, PublishedScores
 
 
-@dataclass(frozen=True, slots=True)
-class PairErrors:
-    """How many turn pairs were mined, how many are right, and how many are wrong by cause.
-
-    `n_missed` counts the gold pairs that were not mined.
-    """
+class PairErrors(Struct, frozen=True, rename=lambda name: name.removeprefix("n_")):
+    """How many turn pairs were mined, how many are right, and how many are wrong by cause."""
 
     n_pairs: int
     n_right: int
-    causes: tuple[tuple[str, int], ...]
-    n_missed: int
+    causes: dict[str, int]
+    n_missed: int  # gold pairs that were not mined
 
     @property
     def n_wrong(self) -> int:
         """The number of mined pairs that gold lacks."""
         return self.n_pairs - self.n_right
-
-    def to_json(self) -> dict[str, Any]:
-        """The counts as plain values."""
-        return {
-            "pairs": self.n_pairs,
-            "right": self.n_right,
-            "causes": dict(self.causes),
-            "missed": self.n_missed,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +50,20 @@ def judge_mined_pairs(
 
     A book that is not at hand is left out and counted.
     """
-    opened, coverage = read_editions_at_hand(books, read)
-    judged = judge_pairs(
-        [edition.located.tagged() for edition in opened],
-        [tag_found_spans(edition, tagger) for edition in opened],
-    )
-    return JudgedBooks(judged, coverage)
+    gold = open_gold(books, read)
+    assert gold.coverage is not None
+    return JudgedBooks(judge_pairs(gold.tagged, gold.tag(tagger, found=True)), gold.coverage)
 
 
 def count_pair_errors(judged: JudgedPairs) -> PairErrors:
     """Counts the judged pairs by cause."""
     causes = Counter(pair.cause for pair in judged.mined)
-    n_right = causes.pop("", 0)
-    by_cause = tuple((name, causes[name]) for name in CAUSES)
-    return PairErrors(len(judged.mined), n_right, by_cause, sum(judged.n_gold.values()) - n_right)
+    n_missed = sum(judged.n_gold.values()) - causes[""]
+    by_cause = {name: causes[name] for name in CAUSES}
+    return PairErrors(len(judged.mined), causes[""], by_cause, n_missed)
 
 
+LEVELS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)  # least confidences at which pairs are measured
 # The values of `miner mine --min-confidence` that the trade-off shows.
 MIN_CONFIDENCES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 
@@ -95,29 +80,31 @@ def measure_tradeoff(
         raise InputError("found no mined pair in the annotated chapters, expected some")
     if any(min_confidences) and any(pair.confidence is None for pair in judged.mined):
         raise InputError("found tags without confidence, expected those of a checkpoint")
-    chapters = list(judged.n_gold)
-    number = {chapter: n for n, chapter in enumerate(chapters)}
+    number = {chapter: n for n, chapter in enumerate(judged.n_gold)}
     rows: list[KeptPairs] = []
     for level in min_confidences:
-        counts = np.zeros((len(chapters), 3))  # kept, right, gold
-        counts[:, 2] = [judged.n_gold[chapter] for chapter in chapters]
+        counts = np.zeros((len(number), 3))  # kept, right, gold
+        counts[:, 2] = list(judged.n_gold.values())
         for pair in judged.mined:
             if (pair.confidence or 0.0) >= level:
                 counts[number[pair.book, pair.chapter], :2] += 1, pair.is_right
-        total, drawn = counts.sum(axis=0)[None, :], resample_chapters(counts, resamples, seed)
-        n_kept = int(total[0, 0])
-        precision, recall = (
-            score_from_draws(name, _rate(total, of)[0], _rate(drawn, of))
-            for name, of in (("precision", 0), ("recall", 2))
-        )
-        rows.append(KeptPairs(level, n_kept, n_kept / len(judged.mined), precision, recall))
+        n_kept = int(counts[:, 0].sum())
+        scores = score_table(counts, _precision_and_recall, resamples, seed)
+        rows.append(KeptPairs(level, n_kept, n_kept / len(judged.mined), **scores))
     return rows
 
 
-def _rate(counts: NDArray[np.float64], of: int) -> NDArray[np.float64]:
-    """Right pairs divided by the column `of`, for each row; NaN for 0 / 0."""
+def measure_pairs(judged: JudgedPairs, resamples: int, seed: int) -> tuple[KeptPairs, ...]:
+    """Measures the mined pairs at each of `LEVELS`; at 0 alone if some have no confidence."""
+    is_sure = all(pair.confidence is not None for pair in judged.mined)
+    levels = LEVELS if is_sure else LEVELS[:1]
+    return tuple(measure_tradeoff(judged, levels, resamples=resamples, seed=seed))
+
+
+def _precision_and_recall(counts: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    kept, right, gold = counts.T
     with np.errstate(invalid="ignore"):
-        return counts[:, 1] / counts[:, of]
+        return {"precision": right / kept, "recall": right / gold}
 
 
 _N_BINS = 10
@@ -197,9 +184,6 @@ def bin_tags(confidences: Sequence[float], are_right: Sequence[bool]) -> tuple[B
     )
 
 
-LEVELS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)  # least confidences at which pairs are measured
-
-
 def measure_tagger(
     books: Sequence[AnnotatedBook],
     read: BookReader,
@@ -208,7 +192,7 @@ def measure_tagger(
     *,
     name: str,
     dtype: str,
-    weights: Mapping[str, Sequence[str]],
+    weights: dict[str, list[str]],
     split: str = "test",
     resamples: int = 1000,
     seed: int = 0,
@@ -218,15 +202,12 @@ def measure_tagger(
     Everything is measured from the book: the miner finds the utterances, too. All of the books have
     to be at hand, since the figures go with the tagger.
     """
-    opened, coverage = read_editions_at_hand(books, read)
-    if coverage.left_out:
-        raise InputError(f"found {coverage.summary}, expected all books")
-    gold = [edition.located.tagged() for edition in opened]
-    mined = [tag_found_spans(edition, tagger, name) for edition in opened]
+    opened = open_gold(books, read)
+    assert opened.coverage is not None
+    if opened.coverage.left_out:
+        raise InputError(f"found {opened.coverage.summary}, expected all books")
+    gold, mined = opened.tagged, opened.tag(tagger, name, found=True)
     scores = score(gold, mined, split=split, resamples=resamples, seed=seed)
-    judged = judge_pairs(gold, mined)
-    is_sure = all(pair.confidence is not None for pair in judged.mined)
-    kept = measure_tradeoff(judged, LEVELS if is_sure else (0.0,), resamples=resamples, seed=seed)
     speakers = None
     if speak is not None:
         spoken = score_annotated_speakers(
@@ -238,12 +219,12 @@ def measure_tagger(
         tagger=name,
         dtype=dtype,
         weights=weights,
-        languages=tuple(sorted({edition.book_spans.language for edition in opened})),
+        languages=tuple(sorted({book.spans.language for book in opened.books})),
         split=split,
-        n_books=len(opened),
+        n_books=len(gold),
         n_chapters=scores.total.n_chapters,
-        beginnings=(measures["B-START.precision"], measures["B-START.recall"]),
-        pairs=tuple(kept),
+        beginnings=PrecisionRecall(measures["B-START.precision"], measures["B-START.recall"]),
+        pairs=measure_pairs(judge_pairs(gold, mined), resamples, seed),
         speakers=speakers,
         signature=scores.signature,
     )

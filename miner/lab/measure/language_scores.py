@@ -6,27 +6,19 @@ An utterance is right if both of its ends are, to the letter; marks and white sp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from miner.annotation.annotations import AnnotatedBook
 from miner.annotation.matching import judge_pairs
-from miner.lab.gold.editions import (
-    BookReader,
-    Coverage,
-    Edition,
-    note_of_few,
-    read_editions_at_hand,
-    tag_found_spans,
-)
-from miner.lab.measure.confidence import LEVELS, measure_tradeoff
+from miner.lab.gold.editions import BookReader, Coverage, note_of_few, open_gold
+from miner.lab.measure.confidence import measure_pairs
 from miner.lab.measure.scores import (
-    CountTable,
+    PARTS,
     count_chapters,
     rates_from_counts,
     rates_from_totals,
@@ -41,45 +33,21 @@ from miner.tagger.published_scores import KeptPairs
 MEAN = "mean"  # stands for all languages, each with the same weight
 LETTERS = "letters"  # the unit of the letters inside speech
 UNITS = ("utterance", LETTERS, "B-START", "turn-pair")
-PARTS = ("precision", "recall", "f1")
 
 _Rates = dict[str, NDArray[np.float64]]
+_KEYS = {"n_books": "books", "n_chapters": "chapters", "n_utterances": "utterances"}
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageScores:
-    """What one tagger makes of the annotated chapters of one language, from the book.
+class LanguageScores(Struct, frozen=True, rename=_KEYS | {"kept": "turn_pairs"}):
+    """What one tagger makes of the annotated chapters of one language, from the book."""
 
-    Attributes:
-        tagger: its name.
-        language: the code of the language, or `MEAN`.
-        n_books: how many books were judged.
-        n_chapters: how many annotated chapters of them.
-        n_utterances: how many utterances the gold has there.
-        scores: by name, such as "turn-pair.f1", each of `UNITS` with each of `PARTS`.
-        kept: the turn pairs at each least confidence of `trust.LEVELS`; those at 0 alone if the
-            tagger gives no confidence, and none of the mean.
-    """
-
-    tagger: str
-    language: str
+    tagger: str  # its name
+    language: str  # the code of the language, or `MEAN`
     n_books: int
-    n_chapters: int
-    n_utterances: int
-    scores: Mapping[str, Score]
-    kept: tuple[KeptPairs, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The row as plain values."""
-        return {
-            "tagger": self.tagger,
-            "language": self.language,
-            "books": self.n_books,
-            "chapters": self.n_chapters,
-            "utterances": self.n_utterances,
-            "scores": {name: score.to_json() for name, score in self.scores.items()},
-            "turn_pairs": [kept.to_json() for kept in self.kept],
-        }
+    n_chapters: int  # annotated ones
+    n_utterances: int  # that the gold has there
+    scores: dict[str, Score]  # by name ("turn-pair.f1"): `UNITS`, each with each of `PARTS`
+    kept: tuple[KeptPairs, ...] = ()  # see `measure_pairs`; none of the mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +64,6 @@ class LanguageComparison:
         return self.coverage.notes + (note_of_few(counts) if len(counts) > 1 else ())
 
 
-class _Tables(NamedTuple):
-    """The counts of one tagger in one language, with a row for each chapter."""
-
-    items: CountTable
-    letters: NDArray[np.int64]
-
-    def rates(self, resamples: int, seed: int) -> tuple[_Rates, _Rates]:
-        """The measures by name: of all chapters (one row), and of draws of them."""
-        both = np.hstack(self)
-        width = self.items.shape[1]
-
-        def rates_of(sums: NDArray[np.int64]) -> _Rates:
-            letters = _rates_of_letters(sums[:, width:].astype(np.float64))
-            return _select_rates(rates_from_totals(sums[:, :width])) | letters
-
-        drawn = resample_chapters(both, resamples, seed)
-        return rates_of(both.sum(axis=0)[None, :]), rates_of(drawn)
-
-
 def compare_by_language(
     books: Sequence[AnnotatedBook],
     read: BookReader,
@@ -128,33 +77,35 @@ def compare_by_language(
     If there are several languages, each tagger has a row for their mean, too. Intervals are from
     draws of chapters, in each language by itself.
     """
-    opened, coverage = read_editions_at_hand(books, read)
-    opened.sort(key=_language_of)  # stable: the order of the books within a language
-    by_language = {code: list(group) for code, group in groupby(opened, _language_of)}
+    opened = open_gold(books, read)
+    assert opened.coverage is not None
+    codes = sorted({book.language for book in opened.books})
     rows: list[LanguageScores] = []
     for name, tagger in taggers:
         measured: list[tuple[_Rates, _Rates]] = []
         of_tagger: list[LanguageScores] = []
-        for number, (language, editions) in enumerate(by_language.items()):
-            gold = [edition.located.tagged() for edition in editions]
-            found = [tag_found_spans(edition, tagger, name) for edition in editions]
-            tables = _count(gold, found)
-            measured.append(tables.rates(resamples, seed + number))
+        for number, code in enumerate(codes):
+            of_language = tuple(book for book in opened.books if book.language == code)
+            gold = replace(opened, books=of_language)
+            found = gold.tag(tagger, name, found=True)
+            counts, judged = _count(gold.tagged, found), judge_pairs(gold.tagged, found)
+            drawn = resample_chapters(counts, resamples, seed + number)
+            measured.append((_rates(counts.sum(axis=0)[None]), _rates(drawn)))
             of_tagger.append(
                 LanguageScores(
                     name,
-                    language,
-                    len(editions),
-                    len(tables.items),
-                    sum(item.tag is not Tag.O for book in gold for item in book.spans),
+                    code,
+                    len(of_language),
+                    len(counts),
+                    sum(item.tag is not Tag.O for book in gold.tagged for item in book.spans),
                     _scores(*measured[-1]),
-                    _keep_pairs(gold, found, resamples, seed),
+                    measure_pairs(judged, resamples, seed) if judged.mined else (),
                 )
             )
         rows += of_tagger
         if len(of_tagger) > 1:
             rows.append(_mean_row(of_tagger, measured))
-    return LanguageComparison(tuple(rows), coverage)
+    return LanguageComparison(tuple(rows), opened.coverage)
 
 
 def count_letters(gold: TaggedBook, predicted: TaggedBook) -> NDArray[np.int64]:
@@ -185,32 +136,26 @@ def _letters_of_utterances(book: TaggedBook) -> dict[int, set[tuple[int, int]]]:
     return found
 
 
-def _language_of(edition: Edition) -> str:
-    return edition.annotated.card.language
-
-
-def _count(gold: Sequence[TaggedBook], found: Sequence[TaggedBook]) -> _Tables:
+def _count(gold: Sequence[TaggedBook], found: Sequence[TaggedBook]) -> NDArray[np.int64]:
+    """Counts the items of `count_chapters`, then the letters, with a row for each chapter."""
     k = window_size(gold)
-    pairs = list(zip(gold, found, strict=True))
-    return _Tables(
-        np.concatenate([count_chapters(truth, guess, k)[0] for truth, guess in pairs]),
-        np.concatenate([count_letters(truth, guess) for truth, guess in pairs]),
+    return np.concatenate(
+        [
+            np.hstack([count_chapters(truth, guess, k)[0], count_letters(truth, guess)])
+            for truth, guess in zip(gold, found, strict=True)
+        ]
     )
 
 
-def _select_rates(rates: _Rates) -> _Rates:
+def _rates(sums: NDArray[np.int64]) -> _Rates:
+    """Returns the measures by name, for each row of sums."""
+    rates = rates_from_totals(sums[:, :-3])
     wanted = [f"{unit}.{part}" for unit in UNITS if unit != LETTERS for part in PARTS]
-    return {name: rates[name] for name in wanted}
-
-
-def _rates_of_letters(counts: NDArray[np.float64]) -> _Rates:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rates = rates_from_counts(counts)
-    return {f"{LETTERS}.{part}": values for part, values in zip(PARTS, rates, strict=True)}
+    return {name: rates[name] for name in wanted} | rates_from_counts(LETTERS, sums[:, -3:])
 
 
 def _scores(rates: _Rates, drawn: _Rates) -> dict[str, Score]:
-    return {name: score_from_draws(name, rates[name][0], drawn[name]) for name in rates}
+    return {name: score_from_draws(rates[name][0], drawn[name]) for name in rates}
 
 
 def _mean_row(
@@ -233,14 +178,3 @@ def _mean_row(
         sum(row.n_utterances for row in rows),
         _scores(whole, drawn),
     )
-
-
-def _keep_pairs(
-    gold: Sequence[TaggedBook], found: Sequence[TaggedBook], resamples: int, seed: int
-) -> tuple[KeptPairs, ...]:
-    judged = judge_pairs(gold, found)
-    if not judged.mined:
-        return ()
-    is_sure = all(pair.confidence is not None for pair in judged.mined)
-    levels = LEVELS if is_sure else LEVELS[:1]
-    return tuple(measure_tradeoff(judged, levels, resamples=resamples, seed=seed))

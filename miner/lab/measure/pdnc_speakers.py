@@ -13,23 +13,24 @@ from the gold: the narrator stands for the character most of whose words it has.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
 from miner.extras import import_extra
-from miner.lab.gold.editions import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
+from miner.lab.gold.editions import BookReader, Coverage, Edition, read_editions_at_hand
 from miner.lab.gold.pdnc import (
     PdncCharacter,
     PdncNovel,
     Quotation,
-    find_novels,
     read_character_list,
+    read_novels_at_hand,
     read_quotations,
 )
 from miner.lab.measure.quotations import align_book, block_starts
@@ -38,6 +39,7 @@ from miner.lab.measure.speakers import (
     ALL,
     CONTEXT,
     KINDS,
+    JudgedBooks,
     JudgedSpeaker,
     ShownError,
     Speak,
@@ -48,27 +50,21 @@ from miner.people.character_files import SpokenBook
 from miner.score import Score
 from miner.speech.read import parse_spans
 
+GIVEN, END_TO_END = "given", "end_to_end"  # the tasks
 UNKNOWABLE = "_unknowable"  # the speaker of a quotation that the annotators could not tell
 _NOT_A_WORD = re.compile(r"[^\w ]")
 _NOUN_SHARE = 0.5  # of a mention, that a noun counts when characters are matched
 
-# Returns the ways to find the speakers of a novel with their names, which are the same for all.
-WaysOf = Callable[[PdncNovel], Sequence[tuple[str, Speak]]]
+# Returns the systems that find the speakers of a novel, with names that are the same for all.
+SystemsOf = Callable[[PdncNovel], Sequence[tuple[str, Speak]]]
 
 
 @dataclass(frozen=True, slots=True)
 class NovelSpeakerScore:
-    """The quotations of one novel whose speaker is right.
-
-    Attributes:
-        title: of the novel.
-        id: its Gutenberg number.
-        right: the number of right ones of all and of each kind.
-        counts: the number of all quotations and of each kind.
-    """
+    """The quotations of one novel whose speaker is right, and of how many, of all and by kind."""
 
     title: str
-    id: str
+    id: str  # its Gutenberg number
     right: Mapping[str, int]
     counts: Mapping[str, int]
 
@@ -79,7 +75,7 @@ class NovelSpeakerScore:
 
 @dataclass(frozen=True, slots=True)
 class NovelScores:
-    """The scores of all novels by one way to find speakers."""
+    """The scores of all novels by one system that finds speakers."""
 
     novels: tuple[NovelSpeakerScore, ...]
 
@@ -87,29 +83,24 @@ class NovelScores:
         """The mean accuracy of the novels that have quotations of a kind."""
         found = [value for novel in self.novels if (value := novel.accuracy(kind)) is not None]
         if len(found) < 2:
-            return Score(kind, found[0] if found else None, None, None)
+            return Score(found[0] if found else None, None, None)
         drawn = np.random.default_rng(seed).choice(found, (resamples, len(found))).mean(axis=1)
-        return score_from_draws(kind, sum(found) / len(found), drawn)
+        return score_from_draws(sum(found) / len(found), drawn)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskScores:
-    """The scores of all ways in one task.
+    """The scores of all systems in one task."""
 
-    Attributes:
-        rows: the name and the scores of each way.
-        errors: the wrong quotations of the first way.
-    """
-
-    rows: tuple[tuple[str, NovelScores], ...]
-    errors: tuple[ShownError, ...]
+    rows: tuple[tuple[str, NovelScores], ...]  # by the name of the system
+    errors: tuple[ShownError, ...]  # of the first system
 
     def to_json(self, resamples: int, seed: int) -> dict[str, Any]:
         """The scores as plain values, without the errors."""
         return {
             name: {
                 "mean": {
-                    kind: scores.mean(kind, resamples, seed).to_json() for kind in (ALL, *KINDS)
+                    kind: asdict(scores.mean(kind, resamples, seed)) for kind in (ALL, *KINDS)
                 },
                 "novels": {
                     novel.title: {
@@ -125,70 +116,48 @@ class TaskScores:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSpeakerScores:
-    """The scores of the novels that are at hand, and what they are of.
+    """The scores of the novels that are at hand, and what they are of."""
 
-    Attributes:
-        given: the task with the characters given.
-        end_to_end: the task in which characters are found.
-        n_unknowable: the quotations whose speaker the annotators could not tell; they are left out.
-        coverage: how many novels were at hand.
-    """
-
-    given: TaskScores
-    end_to_end: TaskScores
-    n_unknowable: int
+    given: TaskScores  # with the characters given
+    end_to_end: TaskScores  # characters are found, too
+    n_unknowable: int  # quotations whose speaker the annotators could not tell; they are left out
     coverage: Coverage
 
     def to_json(self, resamples: int = 1000, seed: int = 0) -> dict[str, Any]:
         """The scores as plain values, without the errors."""
         return {
-            "given": self.given.to_json(resamples, seed),
-            "end_to_end": self.end_to_end.to_json(resamples, seed),
+            GIVEN: self.given.to_json(resamples, seed),
+            END_TO_END: self.end_to_end.to_json(resamples, seed),
             "unknowable": self.n_unknowable,
             "coverage": self.coverage.to_json(),
         }
 
 
 def score_corpus_speakers(
-    corpus: Path,
-    read: Callable[[str], bytes],
-    ways_of: WaysOf,
-    on_novel: Callable[[str], object] | None = None,
+    corpus: Path, read: BookReader, systems_of: SystemsOf
 ) -> CorpusSpeakerScores:
     """Scores the speakers of every novel of the corpus that has a Gutenberg number.
 
     A novel that is not at hand is left out and counted.
     """
     import_extra("scipy", "lab")
-    novels = [novel for novel in find_novels(corpus) if novel.gutenberg_id]
-    missing: list[LeftOutBook] = []
-    rows: dict[bool, dict[str, list[NovelSpeakerScore]]] = {True: {}, False: {}}
-    errors: dict[bool, list[ShownError]] = {True: [], False: []}
+    opened, coverage = read_novels_at_hand(corpus, read)
+    judged = JudgedBooks(GIVEN, END_TO_END, shown=[GIVEN, END_TO_END])
     n_unknowable = 0
-    for novel in novels:
-        content = read_or_leave_out(read, novel.gutenberg_id, 1)
-        if isinstance(content, LeftOutBook):
-            missing.append(content)
-            continue
-        if on_novel:
-            on_novel(novel.title)
+    for novel, content in opened:
         gold = NovelGold(novel, content)
         n_unknowable += gold.n_unknowable
-        for number, (name, speak) in enumerate(ways_of(novel)):
-            for given in (True, False):
-                judged = gold.judge(speak, given=given)
-                rows[given].setdefault(name, []).append(_count(novel, judged))
-                if not number:
-                    errors[given] += gold.show_errors(judged)
-    refuse_nothing(missing, len(novels))
+        judged.add(gold, systems_of(novel))
     given, end_to_end = (
         TaskScores(
-            tuple((name, NovelScores(tuple(scores))) for name, scores in rows[task].items()),
-            tuple(errors[task]),
+            tuple(
+                (name, NovelScores(tuple(map(_count, [novel for novel, _ in opened], of_novels))))
+                for name, of_novels in of_system.items()
+            ),
+            tuple(judged.errors[task]),
         )
-        for task in (True, False)
+        for task, of_system in judged.of_task.items()
     )
-    coverage = Coverage("novels", len(novels), tuple(missing))
     return CorpusSpeakerScores(given, end_to_end, n_unknowable, coverage)
 
 
@@ -203,11 +172,7 @@ def _count(novel: PdncNovel, judged: Iterable[JudgedSpeaker]) -> NovelSpeakerSco
 
 
 class NovelGold:
-    """The quotations of one novel on the spans that the miner finds.
-
-    Attributes:
-        n_unknowable: the number of quotations whose speaker the annotators could not tell.
-    """
+    """The quotations of one novel on the spans that the miner finds."""
 
     def __init__(self, novel: PdncNovel, data: bytes) -> None:
         """Reads the novel and its Gutenberg file."""
@@ -221,8 +186,9 @@ class NovelGold:
         self._spans = parse_spans(data, novel.gutenberg_id, thoughts=True)
         self._placed = self._place_utterances()
 
-    def judge(self, speak: Speak, *, given: bool) -> list[JudgedSpeaker]:
-        """Judges the speakers of the quotations."""
+    def judge(self, speak: Speak, task: str) -> list[JudgedSpeaker]:
+        """Judges the speakers of the quotations, with the characters given or found."""
+        given = task == GIVEN
         characters = _given_characters(self._listed) if given else None
         spoken = speak(self._spans, characters)
         found = [self._speaker_of(quotation, spoken) for quotation in self._quotations]
@@ -384,3 +350,107 @@ def _narrators(
         if speaker in narrators and number is not None:
             votes[speaker][number] += 1
     return {speaker: counts.most_common(1)[0][0] for speaker, counts in votes.items()}
+
+
+_MIN_OVERLAP = 0.5  # share of a span that must lie in a quotation of the corpus
+_MIN_SEEN = 2  # spans needed to take two names that share no word for one person
+_MIN_SHORT = 3  # letters of a word that may be a short form of a longer one
+_WORD = re.compile(r"\w+")
+_TITLES = set("mr mrs miss ms dr sir lady lord the a an of old young little uncle aunt".split())
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerPair:
+    """An annotated utterance, and its speaker in the corpus (`theirs`)."""
+
+    book: str
+    fact: Annotation
+    theirs: str
+    agree: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSpeakers:
+    """The utterances that both annotate, and of how many annotated chapters they are."""
+
+    pairs: tuple[SpeakerPair, ...]
+    coverage: Coverage
+
+
+def compare_speakers(
+    books: Sequence[AnnotatedBook], novels: Sequence[PdncNovel], read: BookReader
+) -> ComparedSpeakers:
+    """Pairs our speaker with the corpus's, for each utterance that both annotate, in reading order.
+
+    Each book is aligned with the corpus's text by its letters. Two names agree in two cases: they
+    share a word that is no title, or a short form of it; or the corpus gives their name to more
+    than half of the utterances of our name in the book, and to at least two of them. A book that is
+    not at hand is left out and counted.
+    """
+    of_id = {novel.gutenberg_id: novel for novel in novels}
+    of_both = [book for book in books if book.card.book in of_id]
+    opened, coverage = read_editions_at_hand(of_both, read)
+    pairs: list[SpeakerPair] = []
+    for edition in opened:
+        pairs += _pair_speakers(edition, of_id[edition.annotated.card.book])
+    return ComparedSpeakers(tuple(pairs), coverage)
+
+
+def _pair_speakers(edition: Edition, novel: PdncNovel) -> list[SpeakerPair]:
+    """The utterances of one book that the corpus annotates, too."""
+    annotated = read_quotations(novel.folder)
+    book = edition.book_spans.book
+    at, alignment = block_starts(book), align_book(book, annotated.text)
+    spans = sorted(
+        (start, end, quotation.speaker)
+        for quotation in annotated.quotations
+        for start, end in quotation.spans
+    )
+    starts = [start for start, _, _ in spans]
+    found: list[tuple[Annotation, str]] = []
+    for span, fact in zip(edition.located.book_spans.spans, edition.located.facts, strict=True):
+        if fact is None or not fact.is_utterance:
+            continue
+        place = alignment.to_b(at[span.paragraph] + span.start, at[span.paragraph] + span.end)
+        if place is None:
+            continue
+        inside: Counter[str] = Counter()
+        first = max(0, bisect_right(starts, place[0]) - 1)
+        for start, end, speaker in spans[first:]:
+            if start >= place[1]:
+                break
+            inside[speaker] += max(0, min(end, place[1]) - max(start, place[0]))
+        speaker, n = next(iter(inside.most_common(1)), ("", 0))
+        if n >= _MIN_OVERLAP * (place[1] - place[0]):
+            found.append((fact, speaker))
+    is_same = _name_matcher([(fact.speaker, theirs) for fact, theirs in found])
+    return [
+        SpeakerPair(book.id, fact, theirs, is_same(fact.speaker, theirs)) for fact, theirs in found
+    ]
+
+
+def _name_matcher(named: Sequence[tuple[str, str]]) -> Callable[[str, str], bool]:
+    """Returns a function that says whether our name and their name belong to one person."""
+    ours: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for a, b in named:
+        ours[a][b] += 1
+
+    def is_same(a: str, b: str) -> bool:
+        if a == UNKNOWN:
+            return False
+        if any(_is_name_of(x, y) for x in _words(a) for y in _words(b)):
+            return True
+        most, n = ours[a].most_common(1)[0]
+        return most == b and n >= _MIN_SEEN and 2 * n > ours[a].total()
+
+    return is_same
+
+
+def _is_name_of(one: str, other: str) -> bool:
+    """Whether two words are the same name, or one is a short form of the other ("Kit", "Kitty")."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and (len(short) >= _MIN_SHORT or short == long)
+
+
+def _words(name: str) -> set[str]:
+    return set(_WORD.findall(name.casefold())) - _TITLES

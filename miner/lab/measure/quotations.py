@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
@@ -20,8 +20,8 @@ import numpy as np
 
 from miner.annotation.alignment import Alignment, Letters, align, fold_letters
 from miner.books.book import Book
-from miner.lab.gold.editions import Coverage, LeftOutBook, read_or_leave_out, refuse_nothing
-from miner.lab.gold.pdnc import Offsets, PdncNovel, find_novels, read_quotations
+from miner.lab.gold.editions import BookReader, Coverage
+from miner.lab.gold.pdnc import Offsets, PdncNovel, read_novels_at_hand, read_quotations
 from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans, Span
 
@@ -60,24 +60,17 @@ class QuotationScore:
     """Counts of spans and of the letters inside them.
 
     Spans without a letter or digit are left out on both sides.
-
-    Attributes:
-        right: predicted spans with a partner.
-        letters_right: letters inside both a predicted and a gold span.
-        letters_predicted: letters inside predicted spans.
-        letters_gold: letters inside gold spans.
-        missed: gold spans without a partner, including those whose words the book lacks.
-        spurious: predicted spans without a partner.
-        foreign: predicted spans in words that the gold text lacks, such as a preface or a caption.
-            Gold cannot judge them, so they are in no count.
     """
 
-    right: int
-    letters_right: int
-    letters_predicted: int
-    letters_gold: int
+    right: int  # predicted spans with a partner
+    letters_right: int  # letters inside both a predicted and a gold span
+    letters_predicted: int  # letters inside predicted spans
+    letters_gold: int  # letters inside gold spans
+    # gold spans without a partner, including those whose words the book lacks
     missed: tuple[QuotationError, ...]
-    spurious: tuple[QuotationError, ...]
+    spurious: tuple[QuotationError, ...]  # predicted spans without a partner
+    # predicted spans in words that the gold text lacks, such as a preface or a caption. Gold cannot
+    # judge them, so they are in no count.
     foreign: tuple[QuotationError, ...] = ()
 
     @property
@@ -271,24 +264,16 @@ _SAID = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class NovelScore:
-    """The scores of one novel of the corpus.
+    """The scores of one novel of the corpus."""
 
-    Attributes:
-        title: of the novel.
-        id: its Gutenberg number.
-        ours: the miner's utterances against the corpus's spans.
-        joined: the same with the spans of both sides joined (`join_neighbours`). The corpus cuts
-            nested speech out of the speech around it; the guidelines of this project do not.
-        regex: `find_spans_by_regex` on the corpus's own text.
-        toggle: `find_spans_by_toggle` on the corpus's own text.
-    """
-
-    title: str
-    id: str
-    ours: QuotationScore
+    title: str  # of the novel
+    id: str  # its Gutenberg number
+    ours: QuotationScore  # the miner's utterances against the corpus's spans
+    # the same with the spans of both sides joined (`join_neighbours`). The corpus cuts nested
+    # speech out of the speech around it; the guidelines of this project do not.
     joined: QuotationScore
-    regex: QuotationScore
-    toggle: QuotationScore
+    regex: QuotationScore  # `find_spans_by_regex` on the corpus's own text
+    toggle: QuotationScore  # `find_spans_by_toggle` on the corpus's own text
 
     def row(self) -> tuple[float, ...]:
         """Precision, recall, F1 and letter F1 of ours; then F1 of joined, regex and toggle."""
@@ -327,22 +312,13 @@ class CorpusScores:
         }
 
 
-def score_corpus(corpus: Path, read: Callable[[str], bytes]) -> CorpusScores:
+def score_corpus(corpus: Path, read: BookReader) -> CorpusScores:
     """Scores every novel of the corpus that has a Gutenberg number.
 
     A novel that is not at hand is left out and counted.
     """
-    novels = [novel for novel in find_novels(corpus) if novel.gutenberg_id]
-    scored: list[NovelScore] = []
-    missing: list[LeftOutBook] = []
-    for novel in novels:
-        content = read_or_leave_out(read, novel.gutenberg_id, 1)
-        if isinstance(content, LeftOutBook):
-            missing.append(content)
-        else:
-            scored.append(score_novel(novel, content))
-    refuse_nothing(missing, len(novels))
-    return CorpusScores(tuple(scored), Coverage("novels", len(novels), tuple(missing)))
+    opened, coverage = read_novels_at_hand(corpus, read)
+    return CorpusScores(tuple(score_novel(*novel) for novel in opened), coverage)
 
 
 def score_novel(novel: PdncNovel, data: bytes) -> NovelScore:

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,6 +39,11 @@ _KINDS = ("turn-START", "turn-OTHER")
 UNITS = ("utterance", *map(str, TAGS), "turn", *_KINDS, "turn-pair", "span-pair", "dialogue")
 # The columns that follow the three columns of each unit; see `count_chapters`.
 REPAIRED, PK, WINDOWDIFF, WINDOWS = range(3 * len(UNITS), 3 * len(UNITS) + 4)
+
+PARTS = ("precision", "recall", "f1")
+_TAG_COLUMNS = slice(1, 1 + len(TAGS))
+
+_Values = NDArray[np.float64]
 
 # One row per chapter, one column per count; see `count_chapters`.
 CountTable = NDArray[np.int64]
@@ -68,18 +74,16 @@ class Confusion:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _MatchedBook:
+class _MatchedBook(NamedTuple):
     """A gold book matched with its prediction.
 
     A span's number is its index in gold; a predicted span that gold lacks has a number below zero.
-    `chapters` maps each judged number to its gold chapter.
     """
 
     pairs: list[tuple[int, int]]
     gold_numbers: Mapping[Span, int]
     predicted_numbers: Mapping[Span, int]
-    chapters: Mapping[int, int]
+    chapters: Mapping[int, int]  # the gold chapter of each judged number
 
 
 def window_size(gold: Iterable[TaggedBook]) -> int:
@@ -268,11 +272,6 @@ def _count_window_errors(
     return int(((ours > 0) != (theirs > 0)).sum()), int((ours != theirs).sum()), len(ours)
 
 
-_TAG_COLUMNS = slice(1, 1 + len(TAGS))
-
-_Values = NDArray[np.float64]
-
-
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How many items of one unit are right (`tp`), spurious (`fp`) and missed (`fn`)."""
@@ -281,73 +280,44 @@ class Counts:
     fp: int = 0
     fn: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        """The sum of both counts."""
-        return Counts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
-
 
 @dataclass(frozen=True, slots=True)
 class Measures:
     """All scores of one way of counting, and the counts of each unit that they come from."""
 
-    scores: tuple[Score, ...]
-    counts: tuple[tuple[str, Counts], ...]
+    scores: Mapping[str, Score]  # by name, such as "turn-pair.f1" or "pk"
+    counts: Mapping[str, Counts]
 
     def __getitem__(self, name: str) -> Score:
-        """The score of that name, such as "turn-pair.f1" or "pk"."""
-        return {score.name: score for score in self.scores}[name]
-
-    def to_json(self) -> dict[str, Any]:
-        """The scores and counts by name, as plain values; undefined scores are None."""
-        return {
-            "scores": {score.name: score.to_json() for score in self.scores},
-            "counts": {unit: {"tp": c.tp, "fp": c.fp, "fn": c.fn} for unit, c in self.counts},
-        }
+        """The score of that name."""
+        return self.scores[name]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """The measures of one book, or of all books together, in both ways of counting.
 
-    The numbers count utterance spans in the judged chapters. `n_repaired` counts the predicted tags
-    that may not follow the tag before them.
+    The numbers count utterance spans in the judged chapters.
     """
 
-    book: str
     n_chapters: int
     n_gold: int
     n_predicted: int
     n_matched: int
-    n_repaired: int
+    n_repaired: int  # predicted tags that may not follow the tag before them
     end_to_end: Measures
     on_gold_spans: Measures
-
-    def to_json(self) -> dict[str, Any]:
-        """The part without its name, as plain values."""
-        return {
-            "n_chapters": self.n_chapters,
-            "n_gold": self.n_gold,
-            "n_predicted": self.n_predicted,
-            "n_matched": self.n_matched,
-            "n_repaired": self.n_repaired,
-            "end_to_end": self.end_to_end.to_json(),
-            "on_gold_spans": self.on_gold_spans.to_json(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The result of `score`: over all books, per book, and a signature of what was scored.
-
-    `missing` lists gold books without a prediction; all their items count as missed. `ignored`
-    lists predicted books without gold; they are not scored.
-    """
+    """The result of `score`: over all books, per book, and a signature of what was scored."""
 
     signature: str
     total: Part
-    books: tuple[Part, ...]
-    missing: tuple[str, ...]
-    ignored: tuple[str, ...]
+    books: Mapping[str, Part]
+    missing: list[str]  # gold books without a prediction; all their items count as missed
+    ignored: list[str]  # predicted books without gold; they are not scored
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -356,14 +326,7 @@ class Scores:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values, without NaN."""
-        return {
-            "notes": list(self.notes),
-            "signature": self.signature,
-            "total": self.total.to_json(),
-            "books": {part.book: part.to_json() for part in self.books},
-            "missing": list(self.missing),
-            "ignored": list(self.ignored),
-        }
+        return {"notes": self.notes, **msgspec.to_builtins(self)}
 
 
 def score(
@@ -417,10 +380,10 @@ def score(
     )
     return Scores(
         signature,
-        _part("all", both[0], both[1], resamples, seed),
-        tuple(_part(name, *pair, resamples, seed) for name, pair in tables.items()),
-        tuple(name for name in golds if name not in predictions),
-        tuple(name for name in predictions if name not in golds),
+        _part(both[0], both[1], resamples, seed),
+        {name: _part(*pair, resamples, seed) for name, pair in tables.items()},
+        [name for name in golds if name not in predictions],
+        [name for name in predictions if name not in golds],
     )
 
 
@@ -441,13 +404,10 @@ def _source(books: Sequence[TaggedBook]) -> str:
     return sources[0] if sources else "none"
 
 
-def _part(
-    name: str, end_to_end: CountTable, on_gold: CountTable, resamples: int, seed: int
-) -> Part:
+def _part(end_to_end: CountTable, on_gold: CountTable, resamples: int, seed: int) -> Part:
     """The scores of the chapters in these tables."""
     matched, spurious, missed = (int(n) for n in end_to_end.sum(axis=0)[:3])
     return Part(
-        name,
         len(end_to_end),
         matched + missed,
         matched + spurious,
@@ -460,24 +420,30 @@ def _part(
 
 def measure(table: CountTable, resamples: int = 0, seed: int = 0) -> Measures:
     """Computes all scores from the sum of a table, with intervals from resampled sums."""
-    total = table.sum(axis=0)
-    drawn = rates_from_totals(resample_chapters(table, resamples, seed))
-    rates = rates_from_totals(total[None, :])
-    scores = [score_from_draws(name, values[0], drawn[name]) for name, values in rates.items()]
-    counts = [Counts(*row) for row in total[:REPAIRED].reshape(-1, 3).tolist()]
-    return Measures(tuple(scores), tuple(zip(UNITS, counts, strict=True)))
+    rows = table.sum(axis=0)[:REPAIRED].reshape(-1, 3).tolist()
+    counts = {unit: Counts(*row) for unit, row in zip(UNITS, rows, strict=True)}
+    return Measures(score_table(table, rates_from_totals, resamples, seed), counts)
+
+
+def score_table(
+    table: NDArray[Any],
+    rates: Callable[[NDArray[Any]], Mapping[str, _Values]],
+    resamples: int,
+    seed: int,
+) -> dict[str, Score]:
+    """Scores the sum of a table of counts, with intervals from draws of its rows.
+
+    `rates` returns the measures by name, for each row of sums.
+    """
+    drawn = rates(resample_chapters(table, resamples, seed))
+    total = rates(table.sum(axis=0)[None])
+    return {name: score_from_draws(values[0], drawn[name]) for name, values in total.items()}
 
 
 def resample_chapters(table: NDArray[Any], resamples: int, seed: int) -> NDArray[Any]:
-    """Sums draws of chapters with replacement.
+    """Sums draws of chapters (the rows of a table) with replacement: (resamples, columns).
 
-    Args:
-        table: (chapters, columns).
-        resamples: the number of draws.
-        seed: of the draws.
-
-    Returns:
-        (resamples, columns); no rows if there are fewer than two chapters.
+    There are no rows if there are fewer than two chapters.
     """
     n_chapters = len(table)
     if n_chapters < 2:
@@ -488,18 +454,18 @@ def resample_chapters(table: NDArray[Any], resamples: int, seed: int) -> NDArray
     return draws @ table
 
 
-def score_from_draws(name: str, value: float, drawn: _Values) -> Score:
+def score_from_draws(value: float, drawn: _Values) -> Score:
     """Returns a score with its 95% interval, from its values in the draws.
 
     NaN stands for an undefined value. Draws in which the score is undefined are left out.
     """
     if np.isnan(value):
-        return Score(name, None, None, None)
+        return Score(None, None, None)
     defined = drawn[~np.isnan(drawn)]
     if not defined.size:
-        return Score(name, float(value), None, None)
+        return Score(float(value), None, None)
     low, high = np.percentile(defined, [2.5, 97.5])
-    return Score(name, float(value), float(low), float(high))
+    return Score(float(value), float(low), float(high))
 
 
 def rates_from_totals(totals: CountTable) -> dict[str, _Values]:
@@ -509,30 +475,25 @@ def rates_from_totals(totals: CountTable) -> dict[str, _Values]:
     average is over the tags that occur on either side. There an undefined precision or recall
     counts as 0, so that a tagger gains nothing by never predicting a tag.
     """
-    counts = totals[:, :REPAIRED].reshape(len(totals), len(UNITS), 3).astype(np.float64)
+    counts = totals[:, :REPAIRED].reshape(len(totals), len(UNITS), 3)
     tags = counts[:, _TAG_COLUMNS]
     rates: dict[str, _Values] = {}
+    for number, unit in enumerate(UNITS):
+        rates |= rates_from_counts(unit, counts[:, number])
+    rates |= rates_from_counts("micro", tags.sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        for name, sums in [
-            *((unit, counts[:, n]) for n, unit in enumerate(UNITS)),
-            ("micro", tags.sum(axis=1)),
-        ]:
-            for part, values in zip(
-                ("precision", "recall", "f1"), rates_from_counts(sums), strict=True
-            ):
-                rates[f"{name}.{part}"] = values
         n_tags = (tags.sum(axis=2) > 0).sum(axis=1)
-        for part, values in zip(
-            ("precision", "recall", "f1"), rates_from_counts(tags), strict=True
-        ):
-            rates[f"macro.{part}"] = np.nan_to_num(values).sum(axis=1) / n_tags
+        for name, of_tags in rates_from_counts("macro", tags).items():
+            rates[name] = np.nan_to_num(of_tags).sum(axis=1) / n_tags
         rates["accuracy"] = tags[:, :, 0].sum(axis=1) / counts[:, 0].sum(axis=1)
         rates["pk"] = totals[:, PK] / totals[:, WINDOWS]
         rates["windowdiff"] = totals[:, WINDOWDIFF] / totals[:, WINDOWS]
     return rates
 
 
-def rates_from_counts(counts: _Values) -> tuple[_Values, _Values, _Values]:
-    """Returns precision, recall and F1 of (..., 3) counts; NaN for 0 / 0."""
-    tp, fp, fn = np.moveaxis(counts, -1, 0)
-    return tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)
+def rates_from_counts(name: str, counts: NDArray[Any]) -> dict[str, _Values]:
+    """Returns precision, recall and F1 of (..., 3) counts by name ("turn.f1"); NaN for 0 / 0."""
+    tp, fp, fn = np.moveaxis(counts.astype(np.float64), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)
+    return {f"{name}.{part}": rate for part, rate in zip(PARTS, rates, strict=True)}

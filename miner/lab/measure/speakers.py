@@ -1,13 +1,21 @@
-"""Our speakers compared with those of the Project Dialogism Novel Corpus (PDNC)."""
+"""Annotated utterances and found speakers -> how many speakers are right, by kind of quotation.
+
+The kinds are those of the Project Dialogism Novel Corpus (PDNC): a verb of saying beside the
+quotation has a name (explicit: "said Mara"), a pronoun or a noun (anaphoric: "said she", "said the
+waiter"), or there is none (implicit). People tell them in the PDNC (`pdnc_speakers`). Here the
+miner's rules do, in the annotated spans.
+
+An annotator's name ("Mrs Bennet", "waiter") is no id. All names of a chapter are matched with its
+people one to one (`people.matching`), by the names and by whom the page says to speak. Whom the
+attributor takes for the speaker has no part in it.
+"""
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +23,7 @@ from numpy.typing import NDArray
 from miner.annotation.annotations import UNKNOWN, AnnotatedBook, Annotation
 from miner.annotation.matching import ends_of
 from miner.lab.gold.editions import BookReader, Coverage, Edition, read_editions_at_hand
-from miner.lab.gold.pdnc import PdncNovel, read_quotations
-from miner.lab.measure.quotations import align_book, block_starts
-from miner.lab.measure.scores import resample_chapters, score_from_draws
+from miner.lab.measure.scores import score_table
 from miner.lab.measure.speaker_matching import match_speakers
 from miner.people.cast import Character, Kind, find_unnamed
 from miner.people.character_files import SpokenBook
@@ -38,51 +44,31 @@ _SAID = (Cue.SAYS_AFTER, Cue.SAYS_BEFORE, Cue.SAYS_BESIDE)
 
 @dataclass(frozen=True, slots=True)
 class JudgedSpeaker:
-    """An annotated utterance and the speaker that was found.
+    """An annotated utterance and the speaker that was found."""
 
-    Attributes:
-        book: the id of the book.
-        chapter: the number of the chapter.
-        kind: one of `KINDS`, or "" if the annotators gave none.
-        is_right: whether the speaker is right.
-        keeps_turn: whether it is right that the speaker is the last one or another one; None for
-            the first utterance of a conversation and next to a speaker whom nobody knows.
-        gold: the speaker as annotated.
-        meant: the name of the character who is taken for that speaker; "" if none is.
-        answer: the name of the character who was found; "" for nobody.
-        is_found: whether the miner found the utterance.
-        place: where it stands: the position of its span, or the place in the text.
-    """
-
-    book: str
+    book: str  # its id
     chapter: int
-    kind: str
+    kind: str  # one of `KINDS`, or "" if the annotators gave none
     is_right: bool
+    # Whether it is right that the speaker is the last one or another one. None for the first
+    # utterance of a conversation and next to a speaker whom nobody knows.
     keeps_turn: bool | None
-    gold: str
-    meant: str
-    answer: str
-    is_found: bool
-    place: int
+    gold: str  # the speaker as annotated
+    meant: str  # the name of the character who is taken for that speaker; "" if none is
+    answer: str  # the name of the character who was found; "" for nobody
+    is_found: bool  # whether the miner found the utterance
+    place: int  # the position of its span, or of the quotation
 
 
 @dataclass(frozen=True, slots=True)
 class ShownError:
-    """A wrong utterance with what a reader needs to name the cause.
-
-    Attributes:
-        judged: the utterance.
-        text: its text.
-        before: the text before it.
-        after: the text after it.
-        candidates: the people who are near it on the page.
-    """
+    """A wrong utterance with what a reader needs to name the cause."""
 
     judged: JudgedSpeaker
     text: str
-    before: str
-    after: str
-    candidates: tuple[str, ...]
+    before: str  # the text before it
+    after: str  # the text after it
+    candidates: tuple[str, ...]  # the people who are near it on the page
 
     def to_json(self) -> dict[str, Any]:
         """The error as plain values."""
@@ -100,6 +86,36 @@ class ShownError:
             "found": judged.is_found,
             "candidates": list(self.candidates),
         }
+
+
+class SpeakerGold(Protocol):
+    """The annotated utterances of a book, on which speakers are judged in one task or several."""
+
+    def judge(self, speak: Speak, task: str) -> list[JudgedSpeaker]:
+        """Judges the speakers that are found in a task."""
+        ...
+
+    def show_errors(self, judged: Iterable[JudgedSpeaker]) -> list[ShownError]:
+        """Returns the wrong ones with their context and the people at hand."""
+        ...
+
+
+class JudgedBooks:
+    """The judged utterances of each book by task and system, and errors of the first system."""
+
+    def __init__(self, *tasks: str, shown: Sequence[str]) -> None:
+        """The tasks, and those of them whose errors are shown."""
+        self.of_task: dict[str, dict[str, list[list[JudgedSpeaker]]]] = {n: {} for n in tasks}
+        self.errors: dict[str, list[ShownError]] = {task: [] for task in shown}
+
+    def add(self, gold: SpeakerGold, systems: Sequence[tuple[str, Speak]]) -> None:
+        """Judges the speakers that systems find in a book."""
+        for number, (name, speak) in enumerate(systems):
+            for task, of_system in self.of_task.items():
+                judged = gold.judge(speak, task)
+                of_system.setdefault(name, []).append(judged)
+                if number == 0 and task in self.errors:
+                    self.errors[task] += gold.show_errors(judged)
 
 
 def kind_of(clue: Clues) -> str:
@@ -161,78 +177,57 @@ def draw_errors(errors: Sequence[ShownError], n: int, seed: int = 0) -> list[Sho
 ALL = "all"
 CHANGE = "same or other"  # whether the speaker is the last one of the conversation
 MEASURES = (ALL, *KINDS, CHANGE)
+_FROM_BOOK, _ON_GOLD = "from_book", "on_gold_spans"
 
 
 @dataclass(frozen=True, slots=True)
 class SpeakerMeasures:
-    """The accuracy of the speakers, with 95% intervals, and how many utterances were judged.
+    """The accuracy of the speakers, with 95% intervals, and how many utterances were judged."""
 
-    Attributes:
-        scores: of each of `MEASURES`.
-        counts: the number of utterances of each.
-    """
-
-    scores: tuple[Score, ...]
-    counts: tuple[int, ...]
+    scores: Mapping[str, Score]  # of each of `MEASURES`
+    counts: Mapping[str, int]
 
     def __getitem__(self, name: str) -> Score:
         """The score of one of `MEASURES`."""
-        return self.scores[MEASURES.index(name)]
+        return self.scores[name]
 
     def to_json(self) -> dict[str, Any]:
         """The scores and counts by name, as plain values."""
         return {
-            score.name: score.to_json() | {"utterances": count}
-            for score, count in zip(self.scores, self.counts, strict=True)
+            name: asdict(score) | {"utterances": self.counts[name]}
+            for name, score in self.scores.items()
         }
 
 
 @dataclass(frozen=True, slots=True)
 class SpeakerRow:
-    """The scores of one way to find speakers.
-
-    Attributes:
-        name: of the way.
-        from_book: the scores on the spans that the miner finds, of all annotated utterances.
-        on_gold: the scores on the annotated spans.
-    """
+    """The scores of one system that finds speakers."""
 
     name: str
-    from_book: SpeakerMeasures
-    on_gold: SpeakerMeasures
+    from_book: SpeakerMeasures  # on the spans that the miner finds, of all annotated utterances
+    on_gold: SpeakerMeasures  # on the annotated spans
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSpeakerScores:
-    """The scores of all ways, and what they are of.
-
-    Attributes:
-        rows: the scores.
-        n_utterances: the annotated utterances whose speaker is known.
-        n_unknown: those whose speaker the annotator did not know; they are left out.
-        n_missed: the utterances among `n_utterances` that the miner did not find.
-        n_lost: the annotated utterances that the edition at hand does not have; they are left out.
-        errors: the wrong utterances of the first row from the book.
-        coverage: how many annotated chapters were at hand.
-        signature: what was scored.
-    """
+    """The scores of all systems, and what they are of."""
 
     rows: tuple[SpeakerRow, ...]
-    n_utterances: int
-    n_unknown: int
-    n_missed: int
-    n_lost: int
-    errors: tuple[ShownError, ...]
+    n_utterances: int  # annotated ones whose speaker is known
+    n_unknown: int  # those whose speaker the annotator did not know; they are left out
+    n_missed: int  # those among `n_utterances` that the miner did not find
+    n_lost: int  # annotated ones that the edition at hand does not have; they are left out
+    errors: tuple[ShownError, ...]  # of the first row from the book
     coverage: Coverage
-    signature: str
+    signature: str  # what was scored
 
     def to_json(self) -> dict[str, Any]:
         """The scores as plain values, without the errors."""
         return {
             "rows": {
                 row.name: {
-                    "from_book": row.from_book.to_json(),
-                    "on_gold_spans": row.on_gold.to_json(),
+                    _FROM_BOOK: row.from_book.to_json(),
+                    _ON_GOLD: row.on_gold.to_json(),
                 }
                 for row in self.rows
             },
@@ -248,12 +243,11 @@ class AnnotatedSpeakerScores:
 def score_annotated_speakers(
     books: Sequence[AnnotatedBook],
     read: BookReader,
-    ways: Sequence[tuple[str, Speak]],
+    systems: Sequence[tuple[str, Speak]],
     *,
     split: str = "all",
     resamples: int = 1000,
     seed: int = 0,
-    on_book: Callable[[str], object] | None = None,
 ) -> AnnotatedSpeakerScores:
     """Scores the speakers of annotated books.
 
@@ -261,34 +255,31 @@ def score_annotated_speakers(
     utterances are judged in the annotated chapters.
     """
     opened, coverage = read_editions_at_hand(books, read)
-    judged: list[tuple[list[JudgedSpeaker], list[JudgedSpeaker]]] = [([], []) for _ in ways]
-    errors: list[ShownError] = []
+    judged = JudgedBooks(_FROM_BOOK, _ON_GOLD, shown=[_FROM_BOOK])
     n_unknown = n_lost = 0
     for edition in opened:
-        if on_book:
-            on_book(edition.annotated.card.book)
         gold = _Gold(edition)
+        judged.add(gold, systems)
         n_unknown += gold.n_unknown
         n_lost += sum(fact.is_utterance for fact in edition.located.lost)
-        found_spans = gold.found_spans()
-        for number, (_, speak) in enumerate(ways):
-            for spans, kept in zip((found_spans, gold.spans), judged[number], strict=True):
-                of_book = gold.judge(speak(spans, None))
-                kept += of_book
-                if number == 0 and spans is found_spans:
-                    errors += gold.show_errors(of_book)
-    first = judged[0][0]
+    both = [
+        {name: [item for book in of_books for item in book] for name, of_books in task.items()}
+        for task in judged.of_task.values()
+    ]
+    first = both[0].get(systems[0][0], [])
     n_chapters = len({(item.book, item.chapter) for item in first})
     return AnnotatedSpeakerScores(
         tuple(
-            SpeakerRow(name, *(measure_speakers(kept, resamples, seed) for kept in both))
-            for (name, _), both in zip(ways, judged, strict=True)
+            SpeakerRow(
+                name, *(measure_speakers(task.get(name, []), resamples, seed) for task in both)
+            )
+            for name, _ in systems
         ),
         len(first),
         n_unknown,
         sum(not item.is_found for item in first),
         n_lost,
-        tuple(errors),
+        tuple(judged.errors[_FROM_BOOK]),
         coverage,
         f"unit:utterance|split:{split}|chapters:{n_chapters}|bs:{resamples}|seed:{seed}"
         f"|version:{__version__}",
@@ -308,14 +299,10 @@ class _Gold:
         self._utterances = [n for n, fact in enumerate(self._facts) if fact and fact.is_utterance]
         self.n_unknown = sum(self._fact(n).speaker == UNKNOWN for n in self._utterances)
 
-    def found_spans(self) -> BookSpans:
-        """The spans that the miner finds in the annotated chapters."""
-        chapters = {span.chapter for span in self.spans.spans}
-        spans = self._edition.book_spans.spans
-        return replace(self.spans, spans=tuple(span for span in spans if span.chapter in chapters))
-
-    def judge(self, spoken: SpokenBook) -> list[JudgedSpeaker]:
-        """Judges the speakers that were found, on whichever spans."""
+    def judge(self, speak: Speak, task: str) -> list[JudgedSpeaker]:
+        """Judges the speakers on the annotated spans, or on those that the miner finds."""
+        spans = self.spans if task == _ON_GOLD else self._edition.found_spans()
+        spoken = speak(spans, None)
         named = {character.id: character.name for character in spoken.characters}
         meant = self._match(spoken.characters)
         found = {ends_of(item.span): item for item in spoken.spans if item.span.is_utterance}
@@ -413,15 +400,12 @@ def measure_speakers(
     for item in judged:
         row = counts[item.book, item.chapter]
         for name, is_right in _measured(item):
-            column = MEASURES.index(name)
-            row[0, column] += is_right
-            row[1, column] += 1
+            row[:, MEASURES.index(name)] += is_right, 1
     table = np.array([row.ravel() for row in counts.values()]).reshape(-1, 2 * len(MEASURES))
-    total = table.sum(axis=0)
-    values = _shares(total[None])[0]
-    drawn = _shares(resample_chapters(table, resamples, seed))
-    scores = (score_from_draws(name, values[n], drawn[:, n]) for n, name in enumerate(MEASURES))
-    return SpeakerMeasures(tuple(scores), tuple(total[len(MEASURES) :].tolist()))
+    n_judged = table.sum(axis=0)[len(MEASURES) :].tolist()
+    return SpeakerMeasures(
+        score_table(table, _shares, resamples, seed), dict(zip(MEASURES, n_judged, strict=True))
+    )
 
 
 def _measured(item: JudgedSpeaker) -> Iterator[tuple[str, bool]]:
@@ -433,112 +417,8 @@ def _measured(item: JudgedSpeaker) -> Iterator[tuple[str, bool]]:
         yield CHANGE, item.keeps_turn
 
 
-def _shares(totals: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns the share of right ones in each row of sums: (rows, measures); NaN without any."""
+def _shares(totals: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    """Returns the share of right ones by measure, for each row of sums; NaN without any."""
     right, counts = np.split(totals.astype(np.float64), 2, axis=1)
     with np.errstate(invalid="ignore"):
-        return right / counts
-
-
-_MIN_OVERLAP = 0.5  # share of a span that must lie in a quotation of the corpus
-_MIN_SEEN = 2  # spans needed to take two names that share no word for one person
-_MIN_SHORT = 3  # letters of a word that may be a short form of a longer one
-_WORD = re.compile(r"\w+")
-_TITLES = set("mr mrs miss ms dr sir lady lord the a an of old young little uncle aunt".split())
-
-
-@dataclass(frozen=True, slots=True)
-class SpeakerPair:
-    """An annotated utterance, and its speaker in the corpus (`theirs`)."""
-
-    book: str
-    fact: Annotation
-    theirs: str
-    agree: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedSpeakers:
-    """The utterances that both annotate, and of how many annotated chapters they are."""
-
-    pairs: tuple[SpeakerPair, ...]
-    coverage: Coverage
-
-
-def compare_speakers(
-    books: Sequence[AnnotatedBook], novels: Sequence[PdncNovel], read: BookReader
-) -> ComparedSpeakers:
-    """Pairs our speaker with the corpus's, for each utterance that both annotate, in reading order.
-
-    Each book is aligned with the corpus's text by its letters. Two names agree in two cases: they
-    share a word that is no title, or a short form of it; or the corpus gives their name to more
-    than half of the utterances of our name in the book, and to at least two of them. A book that is
-    not at hand is left out and counted.
-    """
-    of_id = {novel.gutenberg_id: novel for novel in novels}
-    of_both = [book for book in books if book.card.book in of_id]
-    opened, coverage = read_editions_at_hand(of_both, read)
-    pairs: list[SpeakerPair] = []
-    for edition in opened:
-        pairs += _pair_speakers(edition, of_id[edition.annotated.card.book])
-    return ComparedSpeakers(tuple(pairs), coverage)
-
-
-def _pair_speakers(edition: Edition, novel: PdncNovel) -> list[SpeakerPair]:
-    """The utterances of one book that the corpus annotates, too."""
-    annotated = read_quotations(novel.folder)
-    book = edition.book_spans.book
-    at, alignment = block_starts(book), align_book(book, annotated.text)
-    spans = sorted(
-        (start, end, quotation.speaker)
-        for quotation in annotated.quotations
-        for start, end in quotation.spans
-    )
-    starts = [start for start, _, _ in spans]
-    found: list[tuple[Annotation, str]] = []
-    for span, fact in zip(edition.located.book_spans.spans, edition.located.facts, strict=True):
-        if fact is None or not fact.is_utterance:
-            continue
-        place = alignment.to_b(at[span.paragraph] + span.start, at[span.paragraph] + span.end)
-        if place is None:
-            continue
-        inside: Counter[str] = Counter()
-        first = max(0, bisect_right(starts, place[0]) - 1)
-        for start, end, speaker in spans[first:]:
-            if start >= place[1]:
-                break
-            inside[speaker] += max(0, min(end, place[1]) - max(start, place[0]))
-        speaker, n = next(iter(inside.most_common(1)), ("", 0))
-        if n >= _MIN_OVERLAP * (place[1] - place[0]):
-            found.append((fact, speaker))
-    is_same = _name_matcher([(fact.speaker, theirs) for fact, theirs in found])
-    return [
-        SpeakerPair(book.id, fact, theirs, is_same(fact.speaker, theirs)) for fact, theirs in found
-    ]
-
-
-def _name_matcher(named: Sequence[tuple[str, str]]) -> Callable[[str, str], bool]:
-    """Returns a function that says whether our name and their name belong to one person."""
-    ours: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for a, b in named:
-        ours[a][b] += 1
-
-    def is_same(a: str, b: str) -> bool:
-        if a == UNKNOWN:
-            return False
-        if any(_is_name_of(x, y) for x in _words(a) for y in _words(b)):
-            return True
-        most, n = ours[a].most_common(1)[0]
-        return most == b and n >= _MIN_SEEN and 2 * n > ours[a].total()
-
-    return is_same
-
-
-def _is_name_of(one: str, other: str) -> bool:
-    """Whether two words are the same name, or one is a short form of the other ("Kit", "Kitty")."""
-    short, long = sorted((one, other), key=len)
-    return long.startswith(short) and (len(short) >= _MIN_SHORT or short == long)
-
-
-def _words(name: str) -> set[str]:
-    return set(_WORD.findall(name.casefold())) - _TITLES
+        return dict(zip(MEASURES, (right / counts).T, strict=True))

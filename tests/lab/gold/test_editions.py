@@ -3,14 +3,13 @@
 import hashlib
 import json
 import re
-import shutil
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 
 import pytest
 from annotation_helpers import read_rows
-from helpers import ANNOTATIONS, BOOKS, DATA, SAMPLE, needs_books
+from helpers import ANNOTATIONS, BOOKS, SAMPLE, needs_books
 from printings import (
     FIRST,
     GOLD,
@@ -24,13 +23,11 @@ from real import real_spans
 from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import (
     AnnotatedBook,
-    read_annotations,
     read_cards,
-    read_split,
 )
 from miner.annotation.locate import locate, refuse_losses
 from miner.errors import InputError
-from miner.lab.gold.editions import Edition, open_edition, read_editions, read_local_editions
+from miner.lab.gold.editions import Edition, open_edition, read_editions
 
 
 def card_for(data: bytes) -> AnnotatedBook:
@@ -205,19 +202,3 @@ def test_a_real_book_in_another_edition(id, file):
         assert fact == same  # in the order of the annotated edition
         if fingerprint(found) != fact.fingerprint:
             assert SequenceMatcher(None, text, found, autojunk=False).ratio() >= 0.8
-
-
-def test_books_that_are_not_on_this_disk_are_skipped(tmp_path, tiny, monkeypatch):
-    monkeypatch.setenv("MINER_CACHE", str(tmp_path))
-    chosen = [*read_split(ANNOTATIONS, "sample"), *read_annotations(tiny).of_split("all")]
-    assert [edition.annotated.card.book for edition in read_local_editions(chosen)] == ["sample"]
-    with pytest.raises(InputError, match="no such folder"):
-        list(read_local_editions(chosen, tmp_path / "gone"))
-
-
-def test_a_book_on_this_disk_with_another_text_is_refused(tmp_path, tiny, monkeypatch):
-    monkeypatch.setenv("MINER_CACHE", str(tmp_path))
-    shutil.copy(DATA / "single_curly.html", tmp_path / "11.html")
-    books = read_annotations(tiny).of_split("train")
-    with pytest.raises(InputError, match=r"^11, chapter \d+: found 0 of \d+ annotated utterances"):
-        list(read_local_editions(books))

@@ -5,7 +5,7 @@ import math
 
 import pytest
 from annotation_helpers import gold
-from helpers import ANNOTATIONS
+from helpers import ANNOTATIONS, SAMPLE
 
 from miner.annotation.alignment import fingerprint
 from miner.annotation.annotations import (
@@ -16,7 +16,7 @@ from miner.annotation.annotations import (
     read_split,
 )
 from miner.lab.gold.dialogue_statistics import Lengths, measure_dialogues
-from miner.lab.gold.editions import read_local_editions
+from miner.lab.gold.editions import open_edition
 from miner.lab.gold.statistics import (
     Company,
     count_annotations,
@@ -150,7 +150,7 @@ def test_lengths_of_annotations_need_no_book():
     books = [annotated(*((1, 1, s) for s in "ABA"), (2, 1, "A"), (3, 1, "A"), (3, 1, "?"))]
     assert measure_conversations("ours", books) == Lengths("ours", (3, 1))
     novels = read_split(ANNOTATIONS, "sample")
-    (edition,) = read_local_editions(novels)
+    edition = open_edition(*novels, SAMPLE.read_bytes())
     of_tags = measure_dialogues("gold", [edition.located.tagged()]).turns
     of_facts = measure_conversations("gold", novels).turns
     # The third is interrupted by the fourth, and what is left of it is a fifth to the tags.

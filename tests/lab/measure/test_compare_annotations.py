@@ -79,15 +79,15 @@ def test_the_rows_and_their_signatures(comparison):
             assert scores.signature.startswith(f"unit:span|gold:{SOURCE}|predicted:{row.name}|")
             assert scores.signature.endswith(f"|bs:20|seed:3|version:{__version__}")
             assert f"|split:sample|chapters:{N_CHAPTERS}|" in scores.signature
-            assert [part.book for part in scores.books] == ["sample"]
-            assert scores.missing == scores.ignored == ()
+            assert list(scores.books) == ["sample"]
+            assert scores.missing == scores.ignored == []
         assert row.readme is None
 
 
 def test_the_gold_tags_are_right_in_every_measure(comparison):
     gold, gap = (row.scores for row in comparison.rows)
-    for score in gold.total.end_to_end.scores:
-        assert score.value == (0.0 if score.name in ("pk", "windowdiff") else 1.0), score.name
+    for name, score in gold.total.end_to_end.scores.items():
+        assert score.value == (0.0 if name in ("pk", "windowdiff") else 1.0), name
     assert gold.total.n_gold == gold.total.n_matched == gold.total.n_predicted
     for unit in ("B-START", "turn-pair", "span-pair"):
         assert 0 < value(gap, f"{unit}.f1") < 1
@@ -178,23 +178,26 @@ def test_errors_of_compare():
 def test_a_sweep_has_a_row_for_each_gap():
     taggers = [(gap, load_tagger(f"gap:{gap}")) for gap in (0, 150, 10**6)]
     swept = sweep_gaps(BOOKS, read, taggers, split="sample", resamples=5).gaps
-    assert [item.gap for item in swept] == [0, 150, 10**6]
-    assert all(f"|gold:{SOURCE}|predicted:gap {i.gap}|" in i.scores.signature for i in swept)
+    assert list(swept) == [0, 150, 10**6]
+    for gap, scores in swept.items():
+        assert f"|gold:{SOURCE}|predicted:gap {gap}|" in scores.signature
     # A wider gap begins fewer conversations; the widest only one a chapter.
-    begun = [dict(i.scores.total.end_to_end.counts)["B-START"] for i in swept]
+    begun = [scores.total.end_to_end.counts["B-START"] for scores in swept.values()]
     n_begun = [counts.tp + counts.fp for counts in begun]
     assert n_begun == sorted(n_begun, reverse=True) and n_begun[-1] == N_CHAPTERS
     (row,) = compare(
         ANNOTATIONS, [("gap 150", taggers[1][1])], "sample", read=read, resamples=5
     ).rows
-    assert swept[1].scores == row.scores
-    assert sweep_gaps(BOOKS, read, [], split="sample").gaps == ()
+    assert swept[150] == row.scores
+    assert sweep_gaps(BOOKS, read, [], split="sample").gaps == {}
 
 
 def test_with_gold_tags_pairs_are_wrong_only_where_spans_are(gold_tagger):
     found = count_pair_errors(judge_mined_pairs(BOOKS, read, gold_tagger).pairs)
     # Gold tags neither split nor merge turns; other pairs are wrong because a span was not found.
-    assert not {"one turn taken for two", "speakers merged"} & {n for n, k in found.causes if k}
+    assert not {"one turn taken for two", "speakers merged"} & {
+        n for n, k in found.causes.items() if k
+    }
     n_gold = sum(len(turn_pairs(dialogue)) for dialogue in decode_dialogues(gold_tagger.tagged))
     assert found.n_right + found.n_missed == n_gold
     gap = count_pair_errors(judge_mined_pairs(BOOKS, read, load_tagger("gap")).pairs)

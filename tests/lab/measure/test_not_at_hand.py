@@ -59,7 +59,7 @@ def test_a_sweep_and_judged_pairs_are_of_the_rest(folder):
     books = read_split(folder, "sample")
     swept = sweep_gaps(books, read, [(150, GAP)], split="sample", resamples=0)
     assert swept.coverage == COVERAGE
-    assert "|chapters:5 of 7|" in swept.gaps[0].scores.signature
+    assert "|chapters:5 of 7|" in next(iter(swept.gaps.values())).signature
     judged = judge_mined_pairs(books, read, GAP)
     assert judged.coverage == COVERAGE
     assert {book for book, _ in judged.pairs.n_gold} == {"sample"}

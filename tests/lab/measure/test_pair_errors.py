@@ -4,6 +4,7 @@ import pytest
 from helpers import NAMES, book, spans_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from miner.annotation.matching import CAUSES, judge_pairs
 from miner.lab.measure.confidence import PairErrors, count_pair_errors
@@ -18,7 +19,7 @@ def judged(gold: str, predicted: str) -> PairErrors:
 
 def told(errors: PairErrors) -> tuple[int, dict[str, int], int]:
     """The right pairs, the wrong pairs by cause without zeros, and the missed pairs."""
-    return errors.n_right, {name: n for name, n in errors.causes if n}, errors.n_missed
+    return errors.n_right, {name: n for name, n in errors.causes.items() if n}, errors.n_missed
 
 
 # Gold and prediction, one letter per paragraph; right, wrong by cause, and missed pairs.
@@ -130,9 +131,9 @@ def test_books_are_counted_together_but_judged_apart():
 
 def test_every_cause_is_listed_in_order_with_its_count():
     errors = judged("SR", "SR")
-    assert errors.causes == tuple((name, 0) for name in CAUSES)
+    assert errors.causes == dict.fromkeys(CAUSES, 0)
     assert count_pair_errors(judge_pairs([], [])) == PairErrors(0, 0, errors.causes, 0)
-    assert judged("SRO", "SRR").to_json() == {
+    assert to_builtins(judged("SRO", "SRR")) == {
         "pairs": 2,
         "right": 1,
         "causes": {name: int(name == "not speech") for name in CAUSES},
@@ -167,12 +168,12 @@ def test_the_counts_add_up(tags):
     golds, mined = places(gold), places(predicted)
     assert errors.n_pairs == len(mined)
     assert errors.n_right == len(set(golds) & set(mined))
-    assert errors.n_wrong == sum(n for _, n in errors.causes) == errors.n_pairs - errors.n_right
+    assert errors.n_wrong == sum(errors.causes.values()) == errors.n_pairs - errors.n_right
     assert errors.n_missed == len(golds) - errors.n_right
     itself = count_pair_errors(judge_pairs([gold], [gold]))
     assert told(itself) == (len(golds), {}, 0)
     # A pair with a span that is narration in gold counts as "not speech" only.
     narration = {n for n, tag in enumerate(truth) if tag is Tag.O}
     n_strange = sum(bool(narration & {*context, *response}) for context, response in mined)
-    assert dict(errors.causes)["not speech"] == n_strange
-    assert dict(errors.causes)["span cut wrongly"] == 0
+    assert errors.causes["not speech"] == n_strange
+    assert errors.causes["span cut wrongly"] == 0

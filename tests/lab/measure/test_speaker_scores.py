@@ -21,17 +21,17 @@ def scored(*ways, resamples=0, **options):
 def shares(*speakers, **options):
     """The accuracy of speakers on the gold spans, by measure."""
     (row,) = scored(saying(*speakers, **options)).rows
-    return {score.name: score.value for score in row.on_gold.scores}
+    return {name: score.value for name, score in row.on_gold.scores.items()}
 
 
 def test_all_are_right_and_whom_nobody_knows_is_left_out_and_counted():
     found = scored(saying(*RIGHT))
     (row,) = found.rows
     for measures in (row.from_book, row.on_gold):
-        assert [score.value for score in measures.scores] == [1.0] * 5
+        assert [score.value for score in measures.scores.values()] == [1.0] * 5
         # Anaphoric are "she said" and "said the waiter". Three follow another one of the same
         # conversation whose speaker is known.
-        assert measures.counts == (7, 4, 2, 1, 3)
+        assert tuple(measures.counts.values()) == (7, 4, 2, 1, 3)
     assert (found.n_utterances, found.n_unknown, found.n_missed, found.n_lost) == (7, 1, 0, 0)
     assert found.errors == ()
 

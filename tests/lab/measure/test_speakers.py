@@ -12,7 +12,7 @@ from miner.annotation.annotations import AnnotatedBook, Annotation, BookCard
 from miner.errors import InputError
 from miner.lab.app.tables.scores import tabulate_speakers
 from miner.lab.gold.pdnc import PdncNovel, find_novels
-from miner.lab.measure.speakers import compare_speakers
+from miner.lab.measure.pdnc_speakers import compare_speakers
 
 HTML = """<!DOCTYPE html>
 <!-- original text, CC0 -->

@@ -32,9 +32,9 @@ def test_runs_of_the_same_number_of_chapters_are_one_point(tmp_path):
 
 
 def test_a_run_without_an_interval_counts_as_its_value():
-    point = Learned(3, (Score("f1", 0.5, 0.4, 0.6), Score("f1", 0.8, None, None)))
+    point = Learned(3, (Score(0.5, 0.4, 0.6), Score(0.8, None, None)))
     assert point.interval == (0.4, 0.8)
-    assert Learned(3, (Score("f1", None, None, None),)).interval == (0.0, 0.0)
+    assert Learned(3, (Score(None, None, None),)).interval == (0.0, 0.0)
 
 
 def test_an_unfinished_run_is_refused(tmp_path):

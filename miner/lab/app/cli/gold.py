@@ -181,9 +181,8 @@ def languages(
     named = [(tagger_label(name), load_tagger(name, dtype=dtype)) for name in taggers]
     compared = compare_by_language(gold.read(), read, named, **draws)
     show_left_out(compared.coverage.left_out)
-    rows = [row.to_json() for row in compared.rows]
     shown = [*tabulate_languages(compared.rows, gold.split), *compared.notes]
-    show_result(shown, {"rows": rows, "coverage": compared.coverage.to_json()}, as_json)
+    show_result(shown, {"rows": compared.rows, "coverage": compared.coverage.to_json()}, as_json)
 
 
 @gold.command()
@@ -203,7 +202,7 @@ def speakers(gold: Path, pdnc: Path, differences: bool, read: Read) -> None:
     from miner.annotation.annotations import read_split
     from miner.lab.app.tables.scores import tabulate_speakers
     from miner.lab.gold.pdnc import find_novels
-    from miner.lab.measure.speakers import compare_speakers
+    from miner.lab.measure.pdnc_speakers import compare_speakers
 
     compared = compare_speakers(read_split(gold, "all"), find_novels(pdnc), read)
     show_left_out(compared.coverage.left_out)
@@ -260,6 +259,8 @@ def errors(gold: Gold, tagger: str, dtype: str, read: Read, as_json: bool) -> No
     miner gold errors --split sample     needs no other book
     miner gold errors --tagger gap:300
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
+    from msgspec import to_builtins
+
     from miner.lab.app.tables.scores import tabulate_errors
     from miner.lab.measure.confidence import count_pair_errors, judge_mined_pairs
     from miner.tagger.load import load_tagger, tagger_label
@@ -268,7 +269,7 @@ def errors(gold: Gold, tagger: str, dtype: str, read: Read, as_json: bool) -> No
     show_left_out(judged.coverage.left_out)
     found = count_pair_errors(judged.pairs)
     shown = [*tabulate_errors(found, tagger_label(tagger), gold.name), *judged.coverage.notes]
-    show_result(shown, found.to_json() | {"coverage": judged.coverage.to_json()}, as_json)
+    show_result(shown, to_builtins(found) | {"coverage": judged.coverage.to_json()}, as_json)
 
 
 @gold.command()
@@ -315,8 +316,7 @@ def confidence(
 
         save_figure(plot_tradeoff(found, gold.name), plot, force)
     shown = [*tabulate_tradeoff(found, tagger, gold.name), *judged.coverage.notes]
-    rows = [item.to_json() for item in found]
-    show_result(shown, {"rows": rows, "coverage": judged.coverage.to_json()}, as_json)
+    show_result(shown, {"rows": found, "coverage": judged.coverage.to_json()}, as_json)
 
 
 @gold.command()

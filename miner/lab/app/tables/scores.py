@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from miner.lab.gold.editions import Checked
     from miner.lab.gold.statistics import AnnotationCounts, AnnotationStatistics
     from miner.lab.measure.agreement import Agreement
-    from miner.lab.measure.compare import Comparison, SweptGap
+    from miner.lab.measure.compare import Comparison
     from miner.lab.measure.confidence import KeptPairs, PairErrors
     from miner.lab.measure.language_scores import LanguageScores
+    from miner.lab.measure.pdnc_speakers import SpeakerPair
     from miner.lab.measure.quotations import CorpusScores
     from miner.lab.measure.scores import Measures, Part, Scores
-    from miner.lab.measure.speakers import SpeakerPair
 
 _COMPARED = (
     ("B-START", "B-START"),
@@ -57,11 +57,11 @@ def tabulate_scores(scores: Scores) -> list[Shown]:
     if len(scores.books) > 1:
         names = ("book", "B-START P", "R", "F1", "turn pairs P", "R", "F1", "Pk")
         table = new_table(names)
-        for part in scores.books:
+        for name, part in scores.books.items():
             measures = part.end_to_end
-            names = ("B-START.precision", "B-START.recall", "B-START.f1")
-            names += ("turn-pair.precision", "turn-pair.recall", "turn-pair.f1", "pk")
-            table.add_row(part.book, *(format_rate(measures[name].value) for name in names))
+            cells = ("B-START.precision", "B-START.recall", "B-START.f1")
+            cells += ("turn-pair.precision", "turn-pair.recall", "turn-pair.f1", "pk")
+            table.add_row(name, *(format_rate(measures[cell].value) for cell in cells))
         shown += ["Per book, end to end", table]
     return shown
 
@@ -109,10 +109,10 @@ def tabulate_comparison(comparison: Comparison) -> list[Shown]:
             f"From the book to the tags, on the spans that are found {where}",
             _compared_table(from_book, (("utterances found", "utterance"), *_COMPARED)),
             "Each book, on the spans of the gold",
-            _parts_table("book", [[(p.book, p) for p in s.books] for _, s in on_gold], names),
+            _parts_table("book", [list(s.books.items()) for _, s in on_gold], names),
         ]
     if from_book and comparison.rows[0].domains:
-        parts = [[(name, s.total) for name, s in row.domains] for row in comparison.rows]
+        parts = [[(name, s.total) for name, s in row.domains.items()] for row in comparison.rows]
         shown += ["The same of each domain", _parts_table("domain", parts, names)]
     return shown
 
@@ -149,24 +149,21 @@ def _parts_table(
     return table
 
 
-def tabulate_sweep(swept: Sequence[SweptGap], split: str) -> list[Shown]:
+def tabulate_sweep(swept: Mapping[int, Scores], split: str) -> list[Shown]:
     """The scores of the gap heuristic for each gap; the best B-START F1 is marked."""
     names = ("gap", "B-START P", "R", "F1 [95%]", "turn pairs P", "R", "F1 [95%]", "")
     table = new_table(names)
 
-    def f1(item: SweptGap) -> float:
-        return item.scores.total.end_to_end["B-START.f1"].value or 0.0
-
-    best = max(swept, key=f1)
-    for item in swept:
-        measures = item.scores.total.end_to_end
+    best = max(swept, key=lambda gap: swept[gap].total.end_to_end["B-START.f1"].value or 0.0)
+    for gap, scores in swept.items():
+        measures = scores.total.end_to_end
         cells: list[str] = []
         for unit in ("B-START", "turn-pair"):
             cells += [
                 format_rate(measures[f"{unit}.{part}"].value) for part in ("precision", "recall")
             ]
             cells.append(format_score(measures[f"{unit}.f1"]))
-        table.add_row(str(item.gap), *cells, "best" if item is best else "")
+        table.add_row(str(gap), *cells, "best" if gap == best else "")
     return [f"The gap, in characters, on the spans of the gold ({split} split)", table]
 
 
@@ -176,7 +173,7 @@ def tabulate_errors(errors: PairErrors, name: str, split: str) -> list[Shown]:
     each = 100 / max(errors.n_pairs, 1)
     table.add_row("right", f"{errors.n_right:,}", f"{each * errors.n_right:.1f}", "")
     table.add_row("wrong", f"{errors.n_wrong:,}", f"{each * errors.n_wrong:.1f}", "")
-    for cause, n in sorted(errors.causes, key=lambda item: -item[1]):
+    for cause, n in sorted(errors.causes.items(), key=lambda item: -item[1]):
         table.add_row(f"  {cause}", f"{n:,}", f"{each * n:.1f}", CAUSES[cause])
     return [
         f"{errors.n_pairs:,} turn pairs mined by {name} from the books ({split} split)",

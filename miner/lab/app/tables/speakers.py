@@ -69,7 +69,7 @@ def _measures_table(rows: Sequence[tuple[str, SpeakerMeasures]]) -> Shown:
     for name, measures in rows:
         table.add_row(name, *(format_score(measures[measure]) for measure in names))
     table.add_section()
-    table.add_row("utterances", *(f"{count:,}" for count in rows[0][1].counts))
+    table.add_row("utterances", *(f"{count:,}" for count in rows[0][1].counts.values()))
     return table
 
 

@@ -111,8 +111,10 @@ def score_words(
         name: (np.where(kept[name], of_rows, 0), kept[name]) for name, of_rows in values.items()
     }
     scores = {
-        one.name: Score(one.name, one.value, one.low, one.high, int(kept[one.name].sum()))
-        for one in score_means(columns, books, scoring.resamples, scoring.seed)
+        name: Score(name, one.value, one.low, one.high, int(kept[name].sum()))
+        for name, one in zip(
+            columns, score_means(columns, books, scoring.resamples, scoring.seed), strict=True
+        )
     }
     groups = number_books(books)
     for n, name in ((1, "d1"), (2, "d2")):

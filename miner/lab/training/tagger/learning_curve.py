@@ -72,4 +72,4 @@ def _read_score(path: Path, split: str, measure: str) -> tuple[int, Score]:
     scores = splits[split]["total"]["end_to_end"]["scores"]
     if measure not in scores:
         raise InputError(f"{path}: found no measure {measure}, expected one such as turn-pair.f1")
-    return n_chapters, Score(measure, **scores[measure])
+    return n_chapters, Score(**scores[measure])
