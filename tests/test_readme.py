@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from documents import BLOCK, DOCUMENTS, assert_same_output, blocks, read
 from helpers import BOOKS, CORPUS, MCN, ROOT, needs_books
 
+import miner.lab.lessons.selection.methods
 import train
 from miner.app.cli.main import main
 
@@ -215,7 +216,8 @@ def test_the_example_of_a_language_is_found_and_mined(tmp_path):
 
 
 def test_the_example_of_a_heuristic_is_found_and_tags(tmp_path, monkeypatch):
-    code, config = blocks(CONTRIBUTING, "python")[-1], blocks(CONTRIBUTING, "toml")[0]
+    config = blocks(CONTRIBUTING, "toml")[0]
+    code = next(block for block in blocks(CONTRIBUTING, "python") if "ChapterTagger" in block)
     (tmp_path / "my_taggers.py").write_text(code, encoding="utf-8")
     registered = tomllib.loads(config)["project"]["entry-points"]["miner.taggers"]
     package = tmp_path / "my_taggers-1.0.dist-info"
@@ -229,3 +231,22 @@ def test_the_example_of_a_heuristic_is_found_and_tags(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["tag", "sample", "--tagger", name, "-o", str(out)])
     assert done.exit_code == 0, done.output
     assert read(out).count('"B-START"') == 5  # the chapters of the sample
+
+
+def test_the_example_of_a_learner_is_found_and_scored(tmp_path, monkeypatch):
+    (tmp_path / "methods").mkdir()
+    code = next(block for block in blocks(CONTRIBUTING, "python") if '"""Echo' in block)
+    (tmp_path / "methods" / "echo.py").write_text(code, encoding="utf-8")
+    path = [*miner.lab.lessons.selection.methods.__path__, str(tmp_path / "methods")]
+    monkeypatch.setattr(miner.lab.lessons.selection.methods, "__path__", path)
+    for book in ("7", "11"):
+        rows = [f"{n:04b} is it?,{n:04b} it was.,{book}" for n in range(100)]
+        (tmp_path / f"{book}.csv").write_text("\n".join(["context,response,book", *rows]))
+    echo = tmp_path / "echo"
+    for words in (
+        ["train", "echo", tmp_path / "7.csv", "-o", echo],
+        ["score", echo, tmp_path / "11.csv", "--json"],
+    ):
+        done = CliRunner().invoke(main, ["selection", *map(str, words)])
+        assert done.exit_code == 0, done.output
+    assert '"1-of-' in done.output
