@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from itertools import groupby, pairwise
@@ -39,19 +39,6 @@ ENGLISH = "en"  # the language that is read if none is named
 EVERY = "all"  # as a split, all but the sample; as a language, any
 UNKNOWN = "?"  # a speaker whom the text does not name
 _LANGUAGE = re.compile("[a-z]{2,3}")
-_BOOK_KEYS = {
-    "book": str,
-    "title": str,
-    "author": str,
-    "language": str,
-    "year": int,
-    "country": str,
-    "domain": str,
-    "person": int,
-    "split": str,
-    "file": str,
-    "sha256": str,
-}
 _KEYS = {
     "book": str,
     "chapter": int,
@@ -96,6 +83,10 @@ class BookCard:
     split: str  # one of `SPLITS`
     file: str  # the name of the annotated file
     sha256: str  # the digest of the annotated file
+
+
+_TYPES = {"str": str, "int": int}
+_BOOK_KEYS = {field.name: _TYPES[str(field.type)] for field in fields(BookCard)}
 
 
 @dataclass(frozen=True, slots=True)
