@@ -234,7 +234,7 @@ class SpeakerAttributor:
         *,
         revise: bool = True,
     ) -> SpokenBook:
-        """Returns the speakers of a book; see `characters.spoken_book.Attributor`."""
+        """Returns the speakers of a book; see `Attributor`."""
         # A file of tags may have other utterances than the book.
         book_spans = replace(book_spans, spans=tuple(item.span for item in tagged))
         book = read_people(book_spans, characters)
