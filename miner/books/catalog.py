@@ -335,7 +335,4 @@ def _check_class(name: str, value: str) -> str:
     return code
 
 
-_CHECKS: dict[str, Callable[[str, str], str]] = {
-    "language": _check_language,
-    "locc": _check_class,
-}
+_CHECKS: dict[str, Callable[[str, str], str]] = {"language": _check_language, "locc": _check_class}

@@ -24,13 +24,7 @@ from miner.people.attributions import (
     find_subject,
 )
 from miner.people.cast import Kind
-from miner.people.mentions import (
-    ChapterPeople,
-    Mention,
-    MentionKind,
-    Person,
-    mentions_between,
-)
+from miner.people.mentions import ChapterPeople, Mention, MentionKind, Person, mentions_between
 from miner.people.names import (
     ANSWERS,
     CALLS_MAN,
@@ -195,8 +189,7 @@ def keep_names(found: ChapterClues) -> ChapterClues:
     """Returns a chapter whose cues are names alone: "said she" and "said his wife" tell nothing."""
     clues = (
         replace(
-            clue,
-            cues=tuple(m if m and m.kind is MentionKind.NAME else None for m in clue.cues),
+            clue, cues=tuple(m if m and m.kind is MentionKind.NAME else None for m in clue.cues)
         )
         for clue in found.clues
     )

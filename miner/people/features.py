@@ -162,11 +162,7 @@ def read_candidates(
 
 def _place(clues: Clues, continues: bool) -> Place:
     return Place(
-        clues.paragraph,
-        clues.is_first,
-        continues,
-        clues.n_before > 0,
-        clues.n_between > 0,
+        clues.paragraph, clues.is_first, continues, clues.n_before > 0, clues.n_between > 0
     )
 
 

@@ -281,11 +281,7 @@ def _noun_mention(
     noun = match["noun"]
     number = people.of_noun(noun, match["modifiers"].split(), bearers, named)
     return Mention(
-        *match.span(),
-        MentionKind.NOUN,
-        number,
-        NOUNS[noun],
-        determiner=match["determiner"].lower(),
+        *match.span(), MentionKind.NOUN, number, NOUNS[noun], determiner=match["determiner"].lower()
     )
 
 

@@ -271,9 +271,7 @@ class ColumnReader:
         is_name = n_small < 0.05 * self._counts
         names = [
             np.where(
-                place < self._lengths,
-                self._is_capital[at] * (1 + is_name[self._token[at]]),
-                3,
+                place < self._lengths, self._is_capital[at] * (1 + is_name[self._token[at]]), 3
             ).astype(np.uint32)
             for place, at in enumerate(self._places[:3])
         ]

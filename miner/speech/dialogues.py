@@ -138,16 +138,7 @@ def _is_opening(text: str, at: int) -> bool:
 
 # Marks that open speech, and the marks that may close it. Any other mark at either end belongs to
 # the words: the apostrophe of "’Tis", a nested mark, the dash of a speech that is cut short.
-_CLOSERS = {
-    "“": '”“"',
-    '"': '"”',
-    "„": '“”"',
-    "«": "»",
-    "»": "«",
-    "‘": "’'",
-    "'": "'’",
-    "‚": "‘’'",
-}
+_CLOSERS = {"“": '”“"', '"': '"”', "„": '“”"', "«": "»", "»": "«", "‘": "’'", "'": "'’", "‚": "‘’'"}
 _CLOSING = re.compile(r"""(?:[”»"]|(?<=[^\w\s])[’'])$""")
 _DASHES = "—–―-"
 _TWO = 2  # participants, of whom each speaks to the other
@@ -384,9 +375,7 @@ def _address(dialogue: Dialogue) -> Dialogue:
     return replace(dialogue, turns=tuple(turns))
 
 
-def _turns(
-    tagged: TaggedBook,
-) -> Iterator[tuple[list[TaggedSpan], list[str], TaggedSpan | None]]:
+def _turns(tagged: TaggedBook) -> Iterator[tuple[list[TaggedSpan], list[str], TaggedSpan | None]]:
     """Yields the utterances of each turn, the narration between them, and the next utterance."""
     turn: list[TaggedSpan] = []
     between: list[str] = []

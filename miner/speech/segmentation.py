@@ -325,10 +325,7 @@ def read_page(
 
 
 def _allowed(
-    clauses: Clauses,
-    starts: Bools,
-    quoted: Mapping[int, Sequence[Quoted]],
-    opener: re.Pattern[str],
+    clauses: Clauses, starts: Bools, quoted: Mapping[int, Sequence[Quoted]], opener: re.Pattern[str]
 ) -> Ints:
     """Returns where speech may stand: after what opens it, and as quotation marks show it.
 

@@ -106,10 +106,7 @@ def tells_who_spoke(after: str) -> bool:
 
 
 def are_speech(
-    block: Block,
-    ranges: Sequence[tuple[int, ...]],
-    runs_on: bool | None,
-    thoughts: bool = False,
+    block: Block, ranges: Sequence[tuple[int, ...]], runs_on: bool | None, thoughts: bool = False
 ) -> list[bool]:
     """Whether each quoted range of the block is spoken."""
     if block.kind is BlockKind.LETTER or (block.kind is BlockKind.VERSE and not runs_on):

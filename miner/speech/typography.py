@@ -51,8 +51,7 @@ _NESTED = _CERTAIN | {m.name: m.opener for m in MARKS.values() if m.is_apostroph
 
 # Single marks are left out: in a language that does not quote with them they are apostrophes.
 _ANY_PRINTER = replace(
-    ANY_CONVENTIONS,
-    marks=tuple(marks.name for marks in MARKS.values() if not marks.is_apostrophe),
+    ANY_CONVENTIONS, marks=tuple(marks.name for marks in MARKS.values() if not marks.is_apostrophe)
 )
 
 _FAMILIES = {"double-curly": "double", "double-straight": "double", "right-right": "double"} | {

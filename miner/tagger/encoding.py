@@ -80,11 +80,7 @@ def sequence_slices(chapter: Chapter, n_paragraphs: int) -> list[slice]:
 
 
 def encode_text(
-    chapter: Chapter,
-    tokenizer: Tokenizer,
-    window: int,
-    margin: int,
-    ends: int = 0,
+    chapter: Chapter, tokenizer: Tokenizer, window: int, margin: int, ends: int = 0
 ) -> Encoding:
     """Returns the running text of a chapter in overlapping windows.
 

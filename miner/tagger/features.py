@@ -19,13 +19,7 @@ from numpy.typing import NDArray
 
 from miner.speech.dialogues import is_unclosed, strip_marks
 from miner.speech.spans import BookSpans, Span
-from miner.tagger.feature_attributions import (
-    Likeness,
-    Mention,
-    Mentions,
-    Names,
-    compare_mentions,
-)
+from miner.tagger.feature_attributions import Likeness, Mention, Mentions, Names, compare_mentions
 
 # To find out whether a speaker continues, the speaker of a paragraph is compared with the speakers
 # of the paragraphs before it, and with the subjects of the narration between them.

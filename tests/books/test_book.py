@@ -69,11 +69,7 @@ FILES = {
         "he2 pa9 ca1 he1 pa2 ve1 pa4 fo3",
         {"footnote anchors": 4, "licence": 41, "page numbers": 4},
     ),
-    "no_boilerplate.html": (
-        ("A Question of Marmalade", "", "", 2, 223),
-        "he2 pa10 he1 pa4",
-        {},
-    ),
+    "no_boilerplate.html": (("A Question of Marmalade", "", "", 2, 223), "he2 pa10 he1 pa4", {}),
     "no_dialogue.html": (
         ("On Sitting upon Gates", "Anonymous", "en", 2, 267),
         "he2 pa2 he1 pa1",

@@ -498,8 +498,7 @@ def lost(page: str) -> tuple[int, tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(
-    "broken",
-    ["<!--", "<title>", "<style>", "<noscript>", "<p class='x\">", '<a id="x>'],
+    "broken", ["<!--", "<title>", "<style>", "<noscript>", "<p class='x\">", '<a id="x>']
 )
 def test_words_in_markup_that_is_not_closed_are_counted(broken):
     n_lost, warnings = lost(f"<html><body>{STORY}{broken}{STORY}</body></html>")

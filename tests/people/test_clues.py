@@ -1,9 +1,25 @@
 """What the page tells of the speaker of an utterance; each clue in a small form."""
 
-import pytest
-from characters_helpers import Scene
+from dataclasses import replace
 
+import pytest
+from characters_helpers import Scene, paragraphs_of
+
+from miner.people.attributions import (
+    find_addressee,
+    find_attributions,
+    find_called,
+    find_last_subject,
+    find_subject,
+)
+from miner.people.cast import Character, Kind
 from miner.people.clues import Cue, find_clues
+from miner.people.mentions import (
+    NARRATOR_NUMBER,
+    UNKNOWN_NUMBER,
+    MentionKind,
+    people_from_paragraphs,
+)
 
 CAST = ("“Yes,” said Mara. “No,” said Mara.", "“Yes,” said Mr. Bell. “No,” said Mr. Bell.")
 
@@ -95,3 +111,174 @@ def test_how_a_chapter_uses_a_noun():
     uses = {scene.person(n): use for n, use in enumerate(found.nouns) if use.count}
     assert (uses["waiter"].count, uses["waiter"].is_introduced) == (2, True)
     assert (uses["wife"].n_owned, uses["wife"].is_introduced) == (1, False)
+
+
+def attributions(*texts):
+    """The speakers after and before each utterance of the last paragraph, in words."""
+    scene = Scene(*CAST, *texts)
+    *_, before, paragraph = scene.chapter.paragraphs
+    *_, mentions_before, mentions = scene.chapter.mentions
+    introducing = () if before.utterances else (before, mentions_before)
+    found = find_attributions(paragraph, mentions, *introducing)
+    return [(scene.shown(item.after), scene.shown(item.before)) for item in found]
+
+
+def of_narration(find, text):
+    """What a function finds in a paragraph of narration, in words."""
+    scene = Scene(*CAST, text)
+    return scene.shown(find(text, 0, len(text), scene.chapter.mentions[-1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "before"),
+    [
+        ("“Come,” said Mara.", "Mara", None),
+        ("“Come,” Mara said.", "Mara", None),
+        ("“Come,” he said.", "m", None),
+        ("“Come,” answered poor Mr. Bell.", "Mr. Bell", None),
+        ("“Come,” said the wub.", "wub", None),
+        ("“Come,” said the Tatar.", "tatar", None),
+        ("“Come,” went on Mara.", "Mara", None),
+        ("“Come.” Mara sat down.", None, None),
+        ("“Come,” went Mara.", None, None),
+        ("Then Mara cried: “Come!”", None, "Mara"),
+        ("Turning to Mara, he said, “Come!”", None, "m"),
+        ("Mara was afraid when he said, “Come!”", None, "m"),
+        ("Mr. Bell, who saw Mara, said, “Come!”", None, None),
+    ],
+)
+def test_the_subject_of_a_verb_of_saying(text, after, before):
+    assert attributions(text) == [(after, before)]
+
+
+def test_the_paragraph_before_may_introduce_the_speaker():
+    assert attributions("Then Mara cried:", "“Come!”") == [(None, "Mara")]
+    assert attributions("Then Mara cried.", "“Come!”") == [(None, None)]
+
+
+def test_a_change_inside_a_paragraph():
+    found = attributions("“Come,” said Mara. “No,” said Mr. Bell.")
+    assert [after for after, _ in found] == ["Mara", "Mr. Bell"]
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("Mara sat. He stood.", "Mara", "m"),
+        ("Her voice broke.", "f", "f"),
+        ("It was late, very dark and cold when Mara came.", None, None),
+    ],
+)
+def test_the_subjects_of_narration(text, first, last):
+    assert of_narration(find_subject, text) == first
+    assert of_narration(find_last_subject, text) == last
+
+
+@pytest.mark.parametrize(
+    ("text", "addressee"),
+    [("He turned to Mara.", "Mara"), ("He asked the waiter.", "waiter"), ("Mara sat.", None)],
+)
+def test_to_whom_something_is_said(text, addressee):
+    assert of_narration(find_addressee, text) == addressee
+
+
+@pytest.mark.parametrize(
+    ("speech", "is_called"),
+    [
+        ("“Well, Mara, come.”", True),
+        ("“Come, Mara!”", True),
+        ("“My dear Mara, come.”", True),
+        ("“I saw Mara there.”", False),
+        ("“Mara is there.”", False),
+    ],
+)
+def test_a_speech_calls_somebody_or_only_names_them(speech, is_called):
+    scene = Scene(*CAST, speech)
+    called, named = find_called(speech, 0, len(speech), scene.chapter.mentions[-1])
+    assert [scene.person(number) for number in (called if is_called else named)] == ["Mara"]
+    assert not (named if is_called else called)
+
+
+MARA = "“Yes,” said Mara. “No,” said Mara."
+OTWAY = "“Yes,” said Captain Otway. “No,” said Captain Otway."
+BELL = "“Yes,” said Captain Bell. “No,” said Captain Bell."
+
+
+def test_a_name_a_noun_and_a_pronoun_are_mentions():
+    assert Scene(MARA, "Mara saw the waiter, and he bowed.").mentions() == [
+        ("Mara", "name", "Mara"),
+        ("the waiter", "noun", "waiter"),
+        ("he", "pronoun", "m"),
+    ]
+
+
+def test_only_names_are_mentions_in_speech():
+    assert Scene(MARA, "“I saw Mara and the waiter.”").mentions() == [("Mara", "name", "Mara")]
+
+
+def test_the_captain_is_the_character_of_that_title():
+    scene = Scene(OTWAY, "The captain sat.")
+    assert scene.mentions() == [("The captain", "noun", "Captain Otway")]
+
+
+def test_of_two_captains_the_one_whom_the_chapter_names_is_meant():
+    scene = Scene(OTWAY, "The captain sat.", BELL, chapters=(1, 1, 2))
+    assert scene.mentions() == [("The captain", "noun", "Captain Otway")]
+
+
+def test_of_two_captains_in_one_chapter_neither_is_meant():
+    assert Scene(OTWAY, BELL, "The captain sat.").mentions()[0][2] == "captain"
+
+
+def test_a_number_tells_two_people_of_one_noun_apart():
+    scene = Scene("“Yes.”", "The first man sat. The second man stood.")
+    assert [person for _, _, person in scene.mentions()] == ["first man", "second man"]
+
+
+@pytest.mark.parametrize(("word", "may_act"), [("him", False), ("he", True), ("my", False)])
+def test_only_subjects_can_act(word, may_act):
+    (mention,) = Scene(f"“Yes.” And {word} too.").chapter.mentions[0]
+    assert mention.may_act is may_act
+
+
+def test_the_narrator_is_part_of_the_story_if_it_says_i():
+    assert Scene("I sat. “Yes,” I said. He sat.").chapter.first_person
+    assert not Scene("He sat. “Yes,” he said. She sat. They sat.").chapter.first_person
+
+
+def test_every_chapter_has_a_narrator_and_an_unknown_person():
+    people = Scene("“Yes.”").chapter.people
+    assert people[NARRATOR_NUMBER].kind is Kind.NARRATOR
+    assert people[UNKNOWN_NUMBER].kind is None
+
+
+def test_i_is_the_narrator():
+    (mention,) = Scene("I sat. “Yes.”").chapter.mentions[0]
+    assert (mention.kind, mention.person) == (MentionKind.PRONOUN, NARRATOR_NUMBER)
+
+
+def test_chapters_without_speech_are_left_out():
+    scene = Scene("Nobody spoke.", "“Yes.”", chapters=(1, 2))
+    assert [chapter.number for chapter in scene.book.chapters()] == [2]
+
+
+def test_a_noun_that_two_have_as_an_alias_means_whom_the_chapter_names():
+    texts = ("Mara sat. “Yes,” said the nurse.", "Nan sat. “Yes,” said the nurse.")
+    paragraphs = paragraphs_of(*texts)
+    apart = tuple(replace(one, chapter=number) for number, one in enumerate(paragraphs, 1))
+    listed = [Character(name.lower(), name, (name, "the nurse"), "f") for name in ("Mara", "Nan")]
+    book = people_from_paragraphs(apart, listed)
+    speakers = [
+        chapter.people[mention.person].character
+        for chapter in book.chapters()
+        for mention in chapter.mentions[0]
+        if mention.kind is MentionKind.NOUN
+    ]
+    assert speakers == [0, 1]
+
+
+def test_a_title_that_a_character_seldom_has_is_not_its_noun():
+    often = ["Mara sat. “Yes,” said Mara."] * 40
+    texts = ("“Yes,” said Princess Mara.", *often, "Mara saw the princess.")
+    assert Scene(*texts).mentions()[-1] == ("the princess", "noun", "princess")
+    assert Scene(*["“Yes,” said Princess Mara."] * 9, texts[-1]).mentions()[-1][2] != "princess"

@@ -9,9 +9,11 @@ from miner.speech.dialogues import (
     Turn,
     decode_dialogues,
     drop_glosses,
+    is_letter_or_verse,
     is_unclosed,
     repair_book,
     span_pairs,
+    split_into_spans,
     turn_pairs,
 )
 from miner.speech.spans import Span
@@ -237,3 +239,101 @@ def test_a_pair_of_tags_without_confidence_has_none():
 )
 def test_unclosed_speech(text, is_open):
     assert is_unclosed(text) is is_open
+
+
+def a_turn(*texts: str, between: str = "") -> Turn:
+    """A turn with a paragraph a text, and the same narration before each but the first."""
+    spans = tuple(Span(1, i, 0, 0, len(text), text, True) for i, text in enumerate(texts))
+    return Turn(spans, (), (between,) * (len(spans) - 1))
+
+
+@pytest.mark.parametrize(
+    ("turn", "expected"),
+    [
+        (a_turn("“Dear Sir:—The mill is sold.”"), True),
+        (a_turn("“My dear Mara,", "“The mill is sold.”"), True),
+        (a_turn("“Marl End, 4th May, 1811.", "“The mill is sold.”"), True),
+        (a_turn(f"“{'The mill is sold. ' * 5}Yours truly, T. Otway.”"), True),
+        (a_turn(f"“{'The mill is sold. ' * 5}I am, dear Madam,"), True),
+        (a_turn(f"“{'The mill is sold. ' * 5}Here I am, and your servant.”"), False),
+        (a_turn("“I have sold it. Yours truly may laugh now.”"), False),
+        (a_turn("“The mill\nis still\nupon the hill.”"), True),
+        (a_turn("“The mill is still\nupon the hill.”"), False),
+        (a_turn("“My dear Mara, the mill is sold.”"), False),
+        (a_turn("“My dear Mara,”", "“the mill is sold.”", between=" said Tobin, "), False),
+        (a_turn("“The mill is yours.”"), False),
+        (a_turn("“It was sold in 1811.”"), False),
+    ],
+)
+def test_letters_and_verse_are_told_from_talk(turn, expected):
+    assert is_letter_or_verse(turn, frozenset(), "en") is expected
+
+
+@pytest.mark.parametrize(("blocks", "expected"), [({1}, True), ({0}, False), ({7}, False)])
+def test_most_of_a_turn_stands_in_a_letter(blocks, expected):
+    turn = a_turn("“Listen:", "“The mill is sold, and we go.”")
+    assert is_letter_or_verse(turn, frozenset(blocks), "en") is expected
+
+
+def test_a_language_without_a_file_has_only_the_signs_of_the_page():
+    turn = a_turn("“Dear Sir:—The mill is sold.”")
+    assert not is_letter_or_verse(turn, frozenset(), "fi")
+    assert is_letter_or_verse(turn, frozenset({0}), "fi")
+
+
+def said(*items):
+    """A dialogue: for each span its tag, length, speaker and, perhaps, who is called."""
+    spans, tags = [], {"S": Tag.B_START, "s": Tag.I_START, "R": Tag.B_OTHER, "r": Tag.I_OTHER}
+    for number, (letter, length, speaker, *called) in enumerate(items):
+        span = Span(1, number, 0, 0, length, "x" * length, True)
+        sure = None if speaker is None else length / 100
+        spans.append(TaggedSpan(span, tags[letter], None, speaker, sure, tuple(called)))
+    (dialogue,) = decode_dialogues(TaggedBook("7", tuple(spans)))
+    return dialogue
+
+
+def test_the_speaker_of_a_turn_has_most_of_its_characters():
+    (turn,) = said(("S", 30, "ann"), ("s", 40, "bo"), ("s", 20, "ann")).turns
+    assert (turn.speaker, turn.speaker_confidence) == ("ann", pytest.approx(0.25))
+    (turn,) = said(("S", 30, "ann"), ("s", 40, "bo"), ("s", 5, "ann")).turns
+    assert (turn.speaker, turn.speaker_confidence) == ("bo", 0.4)
+
+
+def test_a_turn_of_which_most_is_nobody_s_has_no_speaker():
+    dialogue = said(("S", 30, "ann"), ("s", 40, None), ("R", 9, "bo"))
+    assert (dialogue.turns[0].speaker, dialogue.turns[0].speaker_confidence) == (None, None)
+    assert dialogue.participants == ("bo",)
+
+
+def test_of_two_who_talk_each_speaks_to_the_other():
+    dialogue = said(("S", 9, "ann"), ("R", 9, "bo"), ("R", 9, None), ("R", 9, "ann"))
+    assert dialogue.participants == ("ann", "bo")
+    assert [turn.addressees for turn in dialogue.turns] == [("bo",), ("ann",), (), ("bo",)]
+
+
+def test_who_is_called_by_name_is_spoken_to():
+    dialogue = said(("S", 9, "ann", "cy"), ("s", 9, "ann", "di", "cy"), ("R", 9, "bo"))
+    assert [turn.addressees for turn in dialogue.turns] == [("cy", "di"), ("ann",)]
+
+
+@pytest.mark.parametrize("speakers", [("ann", "bo", "cy"), ("ann", "ann", None), (None,) * 3])
+def test_of_others_nobody_knows_to_whom_they_speak(speakers):
+    dialogue = said(*(("R" if n else "S", 9, speaker) for n, speaker in enumerate(speakers)))
+    assert [turn.addressees for turn in dialogue.turns] == [(), (), ()]
+
+
+def test_participants_are_in_the_order_in_which_they_begin_to_speak():
+    dialogue = said(("S", 9, "cy"), ("R", 9, "ann"), ("R", 9, "cy"), ("R", 9, None), ("R", 9, "bo"))
+    assert dialogue.participants == ("cy", "ann", "bo")
+
+
+def test_a_span_alone_has_the_speaker_of_its_turn():
+    turns = split_into_spans(said(("S", 9, "ann"), ("s", 30, "bo"), ("R", 9, "ann"))).turns
+    assert [(turn.speaker, turn.addressees) for turn in turns] == [
+        *[("bo", ("ann",)), ("bo", ("ann",)), ("ann", ("bo",))],
+    ]
+
+
+def test_narration_with_a_speaker_is_refused():
+    with pytest.raises(ValueError, match="^paragraph 4, span 2: found the speaker 'ann' on narr"):
+        TaggedSpan(Span(1, 4, 2, 0, 2, "No", False), Tag.O, speaker="ann")

@@ -18,7 +18,7 @@ from miner.speech.speech_classifier import (
 LANGUAGES = ("de", "es", "fr", "it", "pt")
 
 
-def judge_with(bias=0.0, **weights):
+def quotation_classifier(bias=0.0, **weights):
     """A classifier that knows the stems of a few words after a quotation, in all languages."""
     found = np.zeros(N_QUOTATION_FEATURES, dtype=np.float32)
     for stem, weight in weights.items():
@@ -35,7 +35,7 @@ def utterances(book_spans):
     return [span.text.strip() for span in book_spans.spans if span.is_utterance]
 
 
-def quoted(book_spans):
+def unsaid(book_spans):
     return [span.text.strip() for span in book_spans.spans if span.quoted]
 
 
@@ -46,30 +46,30 @@ DASH = "—Es muy tarde —pensó Tobín—, y anochece."
 
 def test_what_the_rules_take_for_speech_is_overruled():
     book = parse_spans(page(TALK, THOUGHT), "7", classified=False)
-    classified = judge_with(répé=2.0).classify(book)
+    classified = quotation_classifier(répé=2.0).classify(book)
     assert utterances(classified) == ["«Où est le bateau ?»"]
-    assert quoted(classified) == ["«Il est trop tard.»"]
+    assert unsaid(classified) == ["«Il est trop tard.»"]
 
 
 def test_what_the_rules_do_not_take_for_speech_stays_none():
     book = parse_spans(
         page(TALK, "Puis le mot «retour» fut crié du bateau."), "7", classified=False
     )
-    assert quoted(book) == ["«retour»"]
-    assert judge_with(crié=-2.0).classify(book) == book
+    assert unsaid(book) == ["«retour»"]
+    assert quotation_classifier(crié=-2.0).classify(book) == book
 
 
 def test_no_part_of_a_thought_behind_a_dash_is_speech():
     lines = ["—¿Dónde está la barca?", "—Ya se fue.", DASH]
     book = parse_spans(page(*lines, language="es"), "7", classified=False)
-    classified = judge_with(pens=9.0).classify(book)
+    classified = quotation_classifier(pens=9.0).classify(book)
     assert utterances(classified) == ["—¿Dónde está la barca?", "—Ya se fue."]
-    assert quoted(classified) == ["—Es muy tarde", "y anochece."]
+    assert unsaid(classified) == ["—Es muy tarde", "y anochece."]
 
 
 def test_behind_a_dash_the_judge_must_be_surer():
     between = (OVERRULES_MARK + OVERRULES_DASH) / 2
-    classifier = judge_with(bias=float(np.log(between / (1 - between))))
+    classifier = quotation_classifier(bias=float(np.log(between / (1 - between))))
     book = parse_spans(page(TALK, "— Parti, dit Tobin.", "— Hier ?"), "7", classified=False)
     assert classifier.probability(book, find_quotations(book.spans)[0]) == pytest.approx(between)
     assert utterances(classifier.classify(book)) == ["— Parti,", "— Hier ?"]
@@ -77,7 +77,7 @@ def test_behind_a_dash_the_judge_must_be_surer():
 
 def test_a_judge_that_is_not_sure_leaves_the_rules():
     book = parse_spans(page(TALK, THOUGHT), "7", classified=False)
-    assert judge_with().classify(book) == book
+    assert quotation_classifier().classify(book) == book
 
 
 def test_a_thought_goes_on_in_the_next_paragraphs():
@@ -87,13 +87,13 @@ def test_a_thought_goes_on_in_the_next_paragraphs():
     found[crc32(b"stem before: song") % N_QUOTATION_FEATURES] = 9.0
     assert [span.text for span in book.spans if span.continues] == ["«Personne ne viendra.»"]
     classified = QuotationClassifier(found, 0.0).classify(book)
-    assert quoted(classified) == ["«Il est trop tard.", "«Personne ne viendra.»"]
+    assert unsaid(classified) == ["«Il est trop tard.", "«Personne ne viendra.»"]
     assert not any(span.continues for span in classified.spans)
 
 
 def test_no_text_is_lost_and_narration_stays():
     book = parse_spans(page(TALK, THOUGHT), "7", classified=False)
-    classified = judge_with(bias=9.0).classify(book)
+    classified = quotation_classifier(bias=9.0).classify(book)
     assert utterances(classified) == []
     places = [
         [(span.text, span.start, span.end, span.in_marks) for span in found.spans]
@@ -132,4 +132,4 @@ def test_the_judge_of_the_package_knows_what_nobody_says():
     thought = "Et je pensais : «Personne ne viendra ce soir, il est bien trop tard.»"
     data = page(*[TALK] * 3, thought)
     assert thought[16:] in utterances(parse_spans(data, "7", classified=False))
-    assert quoted(parse_spans(data, "7")) == [thought[16:]]
+    assert unsaid(parse_spans(data, "7")) == [thought[16:]]

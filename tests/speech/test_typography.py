@@ -7,11 +7,7 @@ from real import FILES, real_book
 from miner.books.book import Block, BlockKind, Book
 from miner.errors import InputError
 from miner.languages.language import MARKS
-from miner.speech.typography import (
-    find_foreign_language,
-    infer_typography,
-    typography_from_names,
-)
+from miner.speech.typography import find_foreign_language, infer_typography, typography_from_names
 
 
 def page(*texts, language="en"):

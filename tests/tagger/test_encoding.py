@@ -60,11 +60,7 @@ def decoded(tokenizer, ids):
     return bare(tokenizer.decode(ids, clean_up_tokenization_spaces=False))
 
 
-@given(
-    st.lists(st.integers(1, 40), min_size=1, max_size=8),
-    st.integers(0, 12),
-    st.integers(1, 30),
-)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(0, 12), st.integers(1, 30))
 @settings(max_examples=50, deadline=None)
 def test_every_token_is_taken_once_and_stands_in_context(lengths, margin, room):
     tokenizer = tokenizer_of()
