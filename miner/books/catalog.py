@@ -34,30 +34,19 @@ _LONGEST_LINE = 2**20  # characters; a thousand times the longest of the catalog
 
 @dataclass(frozen=True, slots=True, order=True)
 class CatalogEntry:
-    """One row of the catalogue. Entries are ordered by number.
+    """One row of the catalogue. Entries are ordered by number."""
 
-    Args:
-        number: the Gutenberg number.
-        type: "Text"; others are "Sound", "Dataset", "Image", "MovingImage", "StillImage" and
-            "Collection".
-        issued: the day on which Gutenberg published it, "1998-06-01".
-        title: on one line or several.
-        languages: codes, most often one.
-        authors: with their years and roles, "Austen, Jane, 1775-1817".
-        subjects: headings of the Library of Congress, "England -- Fiction".
-        locc: classes of the Library of Congress, "PR".
-        bookshelves: Gutenberg's own groups of books.
-    """
-
-    number: int
+    number: int  # the Gutenberg number
+    # "Text"; others are "Sound", "Dataset", "Image", "MovingImage", "StillImage" and
+    # "Collection"
     type: str
-    issued: str
-    title: str
-    languages: tuple[str, ...]
-    authors: tuple[str, ...]
-    subjects: tuple[str, ...]
-    locc: tuple[str, ...]
-    bookshelves: tuple[str, ...]
+    issued: str  # the day on which Gutenberg published it, "1998-06-01"
+    title: str  # on one line or several
+    languages: tuple[str, ...]  # codes, most often one
+    authors: tuple[str, ...]  # with their years and roles, "Austen, Jane, 1775-1817"
+    subjects: tuple[str, ...]  # headings of the Library of Congress, "England -- Fiction"
+    locc: tuple[str, ...]  # classes of the Library of Congress, "PR"
+    bookshelves: tuple[str, ...]  # Gutenberg's own groups of books
 
     @property
     def title_line(self) -> str:

@@ -28,25 +28,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A person of a book.
+    """A person of a book."""
 
-    Attributes:
-        id: a short name in small letters that no other character of the book has: "mrs-bennet".
-        name: the name to show, usually the full one.
-        aliases: the names that it goes by as the book prints them, the most frequent first.
-        gender: "m", "f", or "" where the book does not tell.
-        kind: how it is known.
-        n_mentions: how often the book names it.
-        chapter: the chapter of an unnamed person, since the waiter of another chapter is another
-            waiter; None for those of the whole book.
-    """
-
-    id: str
-    name: str
+    id: str  # a short name in small letters that no other character of the book has: "mrs-bennet"
+    name: str  # the name to show, usually the full one
+    # the names that it goes by as the book prints them, the most frequent first
     aliases: tuple[str, ...]
-    gender: str = ""
-    kind: Kind = Kind.NAMED
-    n_mentions: int = 0
+    gender: str = ""  # "m", "f", or "" where the book does not tell
+    kind: Kind = Kind.NAMED  # how it is known
+    n_mentions: int = 0  # how often the book names it
+    # the chapter of an unnamed person, since the waiter of another chapter is another waiter;
+    # None for those of the whole book
     chapter: int | None = None
 
     def __post_init__(self) -> None:

@@ -72,25 +72,18 @@ class Uses:
 
 
 class Evidence:
-    """What the text around the names of a book shows.
-
-    Attributes:
-        counts: how often each form stands in the book, without qualities ("Poor Jane" is "Jane").
-        raw: the forms as the book has them, with the form that `counts` has for each.
-        narrated: the same as `counts`, of narration alone.
-        uses: the uses of the words of each form; of the last title where there are none.
-        pronouns: how often "he" and "she" may stand for each form.
-        beside: how often two forms stand in one clause of narration, so that they are not one
-            person.
-    """
+    """What the text around the names of a book shows."""
 
     def __init__(self, names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> None:
         self._kept = _kept_qualities(names, paragraphs)
+        # The forms as the book has them, with the form that is counted: "Poor Jane" is "Jane".
         self.raw = {form: self._plain(form) for form in dict.fromkeys(n.form for n in names)}
         self.counts = Counter(self.raw[name.form] for name in names)
         self.narrated = Counter(self.raw[name.form] for name in names if not name.in_speech)
+        # By the words of a form, or by its last title where there are none.
         self.uses: defaultdict[tuple[str, ...], Uses] = defaultdict(Uses)
         self.pronouns: defaultdict[Form, Counter[str]] = defaultdict(Counter)
+        # How often two forms stand in one clause of narration, so that they are not one person.
         self.beside: defaultdict[Form, Counter[Form]] = defaultdict(Counter)
         for name in names:
             self._count_use(name, paragraphs[name.paragraph].text)

@@ -439,14 +439,7 @@ class History:
 def history_features(
     history: History, place: Place, candidates: Sequence[int], features: Array
 ) -> Array:
-    """Returns the features of the candidates of an utterance: (candidates, len(HISTORY)).
-
-    Args:
-        history: the speakers before it.
-        place: where it stands.
-        candidates: its candidates.
-        features: their other features: (candidates, len(FEATURES)).
-    """
+    """Returns the features of the candidates of an utterance: (candidates, len(HISTORY))."""
     rows = np.zeros((len(candidates), len(HISTORY)), dtype=np.float32)
     takes_part = set(history.recent)
     n_speakers = len(takes_part)

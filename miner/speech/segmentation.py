@@ -50,126 +50,69 @@ _WORDS = frozenset(
     ("w1", "w2", "core", "tail", "suffix 2", "suffix 3", "suffix 4")
     + ("previous core", "previous tail", "next w1")
 )
+
+
+def _templates(text: str) -> Templates:
+    """Returns templates, of which "|" divides one from the next, and "+" its columns."""
+    parts = (template.strip() for template in text.split("|"))
+    return tuple(() if part == "(all)" else tuple(re.split(r"\s*\+\s*", part)) for part in parts)
+
+
 # What is told by the clause itself.
-STATES: Templates = (
-    (),
-    ("w1",),
-    ("w2",),
-    ("core",),
-    ("tail",),
-    ("suffix 2",),
-    ("suffix 3",),
-    ("suffix 4",),
-    ("case", "suffix 3"),
-    ("shape", "length"),
-    ("length",),
-    ("glue",),
-    ("next glue",),
-    ("glue", "next glue"),
-    ("tone",),
-    ("tone", "length"),
-    ("asks", "case"),
-    ("asks 2", "case"),
-    ("ending tone", "ending tone 2"),
-    ("word tone", "word tone 2"),
-    ("ending asks", "case"),
-    ("depth", "paragraph"),
-    ("depth", "tone"),
-    ("depth", "quotes", "paragraph"),
-    ("depth", "quotes", "length", "next glue"),
-    ("brackets",),
-    ("brackets", "tone"),
-    ("first", "paragraph"),
-    ("dashes", "paragraph"),
+STATES = _templates(
+    """
+    (all) | w1 | w2 | core | tail | suffix 2 | suffix 3 | suffix 4 | case + suffix 3 |
+    shape + length | length | glue | next glue | glue + next glue | tone | tone + length |
+    asks + case | asks 2 + case | ending tone + ending tone 2 | word tone + word tone 2 |
+    ending asks + case | depth + paragraph | depth + tone | depth + quotes + paragraph |
+    depth + quotes + length + next glue | brackets | brackets + tone | first + paragraph |
+    dashes + paragraph
+    """
 )
 # What is told by the step from the clause before to this one.
-ARCS: Templates = (
-    (),
-    ("glue",),
-    ("glue", "case"),
-    ("glue", "case", "next glue"),
-    ("glue", "next glue"),
-    ("w1",),
-    ("mark", "case", "w1"),
-    ("mark", "case", "suffix 3"),
-    ("mark", "case", "suffix 2"),
-    ("mark", "case", "suffix 4"),
-    ("mark", "case", "tail"),
-    ("mark", "case", "w2"),
-    ("mark", "case", "asks", "asks 2"),
-    ("mark", "case", "ending asks"),
-    ("mark", "case", "ending asks 2"),
-    ("mark", "case", "ending asks", "ending asks 2"),
-    ("mark", "case", "asks", "word tone"),
-    ("mark", "case", "asks", "ending asks"),
-    ("mark", "case", "ending asks", "name 2"),
-    ("mark", "case", "ending tone"),
-    ("mark", "case", "word tone", "word tone 2"),
-    ("mark", "case", "ending tone", "ending tone 2"),
-    ("glue", "case", "asks"),
-    ("mark", "case", "asks", "name 2"),
-    ("mark", "case", "suffix 2", "name 2"),
-    ("mark", "case", "shape"),
-    ("mark", "case", "tone"),
-    ("mark", "case", "length"),
-    ("mark", "case", "previous core"),
-    ("mark", "case", "previous asks", "previous glue"),
-    ("mark", "case", "previous glue"),
-    ("mark", "case", "previous length"),
-    ("mark", "case", "next w1"),
-    ("mark", "case", "next case", "next glue"),
-    ("mark", "case", "next asks"),
-    ("glue", "case", "habit"),
-    ("mark", "case", "dash before", "habit"),
-    ("mark", "case", "dash after", "habit"),
-    ("mark", "case", "dash before", "dash after"),
-    ("mark", "case", "dashes"),
-    ("mark", "case", "paragraph", "first"),
-    ("mark", "case", "paragraph", "dash before"),
-    ("mark", "case", "depth", "paragraph"),
-    ("glue", "depth"),
-    ("mark", "case", "depth", "quotes"),
-    ("glue", "quotes"),
-    ("glue", "brackets"),
-    ("mark", "case", "brackets"),
-    ("glue", "paragraph", "habit"),
-    ("mark", "asks"),
-    ("mark", "ending asks"),
-    ("mark", "core"),
-    ("mark", "tail"),
-    ("mark", "case", "previous asks", "previous length"),
-    ("mark", "case", "previous mark", "previous case", "previous asks"),
-    ("mark", "case", "previous mark", "previous case", "previous length"),
-    ("mark", "case", "previous mark", "previous tail"),
-    ("mark", "case", "word tone"),
+ARCS = _templates(
+    """
+    (all) | glue | glue + case | glue + case + next glue | glue + next glue | w1 |
+    mark + case + w1 | mark + case + suffix 3 | mark + case + suffix 2 | mark + case + suffix 4 |
+    mark + case + tail | mark + case + w2 | mark + case + asks + asks 2 |
+    mark + case + ending asks | mark + case + ending asks 2 |
+    mark + case + ending asks + ending asks 2 | mark + case + asks + word tone |
+    mark + case + asks + ending asks | mark + case + ending asks + name 2 |
+    mark + case + ending tone | mark + case + word tone + word tone 2 |
+    mark + case + ending tone + ending tone 2 | glue + case + asks | mark + case + asks + name 2 |
+    mark + case + suffix 2 + name 2 | mark + case + shape | mark + case + tone |
+    mark + case + length | mark + case + previous core |
+    mark + case + previous asks + previous glue | mark + case + previous glue |
+    mark + case + previous length | mark + case + next w1 | mark + case + next case + next glue |
+    mark + case + next asks | glue + case + habit | mark + case + dash before + habit |
+    mark + case + dash after + habit | mark + case + dash before + dash after |
+    mark + case + dashes | mark + case + paragraph + first | mark + case + paragraph + dash before |
+    mark + case + depth + paragraph | glue + depth | mark + case + depth + quotes | glue + quotes |
+    glue + brackets | mark + case + brackets | glue + paragraph + habit | mark + asks |
+    mark + ending asks | mark + core | mark + tail | mark + case + previous asks + previous length |
+    mark + case + previous mark + previous case + previous asks |
+    mark + case + previous mark + previous case + previous length |
+    mark + case + previous mark + previous tail | mark + case + word tone
+    """
 )
 # What the first reading adds.
-READ_STATES: Templates = (
-    ("tells", "case"),
-    ("tells", "tone read"),
-    ("tone read",),
-    ("tone read", "length"),
-    ("ending tells", "case"),
+READ_STATES = _templates(
+    """
+    tells + case | tells + tone read | tone read | tone read + length | ending tells + case
+    """
 )
-READ_ARCS: Templates = (
-    ("mark", "tells"),
-    ("mark", "case", "tells"),
-    ("mark", "case", "tells", "name 2"),
-    ("mark", "case", "tells", "next glue"),
-    ("mark", "case", "tells", "ending tells"),
-    ("mark", "case", "tells", "tone read"),
-    ("mark", "case", "tells", "length"),
-    ("glue", "case", "tells"),
-    ("mark", "case", "ending tells"),
-    ("mark", "case", "ending tells", "name 2"),
-    ("mark", "case", "ending tells", "ending asks"),
-    ("mark", "case", "previous tells", "previous length"),
-    ("mark", "case", "previous tells", "tone read"),
-    ("mark", "case", "previous tells", "previous mark", "previous case"),
-    ("mark", "case", "tone read"),
-    ("mark", "case", "tone read", "length"),
-    ("mark", "case", "previous tone read", "tone read"),
-    ("mark", "case", "next tells", "next glue"),
+READ_ARCS = _templates(
+    """
+    mark + tells | mark + case + tells | mark + case + tells + name 2 |
+    mark + case + tells + next glue | mark + case + tells + ending tells |
+    mark + case + tells + tone read | mark + case + tells + length | glue + case + tells |
+    mark + case + ending tells | mark + case + ending tells + name 2 |
+    mark + case + ending tells + ending asks | mark + case + previous tells + previous length |
+    mark + case + previous tells + tone read |
+    mark + case + previous tells + previous mark + previous case | mark + case + tone read |
+    mark + case + tone read + length | mark + case + previous tone read + tone read |
+    mark + case + next tells + next glue
+    """
 )
 
 
@@ -396,11 +339,8 @@ class Weights(NamedTuple):
 def decode(said: Floats, arcs: Floats, begins: Bools, is_said: Bools) -> Ints:
     """Returns the best arc to each clause.
 
-    Args:
-        said: the score of each clause for speech.
-        arcs: the score of each arc to it: (clauses, N_ARCS).
-        begins: whether there is narration before it, whatever is decoded there.
-        is_said: whether it must be speech.
+    `said` has the score of each clause for speech, and `arcs` of each arc to it: (clauses, N_ARCS).
+    Where `begins`, narration stands before a clause, whatever is decoded there.
     """
     arcs = arcs + said[:, None] * TO_SPEECH
     arcs[is_said] += (1 - TO_SPEECH) * _NEVER

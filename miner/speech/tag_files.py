@@ -33,18 +33,14 @@ LARGEST = 10**9  # the largest number of a chapter, a paragraph, a span or a cha
 
 @dataclass(frozen=True, slots=True)
 class TagFile:
-    """The tagged books of a file.
+    """The tagged books of a file."""
 
-    Attributes:
-        books: the books in order of appearance, all tags in legal order (see `tags.SUCCESSORS`).
-        as_read: the same books before illegal tags were repaired. Scores count these tags, since
-            they are the tagger's own.
-        n_repaired: how many tags differ between the two.
-    """
-
+    # the books in order of appearance, all tags in legal order (see `tags.SUCCESSORS`).
     books: tuple[TaggedBook, ...]
+    # the same books before illegal tags were repaired. Scores count these tags, since they
+    # are the tagger's own.
     as_read: tuple[TaggedBook, ...]
-    n_repaired: int
+    n_repaired: int  # how many tags differ between the two
 
 
 def read_tag_file(path: Path | str, repair: bool = False) -> TagFile:

@@ -18,12 +18,7 @@ TagScores = NDArray[np.floating]
 
 
 def viterbi(scores: TagScores, start_offset: float = 0.0) -> list[Tag]:
-    """Returns the allowed sequence of tags with the highest sum of scores (Viterbi).
-
-    Args:
-        scores: the scores of the tags in `TAGS`: (utterances, 4). Higher is better.
-        start_offset: added to the scores of B-START.
-    """
+    """Returns the allowed sequence of tags with the highest sum of scores (n, 4) (Viterbi)."""
     if not len(scores):
         return []
     scores = scores + start_offset * _IS_START
@@ -41,16 +36,10 @@ def viterbi(scores: TagScores, start_offset: float = 0.0) -> list[Tag]:
 
 
 def marginals(scores: TagScores) -> NDArray[np.float64]:
-    """Returns the probability of each tag of each utterance over all allowed sequences.
+    """Returns the probability of each tag of each utterance over all allowed sequences: (n, 4).
 
     The probability of a sequence is proportional to the exponential of its sum of scores. The sums
     are computed with the forward-backward algorithm.
-
-    Args:
-        scores: the scores of the tags in `TAGS`: (utterances, 4).
-
-    Returns:
-        (utterances, 4); each row sums to 1.
     """
     if not len(scores):
         return np.zeros((0, len(TAGS)))

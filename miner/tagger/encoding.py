@@ -332,12 +332,7 @@ class Pooling:
         return cls(parts, means, first)
 
     def add(self, window: Window, vectors: Vectors) -> None:
-        """Adds the vectors of a window.
-
-        Args:
-            window: a window of the chapter; each is added once, in any order.
-            vectors: the vectors of all its tokens, special tokens included: (tokens, size).
-        """
+        """Adds the vectors of all tokens of a window, (tokens, size). Windows come in any order."""
         of_window = self.parts.of_window(window)
         taken = vectors[of_window.taken]
         self.means[of_window.parts] += of_window.shares @ taken  # a part is in it once

@@ -153,13 +153,9 @@ class Mentions:
     def speaker(
         self, text: str, utterances: Sequence[tuple[int, int]], before: str
     ) -> Mention | None:
-        """Returns the speaker in a paragraph; None where its narration names none.
+        """Returns the speaker in a paragraph with speech; None where its narration names none.
 
-        Args:
-            text: the paragraph.
-            utterances: (start, end) of its utterances; at least one.
-            before: the paragraph before if it has no speech, since it may introduce the speaker;
-                else "".
+        `before` is the paragraph before if it has no speech, since it may introduce the speaker.
         """
         find = self._by_verb if self._words.say else self._by_place
         for clause, is_after in self._clauses(text, utterances, before):

@@ -111,26 +111,16 @@ class Head:
 
     @one_blas_thread()
     def score_structure(self, features: Array) -> TagScores:
-        """Returns the scores by the structure expert of a sequence: (utterances, 4).
-
-        Args:
-            features: (utterances, len(FEATURES)).
-        """
+        """Returns the scores by the structure expert of a sequence: (utterances, 4)."""
         projected = gelu(self._linear("structure.projection.0", features))
         states = self._states("structure.lstm", projected)
         return self._linear("structure.scores", states)[:, list(OUTCOME_OF_TAG)]
 
     @one_blas_thread()
     def score_text(self, vectors: Array, features: Array, structure: TagScores | None) -> TagScores:
-        """Returns the scores by the text expert of a sequence, mixed with those of the structure.
+        """Returns the scores by the text expert, mixed with those of the structure if any.
 
-        Args:
-            vectors: (utterances, 3 x size of the encoder's vectors).
-            features: (utterances, len(FEATURES)).
-            structure: the scores by the structure expert; None if the model has none.
-
-        Returns:
-            (utterances, 4).
+        `vectors` are (utterances, 3 x size of the encoder's vectors); the scores (utterances, 4).
         """
         projected = gelu(
             self._linear("text.projection.1", self._norm("text.projection.0", vectors))
@@ -228,16 +218,7 @@ def _lstm_shapes(name: str, n_inputs: int, size: int, layers: int) -> dict[str, 
 
 
 def refuse_other_weights(weights: Weights, expected: Mapping[str, tuple[int, ...]]) -> None:
-    """Raises an error if weights are not those that a model has.
-
-    Args:
-        weights: the weights, by name.
-        expected: the shape of each weight of the model, by name.
-
-    Raises:
-        InputError: if a weight is missing, is too many, has another shape, or is not finite. The
-            message names it.
-    """
+    """Raises an error that names a weight that is missing, too many, or not as expected."""
     for name in sorted(weights.keys() ^ expected.keys()):
         kind = "no" if name in expected else "a weight"
         raise InputError(f"found {kind} {name}, expected the {len(expected)} weights of its config")

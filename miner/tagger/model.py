@@ -254,13 +254,8 @@ class TextExpert(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Returns the scores of the outcomes, and `SequenceScores.alike`, of padded sequences.
 
-        Args:
-            vectors: (sequences, utterances, width).
-            features: (sequences, utterances, len(FEATURES)).
-            lengths: (sequences,), in utterances; None if no sequence is padded.
-
-        Returns:
-            (sequences, utterances, 3) and (sequences, utterances, 8).
+        They are (sequences, utterances, 3) and (sequences, utterances, 8). `lengths` is None if no
+        sequence is padded.
         """
         states = self._states(vectors, features, lengths)
         voices = self.voice(states)
@@ -407,13 +402,7 @@ class ConversationTagger(PreTrainedModel):
     def score_text(self, vectors: Tensor, features: Tensor, structure: Tensor | None) -> Tensor:
         """Returns the scores of one sequence by the text expert, mixed with the structure's.
 
-        Args:
-            vectors: (utterances, 3 x width).
-            features: (utterances, len(FEATURES)).
-            structure: the scores by the structure expert; None if there is none.
-
-        Returns:
-            (utterances, 4).
+        `vectors` are (utterances, 3 x width); the scores (utterances, 4).
         """
         scores = _scores_of_tags(self.text.score(vectors, features))
         return scores if structure is None else self.mix_scores(scores, structure)
@@ -468,12 +457,8 @@ class ConversationTagger(PreTrainedModel):
     ) -> list[SequenceScores]:
         """Returns the scores of chapters, one item for each sequence that the BiLSTM reads.
 
-        Args:
-            encoding: the chapter in tokens; of several chapters, what `join_encodings` returns.
-            features: (utterances, len(FEATURES)).
-            sequences: the sequences, as `encoding.sequence_slices` gives them.
-            vectors: the vectors of the utterances, if they are known; else the encoder reads them.
-            experts: the experts whose scores are mixed. Without `Expert.TEXT` no text is read.
+        `encoding` is a chapter in tokens, or several by `join_encodings`. If the vectors of the
+        utterances are known, the encoder reads nothing.
         """
         sizes = [part.stop - part.start for part in sequences]
         # Sequences of one length need no packing, which takes longer.

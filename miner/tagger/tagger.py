@@ -267,11 +267,8 @@ def decode_scores(
 ) -> list[TaggedSpan]:
     """Returns the spans of a book with the best allowed tags of each chapter, and their confidence.
 
-    Args:
-        book_spans: the book.
-        scored: its chapters, each with the scores of its utterances, (utterances, 4).
-        start_offset: added to the scores of B-START before decoding; confidence ignores it.
-        temperature: the scores are divided by it before they become probabilities.
+    Scores are (utterances, 4). Confidence ignores `start_offset`, which is added to B-START; the
+    scores are divided by the temperature before they become probabilities.
     """
     tags = [Tag.O] * len(book_spans.spans)
     confidence: list[float | None] = [None] * len(book_spans.spans)
