@@ -287,11 +287,14 @@ def test_one_author_is_left_out(corpus, tmp_path):
     pytest.importorskip("torch")
     from miner.annotation.annotations import read_split
     from miner.lab.gold.editions import open_edition
-    from miner.lab.training.speakers.examples import examples_of, write_examples
+    from miner.lab.learning.prepared import write_prepared
+    from miner.lab.training.speakers.examples import KIND, examples_of, without_people
+    from miner.people.features import FEATURES
 
     gold = annotations_of_sample(tmp_path / "gold", chapters=[1])
     edition = open_edition(*read_split(gold, "sample"), SAMPLE.read_bytes())
-    path = tmp_path / "examples.npz"
-    write_examples(path, list(examples_of(edition)), {})
+    path = tmp_path / "examples"
+    found = list(map(without_people, examples_of(edition)))
+    write_prepared(path, KIND, {}, found, FEATURES)
     shown = said("speakers", *corpus, "--leave-one-author-out", path)
     assert "trained on 1 chapters without those of its author: WREN 0" in " ".join(shown.split())

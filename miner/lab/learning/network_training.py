@@ -7,24 +7,39 @@ a `NetworkTrainer`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Protocol, TypeVar
 
 from miner.books.download import read_book_bytes
 from miner.errors import InputError
 from miner.files import refuse_existing
 from miner.lab.gold.editions import BookReader
 from miner.lab.learning.fields import Option
-from miner.lab.learning.prepared_files import Arrays, Record
-from miner.lab.learning.run_folder import refuse_existing_weights, write_weights
+from miner.lab.learning.prepared import (
+    Record,
+    digest_prepared,
+    read_prepared,
+    write_prepared,
+)
+from miner.lab.learning.run_folder import Arrays, refuse_existing_weights, write_weights
 
 Examples = TypeVar("Examples")
 
 
 class NetworkTrainer(Protocol[Examples]):
-    """Trains one network with given choices."""
+    """Trains one network with given choices.
+
+    Attributes:
+        kind: of what it is ("speakers").
+        form: the class of its examples.
+        features: the names of what an example has.
+    """
+
+    kind: ClassVar[str]
+    form: ClassVar[Any]
+    features: ClassVar[Sequence[str]]
 
     @property
     def choices(self) -> Record:
@@ -42,21 +57,26 @@ class NetworkTrainer(Protocol[Examples]):
         """Returns the examples of a split of the annotations."""
         ...
 
-    def load(self, path: Path) -> tuple[Examples, Record]:
-        """Returns the examples of a file, and what they were made from."""
-        ...
-
-    def write(self, path: Path, examples: Examples, record: Record, force: bool) -> None:
-        """Writes examples to a file."""
-        ...
-
     def describe(self, examples: Examples) -> Record:
-        """Returns the books of the examples, how many they are, and their digest."""
+        """Returns the books of the examples, and how many they are."""
         ...
 
     def fit(self, examples: Examples, report: Callable[[str], object]) -> Arrays:
         """Returns the weights that are learned from examples."""
         ...
+
+
+class _Source(Protocol):
+    """Where the examples of a run come from."""
+
+    @property
+    def gold(self) -> Path: ...
+    @property
+    def books(self) -> Path | None: ...
+    @property
+    def train_split(self) -> str: ...
+    @property
+    def without(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +91,7 @@ class NetworkRun:
         Path | None,
         Option("File for the weights, such as en.safetensors.", short="-o", is_output=True),
     ] = None
-    prepare: Annotated[Path | None, Option("File for prepared examples, .npz.", is_output=True)] = (
-        None
-    )
+    prepare: Annotated[Path | None, Option("File for prepared examples.", is_output=True)] = None
     examples: Annotated[
         Path | None, Option("Prepared examples to train on, without books and annotations.")
     ] = None
@@ -102,13 +120,14 @@ def train_network(
     if config.out:
         refuse_existing_weights(config.out, force)
     started = time.monotonic()
+    of_kind = trainer.kind, trainer.form, trainer.features
     if config.examples:
-        examples, record = trainer.load(config.examples)
+        examples, record = read_prepared(config.examples, *of_kind)
     else:
-        examples, record = _read(trainer, config, report)
+        examples, record = read_annotated(trainer, config, report)
     report(f"read {len(record['books'])} books in {time.monotonic() - started:.0f} seconds")
     if config.prepare:
-        trainer.write(config.prepare, examples, record, force)
+        write_prepared(config.prepare, trainer.kind, record, examples, trainer.features, force)
         report(f"{config.prepare}: {config.prepare.stat().st_size / 1e6:.1f} MB of examples")
     if config.out:
         weights = trainer.fit(examples, report)
@@ -135,8 +154,8 @@ def reporting_reader(
     return read_book
 
 
-def _read(
-    trainer: NetworkTrainer[Examples], config: NetworkRun, report: Callable[[str], object]
+def read_annotated(
+    trainer: NetworkTrainer[Examples], config: _Source, report: Callable[[str], object]
 ) -> tuple[Examples, Record]:
     """Returns the examples of books, and the record of what they are."""
 
@@ -152,4 +171,5 @@ def _read(
         "left out": list(config.without),
         "chapters left out": left_out,
         **trainer.describe(examples),
+        "digest of the data": digest_prepared(examples),
     }

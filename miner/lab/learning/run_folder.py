@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
 import numpy as np
 from msgspec import Meta, ValidationError, convert
+from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from miner.errors import InputError
@@ -34,7 +35,7 @@ from miner.files import (
     whole_file,
     whole_folder,
 )
-from miner.lab.learning.prepared_files import Arrays, Record
+from miner.lab.learning.prepared import Record
 from miner.version import __version__
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 Step = TypeVar("Step")  # a point of a curve
 Typed = TypeVar("Typed")
+Arrays = dict[str, NDArray[Any]]
 Count = Annotated[int, Meta(ge=0)]
 
 CURVE = "curve.jsonl"

@@ -30,8 +30,8 @@ from miner.errors import InputError
 from miner.lab.gold.editions import BookReader, Edition, read_editions
 from miner.lab.learning.fields import Option
 from miner.lab.learning.network_training import reporting_reader
-from miner.lab.learning.prepared_files import Arrays, Record
-from miner.lab.learning.run_folder import refuse_existing_weights, write_weights
+from miner.lab.learning.prepared import Record
+from miner.lab.learning.run_folder import Arrays, refuse_existing_weights, write_weights
 from miner.lab.training.segmentation_printing import (
     PrintedParagraph,
     choose_printing,

@@ -11,26 +11,20 @@ languages alike.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from miner.annotation.annotations import ENGLISH, read_split
 from miner.errors import InputError
-from miner.files import printable
 from miner.lab.gold.editions import BookReader, Edition, read_editions
 from miner.lab.learning.fields import Option
-from miner.lab.learning.prepared_files import (
-    Arrays,
-    Record,
-    digest_arrays,
-    read_prepared,
-    write_prepared,
-)
+from miner.lab.learning.prepared import Record
+from miner.lab.learning.run_folder import Arrays
 from miner.speech.spans import Span
 from miner.speech.speech_classifier import (
     N_FEATURES,
@@ -82,19 +76,6 @@ class SpeechExamples:
     n_facts: NDArray[np.int32]
     numbers: NDArray[np.int32]
     weights: Array
-
-    @property
-    def digest(self) -> str:
-        """8 hexadecimal digits that change with any fact and any answer."""
-        return digest_arrays(self._arrays())
-
-    def write(self, path: Path, record: Record, force: bool = False) -> None:
-        """Writes the examples to a file, from which `load_speech_examples` reads them."""
-        write_prepared(path, KIND, record, self._arrays(), force)
-
-    def _arrays(self) -> Arrays:
-        arrays: Arrays = asdict(self)
-        return arrays | {"books": np.array(self.books, dtype=np.str_)}
 
 
 class _Example(NamedTuple):
@@ -193,29 +174,6 @@ def _answers(edition: Edition) -> Iterator[tuple[tuple[int, int, int], bool]]:
             yield (span.paragraph, span.start, span.end), fact.is_utterance
 
 
-def load_speech_examples(path: Path) -> tuple[SpeechExamples, Record]:
-    """Returns the examples of a file, and what they were made from."""
-    record, arrays = read_prepared(path, KIND)
-    try:
-        found = SpeechExamples(
-            tuple(arrays["books"].tolist()),
-            arrays["unsaid"],
-            arrays["n_facts"],
-            arrays["numbers"],
-            arrays["weights"],
-        )
-    except KeyError as error:
-        raise InputError(f"{printable(path)}: found no {error}, expected facts of spans") from error
-    n_facts = found.n_facts.sum()
-    sizes = len(found.unsaid), len(found.n_facts), len(found.numbers), len(found.weights)
-    if sizes != (len(found.books), len(found.books), n_facts, n_facts):
-        raise InputError(
-            f"{printable(path)}: found arrays of {sizes}, expected those of {len(found.books)} "
-            f"spans with {n_facts} facts"
-        )
-    return found, record
-
-
 def fit_classifier(
     examples: SpeechExamples, options: SpeechTraining
 ) -> SpeechClassifier | QuotationClassifier:
@@ -237,9 +195,12 @@ def fit_classifier(
 
 @dataclass(frozen=True, slots=True)
 class SpeechTrainer:
-    """Trains the judge of speech; see `network_training.NetworkTrainer`."""
+    """Trains the classifier of speech; see `network_training.NetworkTrainer`."""
 
     options: SpeechTraining
+    kind: ClassVar = KIND
+    form: ClassVar = SpeechExamples
+    features: ClassVar[Sequence[str]] = ()
 
     @property
     def choices(self) -> Record:
@@ -257,21 +218,12 @@ class SpeechTrainer:
         """Returns the examples of a split of the annotations."""
         return read_speech_examples(gold, split, read, without, leave_out, self.options.language)
 
-    def load(self, path: Path) -> tuple[SpeechExamples, Record]:
-        """Returns the examples of a file, and what they were made from."""
-        return load_speech_examples(path)
-
-    def write(self, path: Path, examples: SpeechExamples, record: Record, force: bool) -> None:
-        """Writes examples to a file."""
-        examples.write(path, record, force)
-
     def describe(self, examples: SpeechExamples) -> Record:
-        """Returns the books of the examples, how many they are, and their digest."""
+        """Returns the books of the examples, and how many they are."""
         return {
             "books": list(dict.fromkeys(examples.books)),
             "spans": len(examples.unsaid),
             "spans that are no speech": int(examples.unsaid.sum()),
-            "digest of the data": examples.digest,
         }
 
     def fit(self, examples: SpeechExamples, report: Callable[[str], object]) -> Arrays:

@@ -27,7 +27,7 @@ def start(name, *words):
 def trained(request, gold, tmp_path_factory):
     """A network, the folder with its weights and prepared examples, and what the run printed."""
     folder = tmp_path_factory.mktemp(request.param)
-    words = ["-o", folder / "en.safetensors", "--prepare", folder / "examples.npz"]
+    words = ["-o", folder / "en.safetensors", "--prepare", folder / "examples"]
     done = start(request.param, "--gold", gold, "--train-split", "sample", *words)
     assert (done.exit_code, done.exception) == (0, None)
     return request.param, folder, done
@@ -49,7 +49,7 @@ def test_weights_from_prepared_examples_are_the_same_without_books(trained, tmp_
     name, folder, _ = trained
     monkeypatch.setattr(network_training, "read_book_bytes", None)
     out = tmp_path / "en.safetensors"
-    words = ["--gold", tmp_path / "none", "--examples", folder / "examples.npz", "-o", out]
+    words = ["--gold", tmp_path / "none", "--examples", folder / "examples", "-o", out]
     done = start(name, *words)
     assert (done.exit_code, done.exception) == (0, None)
     assert out.read_bytes() == (folder / "en.safetensors").read_bytes()
@@ -60,7 +60,7 @@ def test_weights_from_prepared_examples_are_the_same_without_books(trained, tmp_
 def test_weights_are_not_replaced_unless_asked(trained):
     name, folder, _ = trained
     path = folder / "en.safetensors"
-    words = ["--examples", folder / "examples.npz", "-o", path]
+    words = ["--examples", folder / "examples", "-o", path]
     before = path.read_bytes()
     done = start(name, *words)
     assert (done.exit_code, path.read_bytes()) == (1, before)

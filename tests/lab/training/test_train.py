@@ -286,7 +286,7 @@ def test_a_resumed_run_comes_to_the_same_result(whole, resumed):
 @pytest.fixture(scope="module")
 def prepared(gold, tmp_path_factory):
     """The examples of the whole run."""
-    path = tmp_path_factory.mktemp("prepared") / "examples.npz"
+    path = tmp_path_factory.mktemp("prepared") / "examples"
     done = CliRunner().invoke(train.main, prepare_words(gold, path, "--smoke"))
     assert (done.exit_code, done.exception) == (0, None)
     assert re.fullmatch(rf"{path}: 5 chapters, \d+\.\d MB\n", done.stderr)

@@ -333,7 +333,7 @@ def _cross_validation(
     from miner.lab.training.speakers.examples import load_examples
 
     novels = find_novels(pdnc)
-    loaded, _ = load_examples(examples)
+    loaded = load_examples(examples)
     validation = LeaveOneAuthorOut(loaded, novels)
     counts = validation.count_left_out(novel for novel in novels if novel.gutenberg_id)
     without = ", ".join(f"{author} {count}" for author, count in sorted(counts.items()))

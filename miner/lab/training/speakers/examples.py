@@ -7,35 +7,23 @@ candidates of each utterance with their features, where it stands, and which can
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from miner.annotation.annotations import UNKNOWN, Annotation, read_split
-from miner.errors import InputError
-from miner.files import printable
 from miner.lab.gold.editions import BookReader, Edition, read_editions
-from miner.lab.learning.prepared_files import (
-    Arrays,
-    Record,
-    digest_arrays,
-    read_prepared,
-    write_prepared,
-)
+from miner.lab.learning.prepared import read_prepared
 from miner.lab.measure.speaker_matching import match_speakers
 from miner.people.clues import find_clues
-from miner.people.features import FEATURES, CandidateChapter, Place, read_candidates
+from miner.people.features import FEATURES, CandidateChapter, read_candidates
 from miner.people.mentions import read_people
 from miner.speech.spans import BookSpans, Span
 
 KIND = "speakers"
 UNKNOWN_TARGET = -1  # of an utterance whose speaker the annotator did not know
-_FLAGS = ("is_first", "continues", "has_lead_in", "is_apart")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,93 +131,11 @@ def _select(chapter: CandidateChapter, rows: Sequence[int]) -> CandidateChapter:
     )
 
 
-def write_examples(
-    path: Path, examples: Sequence[SpeakerExample], record: Record, force: bool = False
-) -> None:
-    """Writes examples to a file, from which `load_examples` reads them."""
-    arrays = arrays_of(examples)
-    names = np.array(FEATURES)
-    write_prepared(path, KIND, record, arrays | {"feature_names": names}, force)
+def load_examples(path: Path) -> list[SpeakerExample]:
+    """Returns the examples of a file."""
+    return read_prepared(path, KIND, list[SpeakerExample], FEATURES)[0]
 
 
-def load_examples(path: Path) -> tuple[list[SpeakerExample], Record]:
-    """Returns the examples of a file, and what they were made from."""
-    record, arrays = read_prepared(path, KIND)
-    try:
-        if arrays["feature_names"].tolist() != list(FEATURES):
-            raise ValueError("examples of other features")
-        return list(_examples_from(arrays)), record
-    except (KeyError, IndexError, ValueError) as error:
-        raise InputError(
-            f"{printable(path)}: found {error}, expected examples of our {len(FEATURES)} features: "
-            "prepare them again with this version"
-        ) from error
-
-
-def digest_examples(examples: Sequence[SpeakerExample]) -> str:
-    """Returns 8 hexadecimal digits that change with any number of the examples."""
-    return digest_arrays(arrays_of(examples))
-
-
-def arrays_of(examples: Sequence[SpeakerExample]) -> Arrays:
-    """Returns all that the network learns from, utterance by utterance and row by row."""
-    chapters = [example.chapter for example in examples]
-    places = [place for chapter in chapters for place in chapter.places]
-    candidates = [numbers for chapter in chapters for numbers in chapter.candidates]
-    features = [rows for chapter in chapters for rows in chapter.features]
-    flags = np.array([[getattr(place, flag) for flag in _FLAGS] for place in places], dtype=bool)
-    return {
-        "books": np.array([example.book for example in examples], dtype=np.str_),
-        "authors": np.array([example.author for example in examples], dtype=np.str_),
-        "n_utterances": _whole(len(chapter.spans) for chapter in chapters),
-        "spans": _whole(span for chapter in chapters for span in chapter.spans),
-        "targets": _whole(target for example in examples for target in example.targets),
-        "paragraphs": _whole(place.paragraph for place in places),
-        "flags": flags.reshape(-1, len(_FLAGS)),
-        "n_candidates": _whole(map(len, candidates)),
-        "candidates": _whole(number for numbers in candidates for number in numbers),
-        # By column: values of one feature are much alike, so the file is a third as large.
-        "features": np.concatenate(
-            [np.zeros((len(FEATURES), 0), dtype=np.float16)] + [rows.T for rows in features], axis=1
-        ),
-    }
-
-
-def _whole(numbers: Iterable[int]) -> NDArray[np.int32]:
-    return np.fromiter(numbers, np.int32)
-
-
-def _examples_from(arrays: Arrays) -> Iterator[SpeakerExample]:
-    features = np.ascontiguousarray(arrays["features"].T)
-    n_candidates = arrays["n_candidates"].tolist()
-    if len(features) != sum(n_candidates) or len(arrays["candidates"]) != sum(n_candidates):
-        raise ValueError(f"{len(features)} rows of {sum(n_candidates)} candidates")
-    parts = [slice(*part) for part in pairwise(accumulate(n_candidates, initial=0))]
-    numbers, spans = arrays["candidates"].tolist(), arrays["spans"].tolist()
-    targets = arrays["targets"].tolist()
-    places = [
-        Place(paragraph, *flags)
-        for paragraph, flags in zip(
-            arrays["paragraphs"].tolist(), arrays["flags"].tolist(), strict=True
-        )
-    ]
-    first = 0
-    chapters: Iterator[tuple[Any, ...]] = zip(
-        arrays["books"].tolist(),
-        arrays["authors"].tolist(),
-        arrays["n_utterances"].tolist(),
-        strict=True,
-    )
-    for book, author, n in chapters:
-        own = slice(first, first + n)
-        chapter = CandidateChapter(
-            (),
-            tuple(spans[own]),
-            tuple(places[own]),
-            tuple(tuple(numbers[part]) for part in parts[own]),
-            tuple(features[part] for part in parts[own]),
-        )
-        yield SpeakerExample(chapter, tuple(targets[own]), book, author)
-        first += n
-    if not first == len(spans) == len(targets) == len(places) == len(parts):
-        raise ValueError(f"{len(targets)} targets of {first} utterances")
+def without_people(example: SpeakerExample) -> SpeakerExample:
+    """Returns an example without the names of the chapter, as a file has it."""
+    return replace(example, chapter=replace(example.chapter, people=()))

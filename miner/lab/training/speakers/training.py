@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
@@ -20,16 +20,16 @@ from miner.errors import InputError
 from miner.lab.gold.editions import BookReader
 from miner.lab.learning.fields import Option
 from miner.lab.learning.loop import Learner, Part, Row, fit
-from miner.lab.learning.prepared_files import Arrays, Record
+from miner.lab.learning.prepared import Record
+from miner.lab.learning.run_folder import Arrays
 from miner.lab.training.speakers.examples import (
+    KIND,
     SpeakerExample,
-    digest_examples,
-    load_examples,
     read_speaker_examples,
-    write_examples,
+    without_people,
 )
 from miner.people.attributor import N_INPUTS
-from miner.people.features import Array, History, history_features
+from miner.people.features import FEATURES, Array, History, history_features
 
 _WEIGHT_DECAY = 0.01
 _WARM_UP = 100  # steps
@@ -56,6 +56,9 @@ class SpeakerTrainer:
     """Trains the network of the speakers; see `network_training.NetworkTrainer`."""
 
     options: SpeakerTraining
+    kind: ClassVar = KIND
+    form: ClassVar = list[SpeakerExample]
+    features: ClassVar[Sequence[str]] = FEATURES
 
     @property
     def choices(self) -> Record:
@@ -71,25 +74,15 @@ class SpeakerTrainer:
         leave_out: Callable[[str], object],
     ) -> list[SpeakerExample]:
         """Returns the examples of a split of the annotations."""
-        return list(read_speaker_examples(gold, split, read, without, leave_out))
-
-    def load(self, path: Path) -> tuple[list[SpeakerExample], Record]:
-        """Returns the examples of a file, and what they were made from."""
-        return load_examples(path)
-
-    def write(
-        self, path: Path, examples: list[SpeakerExample], record: Record, force: bool
-    ) -> None:
-        """Writes examples to a file."""
-        write_examples(path, examples, record, force)
+        found = read_speaker_examples(gold, split, read, without, leave_out)
+        return list(map(without_people, found))
 
     def describe(self, examples: list[SpeakerExample]) -> Record:
-        """Returns the books of the examples, how many they are, and their digest."""
+        """Returns the books of the examples, and how many they are."""
         return {
             "books": list(dict.fromkeys(example.book for example in examples)),
             "chapters": len(examples),
             "utterances": sum(len(example.targets) for example in examples),
-            "digest of the data": digest_examples(examples),
         }
 
     def fit(self, examples: list[SpeakerExample], report: Callable[[str], object]) -> Arrays:

@@ -15,7 +15,7 @@ from torch import nn
 
 from miner.files import CARD, CHECKPOINT_CONFIG, RUN_RECORD, json_lines
 from miner.lab.learning.loop import Epoch, Row
-from miner.lab.learning.prepared_files import Record
+from miner.lab.learning.prepared import Record
 from miner.lab.learning.run_folder import RunFolder
 from miner.lab.measure.scores import Scores, score
 from miner.lab.training.tagger.calibration import Calibration, calibration_error, fit_temperature

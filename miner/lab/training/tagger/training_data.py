@@ -14,7 +14,7 @@ from miner.annotation.annotations import BOOKS, read_cards
 from miner.books.download import read_book_bytes
 from miner.books.sources import find_sources
 from miner.errors import InputError
-from miner.lab.learning.prepared_files import Record
+from miner.lab.learning.prepared import Record
 from miner.lab.training.tagger.augmentation import augment
 from miner.lab.training.tagger.examples import (
     AnnotatedExamples,
