@@ -576,7 +576,7 @@ def test_two_processes_train_as_one_does_on_twice_as_many_chapters(gold, tmp_pat
     launch += ["--dynamo_backend", "no", str(ROOT / "train.py")]
     launch += words(gold, out, *still, "--batch", 1)
     settings = {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
-    options = {"capture_output": True, "text": True, "timeout": 120}
+    options = {"capture_output": True, "text": True, "timeout": 600}
     done = subprocess.run(launch, env=os.environ | settings, **options)
     assert done.returncode == 0, done.stderr
     two = metrics(out)
