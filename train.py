@@ -53,7 +53,6 @@ from miner.lab.training import speech as speech_training
 from miner.lab.training.encoders.making import EncoderConfig, make_encoder
 from miner.lab.training.speakers import training as speaker_training
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder
-from miner.lab.training.tagger.initialization import initialize_from, new_model
 from miner.lab.training.tagger.model_selection import best_epoch, evaluate_epoch, trained_experts
 from miner.lab.training.tagger.onnx_export import export_encoder
 from miner.lab.training.tagger.prepared_examples import load_training_data, write_training_data
@@ -70,7 +69,12 @@ from miner.lab.training.tagger.run_folder import (
 )
 from miner.lab.training.tagger.steps import Stage, learner_of, stages_of
 from miner.lab.training.tagger.throughput import Throughput, count_operations, find_peak
-from miner.lab.training.tagger.training import LARGEST_GRADIENT, training_dtype
+from miner.lab.training.tagger.training import (
+    LARGEST_GRADIENT,
+    initialize_from,
+    new_model,
+    training_dtype,
+)
 from miner.lab.training.tagger.training_config import TrainingConfig
 from miner.lab.training.tagger.training_data import read_training_data
 from miner.tagger.encoding import plain_tokenizer

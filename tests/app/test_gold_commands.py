@@ -288,7 +288,7 @@ def test_one_author_is_left_out(corpus, tmp_path):
     from miner.annotation.annotations import read_split
     from miner.lab.gold.editions import open_edition
     from miner.lab.learning.prepared import write_prepared
-    from miner.lab.training.speakers.examples import KIND, examples_of, without_people
+    from miner.lab.training.speakers.training import KIND, examples_of, without_people
     from miner.people.features import FEATURES
 
     gold = annotations_of_sample(tmp_path / "gold", chapters=[1])

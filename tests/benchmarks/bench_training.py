@@ -19,7 +19,6 @@ from pathlib import Path
 import torch
 
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder, EncodedChapter
-from miner.lab.training.tagger.initialization import new_model
 from miner.lab.training.tagger.prepared_examples import load_training_data
 from miner.lab.training.tagger.steps import step_losses
 from miner.lab.training.tagger.throughput import (
@@ -30,6 +29,7 @@ from miner.lab.training.tagger.throughput import (
 )
 from miner.lab.training.tagger.training import (
     LARGEST_GRADIENT,
+    new_model,
     new_optimizer,
     training_dtype,
     unfreeze,

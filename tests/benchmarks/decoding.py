@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import numpy as np
 
 from miner.books.download import find_book
-from miner.lab.training.tagger.examples import read_examples
 from miner.lab.training.tagger.model_selection import score_decoded
+from miner.lab.training.tagger.training_data import read_examples
 from miner.speech.tags import TAGS, Tag
 from miner.tagger.decoding import viterbi
 from miner.tagger.load import load_checkpoint_tagger

@@ -10,10 +10,10 @@ from encoders import HIDDEN, KINDS, model_of, plain_of, sample, save_checkpoint,
 from heuristic.gap import GapTagger
 from miner.errors import InputError
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder, join_chapters
-from miner.lab.training.tagger.examples import examples_from_tagger
-from miner.lab.training.tagger.losses import sequence_loss
 from miner.lab.training.tagger.steps import step_losses
+from miner.lab.training.tagger.training import sequence_loss
 from miner.lab.training.tagger.training_config import TrainingConfig
+from miner.lab.training.tagger.training_data import examples_from_tagger
 from miner.tagger.checkpoint import load_checkpoint
 from miner.tagger.config import Expert
 from miner.tagger.encoding import (

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristic.gap import GapTagger
-from miner.lab.training.tagger.augmentation import augment
-from miner.lab.training.tagger.examples import examples_from_tagger
+from miner.lab.training.tagger.training_data import augment, examples_from_tagger
 
 SAMPLE = examples_from_tagger(sample(), GapTagger(150))
 

@@ -7,7 +7,7 @@ import pytest
 from models_helpers import sequences, sums
 
 from miner.errors import InputError
-from miner.lab.training.tagger.calibration import fit_temperature, fit_weight
+from miner.lab.training.tagger.model_selection import fit_temperature, fit_weight
 from miner.speech.tags import TAGS
 from miner.tagger.decoding import viterbi
 

@@ -6,7 +6,7 @@ from encoders import model_of, plain_of, sample
 
 from heuristic.gap import GapTagger
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder
-from miner.lab.training.tagger.examples import examples_from_tagger
+from miner.lab.training.tagger.training_data import examples_from_tagger
 from miner.tagger.encoding import UNREAD, encode_chapter, sequence_slices
 
 EXAMPLES = examples_from_tagger(sample(), GapTagger(150))[:2]

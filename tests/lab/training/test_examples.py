@@ -10,7 +10,11 @@ from helpers import MCN, needs_mcn
 
 from heuristic.gap import GapTagger
 from miner.errors import InputError
-from miner.lab.training.tagger.examples import digest_examples, examples_from_tagger, read_examples
+from miner.lab.training.tagger.training_data import (
+    digest_examples,
+    examples_from_tagger,
+    read_examples,
+)
 from miner.speech.tags import TAGS, Tag
 
 

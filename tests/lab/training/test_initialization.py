@@ -6,7 +6,7 @@ from encoders import KINDS, encoder, model_of, save_checkpoint, tokenizer_of
 from transformers import AlbertConfig, AutoModel
 
 from miner.errors import InputError
-from miner.lab.training.tagger.initialization import find_encoder_layers, initialize_from, new_model
+from miner.lab.training.tagger.training import find_encoder_layers, initialize_from, new_model
 from miner.lab.training.tagger.training_config import TrainingConfig
 
 

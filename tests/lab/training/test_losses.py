@@ -7,7 +7,7 @@ import pytest
 import torch
 from models_helpers import sequences, sums
 
-from miner.lab.training.tagger.losses import chapters_loss, sequence_loss, speaker_loss
+from miner.lab.training.tagger.training import chapters_loss, sequence_loss, speaker_loss
 from miner.tagger.model import SequenceScores
 
 

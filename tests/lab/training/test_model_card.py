@@ -5,8 +5,8 @@ import re
 import pytest
 from helpers import ROOT
 
-from miner.lab.training.tagger.calibration import Calibration
-from miner.lab.training.tagger.model_card import format_model_card
+from miner.lab.training.tagger.model_selection import Calibration
+from miner.lab.training.tagger.run_folder import format_model_card
 from miner.tagger.load import CHECKPOINTS
 
 

@@ -8,8 +8,6 @@ from helpers import ROOT
 from models_helpers import read_sample
 
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder
-from miner.lab.training.tagger.examples import read_examples
-from miner.lab.training.tagger.losses import sequence_loss
 from miner.lab.training.tagger.model_selection import (
     BestEpoch,
     evaluate_epoch,
@@ -22,6 +20,8 @@ from miner.lab.training.tagger.model_selection import (
     score_decoded,
     trained_experts,
 )
+from miner.lab.training.tagger.training import sequence_loss
+from miner.lab.training.tagger.training_data import read_examples
 from miner.tagger.config import Expert
 
 

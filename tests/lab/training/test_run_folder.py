@@ -9,14 +9,14 @@ from encoders import sample
 from heuristic.gap import GapTagger
 from miner.errors import InputError
 from miner.lab.learning.run_folder import run_folder
-from miner.lab.training.tagger.examples import (
+from miner.lab.training.tagger.run_folder import build_run_record
+from miner.lab.training.tagger.training_config import TrainingConfig
+from miner.lab.training.tagger.training_data import (
     AnnotatedExamples,
+    build_data_record,
     digest_examples,
     examples_from_tagger,
 )
-from miner.lab.training.tagger.run_folder import build_run_record
-from miner.lab.training.tagger.training_config import TrainingConfig
-from miner.lab.training.tagger.training_data import build_data_record
 
 EXAMPLES = examples_from_tagger(sample(), GapTagger(150))
 DEV = AnnotatedExamples(tuple(EXAMPLES[:1]), (), ())

@@ -13,7 +13,7 @@ from miner.annotation.annotations import read_split
 from miner.errors import InputError
 from miner.lab.gold.editions import open_edition
 from miner.lab.learning.prepared import digest_prepared, read_prepared, write_prepared
-from miner.lab.training.speakers.examples import (
+from miner.lab.training.speakers.training import (
     KIND,
     UNKNOWN_TARGET,
     SpeakerExample,

@@ -10,9 +10,14 @@ from speaker_scenes import MARA, page
 from miner.errors import InputError
 from miner.lab.gold.pdnc import PdncNovel
 from miner.lab.training.speakers import ABLATIONS
-from miner.lab.training.speakers.masking import mask_names
-from miner.lab.training.speakers.rules import rule_attributor
-from miner.lab.training.speakers.systems import OURS, RULES, LastTags, find_ways
+from miner.lab.training.speakers.systems import (
+    OURS,
+    RULES,
+    LastTags,
+    find_ways,
+    mask_names,
+    rule_attributor,
+)
 from miner.people.attributor import SpeakerAttributor, attributor_of
 from miner.people.characters import find_characters
 from miner.people.clues import Cue, find_clues, keep_names
@@ -224,8 +229,7 @@ def test_no_two_names_become_one(names):
 
 def test_an_author_is_known_by_the_code_of_the_corpus():
     pytest.importorskip("torch")
-    from miner.lab.training.speakers.cross_validation import LeaveOneAuthorOut, has_code
-    from miner.lab.training.speakers.examples import SpeakerExample
+    from miner.lab.training.speakers.training import LeaveOneAuthorOut, SpeakerExample, has_code
     from miner.people.features import CandidateChapter
 
     assert has_code("Jenny Wren", "WREN") and not has_code("Wren Jenny", "WREN")
@@ -246,9 +250,11 @@ def test_an_author_is_known_by_the_code_of_the_corpus():
 
 def test_one_network_is_trained_for_each_author_without_its_books():
     pytest.importorskip("torch")
-    from miner.lab.training.speakers.cross_validation import LeaveOneAuthorOut
-    from miner.lab.training.speakers.examples import SpeakerExample
-    from miner.lab.training.speakers.training import SpeakerTraining
+    from miner.lab.training.speakers.training import (
+        LeaveOneAuthorOut,
+        SpeakerExample,
+        SpeakerTraining,
+    )
     from miner.people.features import read_candidates
 
     scene = Scene(*CAST)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miner.errors import InputError
-from miner.lab.training.speakers.examples import SpeakerExample
+from miner.lab.training.speakers.training import SpeakerExample
 from miner.people.attributor import N_INPUTS, NetworkScorer, decode_speakers, weight_shapes
 from miner.people.clues import find_clues
 from miner.people.features import (

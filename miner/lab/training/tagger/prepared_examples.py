@@ -19,9 +19,13 @@ from miner.books.book import Book
 from miner.errors import InputError
 from miner.files import printable, sha256_of
 from miner.lab.learning.prepared import Record, read_prepared, write_prepared
-from miner.lab.training.tagger.examples import AnnotatedExamples, Example
 from miner.lab.training.tagger.training_config import TrainingConfig
-from miner.lab.training.tagger.training_data import TrainingData, VersionedChapters
+from miner.lab.training.tagger.training_data import (
+    AnnotatedExamples,
+    Example,
+    TrainingData,
+    VersionedChapters,
+)
 from miner.speech.spans import BookSpans
 from miner.speech.tags import TaggedBook, TaggedSpan
 from miner.tagger.config import TaggingConfig

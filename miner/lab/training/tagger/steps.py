@@ -18,10 +18,10 @@ from miner.lab.training.tagger.encoded_chapters import (
     EncodedChapter,
     join_chapters,
 )
-from miner.lab.training.tagger.losses import chapters_loss
 from miner.lab.training.tagger.model_selection import best_epoch
 from miner.lab.training.tagger.training import (
     autocast,
+    chapters_loss,
     epoch_order,
     new_optimizer,
     new_schedule,

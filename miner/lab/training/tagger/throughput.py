@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from miner.lab.training.tagger.initialization import find_encoder_layers
+from miner.lab.training.tagger.training import find_encoder_layers
 from miner.tagger.model import ConversationTagger
 
 # Operations a second in bfloat16 without sparsity, from the makers' data sheets. The first name

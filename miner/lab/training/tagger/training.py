@@ -1,18 +1,160 @@
-"""The parts of training that are not the loop: precision, trained weights, optimizer, order."""
+"""A model before its training, what of it is trained and how fast, and its losses.
+
+Chapters are computed side by side, and nothing waits for a number from the device: a GPU has then
+always something to compute.
+"""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from functools import cache
 from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
+from transformers import PretrainedConfig
+from transformers.utils import logging
 
-from miner.lab.training.tagger.initialization import find_encoder_layers
+from miner.errors import InputError
+from miner.files import reason_of
+from miner.lab.training.encoders.encoder import load_encoder
 from miner.lab.training.tagger.training_config import TrainingConfig
+from miner.speech.tags import TAGS
 from miner.tagger.config import Expert
-from miner.tagger.model import ConversationTagger
+from miner.tagger.decoding import ALLOWED, FIRST
+from miner.tagger.encoding import Window, find_special_tokens, plain_tokenizer
+from miner.tagger.model import ConversationTagger, SequenceScores, TaggerConfig
+from miner.tagger.torch_runtime import read_checkpoint
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+# What a saved encoder records of its own file; the model is trained in float32 in any case.
+_OF_THE_FILE = ("_name_or_path", "dtype", "torch_dtype")
+
+
+def new_model(config: TrainingConfig) -> tuple[ConversationTagger, PreTrainedTokenizerFast]:
+    """Returns a model with the weights of its encoder and a new head, and the tokenizer."""
+    set_seed(config.seed)
+    logging.disable_progress_bar()
+    loaded = load_encoder(config.encoder)
+    tokenizer: Any = loaded.tokenizer
+    pretrained = loaded.model.state_dict()
+    encoder = _encoder_config(config, loaded.model.config)
+    if config.masked and tokenizer.mask_token_id is None:
+        raise InputError(f"{config.encoder}: found no mask token, expected one for `masked=`")
+    model = ConversationTagger(
+        TaggerConfig(
+            encoder={k: v for k, v in encoder.to_dict().items() if k not in _OF_THE_FILE},
+            context=config.context,
+            window=config.window,
+            margin=config.margin,
+            ends=config.ends,
+            paragraphs=config.paragraphs,
+            features=config.features,
+            projection=config.projection,
+            hidden=config.hidden,
+            layers=config.layers,
+            dropout=config.dropout,
+            masked=config.masked,
+            mask=tokenizer.mask_token_id or 0,
+            separator=find_special_tokens(plain_tokenizer(tokenizer.backend_tokenizer))[1],
+        )
+    )
+    positions = getattr(encoder, "max_position_embeddings", None)
+    longest = min(positions or config.window, tokenizer.model_max_length)
+    if config.window > longest:
+        raise InputError(
+            f"found a window of {config.window} tokens, expected at most {longest}, the encoder's"
+        )
+    _check_layers("freeze", config.frozen_layers, encoder)
+    find_encoder_layers(model)  # an encoder without separate layers is refused before training
+    model.encoder.load_state_dict(
+        {name: pretrained[name] for name in model.encoder.state_dict()}, strict=True
+    )
+    _check_reading(model, config.encoder)
+    if not torch.cuda.is_available():  # on a CPU the fused kernel's backward pass is slow
+        model.encoder.set_attn_implementation("eager")
+    return model, tokenizer
+
+
+def _encoder_config(config: TrainingConfig, encoder: Any) -> PretrainedConfig:  # noqa: ANN401
+    """Returns the config of the pre-trained encoder, with as many layers as are kept."""
+    if not hasattr(encoder, "num_hidden_layers"):
+        raise InputError(
+            f"{config.encoder}: found an encoder of type {encoder.model_type}, "
+            "expected one for text"
+        )
+    _check_layers("keep", config.encoder_layers, encoder)
+    if config.encoder_layers:
+        encoder.num_hidden_layers = config.encoder_layers
+        if getattr(encoder, "layer_types", None):
+            encoder.layer_types = encoder.layer_types[: config.encoder_layers]
+    return encoder
+
+
+def _check_layers(verb: str, n_layers: int, encoder: Any) -> None:  # noqa: ANN401 - any config
+    if n_layers > encoder.num_hidden_layers:
+        raise InputError(
+            f"found {n_layers} layers to {verb}, "
+            f"expected at most {encoder.num_hidden_layers}, the encoder's"
+        )
+
+
+def find_encoder_layers(model: ConversationTagger) -> nn.ModuleList:
+    """Returns the layers of the encoder, lowest first."""
+    n_layers: int = model.encoder.config.num_hidden_layers
+    for module in model.encoder.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == n_layers:
+            return module
+    kind = model.encoder.config.model_type
+    raise InputError(
+        f"found an encoder of type {kind}, expected one with {n_layers} separate layers"
+    )
+
+
+def _check_reading(model: ConversationTagger, encoder: str) -> None:
+    """Raises an error if the encoder cannot read a full window, before any training."""
+    n = model.config.window
+    window = Window((model.config.separator,) * n, (0, n - 2), 0)
+    model.eval()
+    try:
+        with torch.no_grad():
+            model.read_windows([window], n)
+    except Exception as error:  # encoders for other inputs raise errors of many kinds
+        raise InputError(
+            f"{encoder}: found no encoder that reads windows of {n} tokens ({reason_of(error)}), "
+            "expected one for text, or a smaller `window=`"
+        ) from error
+
+
+def initialize_from(model: ConversationTagger, runs: Sequence[Path]) -> None:
+    """Loads the weights of another run into the model, or the mean of those of several.
+
+    Runs that began with the same weights have a mean that is often better than each of them
+    ("Model soups", Wortsman et al. 2022, section 3).
+
+    Raises:
+        InputError: if a run cannot be loaded, or its model has another shape.
+    """
+    shapes = {name: value.shape for name, value in model.state_dict().items()}
+    mean: dict[str, torch.Tensor] = {}
+    for run in runs:
+        weights = read_checkpoint(run)[0].state_dict()
+        if shapes != {name: value.shape for name, value in weights.items()}:
+            raise InputError(f"{run}: found a model of another shape, expected that of the options")
+        for name, value in weights.items():
+            share = value / len(runs) if value.is_floating_point() else value
+            mean[name] = mean[name] + share if name in mean and share is not value else share
+    model.load_state_dict(mean)
+
 
 LARGEST_GRADIENT = 1.0  # the norm to which gradients are clipped
 _WEIGHT_DECAY = 0.01
@@ -78,3 +220,130 @@ def epoch_order(n_chapters: int, n_processes: int) -> list[int]:
     order = list(range(n_chapters))
     random.shuffle(order)
     return order + list(islice(cycle(order), -n_chapters % n_processes))
+
+
+_FORBIDDEN = -1e4  # the score of a step that the table of successors does not allow
+
+
+def chapters_loss(
+    parts: Sequence[Sequence[SequenceScores]],
+    tags: Sequence[Tensor],
+    speakers: Sequence[Tensor],
+    start_weight: float,
+    speaker_weight: float,
+) -> Tensor:
+    """Returns the loss of chapters, summed over their utterances."""
+    rows = [torch.cat([part.scores for part in chapter]).float() for chapter in parts]
+    scores, gold = pad_sequence(rows, batch_first=True), pad_sequence(list(tags), batch_first=True)
+    is_other_tag = _on(scores.device, "is other tag")
+    scores = scores + start_weight * ((gold == 0)[..., None] & is_other_tag)
+    loss = _minus_log_probability(scores, gold, [len(item) for item in rows]).sum()
+    sequences = [part for chapter in parts for part in chapter]
+    alike = [part.alike for part in sequences if part.alike is not None]
+    if not alike or not speaker_weight:
+        return loss
+    sizes = [len(part.scores) for part in sequences]
+    of_sequences = list(torch.cat(list(speakers)).split(sizes))
+    each = _speaker_losses(
+        pad_sequence(alike, batch_first=True),
+        pad_sequence(of_sequences, batch_first=True, padding_value=-1),
+    )
+    weights = torch.tensor(sizes, dtype=each.dtype).to(each.device, non_blocking=True)
+    return loss + speaker_weight * (weights * each).sum()
+
+
+def sequence_loss(scores: Tensor, tags: Tensor) -> Tensor:
+    """Returns minus the log-probability of the gold tags per utterance, among allowed sequences.
+
+    This is a linear-chain CRF (Lafferty et al. 2001). Its transitions are the table of allowed
+    successors and are not trained. `decoding.marginals` uses the same probabilities.
+
+    Args:
+        scores: (utterances, 4).
+        tags: (utterances,), indices of `decoding.TAGS`; an allowed sequence.
+    """
+    return _minus_log_probability(scores[None], tags[None], [len(tags)])[0] / len(tags)
+
+
+def speaker_loss(alike: Tensor, speakers: Tensor) -> Tensor:
+    """Returns minus the log-probability that nearby utterances have the same speaker, or not.
+
+    A model that tells the speakers of a passage apart knows where turns end. Every utterance with
+    a known speaker teaches this, not only the few turns that run over several paragraphs.
+
+    Args:
+        alike: (utterances, n), as `SequenceScores.alike`.
+        speakers: (utterances,), a number for each speaker, -1 where the speaker is unknown.
+    """
+    return _speaker_losses(alike[None], speakers[None])[0]
+
+
+def _minus_log_probability(scores: Tensor, tags: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Returns minus the log-probability of the gold tags of each sequence: (sequences,).
+
+    The sum over all allowed sequences of tags is a product of matrices, one for each utterance,
+    in which a sum of logarithms takes the place of a product. It is computed by halves (Särkkä and
+    García-Fernández 2021, "Temporal Parallelization of Bayesian Smoothers", section III): a
+    sequence of n utterances takes log2(n) operations one after the other instead of n.
+
+    Args:
+        scores: (sequences, utterances, 4); rows after the end of a sequence count for nothing.
+        tags: (sequences, utterances).
+        sizes: the utterances of each sequence.
+    """
+    device, length = scores.device, scores.shape[1]
+    is_inside = _inside(sizes, length, device)
+    scores = scores.double()  # a long chapter has large sums
+    gold = scores.gather(2, tags[..., None])[..., 0].masked_fill(~is_inside, 0.0).sum(dim=1)
+    steps = _on(device, "steps") + scores[:, 1:, None, :]
+    steps = torch.where(is_inside[:, 1:, None, None], steps, _on(device, "nothing"))
+    while (n := steps.shape[1]) > 1:
+        even = n // 2 * 2
+        before, after = steps[:, 0:even:2], steps[:, 1:even:2]
+        joined = torch.logsumexp(before[..., :, :, None] + after[..., None, :, :], dim=-2)
+        steps = torch.cat([joined, steps[:, even:]], dim=1)
+    total = _on(device, "first") + scores[:, 0]
+    for step in steps.unbind(dim=1):  # one, or none
+        total = torch.logsumexp(total[:, :, None] + step, dim=1)
+    return torch.logsumexp(total, dim=1) - gold
+
+
+def _inside(sizes: Sequence[int], length: int, device: torch.device) -> Tensor:
+    """Returns which rows of padded sequences belong to them: (sequences, length)."""
+    found = torch.arange(length) < torch.tensor(sizes)[:, None]
+    return found.to(device, non_blocking=True)
+
+
+def _speaker_losses(alike: Tensor, speakers: Tensor) -> Tensor:
+    """Returns the speaker loss of each of several padded sequences: (sequences,).
+
+    Args:
+        alike: (sequences, utterances, n).
+        speakers: (sequences, utterances); -1 where it is unknown, and after the end.
+    """
+    n_most = alike.shape[2]
+    length = speakers.shape[1]
+    before = nn.functional.pad(speakers, (n_most, 0), value=-1)
+    others = torch.stack(
+        [before[:, n_most - n : n_most - n + length] for n in range(1, n_most + 1)], dim=2
+    )
+    is_known = (others >= 0) & (speakers >= 0)[..., None]
+    is_same = others == speakers[..., None]
+    losses = nn.functional.binary_cross_entropy_with_logits(
+        alike.float(), is_same.float(), reduction="none"
+    )
+    total = losses.masked_fill(~is_known, 0.0).sum(dim=(1, 2))
+    return total / is_known.sum(dim=(1, 2)).clamp(min=1)
+
+
+@cache
+def _on(device: torch.device, name: str) -> Tensor:
+    """Returns a table of the tags on a device, which is moved there once."""
+    zeros = torch.zeros(len(TAGS), len(TAGS), dtype=torch.float64)
+    tables = {
+        "steps": zeros.masked_fill(~torch.from_numpy(ALLOWED), _FORBIDDEN),
+        "first": zeros[0].masked_fill(~torch.from_numpy(FIRST), _FORBIDDEN),
+        "nothing": zeros.masked_fill(~torch.eye(len(TAGS), dtype=torch.bool), _FORBIDDEN),
+        "is other tag": torch.arange(len(TAGS)) != 0,
+    }
+    return tables[name].to(device)

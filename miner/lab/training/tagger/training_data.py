@@ -1,30 +1,301 @@
-"""Annotations and books -> all that a tagger is trained on and scored against."""
+"""Annotations and books -> the chapters that a tagger is trained on and scored against.
+
+Training splits some paragraphs at random. Authors put the actions of a speaker into the paragraph
+of the speech or into one of their own. A new paragraph nearly always has a new speaker, so a model
+sees few examples of a speaker who continues in a new one. Splitting paragraphs at narration makes
+more of them, and the model has to look at who acts in the narration.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import random
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, count, islice, pairwise
+from itertools import accumulate, count, groupby, islice, pairwise
+from pathlib import Path
 from typing import Any, Protocol
 
-from miner.annotation.annotations import BOOKS, read_cards
-from miner.books.download import read_book_bytes
-from miner.books.sources import find_sources
-from miner.errors import InputError
-from miner.lab.learning.prepared import Record
-from miner.lab.training.tagger.augmentation import augment
-from miner.lab.training.tagger.examples import (
-    AnnotatedExamples,
-    Example,
-    digest_examples,
-    read_examples,
+import numpy as np
+from numpy.typing import NDArray
+
+from miner.annotation.annotations import (
+    BOOKS,
+    ENGLISH,
+    UNKNOWN,
+    AnnotatedBook,
+    is_annotations,
+    read_cards,
+    read_split,
 )
+from miner.books.book_file import read_book_file
+from miner.books.download import download, read_book_bytes
+from miner.books.sources import Source, find_sources, id_of
+from miner.errors import InputError
+from miner.lab.gold.editions import BookReader, read_editions
+from miner.lab.gold.mcn import McnData, read_mcn
+from miner.lab.learning.prepared import Record
 from miner.lab.training.tagger.training_config import TrainingConfig
-from miner.lab.training.tagger.weak_labels import find_held_out_books, tag_weakly
+from miner.speech.read import parse_spans
+from miner.speech.spans import BookSpans, Span
+from miner.speech.speech import tells_who_spoke
+from miner.speech.tags import TAGS, Tag, TaggedBook, Tagger
+from miner.tagger.encoding import Encoding
+from miner.tagger.features import Chapter, chapter_of, split_chapters
 from miner.tagger.load import load_tagger, tagger_signature
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A chapter with its gold tags.
+
+    Attributes:
+        chapter: the chapter as the tagger reads it.
+        spans: all spans of the chapter.
+        tags: the indices of the tags in `decoding.TAGS`: (utterances,).
+        speakers: a number for each speaker of the chapter, -1 where the speaker is unknown:
+            (utterances,).
+        encoding: the chapter in tokens, if it is from a file of prepared examples. Then its
+            paragraphs have no text, and there are no spans.
+    """
+
+    chapter: Chapter
+    spans: tuple[Span, ...]
+    tags: NDArray[np.int64]
+    speakers: NDArray[np.int64]
+    encoding: Encoding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedExamples:
+    """The examples of annotated books, and the gold that predictions are scored against."""
+
+    examples: tuple[Example, ...]
+    book_spans: tuple[BookSpans, ...]
+    gold: tuple[TaggedBook, ...]
+
+    def join(self, others: AnnotatedExamples) -> AnnotatedExamples:
+        """Returns these examples and others."""
+        return AnnotatedExamples(
+            self.examples + others.examples,
+            self.book_spans + others.book_spans,
+            self.gold + others.gold,
+        )
+
+
+def digest_examples(examples: Iterable[Example]) -> str:
+    """Returns 8 hexadecimal digits that change with any text, tag or speaker of the examples."""
+    found = hashlib.sha256()
+    for example in examples:
+        for paragraph in example.chapter.paragraphs:
+            found.update(paragraph.text.encode())
+        found.update(example.tags.tobytes())
+        found.update(example.speakers.tobytes())
+    return found.hexdigest()[:8]
+
+
+def read_examples(
+    gold: Path,
+    split: str,
+    read: BookReader,
+    without: Collection[str] = (),
+    leave_out: Callable[[str], object] | None = None,
+    language: str = ENGLISH,
+    only: Collection[str] = (),
+) -> AnnotatedExamples:
+    """Returns the examples of a split of the annotations, or of the MCN labels (gold-v2)."""
+    if not is_annotations(gold):
+        if without:
+            raise InputError(f"{gold}: found one book, expected none to leave out")
+        return examples_from_mcn(read_mcn(gold), split)
+    books = read_split(gold, split, without, language)
+    if only:
+        books = tuple(book for book in books if book.card.book in only)
+    found = examples_from_annotations(books, read, leave_out)
+    if not found.gold:
+        raise InputError(f"{gold}: found no chapter of split {split} in the editions at hand")
+    return found
+
+
+def examples_from_annotations(
+    books: Iterable[AnnotatedBook],
+    read: BookReader,
+    leave_out: Callable[[str], object] | None = None,
+) -> AnnotatedExamples:
+    """Returns the annotated chapters of books, on the spans of their gold."""
+    found: list[Example] = []
+    spans: list[BookSpans] = []
+    gold: list[TaggedBook] = []
+    for edition in read_editions(books, read, leave_out):
+        located = edition.located
+        spans.append(located.book_spans)
+        gold.append(located.tagged())
+        speakers = [fact.speaker if fact else UNKNOWN for fact in located.facts]
+        found += _examples(located.book_spans, [item.tag for item in gold[-1].spans], speakers)
+    return AnnotatedExamples(tuple(found), tuple(spans), tuple(gold))
+
+
+def examples_from_mcn(mcn: McnData, split: str) -> AnnotatedExamples:
+    """Returns the chapters of a split of the MCN labels (gold-v2), on the spans of its rows.
+
+    MCN conversations may continue in the next chapter. In the examples a new one opens there, as
+    in the annotations; in `gold` it continues.
+    """
+    gold = mcn.of_split(mcn.gold_v2, split)
+    if not gold.spans:
+        known = sorted({name for _, name in mcn.splits})
+        raise InputError(f"{gold.source}: found no split {split!r}, expected one of {known}")
+    spans = BookSpans(mcn.book_spans.book, tuple(item.span for item in gold.spans))
+    examples = _examples(spans, [item.tag for item in gold.spans])
+    return AnnotatedExamples(tuple(examples), (spans,), (gold,))
+
+
+def examples_from_tagger(book_spans: BookSpans, tagger: Tagger) -> list[Example]:
+    """Returns the chapters of a book with the tags that a tagger gives them."""
+    return list(_examples(book_spans, [item.tag for item in tagger.tag(book_spans)]))
+
+
+def _examples(
+    book_spans: BookSpans, tags: Sequence[Tag], speakers: Sequence[str] | None = None
+) -> Iterator[Example]:
+    by_chapter = {
+        number: tuple(spans)
+        for number, spans in groupby(book_spans.spans, key=lambda span: span.chapter)
+    }
+    for chapter in split_chapters(book_spans):
+        of_chapter = _open_conversation([tags[place] for place in chapter.places])
+        names = [speakers[place] if speakers else UNKNOWN for place in chapter.places]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        numbers[UNKNOWN] = -1
+        yield Example(
+            chapter,
+            by_chapter[chapter.number],
+            np.array([TAGS.index(tag) for tag in of_chapter], dtype=np.int64),
+            np.array([numbers[name] for name in names], dtype=np.int64),
+        )
+
+
+def _open_conversation(tags: list[Tag]) -> list[Tag]:
+    """Returns the tags of a chapter with its first turn as the start of a conversation."""
+    end = next((n for n, tag in enumerate(tags) if n and tag is not Tag.I_OTHER), len(tags))
+    if tags[0] is Tag.B_OTHER:
+        return [Tag.B_START, *[Tag.I_START] * (end - 1), *tags[end:]]
+    return tags
+
+
+# The share of splits between two utterances after which the narration stays with the first one.
+_STAYS = 0.3
+_SHORTEST = 8  # characters; narration has to be longer to stand alone
+_OPENS = re.compile(r"""[\s“"‘'(]*(\w)""")
+_CLOSES = re.compile(r"""[.!?…:;—][)\]”’»"']*\s*$""")
+_STOPS = re.compile(r"""[.!?…][)\]”’»"']*\s*$""")
+_NEXT_SENTENCE = re.compile(r"""(?<=[.!?…])[)\]”’»"']*\s+(?=\w)""")
+_SHORT = re.compile(r"\b(?:Mr|Mrs|Ms|Messrs|Dr|St|Capt|Col|Gen|Rev|Mme|Mlle|Esq|Jr|Sr|No|[A-Z])\.$")
+
+
+def augment(example: Example, share: float, rng: random.Random) -> Example:
+    """Returns the chapter with some paragraphs split in two or three; its tags stay.
+
+    A paragraph can be split around a whole sentence of narration between two utterances, and after
+    sentences of narration before its first utterance. A sentence that names the speaker ("Holmes
+    muttered.") stays beside the utterance before it.
+    """
+    spans = tuple(_split_paragraphs(example.spans, share, rng))
+    if spans == example.spans:
+        return example
+    read = example.chapter
+    chapter = chapter_of(read.book, spans, read.places, read.language)
+    return replace(example, chapter=chapter, spans=spans)
+
+
+def _split_paragraphs(spans: Sequence[Span], share: float, rng: random.Random) -> Iterator[Span]:
+    n_added = 0  # paragraphs
+    for number, group in groupby(spans, key=lambda span: span.paragraph):
+        paragraph = list(group)
+        for n, span in enumerate(paragraph):
+            at = _split_point(paragraph, n)
+            if at is None or rng.random() >= share:
+                yield replace(span, paragraph=number + n_added)
+                continue
+            if at:
+                yield replace(span, paragraph=number + n_added, text=span.text[:at])
+            stays = n > 0 and rng.random() < _STAYS
+            n_added += n > 0 and not stays
+            text = span.text[at:].rstrip()
+            yield replace(span, paragraph=number + n_added, text=text if stays else text.lstrip())
+            n_added += 1
+
+
+def _split_point(paragraph: Sequence[Span], n: int) -> int | None:
+    """Returns where text that can stand in its own paragraph begins in a span, or None."""
+    span = paragraph[n]
+    if span.is_utterance or span.quoted or n + 1 == len(paragraph):
+        return None
+    if not paragraph[n + 1].is_utterance or not _CLOSES.search(span.text):
+        return None
+    if not n:
+        return 0 if _begins_sentence(span.text) and _STOPS.search(span.text) else None
+    if not paragraph[n - 1].is_utterance:
+        return None
+    if _begins_sentence(span.text) and not tells_who_spoke(span.text):
+        return 0 if _STOPS.search(paragraph[n - 1].text) and _can_stand_alone(span.text) else None
+    for found in _NEXT_SENTENCE.finditer(span.text):
+        rest = span.text[found.end() :]
+        if (
+            _begins_sentence(rest)
+            and _can_stand_alone(rest)
+            and not _SHORT.search(span.text[: found.start()])
+        ):
+            return found.end()
+    return None
+
+
+def _begins_sentence(text: str) -> bool:
+    """Whether a text begins with a sentence."""
+    found = _OPENS.match(text)
+    return found is not None and found[1].isupper()
+
+
+def _can_stand_alone(text: str) -> bool:
+    return len(text.strip()) > _SHORTEST
+
+
+def find_held_out_books(gold: Path, without: Collection[str] = ()) -> dict[str, str]:
+    """Returns the books that must not be trained on, by id, each with the reason."""
+    cards = read_cards(gold / BOOKS).values() if is_annotations(gold) else ()
+    reasons = dict.fromkeys(without, "as was asked")
+    return reasons | {
+        card.book: f"since it is of split {card.split}"
+        for card in cards
+        if card.split in ("dev", "test")
+    }
+
+
+def tag_weakly(
+    sources: Iterable[Source],
+    tagger: Tagger,
+    held_out: Mapping[str, str],
+    leave_out: Callable[[str], object],
+) -> list[Example]:
+    """Returns the chapters of books with the tags that a tagger gives them."""
+    found: list[Example] = []
+    for source in sources:
+        reason = held_out.get(id_of(source.path) if source.path else source.id)
+        try:
+            if not reason:
+                data = read_book_file(source.path or download(source.id))
+                found += examples_from_tagger(parse_spans(data, source.id), tagger)
+        except (InputError, OSError) as error:
+            reason = str(error)
+        if reason:
+            leave_out(f"{source.id}: left out, {reason}")
+    if not found:
+        raise InputError("found no book for weak labels but those left out")
+    return found
+
 
 # Returns the items; iterating over them may show how far it is, under a name.
 Progress = Callable[[Sequence[Any], str], Iterable[Any]]

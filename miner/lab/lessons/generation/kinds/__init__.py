@@ -20,8 +20,7 @@ from math import inf
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from miner.errors import InputError
-from miner.lab.learning.fields import Option
-from miner.lab.learning.kinds import Kind, Options
+from miner.lab.learning.fields import Kind, Option, Options
 from miner.lab.lessons.examples import Example
 from miner.plugins import describe_modules, import_named
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from miner.lab.learning.kinds import Kind, Options
+from miner.lab.learning.fields import Kind, Options
 from miner.lab.lessons.examples import Context, Example
 from miner.plugins import describe_modules, import_named
 
