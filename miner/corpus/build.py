@@ -72,7 +72,6 @@ from miner.corpus.statistics import (
 from miner.corpus.store import Store
 from miner.corpus.works import BookRecord, Copy, Leak, find_copies, find_leaks
 from miner.errors import InputError
-from miner.extras import require_extra
 from miner.files import (
     CARD,
     RUN_RECORD,
@@ -175,7 +174,6 @@ def build_corpus(
             `out` exists, or an interrupted build of it, and neither `force` nor `resume` was given.
         OSError: if the recipe cannot be read, or `out` cannot be written.
     """
-    require_extra("build", "duckdb", "datasketch", "pyarrow")
     text = read_text(Path(recipe))
     parsed = parse_recipe(text, printable(recipe))
     if parsed.plots and draw is None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from miner.corpus.statistics import (
@@ -49,72 +51,9 @@ _WORDS_OF_YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 UNITS = ("books", "dialogues", "turns", "pairs")  # of what a filter takes
 _SHOWN = 5  # examples of duplicates
 _UNSEEN = ("dev", "test")  # splits of the annotations that have no author of train
-_UNKNOWN = "unknown"
-LANGUAGES = {
-    "de": "German",
-    "en": "English",
-    "es": "Spanish",
-    "fr": "French",
-    "hu": "Hungarian",
-    "it": "Italian",
-    "nl": "Dutch",
-    "pt": "Portuguese",
-    "": _UNKNOWN,
-}
-# What the columns hold, by their names, which mean the same in all tables. N is a number.
-COLUMNS = {
-    "book": "Gutenberg number, or the name of the file without its ending",
-    "title": "of the book",
-    "author": "of the book",
-    "language": "code of the language that the book declares",
-    "dialogue": "number of the dialogue in its book",
-    "part": "number of the part, where a filter divided the dialogue",
-    "turn": "number of the turn in its dialogue; in pairs, that of the response, from 1",
-    "chapter": "number of the chapter; 0 is what stands before the first heading",
-    "paragraph": "number of the block of text in the book",
-    "span": "number of the span in its paragraph",
-    "start": "first character of the span in its paragraph",
-    "end": "character after the last one of the span",
-    "history": "the turns before the context, oldest first",
-    "context": "a turn, fit to train on",
-    "response": "the next turn of the same dialogue, fit to train on",
-    "context_raw": "the context as printed, with its marks",
-    "response_raw": "the response as printed, with its marks",
-    "narration": "the text between the turn before and the end of this turn",
-    "confidence": "0 to 1; empty for narration and for taggers that give none",
-    "speaker": "id of the character who speaks; empty if nobody is known",
-    "speaker_name": "the name of that character",
-    "speaker_confidence": "0 to 1",
-    "addressees": "ids of those who are called by name, or of the other one of two",
-    "spans": "where the turn stands: chapter, paragraph, span, start, end",
-    "text": "of the span; of a turn, fit to train on",
-    "raw": "the turn as printed, with its marks",
-    "kind": "utterance or narration; of a character, what sort of person it is",
-    "tag": "B-START opens a dialogue, I-START continues its first turn, B-OTHER opens another "
-    "turn, I-OTHER continues that, O is narration",
-    "quoted": "whether the span is in quotation marks and is no speech",
-    "continues": "whether the speech runs on from the paragraph before",
-    "called": "ids of the characters who are called by name in the span",
-    "n_turns": "how many turns the dialogue has",
-    "n_words": "how many words the turns have",
-    "participants": "ids of those who speak, in the order in which they begin",
-    "turns": "each with `text` (fit to train on), `raw` (as printed, with its marks), `narration`, "
-    "`speaker`, `speaker_name`, `speaker_confidence`, `addressees` and `spans` (where it stands)",
-    "id": "of the character in its book",
-    "name": "of the character",
-    "aliases": "other names of the character",
-    "gender": "of the character",
-    "mentions": "how often the book names the character",
-    "utterances": "how many utterances the character has",
-    "messages": "each with `role`, `content`, and the `name` and `speaker` of who says it",
-    "personas": "those who speak, in the order in which they begin",
-    "context/N": "the turn N + 1 turns before the context; empty if there is none",
-    "Context": "all turns before",
-    "Utterance": "a turn that follows the context, or a false one",
-    "Label": "1 if the utterance follows the context, 0 if it is a false one",
-    "Ground Truth Utterance": "the turn that follows the context",
-    "Distractor_N": "a turn that does not follow it",
-}
+_WORDS = tomllib.loads((files("miner.corpus") / "card.toml").read_text(encoding="utf-8"))
+LANGUAGES: dict[str, str] = _WORDS["languages"]
+COLUMNS: dict[str, str] = _WORDS["columns"]
 
 
 def write_card(account: CorpusAccount) -> str:
@@ -128,7 +67,7 @@ def write_card(account: CorpusAccount) -> str:
         _duplicates(account),
         _trust(account),
         _columns(account),
-        _rights(),
+        ["## Rights", "", *_say("rights")],
         _citing(account),
     ]
     body = "\n\n".join("\n".join(lines) for lines in sections if lines)
@@ -237,12 +176,12 @@ def _introduction(account: CorpusAccount) -> list[str]:
     return [
         f"# {_plain(account.name)}",
         "",
-        *_wrap(
-            f"{_n(total.n_dialogues, 'dialogue')} of {_n(total.n_turns, 'turn')} from "
-            f"{_n(total.n_books, 'book')}{names and f' in {names}'}, mined by a program. A *turn* "
-            "is what one speaker says in one go. A *dialogue* is turns of one conversation, one "
-            "after another. A *pair* is a turn (context) and the next (response). Nobody has read "
-            "the dialogues: see [how far to trust them](#how-far-to-trust-it)."
+        *_say(
+            "introduction",
+            dialogues=_n(total.n_dialogues, "dialogue"),
+            turns=_n(total.n_turns, "turn"),
+            books=_n(total.n_books, "book"),
+            of=names and f" in {names}",
         ),
     ]
 
@@ -298,14 +237,7 @@ def _statistics(account: CorpusAccount) -> list[str]:
         f"| {split} | {name_of_language(language)} | {' | '.join(cells)} |"
         for split, language, cells in rows_of_statistics(account)
     ]
-    lines += [
-        "",
-        *_wrap(
-            "The columns are those of *The Gutenberg Dialogue Dataset*, where a turn is called an "
-            "utterance. Words are what stands between spaces. The deviation is that of the turns "
-            "of a dialogue."
-        ),
-    ]
+    lines += ["", *_say("statistics")]
     for figure in account.illustrations:
         lines += ["", f"![{_plain(figure.caption)}]({figure.path})"]
     return lines
@@ -349,15 +281,7 @@ def _cells(part: LengthStatistics) -> list[str]:
 
 
 def _making(account: CorpusAccount) -> list[str]:
-    lines = [
-        "## How it was made",
-        "",
-        *_wrap(
-            f"conversation-miner {account.version} found the utterances of each book by its "
-            "quotation marks, a tagger divided them into dialogues and turns, and a network named "
-            "the speakers. `run.json` has all versions, options and digests."
-        ),
-    ]
+    lines = ["## How it was made", "", *_say("making", version=account.version)]
     if account.taggers:
         lines += ["", "| language | tagger | books |", "|---|---|--:|"]
         lines += [
@@ -365,24 +289,12 @@ def _making(account: CorpusAccount) -> list[str]:
             for (language, tagger), n in account.taggers.items()
         ]
     if account.splits_by == "list":
-        lines += [
-            "",
-            *_wrap(
-                "A fixed list, which `run.json` has, says in which split a book is. For a book "
-                "that it lacks, a hash decides."
-            ),
-        ]
+        lines += ["", *_say("splits_by_list")]
     elif account.splits_by:
         unit = {"work": "work (books of one author and title)", "author": "author"}.get(
             account.splits_by, account.splits_by
         )
-        lines += [
-            "",
-            *_wrap(
-                f"All of one {unit} is in one split. A hash decides in which, so that a larger "
-                "corpus has every book in the split where this one has it."
-            ),
-        ]
+        lines += ["", *_say("splits_by_hash", unit=unit)]
     if account.empty_splits:
         lines += ["", *_wrap(f"{_plain(account.empty_splits.capitalize())}.")]
     if account.n_set_aside:
@@ -402,15 +314,7 @@ def _filters(account: CorpusAccount) -> list[str]:
     ]
     for row in account.filters:
         lines.append(f"| {' | '.join(map(_plain, cells_of_filter(row)))} |")
-    return [
-        *lines,
-        "",
-        *_wrap(
-            "The filters took in this order. The share is that of what came to the filter: of the "
-            "books, dialogues, turns or pairs that those before it had left. A dialogue that loses "
-            "a turn or a pair is divided there, so its parts may be more dialogues than came."
-        ),
-    ]
+    return [*lines, "", *_say("filters")]
 
 
 def cells_of_filter(row: FilterRow) -> list[str]:
@@ -461,12 +365,8 @@ def _trust(account: CorpusAccount) -> list[str]:
         lines += [*_describe_trust(trust, account.min_confidence), ""]
     if unmeasured or not measured:
         of = f" of dialogues in {_join(unmeasured)}" if unmeasured else ""
-        lines += [*_wrap(f"Nothing was measured{of}: nobody knows how many are right."), ""]
-    return lines + _wrap(
-        "A conversation that is interrupted and resumed becomes two dialogues. One person may be "
-        "two characters. Some titles, letters and thoughts in quotation marks still count as "
-        "speech."
-    )
+        lines += [*_say("unmeasured", of=of), ""]
+    return lines + _say("limits")
 
 
 def _describe_trust(trust: PublishedScores, min_confidence: float) -> list[str]:
@@ -477,40 +377,32 @@ def _describe_trust(trust: PublishedScores, min_confidence: float) -> list[str]:
     begun = trust.beginnings
     precision, recall = format_score(begun.precision), format_score(begun.recall)
     least = f" with a confidence of at least {at.min_confidence:g}" if at.min_confidence else ""
-    lines = _wrap(
-        f"Dialogues in {_join(list(languages))} by `{trust.tagger}`: of the pairs{least}, "
-        f"**{format_score(at.precision)}** are right. Of the pairs that the books have, "
-        f"{format_score(at.recall)} are found. In brackets are 95% intervals."
+    lines = _say(
+        "measured",
+        languages=_join(list(languages)),
+        tagger=trust.tagger,
+        least=least,
+        precision=format_score(at.precision),
+        recall=format_score(at.recall),
     )
     if at.min_confidence != min_confidence:
-        lines += _wrap(
-            f"The pairs here have a confidence of at least {min_confidence:g}, and "
-            f"{at.min_confidence:g} is the nearest measured level below it."
-        )
+        lines += _say("nearest", confidence=min_confidence, nearest=at.min_confidence)
     lines += ["", "| pairs | kept | right (precision) | found (recall) |", "|---|--:|---|---|"]
     for kept in trust.pairs:
         name = f"confidence ≥ {kept.min_confidence:g}" if kept.min_confidence else "all"
         scores = f"{format_score(kept.precision)} | {format_score(kept.recall)}"
         lines.append(f"| {name} | {100 * kept.share:.1f}% | {scores} |")
-    beginnings = (
-        f"Of the places where a dialogue begins, {precision} are right, and {recall} of the "
-        "conversations begin where they should."
-    )
+    beginnings = _text("beginnings", precision=precision, recall=recall)
     if trust.speakers is not None:
-        beginnings += (
-            f" The speaker is the right one in {format_score(trust.speakers)} of the utterances; "
-            "the higher `speaker_confidence` is, the more often."
-        )
-    authors = " Their authors are not in the train split." if trust.split in _UNSEEN else ""
-    where = (
-        f"Measured on {_n(trust.n_chapters, 'chapter')} of {_n(trust.n_books, 'novel')}, the "
-        f"{trust.split} split of the project's annotations.{authors} An utterance that was missed, "
-        "or is none, counts as wrong, too; a pair is right if all of its spans are. Intervals are "
-        "from resampled chapters. A language model made the annotations, and people did not check "
-        "them. Of books that are no novels, and after other filters than that of the confidence, "
-        "nothing was measured."
+        beginnings += " " + _text("speakers", share=format_score(trust.speakers))
+    where = _say(
+        "where",
+        chapters=_n(trust.n_chapters, "chapter"),
+        novels=_n(trust.n_books, "novel"),
+        split=trust.split,
+        authors=" Their authors are not in the train split." if trust.split in _UNSEEN else "",
     )
-    return [*lines, "", *_wrap(beginnings), "", *_wrap(where), "", f"`{trust.signature}`"]
+    return [*lines, "", *_wrap(beginnings), "", *where, "", f"`{trust.signature}`"]
 
 
 def _columns(account: CorpusAccount) -> list[str]:
@@ -541,42 +433,11 @@ def _about_column(name: str) -> str:
     return ""
 
 
-def _rights() -> list[str]:
-    return [
-        "## Rights",
-        "",
-        *_wrap(
-            "Each text has the rights of its book. What Project Gutenberg publishes without a "
-            "notice of copyright is in the public domain in the USA. In other countries the law "
-            "may differ: look up the authors. The texts are here without Project Gutenberg's name, "
-            "and its licence asks nothing of them. On what the program adds (tags, speakers, "
-            "confidences) nobody claims rights: the labels that it learned from are CC0, its code "
-            "and weights are MIT, and neither binds what is mined with them."
-        ),
-    ]
-
-
 def _citing(account: CorpusAccount) -> list[str]:
     taggers = list(dict.fromkeys(f"`{tagger}`" for _, tagger in account.taggers))
     by = f" with {_join(taggers)}" if taggers else ""
-    return [
-        "## How to cite",
-        "",
-        *_wrap(
-            f"Cite conversation-miner {account.version}{by}, and the books. The filters and the "
-            "way to count come from:"
-        ),
-        "",
-        "```bibtex",
-        "@inproceedings{csaky-recski-2021-gutenberg,",
-        "  title = {The {G}utenberg Dialogue Dataset},",
-        "  author = {Cs{\\'a}ky, Rich{\\'a}rd and Recski, G{\\'a}bor},",
-        "  booktitle = {Proceedings of the 16th Conference of the European Chapter of the"
-        " Association for Computational Linguistics: Main Volume},",
-        "  year = {2021}",
-        "}",
-        "```",
-    ]
+    said = _say("citing", version=account.version, by=by)
+    return ["## How to cite", "", *said, "", "```bibtex", _WORDS["bibtex"]["text"], "```"]
 
 
 def name_of_language(code: str) -> str:
@@ -591,6 +452,15 @@ def _join(names: Sequence[str]) -> str:
     'a, b and c'
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _say(name: str, **values: object) -> list[str]:
+    """The lines of a paragraph of `card.toml`."""
+    return _wrap(_text(name, **values))
+
+
+def _text(name: str, **values: object) -> str:
+    return " ".join(_WORDS["prose"][name].split()).format(**values)
 
 
 def _wrap(text: str) -> list[str]:

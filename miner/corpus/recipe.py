@@ -25,6 +25,7 @@ from miner.corpus.filters import FilterSettings
 from miner.corpus.mined_book import MiningOptions
 from miner.corpus.works import BookRecord, author_key, work_key
 from miner.errors import InputError
+from miner.extras import require_extra
 from miner.files import csv_rows, printable, read_text
 from miner.speech.typography import typography_from_names
 from miner.tagger.load import AUTO, FLOAT32
@@ -306,7 +307,8 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def parse_recipe(text: str, where: str) -> Recipe:
-    """Returns the recipe in a text."""
+    """Returns the recipe in a text. It can be built, as far as packages are needed."""
+    require_extra("build", "duckdb", "datasketch", "pyarrow")
     try:
         given = tomllib.loads(text)
         _refuse_large_numbers(given)
