@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from lxml import etree
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - it has no types
 
 from miner.books.book_file import (
     MOST_ENTRIES,

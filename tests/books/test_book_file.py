@@ -114,15 +114,20 @@ def test_bytes_that_windows_1252_leaves_undefined_lose_no_other():
     assert decode_book(b"<p>\x93Caf\xe9\x81\x94</p>").text == "<p>“Café”</p>"
 
 
-@pytest.mark.parametrize("data", [b"", b" \r\n\t"])
-def test_an_empty_file_is_refused(data):
-    with pytest.raises(InputError, match=r"^the file is empty, expected a book$"):
-        decode_book(data)
-
-
-@pytest.mark.parametrize("data", [b"PK\x03\x04\0\0<p>", b"<p>Ink\0</p>", b"\x89PNG\r\n\x1a\n\0"])
-def test_a_binary_file_is_refused(data):
-    with pytest.raises(InputError, match=r"^the file is binary, expected a book$"):
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        *((data, "empty") for data in (b"", b" \r\n\t")),
+        *(
+            (data, "binary")
+            for data in (b"PK\x03\x04\0\0<p>", b"<p>Ink\0</p>", b"\x89PNG\r\n\x1a\n\0")
+        ),
+        *((data, "binary") for data in (bytes(100_000), bytes(range(256)) * 100 + b"<p>")),
+        (b"<p>" + b"\0\1\2\3" * 40, "binary"),
+    ],
+)
+def test_an_empty_file_and_a_binary_one_are_refused(data, kind):
+    with pytest.raises(InputError, match=f"^the file is {kind}, expected a book$"):
         decode_book(data)
 
 
@@ -155,10 +160,17 @@ def test_a_control_character_is_no_text(control):
     assert found.warnings == ("bytes that are no text in UTF-8: 1, read as U+FFFD",)
 
 
-def test_a_character_cut_off_at_the_end_of_a_file_is_counted():
-    found = decode_book((BODY + "—").encode()[:-1])
-    assert found.text == BODY + "\ufffd"
-    assert found.warnings == ("bytes that are no text in UTF-8: 2, read as U+FFFD",)
+@pytest.mark.parametrize(
+    ("data", "text", "warning"),
+    [
+        ((BODY + "—").encode()[:-1], BODY + "\ufffd", "UTF-8: 2"),
+        (BODY.encode("utf-16-le")[:-1], BODY[:-1] + "\ufffd", "UTF-16-LE: 1"),
+    ],
+)
+def test_a_character_cut_off_at_the_end_of_a_file_is_counted(data, text, warning):
+    found = decode_book(data)
+    assert found.text == text
+    assert found.warnings == (f"bytes that are no text in {warning}, read as U+FFFD",)
 
 
 def test_a_byte_order_mark_of_utf_8_decides():
@@ -203,20 +215,6 @@ def test_wide_encodings_are_known_with_a_mark_and_without(encoding, mark):
     assert (found.text, found.warnings) == (BODY, ())
     body = f"{BODY}<p>Два кафе.</p>"
     assert decode_book((mark + body).encode(encoding)).text == body
-
-
-def test_half_a_unit_of_utf_16_is_counted():
-    found = decode_book(BODY.encode("utf-16-le")[:-1])
-    assert found.text == BODY[:-1] + "\ufffd"
-    assert found.warnings == ("bytes that are no text in UTF-16-LE: 1, read as U+FFFD",)
-
-
-@pytest.mark.parametrize(
-    "data", [bytes(100_000), bytes(range(256)) * 100 + b"<p>", b"<p>" + b"\0\1\2\3" * 40]
-)
-def test_control_characters_make_a_file_binary(data):
-    with pytest.raises(InputError, match=r"^the file is binary, expected a book$"):
-        decode_book(data)
 
 
 def test_millions_of_bad_bytes_take_linear_time():

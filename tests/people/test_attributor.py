@@ -1,6 +1,5 @@
 """Speakers of tagged books: who has none, whose are kept, and which tags follow them."""
 
-import re
 from dataclasses import replace
 from functools import cache
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 from helpers import refuse_weights
 
-from miner.errors import InputError
 from miner.people.attributor import (
     WEIGHTS,
     attribute_speakers,
@@ -160,6 +158,7 @@ def without(name):
     [
         (b"", "cannot be loaded: "),
         (b"no weights at all", "cannot be loaded: "),
+        ((WEIGHTS / "en.safetensors").read_bytes()[:-9], "cannot be loaded: "),
         (without("second.bias"), "cannot be loaded: found no second.bias, expected those of a"),
         (ZEROS | {"bias": ZEROS["score.bias"]}, "cannot be loaded: found a weight bias, expected"),
         (ZEROS | {"first.bias": np.zeros((), np.float32)}, "cannot be loaded: found first.weight"),
@@ -171,10 +170,3 @@ def without(name):
 )
 def test_damaged_weights_are_one_clear_line(tmp_path, content, message):
     refuse_weights(load_attributor, tmp_path / "xx.safetensors", content, message)
-
-
-def test_weights_that_are_cut_off_are_one_clear_line(tmp_path):
-    path = tmp_path / "en.safetensors"
-    path.write_bytes((WEIGHTS / "en.safetensors").read_bytes()[:-9])
-    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: cannot be loaded: "):
-        load_attributor(path)

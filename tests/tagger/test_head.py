@@ -64,26 +64,6 @@ def test_weights_have_the_shapes_of_those_in_pytorch(shape):
     assert {name: weight.shape for name, weight in weights.items()} == expected
 
 
-def test_other_weights_are_refused():
-    model = model_of()
-    weights, _ = head_of(model)
-    (bias,) = weights["text.voice_bias"]
-    n = len(weights)
-    for name, value, line in (
-        ("text.voice_bias", None, f"found no text.voice_bias, expected the {n} weights"),
-        ("text.more", bias, f"found a weight text.more, expected the {n} weights"),
-        ("text.voice_bias", np.zeros(2), "found text.voice_bias of shape (2,), expected (1,)"),
-        ("text.voice_bias", np.array([np.nan]), "found text.voice_bias with NaN or infinity"),
-    ):
-        changed = {**weights, name: value}
-        changed = {key: item for key, item in changed.items() if item is not None}
-        with pytest.raises(InputError) as error:
-            Head(changed, model.config.for_tagging(), HIDDEN)
-        assert str(error.value).startswith(line)
-    with pytest.raises(InputError, match=r"found text.projection.0.weight of shape \(96,\)"):
-        Head(weights, model.config.for_tagging(), 2 * HIDDEN)
-
-
 @settings(deadline=None)
 @given(floats)
 def test_functions_are_those_of_pytorch(values):
