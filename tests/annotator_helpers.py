@@ -73,10 +73,7 @@ def tagged_as(letters, book=BOOK, chapter=2, confidences=None, speakers=(), char
     return SpokenBook(
         tuple(
             TaggedSpan(
-                item.span,
-                NAMES[next(left)],
-                next(given, None),
-                speaker=next(names, None) or None,
+                item.span, NAMES[next(left)], next(given, None), speaker=next(names, None) or None
             )
             if item.span.chapter == chapter and item.span.is_utterance
             else item

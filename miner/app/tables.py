@@ -36,9 +36,7 @@ def new_table(columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
     for position, column in enumerate(columns):
         is_text = column in texts
         table.add_column(
-            column,
-            justify="left" if is_text or not position else "right",
-            no_wrap=True,
+            column, justify="left" if is_text or not position else "right", no_wrap=True
         )
     return table
 

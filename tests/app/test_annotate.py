@@ -413,11 +413,7 @@ def command(*words, ready=True, **env):
     """A process of `miner annotate sample`, and a browser once it listens."""
     words = [sys.executable, "-m", "miner", "annotate", "sample", *map(str, words)]
     started = subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | env,
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | env
     )
     try:
         port, token = re.fullmatch(

@@ -236,12 +236,7 @@ def test_quotations_of_a_small_corpus(tmp_path, monkeypatch):
     pdnc, books = small_corpus(tmp_path)
     record = json.loads(said("quotations", "--pdnc", pdnc, "--books", books, "--json"))
     (novel,) = record["novels"]
-    assert record["coverage"] == {
-        "unit": "novels",
-        "all": 1,
-        "left_out": 0,
-        "books_left_out": [],
-    }
+    assert record["coverage"] == {"unit": "novels", "all": 1, "left_out": 0, "books_left_out": []}
     assert (novel["novel"], novel["id"], novel["right"]) == ("The Lighthouse", "7", 3)
     assert (novel["precision"], novel["recall"]) == (1.0, 1.0)
     assert novel["regex_f1"] == pytest.approx(6 / 7)  # it takes the "keeper" for speech

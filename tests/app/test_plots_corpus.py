@@ -9,12 +9,7 @@ from pathlib import Path
 import pytest
 from helpers import failed, run
 
-from miner.app.plots import (
-    draw_corpus,
-    plot_dialogue_lengths,
-    plot_filters,
-    plot_turn_lengths,
-)
+from miner.app.plots import draw_corpus, plot_dialogue_lengths, plot_filters, plot_turn_lengths
 from miner.corpus.build import build_corpus
 from miner.corpus.filters import FilterLine, FilterRow
 from miner.corpus.statistics import CorpusAccount, LengthStatistics

@@ -22,15 +22,7 @@ def scores(value):
 
 
 def row(
-    name,
-    value,
-    size=100,
-    kind="tf-idf",
-    source="auto/pairs",
-    path="",
-    curve=(),
-    turns=0,
-    **options,
+    name, value, size=100, kind="tf-idf", source="auto/pairs", path="", curve=(), turns=0, **options
 ):
     """A method with these scores, which was trained on so many pairs."""
     train = {"source": source, "path": path, "chosen": [], "examples": size, "books": []}

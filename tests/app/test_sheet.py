@@ -141,10 +141,7 @@ def test_an_action_without_effect_is_not_recorded(done):
         ([("new", 0), ("resume", 1, 2)], "found no conversation 2 to resume, expected 1 to 1"),
         ([("new", 0), ("resume", 1, 0)], "found no conversation 0 to resume, expected 1 to 1"),
         ([("speaker", 3, "\n")], "found no name, expected one, or ? if the text does not tell who"),
-        (
-            [("nothing", 3), ("unknown", 3)],
-            "place 3: found it marked as not speech, expected same",
-        ),
+        ([("nothing", 3), ("unknown", 3)], "place 3: found it marked as not speech, expected same"),
         ([("new", 0, "?"), ("rename", 0, "Tom")], "found an unknown speaker, expected a decided"),
         ([("accept", 3)], "place 3: found no guess, expected a guess to accept"),
         ([("clear", 3)], "place 3: found it undecided, expected a decision to clear"),
@@ -360,10 +357,7 @@ def test_guesses_accepted_in_any_order_give_the_tags_of_the_tagger(
 
 names = st.sampled_from([None, "Ruth", "Tom", "?", "B", "Zoë “Zo”"])
 any_step = st.tuples(
-    st.sampled_from(list(ACTIONS)),
-    st.integers(0, 10),
-    names,
-    st.sampled_from([None, 1, 2, 3]),
+    st.sampled_from(list(ACTIONS)), st.integers(0, 10), names, st.sampled_from([None, 1, 2, 3])
 )
 
 

@@ -228,10 +228,7 @@ def test_a_conversation_continues_in_the_next_chapter():
     first, second = chapters[1].conversations[1], chapters[2].conversations[0]
     assert (first.number, first.first, first.last) == (2, 1, 2)
     assert (second.number, second.first, second.last) == (1, 3, 4)
-    assert [pair.turn for pair in first.pairs] == [
-        1,
-        2,
-    ]  # 2 is answered in chapter 2
+    assert [pair.turn for pair in first.pairs] == [1, 2]  # 2 is answered in chapter 2
     assert [pair.turn for pair in second.pairs] == [3]
     assert [item.number for item in chapters[2].conversations] == [1, 2]
 

@@ -133,10 +133,7 @@ def find_other_speaker(spoken: Sequence[str]) -> str:
     >>> find_other_speaker(["Ines", "Ivo", "Ines", "Ines"])
     'Ivo'
     """
-    return next(
-        (name for name in reversed(spoken) if name not in (UNKNOWN, *spoken[-1:])),
-        "",
-    )
+    return next((name for name in reversed(spoken) if name not in (UNKNOWN, *spoken[-1:])), "")
 
 
 def name_of_guess(guess: Guess, named: Container[str]) -> str:

@@ -98,11 +98,7 @@ class SheetFile:
     """
 
     def __init__(
-        self,
-        path: Path,
-        book_spans: BookSpans,
-        chapter: int,
-        spoken: SpokenBook = NOTHING_TAGGED,
+        self, path: Path, book_spans: BookSpans, chapter: int, spoken: SpokenBook = NOTHING_TAGGED
     ) -> None:
         # Resolved, so that a link stays a link and its target is replaced.
         self.path = path.resolve()
@@ -214,10 +210,7 @@ class SheetFile:
             if n is not None:
                 fact = rows[n]
                 row = replace(
-                    row,
-                    speaker=fact.speaker,
-                    conversation=fact.conversation,
-                    remark=fact.remark,
+                    row, speaker=fact.speaker, conversation=fact.conversation, remark=fact.remark
                 )
             entries.append(Entry(span, row, n is not None, guess=guess))
         return entries + [Entry(None, rows[n], is_decided=True) for n in lost]

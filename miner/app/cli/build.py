@@ -67,9 +67,7 @@ def _print_example(ctx: click.Context, option: click.Parameter, value: bool) -> 
     + ". The output does not depend on it.",
 )
 @click.option(
-    "--resume",
-    is_flag=True,
-    help="Resume an interrupted build into OUT, if there is one.",
+    "--resume", is_flag=True, help="Resume an interrupted build into OUT, if there is one."
 )
 @click.option(
     "--log",

@@ -49,9 +49,7 @@ def draw_comparison(comparison: Comparison) -> dict[str, Figure]:
             [(row.name, row.from_book) for row in rows if row.from_book],
         ),
         "lengths": plot_lengths(
-            [row.lengths for row in rows],
-            f"Length of conversations ({where})",
-            comparison.lengths,
+            [row.lengths for row in rows], f"Length of conversations ({where})", comparison.lengths
         ),
     }
     taken: set[str] = set()

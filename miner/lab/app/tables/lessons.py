@@ -128,11 +128,7 @@ def _show_context(shown: ShownContext, width: int) -> list[str]:
         texts.append((one.method, said))
     place = f", book {example.book}" if example.book else ""
     place += f", chapter {example.chapter}" if example.chapter else ""
-    return [
-        "",
-        f"ranked first of {n} responses{place}",
-        *label_texts(texts, width),
-    ]
+    return ["", f"ranked first of {n} responses{place}", *label_texts(texts, width)]
 
 
 _BEST = "*"
