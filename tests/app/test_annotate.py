@@ -649,9 +649,3 @@ def test_an_output_that_is_no_file_is_refused_before_the_book_is_read(tmp_path):
     for path, kind in ((os.devnull, "device"), (tmp_path / "pipe", "pipe"), (tmp_path, "folder")):
         line = failed("annotate", "no such book", "-o", path)
         assert line == f"{path}: found a {kind}, expected an ordinary file or a new name"
-
-
-def test_a_newline_in_a_file_name_does_not_break_the_message(tmp_path):
-    path = tmp_path / "one\ntwo.jsonl"
-    path.mkdir()
-    assert failed("annotate", "sample", "-o", path).startswith(f"{tmp_path}/one\\ntwo.jsonl: found")

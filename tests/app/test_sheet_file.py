@@ -381,18 +381,6 @@ with whole_file(Path({str(path)!r})) as file:
     assert sorted(os.listdir(tmp_path)) == sorted([*others, ".7.jsonl.writing.folder_8", path.name])
 
 
-def test_a_broken_file_is_not_overwritten(annotated):
-    file = opened(annotated.path)
-    seen = file.current()
-    annotated.path.write_bytes(b"<<<<<<< HEAD\n")
-    with pytest.raises(InputError, match=r"7\.jsonl:1: found bad JSON"):
-        file.edit(seen.revision, "clear", 0)
-    assert annotated.path.read_bytes() == b"<<<<<<< HEAD\n"
-    annotated.path.write_bytes(b"".join(annotated.lines))
-    assert file.current() == seen
-    edit(file, "clear", 0)
-
-
 def test_a_failed_write_leaves_the_state_unchanged(tmp_path, monkeypatch):
     path = tmp_path / "7.jsonl"
     file = opened(path)
