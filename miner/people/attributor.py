@@ -46,11 +46,7 @@ class NetworkScorer:
     """Scores candidates with trained weights."""
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
-        """Takes the weights by name; see `weight_shapes`.
-
-        Raises:
-            InputError: if a weight is missing, is too many or has another shape.
-        """
+        """Takes the weights by name; see `weight_shapes`."""
         for name in sorted(weights.keys() ^ weight_shapes(0, 0).keys()):
             kind = "a weight" if name in weights else "no"
             raise InputError(f"found {kind} {name}, expected those of a network of speakers")
@@ -105,12 +101,7 @@ class Scorer(Protocol):
         ...
 
     def score(self, read: Scores, history: Scores) -> Scores:
-        """Returns the score of each row: (rows,).
-
-        Args:
-            read: rows of `read`.
-            history: the features of the history: (rows, len(HISTORY)).
-        """
+        """Returns the score of each row: (rows,)."""
         ...
 
 

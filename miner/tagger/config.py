@@ -1,7 +1,7 @@
 """The config of a checkpoint: how its tagger reads a chapter and decodes scores.
 
 The file `config.json` holds more, such as the shape of the model and the record of its training;
-see `model_config`. Tagging with ONNX Runtime needs this part alone.
+see `model.TaggerConfig`. Tagging with ONNX Runtime needs this part alone.
 """
 
 from __future__ import annotations

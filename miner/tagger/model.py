@@ -301,12 +301,7 @@ class StructureExpert(nn.Module):
         self.scores = nn.Linear(3 * STRUCTURE, len(OUTCOMES))
 
     def forward(self, features: Tensor, lengths: Tensor | None) -> Tensor:
-        """Returns the scores of the outcomes of padded sequences: (sequences, utterances, 3).
-
-        Args:
-            features: (sequences, utterances, len(FEATURES)).
-            lengths: (sequences,), in utterances; None if no sequence is padded.
-        """
+        """Returns the scores of the outcomes of padded sequences: (sequences, utterances, 3)."""
         return self.scores(_run_lstm(self.lstm, self.dropout, self.projection(features), lengths))
 
 

@@ -59,11 +59,7 @@ class Runtime(Protocol):
         ...
 
     def score_structure(self, features: NDArray[np.float32]) -> TagScores:
-        """Returns the scores by the structure expert of a sequence: (utterances, 4).
-
-        Args:
-            features: (utterances, len(FEATURES)).
-        """
+        """Returns the scores by the structure expert of a sequence: (utterances, 4)."""
         ...
 
     def score_text(
