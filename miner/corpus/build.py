@@ -17,8 +17,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from miner.books.catalog_search import number_from_title
-from miner.books.sources import find_sources
 from miner.corpus.book_features import WordSum
 from miner.corpus.card import write_card
 from miner.corpus.duplicates import Duplicate, Signatures, find_duplicates
@@ -35,7 +33,7 @@ from miner.corpus.mined_book import SetAside
 from miner.corpus.mining import MiningPlan, Progress, mine_sources
 from miner.corpus.output import OutputFolder
 from miner.corpus.pipeline import open_tagger
-from miner.corpus.reading import words_of
+from miner.corpus.reading import find_all
 from miner.corpus.recipe import (
     SPLITS,
     Recipe,
@@ -44,7 +42,7 @@ from miner.corpus.recipe import (
     parse_recipe,
     read_split_list,
 )
-from miner.corpus.run import record_run, warn_of_set_aside
+from miner.corpus.run import record_run, record_set_aside, warn_of_set_aside
 from miner.corpus.stages import (
     Book,
     BookOfDialogues,
@@ -185,10 +183,7 @@ def build_corpus(
     tagger, _ = open_tagger(settings.tagger, settings.dtype, parsed.filters.min_confidence or 0.0)
     options = settings.options()
     queries = () if parsed.catalog is None else (parsed.catalog,)
-    words, searches = words_of((*parsed.sources, *queries))
-    sources, missing = find_sources(
-        words, Path(books) if books else None, number_from_title=number_from_title
-    )
+    sources, missing, searches = find_all((*parsed.sources, *queries), books)
     if missing:
         raise InputError(f"{printable(recipe)}: {missing[0]}")
     listed = read_split_list(Path(parsed.split_list)) if parsed.split_list else None
@@ -470,10 +465,7 @@ class _Corpus:
             "totals": sum_statistics(self.statistics.values()).to_json(),
             "unused_of_split_list": list(self.chosen.unused),
             "books_that_share_text_over_splits": [asdict(leak) for leak in self.chosen.leaks],
-            "set_aside": [
-                {"file": Path(item.name).name or item.name, "why": item.why}
-                for item in self.mined.set_aside
-            ],
+            "set_aside": record_set_aside(self.mined.set_aside),
         }
 
     def account(self, with_rows: Set[str]) -> CorpusAccount:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from miner.errors import InputError
 from miner.files import writing
@@ -66,100 +66,69 @@ class LocalExecutor:
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[Result | Lost]:
         pickled = pickle_function(function, "workers=1")
-        left = iter(items)
+        unread = iter(items)
         with _shared_folder() as folder:
             function_file = folder / "function"
             with writing(folder):
                 function_file.write_bytes(pickled)
             while True:
-                with _processes(self.n_processes, function_file) as calls:
-                    yield from calls.map(left)
-                if not calls.waiting:
+                left = deque[Item]()
+                yield from _map_until_killed(self.n_processes, function_file, unread, left)
+                if not left:
                     return
                 # One process was killed, and loky ends the others with it. Which item was to blame
                 # shows when each has a process for itself.
-                for call in calls.waiting:
-                    with _processes(1, function_file) as alone:
-                        yield from alone.map([call.item])
-                    if alone.waiting:
+                for item in left:
+                    lost = deque[Item]()
+                    yield from _map_until_killed(1, function_file, [item], lost)
+                    if lost:
                         yield ChildProcessError(KILLED)
 
 
-@dataclass(slots=True)
-class _Call(Generic[Item]):
-    """An item that a process works on, or waits to."""
+def _map_until_killed(
+    n_processes: int, function_file: Path, items: Iterable[Item], left: deque[Item]
+) -> Iterator[Any]:
+    """The results in the order of the items, up to the first whose process is killed.
 
-    item: Item
-    future: Future[Path] | None = None  # None if its processes had ended before
-
-
-class _Calls:
-    """Calls of a function in processes that end with the first of them that is killed.
-
-    Attributes:
-        waiting: the calls without a result. After `map` these are what the killed processes left.
+    `left` has the items that were taken and have no result.
     """
+    from loky import ProcessPoolExecutor
 
-    def __init__(self, n_processes: int, function_file: Path) -> None:
-        from loky import ProcessPoolExecutor
+    futures = deque[Future[Path]]()
+    pool = ProcessPoolExecutor(
+        n_processes,
+        initializer=_end_with,
+        initargs=(os.getpid(),),
+        env=share_of_worker(n_processes),
+    )
 
-        self.waiting = deque[_Call[Any]]()
-        self._n_processes = n_processes
-        self._function_file = function_file
-        self._pool = ProcessPoolExecutor(
-            n_processes,
-            initializer=_end_with,
-            initargs=(os.getpid(),),
-            env=share_of_worker(n_processes),
-        )
-
-    def map(self, items: Iterable[Any]) -> Iterator[Any]:
-        """The results in the order of the items, up to the first that has none."""
+    def take() -> Any:  # noqa: ANN401 - what the function gave
         try:
-            for item in items:
-                self._submit(item)
-                # Twice as many as processes, so that no process waits for work.
-                if len(self.waiting) > 2 * self._n_processes:
-                    yield self._take()
-            while self.waiting:
-                yield self._take()
-        except BrokenExecutor:
-            return
-
-    def _submit(self, item: object) -> None:
-        call = _Call(item)
-        self.waiting.append(call)
-        with _signals_blocked():
-            call.future = self._pool.submit(_store_result, self._function_file, item)
-
-    def _take(self) -> Any:  # noqa: ANN401 - what the function gave
-        future = self.waiting[0].future
-        assert future is not None
-        try:
-            path = future.result()
+            path = futures.popleft().result()
             result = pickle.loads(path.read_bytes())
             path.unlink()
         except MemoryError as error:
             result = error
-        self.waiting.popleft()
+        left.popleft()
         return result
 
-    def end(self) -> None:
-        """Ends the processes. A second Ctrl-C leaves none."""
-        with _signals_blocked():
-            # This ends the waiting calls, too. Do not cancel them before: a thread of loky would
-            # now and then fail on a cancelled call and print a traceback.
-            self._pool.shutdown(kill_workers=True)
-
-
-@contextmanager
-def _processes(n_processes: int, function_file: Path) -> Iterator[_Calls]:
-    """Processes that end with the block."""
-    calls = _Calls(n_processes, function_file)
     try:
-        yield calls
+        for item in items:
+            left.append(item)
+            with _signals_blocked():
+                futures.append(pool.submit(_store_result, function_file, item))
+            # Twice as many as processes, so that no process waits for work.
+            if len(futures) > 2 * n_processes:
+                yield take()
+        while futures:
+            yield take()
+    except BrokenExecutor:
+        return
     finally:
-        calls.end()
+        # A second Ctrl-C leaves no process. This ends the waiting calls, too. Do not cancel them
+        # before: a thread of loky would now and then fail on a cancelled call, with a traceback.
+        with _signals_blocked():
+            pool.shutdown(kill_workers=True)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -122,29 +122,23 @@ def open_tagger(
     characters: CharacterFile | None = None,
 ) -> tuple[Tagger, str]:
     """A tagger, and the name that `MiningOptions` has for it."""
-    loaded, name = _load_or_take(tagger, dtype, characters)
+    loaded, name = tagger, describe(tagger)
+    if isinstance(tagger, str | Path):
+        lists = NO_CHARACTERS if characters is None else characters
+        loaded, name = load_tagger(tagger, dtype, lists), str(tagger)
+    elif isinstance(tagger, type) or not callable(getattr(tagger, "tag", None)):
+        raise TypeError(
+            f"found {tagger!r} as a tagger, "
+            "expected a name, a path or an object with a method `tag`"
+        )
+    elif characters is not None and isinstance(tagger, AutoTagger | CheckpointTagger):
+        loaded = replace(tagger, characters=characters)
     if min_confidence and not getattr(loaded, "gives_confidence", True):
         raise InputError(
             f"found a least confidence of {min_confidence} for the tagger {name}, whose tags have "
             "no confidence: expected a checkpoint, or no least confidence"
         )
     return loaded, name
-
-
-def _load_or_take(
-    tagger: str | Path | Tagger, dtype: str, characters: CharacterFile | None
-) -> tuple[Tagger, str]:
-    if isinstance(tagger, str | Path):
-        lists = NO_CHARACTERS if characters is None else characters
-        return load_tagger(tagger, dtype, lists), str(tagger)
-    if isinstance(tagger, type) or not callable(getattr(tagger, "tag", None)):
-        raise TypeError(
-            f"found {tagger!r} as a tagger, "
-            "expected a name, a path or an object with a method `tag`"
-        )
-    if characters is not None and isinstance(tagger, AutoTagger | CheckpointTagger):
-        return replace(tagger, characters=characters), describe(tagger)
-    return tagger, describe(tagger)
 
 
 def mine_book(
@@ -224,8 +218,8 @@ def _finish(
     """The mined book of its tags: speakers, dialogues, rows."""
     from miner.people.attributor import attribute_speakers
 
-    checked = _checked(tags)
-    book_spans = _cut_as_tagged(book_spans, checked)
+    checked = _checked(tags, book_spans.spans)
+    book_spans = replace(book_spans, spans=tuple(item.span for item in checked))
     lists = NO_CHARACTERS if options.characters is None else options.characters
     # A checkpoint has attributed its tags itself, because it revises them.
     given = tags if isinstance(tags, SpokenBook) else checked
@@ -257,28 +251,24 @@ def _finish(
     )
 
 
-def _checked(tags: Iterable[TaggedSpan]) -> tuple[TaggedSpan, ...]:
-    """The tagged spans as a user's tagger gave them, if they are tagged spans."""
+def _checked(tags: Iterable[TaggedSpan], spans: tuple[Span, ...]) -> tuple[TaggedSpan, ...]:
+    """The tagged spans as a user's tagger gave them: those of the book, or as long in all.
+
+    Most taggers take the spans that they are given, and some find speech by themselves.
+    """
     if not isinstance(tags, Iterable):
         raise TypeError(f"found {tags!r} from the tagger, expected a list of TaggedSpan")
     given = tuple(tags)
     for item in given:
         if not isinstance(item, TaggedSpan):
             raise TypeError(f"found {item!r} from the tagger, expected a TaggedSpan for each span")
-    return given
-
-
-def _cut_as_tagged(book_spans: BookSpans, tags: Sequence[TaggedSpan]) -> BookSpans:
-    """The spans of a book as its tagger cut them: most take those that they are given."""
-    spans = tuple(item.span for item in tags)
-    if spans == book_spans.spans:
-        return book_spans
-    if _texts(spans) != _texts(book_spans.spans):
+    found = tuple(item.span for item in given)
+    if found != spans and _texts(found) != _texts(spans):
         raise ValueError(
-            f"found {len(spans)} tagged spans from the tagger, expected {len(book_spans.spans)}, "
+            f"found {len(given)} tagged spans from the tagger, expected {len(spans)}, "
             "one per span, or others that make up the same paragraphs"
         )
-    return replace(book_spans, spans=spans)
+    return given
 
 
 def _texts(spans: Iterable[Span]) -> dict[tuple[int, int], str]:

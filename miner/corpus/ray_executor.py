@@ -83,7 +83,7 @@ class RayExecutor:
 
         An item whose process or machine dies is tried again, up to `RETRIES` times.
         """
-        pickled = _pickle(function)
+        pickled = pickle_function(function, "the local engine with workers=1")
         ray = self._connect()
         call = _sender(ray, pickled)
         waiting = deque[Any]()
@@ -95,7 +95,8 @@ class RayExecutor:
             while waiting:
                 yield _take(ray, waiting.popleft())
         finally:
-            _cancel(ray, waiting)
+            for ref in waiting:
+                ray.cancel(ref, force=True)
 
     def _connect(self) -> ModuleType:
         """The package, connected, with machines that can do the work."""
@@ -207,10 +208,6 @@ def _check_machines(ray: ModuleType, shared: Iterable[Path]) -> None:
             probe.unlink(missing_ok=True)
 
 
-def _pickle(function: Callable[..., Any]) -> bytes:
-    return pickle_function(function, "the local engine with workers=1")
-
-
 def _deaths(ray: ModuleType) -> tuple[type[Exception], ...]:
     """The errors of a process or a machine that died, and not of the function."""
     errors = ray.exceptions
@@ -227,17 +224,12 @@ def _sender(ray: ModuleType, pickled: bytes) -> Callable[[Any], ObjectRef]:
     """Starts a task for an item, with the function that is sent once to each machine."""
     import cloudpickle
 
-    function, here = ray.put(pickled), _Place.here()
+    function, here = ray.put(pickled), (os.getcwd(), tuple(sys.path))
     # The CPUs share the GPUs evenly. Ray ends a process that had a GPU unless it is told not to.
     share = min(1.0, _count(ray, "GPU", 0) / _count(ray, "CPU"))
     options = {"num_cpus": 1, "max_retries": RETRIES, "max_calls": 0}
     task = ray.remote(**options, num_gpus=math.floor(share * 10_000) / 10_000)(_outcome)
-    return lambda item: task.remote([function], here, cloudpickle.dumps(item))
-
-
-def _cancel(ray: ModuleType, refs: Iterable[ObjectRef]) -> None:
-    for ref in refs:
-        ray.cancel(ref, force=True)
+    return lambda item: task.remote([function], *here, cloudpickle.dumps(item))
 
 
 def _take(ray: ModuleType, ref: ObjectRef) -> Any:  # noqa: ANN401 - what the function gave
@@ -266,28 +258,11 @@ def _opened(outcome: bytes) -> Any:  # noqa: ANN401 - what the function gave
     raise found.error
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """What the names of files and modules in a process depend on."""
-
-    folder: str
-    path: tuple[str, ...]
-
-    @classmethod
-    def here(cls) -> _Place:
-        return cls(os.getcwd(), tuple(sys.path))
-
-    def enter(self) -> None:
-        if os.path.isdir(self.folder):  # else relative paths lead nowhere, as errors will say
-            os.chdir(self.folder)
-        sys.path += [place for place in self.path if place not in sys.path]
-
-
-def _outcome(function: list[ObjectRef], here: _Place, item: bytes) -> bytes:
+def _outcome(function: list[ObjectRef], folder: str, path: tuple[str, ...], item: bytes) -> bytes:
     """What a function gives for an item, in the process of a task."""
     import cloudpickle
 
-    return _sealed(lambda: _load(function[0], here)(cloudpickle.loads(item)))
+    return _sealed(lambda: _load(function[0], folder, path)(cloudpickle.loads(item)))
 
 
 def _sealed(call: Callable[[], Any]) -> bytes:
@@ -304,10 +279,15 @@ def _sealed(call: Callable[[], Any]) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _load(function: ObjectRef, here: _Place) -> Callable[..., Any]:
-    """The function, loaded once in each process, since it may hold a tagger."""
+def _load(function: ObjectRef, folder: str, path: tuple[str, ...]) -> Callable[..., Any]:
+    """The function, loaded once in each process, since it may hold a tagger.
+
+    Names of files and modules are those of the process that asks, with its folder and its path.
+    """
     import cloudpickle
     import ray
 
-    here.enter()
+    if os.path.isdir(folder):  # else relative paths lead nowhere, as errors will say
+        os.chdir(folder)
+    sys.path += [place for place in path if place not in sys.path]
     return cloudpickle.loads(ray.get(function))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from pathlib import Path
+from typing import TypeVar
 
 from miner.books.book import Book, parse_book
 from miner.books.book_file import read_book_file
 from miner.books.catalog import CatalogQuery
-from miner.books.catalog_search import CatalogResult, find_texts
+from miner.books.catalog_search import CatalogResult, find_texts, number_from_title
 from miner.books.download import find_book
-from miner.books.sources import Source
+from miner.books.sources import Missing, Source, find_sources
 from miner.errors import InputError
 from miner.files import printable
 from miner.speech.read import parse_spans
 from miner.speech.spans import BookSpans
+
+Parsed = TypeVar("Parsed")
 
 
 def read_book(
@@ -40,9 +43,7 @@ def read_book(
         InputError: if there is no such book, or its file cannot be parsed; in one line.
         TypeError: if `source` is of another type.
     """
-    found = find_source(source, books, mirror)
-    with _naming(found):
-        return parse_book(_bytes_of(found), found.id)
+    return _parse(source, books, mirror, parse_book)
 
 
 def read_spans(
@@ -71,9 +72,7 @@ def read_spans(
         InputError: if there is no such book, or it holds no dialogue; in one line.
         TypeError: if `source` is of another type.
     """
-    found = find_source(source, books, mirror)
-    with _naming(found):
-        return parse_spans(_bytes_of(found), found.id, names_of_marks(quotes))
+    return _parse(source, books, mirror, partial(parse_spans, quotes=names_of_marks(quotes)))
 
 
 def find_source(source: str | int | Path, books: str | Path | None, mirror: str | None) -> Source:
@@ -98,10 +97,10 @@ def word_of(source: str | int | Path) -> str:
     )
 
 
-def words_of(
-    sources: Iterable[str | int | Path | CatalogQuery],
-) -> tuple[list[str], list[CatalogResult]]:
-    """The words that name some sources, and what the queries among them found.
+def find_all(
+    sources: Iterable[str | int | Path | CatalogQuery], books: str | Path | None
+) -> tuple[list[Source], list[Missing], list[CatalogResult]]:
+    """The books that a user names, the words that name none, and what each query found.
 
     A query stands for the numbers of the texts that it fits.
     """
@@ -113,7 +112,8 @@ def words_of(
             words += results[-1].ids
         else:
             words.append(word_of(source))
-    return words, results
+    folder = Path(books) if books else None
+    return *find_sources(words, folder, number_from_title=number_from_title), results
 
 
 def names_of_marks(quotes: Iterable[str]) -> tuple[str, ...]:
@@ -121,15 +121,16 @@ def names_of_marks(quotes: Iterable[str]) -> tuple[str, ...]:
     return (quotes,) if isinstance(quotes, str) else tuple(quotes)
 
 
-def _bytes_of(source: Source) -> bytes:
-    assert source.path is not None  # `find_source` gives it
-    return read_book_file(source.path)
-
-
-@contextmanager
-def _naming(source: Source) -> Iterator[None]:
-    """Puts the word that named the book before an error about its file."""
+def _parse(
+    source: str | int | Path,
+    books: str | Path | None,
+    mirror: str | None,
+    parse: Callable[[bytes, str], Parsed],
+) -> Parsed:
+    """What a function makes of the book that a user names, whom its errors tell of that name."""
+    found = find_source(source, books, mirror)
+    assert found.path is not None  # `find_source` gives it
     try:
-        yield
+        return parse(read_book_file(found.path), found.id)
     except InputError as error:
-        raise InputError(f"{printable(source.word)}: {error}") from error
+        raise InputError(f"{printable(found.word)}: {error}") from error

@@ -7,7 +7,7 @@ import os
 import platform
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict
 from inspect import GEN_CREATED, getgeneratorstate
@@ -17,14 +17,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from miner.books.catalog import CatalogQuery
-from miner.books.catalog_search import CatalogResult, number_from_title
-from miner.books.sources import find_sources
+from miner.books.catalog_search import CatalogResult
 from miner.corpus.executors import Executor
 from miner.corpus.mined_book import MinedBook, MiningOptions, SetAside, describe
 from miner.corpus.mining import MiningPlan, Progress, mine_sources
 from miner.corpus.output import OutputFolder
 from miner.corpus.pipeline import BookFilter, open_tagger
-from miner.corpus.reading import names_of_marks, words_of
+from miner.corpus.reading import find_all, names_of_marks
 from miner.errors import InputError, SetAsideWarning
 from miner.files import one_line
 from miner.people.character_files import open_characters
@@ -141,10 +140,7 @@ def mine_corpus(
         given,
         history_turns,
     )
-    words, searches = words_of(_listed(sources))
-    found, missing = find_sources(
-        words, Path(books) if books else None, number_from_title=number_from_title
-    )
+    found, missing, searches = find_all(_listed(sources), books)
     if given is not None:
         given.refuse_others(source.id for source in found)
     chosen = _list_filters(filters)
@@ -278,14 +274,18 @@ def _mine(
             if isinstance(result, SetAside):
                 set_aside.append(result)
                 _log.warning("set aside: %s: %s", result.name, result.why)
+                on_result(result)
             else:
                 entries.append(dict(result.entry))
-                _log.info("done: %s", _describe_entry(result.entry))
-            on_result(result)
-            if isinstance(result, MinedBook):
+                _log.info("done: %s, by %s", _describe(result), result.entry["tagger"])
+                on_result(result)
                 yield result
         if folder and entries:
-            record = head | _account(searches, entries, set_aside)
+            record = dict(head)
+            if searches:
+                record["catalog"] = [search.record() for search in searches]
+            record |= {"totals": _sum_counts(entries), "books": entries}
+            record["set_aside"] = record_set_aside(set_aside)
             paths += folder.finish(names, plan.options.format, record, trusts)
             _log.info("wrote %s", ", ".join(map(str, paths)))
         elif folder:
@@ -305,26 +305,15 @@ def warn_of_set_aside(set_aside: Sequence[SetAside], stacklevel: int) -> None:
     warnings.warn(message, SetAsideWarning, stacklevel=stacklevel + 1)
 
 
-def _account(
-    searches: tuple[CatalogResult, ...], entries: list[dict[str, Any]], set_aside: list[SetAside]
-) -> dict[str, Any]:
-    """What run.json says of the books, and of the queries that found them if there are any."""
-    queries = {"catalog": [search.record() for search in searches]} if searches else {}
-    return queries | {
-        "totals": _sum_counts(entries),
-        "books": entries,
-        "set_aside": [
-            {"file": Path(item.name).name or item.name, "why": item.why} for item in set_aside
-        ],
-    }
+def record_set_aside(set_aside: Iterable[SetAside]) -> list[dict[str, str]]:
+    """What run.json says of sources that were set aside."""
+    return [{"file": Path(item.name).name or item.name, "why": item.why} for item in set_aside]
 
 
-def _describe_entry(entry: Mapping[str, Any]) -> str:
-    counts = entry["counts"]
-    return (
-        f"{entry['id']}: {entry['title']!r}, {entry['words']:,} words, "
-        f"{counts['dialogues']:,} dialogues, {counts['pairs']:,} pairs, by {entry['tagger']}"
-    )
+def _describe(book: MinedBook) -> str:
+    counts = book.entry["counts"]
+    said = f"{book.n_words:,} words, {counts['dialogues']:,} dialogues, {counts['pairs']:,} pairs"
+    return f"{book.id}: {book.title!r}, {said}"
 
 
 def _sum_counts(entries: list[dict[str, Any]]) -> dict[str, int]:
@@ -361,30 +350,19 @@ def _listed(
 
 
 def record_run(options: MiningOptions, tagger: Tagger) -> dict[str, Any]:
-    """Returns the first part of a run's record: what decides the output, beside the books.
+    """What decides the output of a run, beside the books. Equal runs have equal records."""
+    from importlib.metadata import version
 
-    It holds no time and no path, so equal runs have equal records.
-    """
-    given = options.characters
-    signatures = {
-        "tagger": tagger_signature(options.tagger),
-        "characters": None if given is None else given.signature,
-    }
-    described = asdict(options) | signatures
+    libraries = ["beautifulsoup4", "lxml", *getattr(tagger, "libraries", ())]
+    if options.format == "parquet" or options.with_features:
+        libraries.insert(2, "pyarrow")  # of the extra build
+    described = asdict(options) | {"tagger": tagger_signature(options.tagger)}
+    described["characters"] = options.characters and options.characters.signature
     del described["with_features"]  # decides what a run keeps for itself, and nothing of its output
     return {
         "miner": __version__,
         "python": platform.python_version(),
-        "libraries": _library_versions(options, tagger),
+        "libraries": {name: version(name) for name in libraries},
         "weights": weight_signatures(),
         "options": described,
     }
-
-
-def _library_versions(options: MiningOptions, tagger: Tagger) -> dict[str, str]:
-    from importlib.metadata import version
-
-    names = ["beautifulsoup4", "lxml", *getattr(tagger, "libraries", ())]
-    if options.format == "parquet" or options.with_features:
-        names.insert(2, "pyarrow")  # of the extra build
-    return {name: version(name) for name in names}
