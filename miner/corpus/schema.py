@@ -92,17 +92,14 @@ class TitledBook(Protocol):
     @property
     def title(self) -> str:
         """The title, or ""."""
-        ...
 
     @property
     def author(self) -> str:
         """The author, or ""."""
-        ...
 
     @property
     def language(self) -> str:
         """The code of the language that the file declares ("en"), or ""."""
-        ...
 
 
 def rows_of_book(
@@ -250,16 +247,8 @@ class _Narration:
 
 
 def _places(spans: Iterable[Span]) -> list[Row]:
-    return [
-        {
-            "chapter": span.chapter,
-            "paragraph": span.paragraph,
-            "span": span.index,
-            "start": span.start,
-            "end": span.end,
-        }
-        for span in spans
-    ]
+    places = ((span.chapter, span.paragraph, span.index, span.start, span.end) for span in spans)
+    return [dict(zip(_PLACE, place, strict=True)) for place in places]
 
 
 def rows_from_lines(lines: bytes) -> list[Row]:
@@ -282,17 +271,8 @@ def tagged_from_rows(
 
 def span_from_row(row: Row) -> Span:
     """The span that a row of `spans` was made from."""
-    return Span(
-        row["chapter"],
-        row["paragraph"],
-        row["span"],
-        row["start"],
-        row["end"],
-        row["text"],
-        row["kind"] == "utterance",
-        row["quoted"],
-        row["continues"],
-    )
+    place = (row[name] for name in _PLACE)
+    return Span(*place, row["text"], row["kind"] == "utterance", row["quoted"], row["continues"])
 
 
 def arrow_schema(columns: Columns) -> pa.Schema:
