@@ -21,8 +21,7 @@ from miner.app.cli.main import main
 from miner.errors import InputError
 from miner.files import json_lines
 from miner.lab.lessons.examples import keep_turns
-from miner.lab.lessons.generation.answering import Conversation
-from miner.lab.lessons.generation.decoding import Decoding
+from miner.lab.lessons.generation.answers import Conversation, Decoding
 from miner.lab.lessons.generation.model_folder import load_model
 from miner.lab.lessons.selection.method_folder import load_method
 

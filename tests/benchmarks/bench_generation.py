@@ -48,16 +48,19 @@ from numpy.typing import NDArray
 
 from miner.lab.app.tables.lessons import format_metric
 from miner.lab.lessons.examples import Example, Part, keep_turns
-from miner.lab.lessons.generation.answering import answer_examples
-from miner.lab.lessons.generation.answers import Answer, read_answers, write_answers
+from miner.lab.lessons.generation.answers import (
+    Answer,
+    Decoding,
+    answer_examples,
+    read_answers,
+    write_answers,
+)
 from miner.lab.lessons.generation.comparison import AnswerComparison, compare_answers
-from miner.lab.lessons.generation.decoding import Decoding
 from miner.lab.lessons.generation.kinds import find_kind
-from miner.lab.lessons.generation.metrics import METRICS, make_reference
+from miner.lab.lessons.generation.metrics import METRICS, make_reference, split_words
 from miner.lab.lessons.generation.model_folder import best_step, load_model, read_curve
 from miner.lab.lessons.generation.models import sum_losses
 from miner.lab.lessons.generation.training import train_model
-from miner.lab.lessons.generation.words import split_words
 from miner.lab.measure.scores import resample_chapters, score_from_draws
 
 MINERS = ("paragraphs", "gap", "tagger")

@@ -95,19 +95,21 @@ def _load_from_hub(name: str) -> SentenceTransformer:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps the library's bars from the terminal, and a warning about the pooling of a folder."""
-    from transformers.utils import logging as bars
+    """Keeps the libraries' bars and warnings from the terminal."""
+    from transformers.utils import logging as library
 
-    logger = logging.getLogger("sentence_transformers")
-    level, shown = logger.level, bars.is_progress_bar_enabled()
-    logger.setLevel(logging.ERROR)
-    bars.disable_progress_bar()
+    sentences = logging.getLogger("sentence_transformers")  # it warns about pooling
+    levels, shown = (library.get_verbosity(), sentences.level), library.is_progress_bar_enabled()
+    library.set_verbosity(logging.ERROR)
+    sentences.setLevel(logging.ERROR)
+    library.disable_progress_bar()
     try:
         yield
     finally:
-        logger.setLevel(level)
+        library.set_verbosity(levels[0])
+        sentences.setLevel(levels[1])
         if shown:
-            bars.enable_progress_bar()
+            library.enable_progress_bar()
 
 
 def digest_weights(model: SentenceTransformer) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,6 +11,7 @@ from typing import Any
 
 from miner.errors import InputError
 
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 Context = tuple[str, ...]  # turns, the oldest first; the last is what the response answers
 
 
@@ -31,6 +33,15 @@ class Example:
 def join_turns(context: Context) -> str:
     """Returns the turns of a context as one text, a line each."""
     return "\n".join(context)
+
+
+def split_words(text: str) -> list[str]:
+    """Returns the words of a text in lower case, without punctuation.
+
+    >>> split_words("Well, Mr. Bennet—don’t!")
+    ['well', 'mr', 'bennet', "don't"]
+    """
+    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
 
 
 def keep_turns(examples: Iterable[Example], history_turns: int | None) -> list[Example]:

@@ -34,6 +34,7 @@ _REPLY_TO = ("reply-to", "reply_to")  # the second in older corpora of ConvoKit
 
 Rows = Iterable[tuple[str, Row]]
 Turn = tuple[str, int]  # a text and the number of its chapter
+Pair = tuple[str, Context, str, int]  # book, context, response, chapter; a text may be empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,27 @@ class Layout:
 
     needed: frozenset[str]  # the columns by which it is known
     used: frozenset[str]  # the columns that are read
-    read: Callable[[Path, Rows, Counter[str]], Iterator[Example]]
+    read: Callable[[Path, Rows], Iterator[Pair]]  # in the order of the rows
 
 
 def read_file(path: Path, left_out: Counter[str]) -> Iterator[Example]:
     """Yields the examples of a file of any layout, in its order. None if it has no rows."""
+    for book, context, response, chapter in _read(path):
+        if response.strip() and context and context[-1].strip():
+            yield Example(book, context, response, chapter)
+        else:
+            left_out[LEFT_OUT] += 1
+
+
+def _read(path: Path) -> Iterator[Pair]:
     if path.suffix.lower() == _TEXT:
-        yield from (_read_parlai if _is_parlai(path) else _read_text)(path, left_out)
-        return
+        return (_read_parlai if _is_parlai(path) else _read_text)(path)
     columns = read_columns(path)
     if not columns:
-        return
+        return iter(())
     layout = _layout_of(columns, path)
     used = [name for name in columns if name in layout.used or name.startswith(CONTEXTS)]
-    yield from layout.read(path, read_rows(path, used), left_out)
+    return layout.read(path, read_rows(path, used))
 
 
 def _layout_of(columns: Sequence[str], path: Path) -> Layout:
@@ -70,29 +78,17 @@ def _layout_of(columns: Sequence[str], path: Path) -> Layout:
     )
 
 
-def _make(
-    book: str, context: Context, response: str, chapter: int, left_out: Counter[str]
-) -> Iterator[Example]:
-    """Yields the example, if there is text on both sides."""
-    if response.strip() and context and context[-1].strip():
-        yield Example(book, context, response, chapter)
-    else:
-        left_out[LEFT_OUT] += 1
-
-
-def _examples_of_turns(
-    book: str, turns: Iterable[Turn], left_out: Counter[str]
-) -> Iterator[Example]:
-    """Yields an example for each turn of a dialogue but the first."""
+def _pairs_of_turns(book: str, turns: Iterable[Turn]) -> Iterator[Pair]:
+    """Yields a pair for each turn of a dialogue but the first."""
     context: Context = ()
     chapter = 0
     for text, of_turn in turns:
         if context:
-            yield from _make(book, context, text, chapter, left_out)
+            yield book, context, text, chapter
         context, chapter = (*context, text), of_turn
 
 
-def _read_pairs(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
+def _read_pairs(path: Path, rows: Rows) -> Iterator[Pair]:
     """Yields an example for each row. Rows of one dialogue share the turns before.
 
     So all earlier turns are there, even if the pairs were mined with fewer.
@@ -108,7 +104,7 @@ def _read_pairs(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Exam
         goes_on = number is not None and (place, turn) == before and last == response
         context = (*context, response) if goes_on else (*history_of(row, where), last)
         response = text_of(row, "response", where)
-        yield from _make(book_of(row, where), context, response, chapter_of(row, where), left_out)
+        yield book_of(row, where), context, response, chapter_of(row, where)
 
 
 def _turn_number(row: Row) -> int | None:
@@ -117,14 +113,14 @@ def _turn_number(row: Row) -> int | None:
     return None if row.get("dialogue") is None else whole_number(str(turn))
 
 
-def _read_dialogues(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
+def _read_dialogues(path: Path, rows: Rows) -> Iterator[Pair]:
     for where, row in rows:
         turns = _objects(row, "turns", where)
         chapter = chapter_of(row, where)
         texts = [
             (text_of(turn, "text", where), _chapter_of_turn(turn, chapter, where)) for turn in turns
         ]
-        yield from _examples_of_turns(book_of(row, where), texts, left_out)
+        yield from _pairs_of_turns(book_of(row, where), texts)
 
 
 def _chapter_of_turn(turn: Row, otherwise: int, where: str) -> int:
@@ -132,28 +128,28 @@ def _chapter_of_turn(turn: Row, otherwise: int, where: str) -> int:
     return chapter_of(spans[0], where) if spans else otherwise
 
 
-def _read_messages(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
+def _read_messages(path: Path, rows: Rows) -> Iterator[Pair]:
     """Yields an example for each message but the first; what the system says is no turn."""
     for where, row in rows:
         said = [one for one in _objects(row, "messages", where) if one.get("role") != "system"]
         chapter = chapter_of(row, where)
         turns = [(text_of(message, "content", where), chapter) for message in said]
-        yield from _examples_of_turns(book_of(row, where), turns, left_out)
+        yield from _pairs_of_turns(book_of(row, where), turns)
 
 
-def _read_turns(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
+def _read_turns(path: Path, rows: Rows) -> Iterator[Pair]:
     place = None
     book, turns = "", list[Turn]()
     for where, row in rows:
         of_row = tuple(row.get(name) for name in ("book", "dialogue", "part"))
         if of_row != place:
-            yield from _examples_of_turns(book, turns, left_out)
+            yield from _pairs_of_turns(book, turns)
             place, book, turns = of_row, book_of(row, where), []
         turns.append((text_of(row, "text", where), chapter_of(row, where)))
-    yield from _examples_of_turns(book, turns, left_out)
+    yield from _pairs_of_turns(book, turns)
 
 
-def _read_utterances(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
+def _read_utterances(path: Path, rows: Rows) -> Iterator[Pair]:
     """Yields an example for each utterance of ConvoKit that replies to another one.
 
     Its context is the chain of replies. Books and chapters are in the file of conversations beside.
@@ -171,8 +167,7 @@ def _read_utterances(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator
         context = _chain(id, found, contexts, path)
         meta = meta_of.get(conversation, {})
         where = printable(path)
-        book, chapter = book_of(meta, where), chapter_of(meta, where)
-        yield from _make(book, context, text, chapter, left_out)
+        yield book_of(meta, where), context, text, chapter_of(meta, where)
 
 
 def _chain(
@@ -211,18 +206,18 @@ def _read_conversations(path: Path) -> dict[str, Row]:
     return {id: of.get("meta", of) for id, of in content.items() if isinstance(of, dict)}
 
 
-def _read_triples(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
+def _read_triples(path: Path, rows: Rows) -> Iterator[Pair]:
     for where, row in rows:
         label = str(row.get("Label")).strip()
         if label in ("1", "1.0"):
-            yield from _make("", *_of_ubuntu(row, _TRIPLE[1], where), 0, left_out)
+            yield "", *_of_ubuntu(row, _TRIPLE[1], where), 0
         elif label not in ("0", "0.0"):
             raise InputError(f"{where}: found {shown(label)} as Label, expected 0 or 1")
 
 
-def _read_rankings(path: Path, rows: Rows, left_out: Counter[str]) -> Iterator[Example]:
+def _read_rankings(path: Path, rows: Rows) -> Iterator[Pair]:
     for where, row in rows:
-        yield from _make("", *_of_ubuntu(row, _RANKING[1], where), 0, left_out)
+        yield "", *_of_ubuntu(row, _RANKING[1], where), 0
 
 
 def _of_ubuntu(row: Row, response: str, where: str) -> tuple[Context, str]:
@@ -235,15 +230,15 @@ def _join_utterances(turn: str) -> str:
     return " ".join(part.strip() for part in parts if part.strip())
 
 
-def _read_text(path: Path, left_out: Counter[str]) -> Iterator[Example]:
+def _read_text(path: Path) -> Iterator[Pair]:
     turns: list[Turn] = []
     for line in read_lines(path):
         if line.strip():
             turns.append((line.rstrip("\r\n"), 0))
         else:
-            yield from _examples_of_turns("", turns, left_out)
+            yield from _pairs_of_turns("", turns)
             turns = []
-    yield from _examples_of_turns("", turns, left_out)
+    yield from _pairs_of_turns("", turns)
 
 
 def _is_parlai(path: Path) -> bool:
@@ -251,10 +246,10 @@ def _is_parlai(path: Path) -> bool:
     return "\tlabels:" in f"\t{line}" and "\ttext:" in f"\t{line}"
 
 
-def _read_parlai(path: Path, left_out: Counter[str]) -> Iterator[Example]:
+def _read_parlai(path: Path) -> Iterator[Pair]:
     """Yields an example for each label, those of a dialogue in the order of its turns."""
     for book, episodes in _parlai_dialogues(path):
-        made: list[Example] = []
+        made: list[Pair] = []
         (text, label), *_ = episodes[0]
         for episode in episodes:
             context: Context = ()
@@ -262,9 +257,9 @@ def _read_parlai(path: Path, left_out: Counter[str]) -> Iterator[Example]:
                 # The second episode of a dialogue begins with its first two turns in one text.
                 begins_later = not context and said == f"{text}\n{label}"
                 context = (text, label) if begins_later else (*context, said)
-                made += _make(book, context, answer, 0, left_out)
+                made.append((book, context, answer, 0))
                 context = (*context, answer)
-        yield from sorted(made, key=lambda one: len(one.context))
+        yield from sorted(made, key=lambda pair: len(pair[1]))
 
 
 def _parlai_dialogues(path: Path) -> Iterator[tuple[str, list[list[tuple[str, str]]]]]:

@@ -32,13 +32,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from miner.annotation.annotations import ENGLISH, is_annotations, name_of_split, read_split
-from miner.annotation.annotations import SPLITS as ANNOTATED_SPLITS
 from miner.errors import InputError
 from miner.files import printable
 from miner.lab.gold.editions import BookReader, Coverage, read_editions_at_hand
 from miner.lab.gold.mcn import GOLD_CSV, MCN_BOOK, read_mcn
 from miner.lab.lessons.examples import Example, Part, books_of
-from miner.lab.lessons.layouts import SPLITS, PairFiles, find_pair_files, read_file
+from miner.lab.lessons.layouts import PairFiles, find_pair_files, read_file
 from miner.speech.dialogues import decode_dialogues, repair_book
 from miner.speech.tags import TaggedBook
 
@@ -115,18 +114,6 @@ class SourceExamples:
     def part(self) -> Part:
         """The examples as `train_method` takes them."""
         return Part(self.examples, self.name, self.notes, self.path)
-
-
-def read_examples(
-    source: Path | str,
-    split: str | None = None,
-    role: Role = "test",
-    *,
-    language: str = ENGLISH,
-    read: BookReader | None = None,
-) -> list[Example]:
-    """Returns the examples of a source; see `read_source`."""
-    return list(read_source(source, split, role, language=language, read=read).examples)
 
 
 def read_source(
@@ -266,17 +253,3 @@ def _annotated_split(role: Role) -> str:
 
 def _name(path: Path) -> str:
     return printable(path.name or path.resolve().name)
-
-
-__all__ = [
-    "ANNOTATED_SPLITS",
-    "EVERY",
-    "SPLITS",
-    "Role",
-    "SourceExamples",
-    "books_of_source",
-    "draw_pairs",
-    "leave_out_books",
-    "read_examples",
-    "read_source",
-]

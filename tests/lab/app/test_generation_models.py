@@ -9,8 +9,7 @@ from generation_helpers import QUICK, pairs, write_gpt2
 from helpers import failed, said
 
 from miner.app.cli.main import main
-from miner.lab.lessons.generation.answering import Texts
-from miner.lab.lessons.generation.answers import read_answers
+from miner.lab.lessons.generation.answers import Texts, read_answers
 
 FLAGS = [
     word
@@ -100,7 +99,7 @@ def test_a_talk_has_a_line_for_a_line(files, tmp_path, monkeypatch):
         return Texts([f"answer {len(heard)}"], 0, 0)
 
     # What it remembers is seen from what the model is asked; the answers of a real one, below.
-    monkeypatch.setattr("miner.lab.lessons.generation.answering.answer_contexts", answer)
+    monkeypatch.setattr("miner.lab.lessons.generation.answers.answer_contexts", answer)
     out = tmp_path / "model"
     words = ("generation", "train", "transformer", files / "train.jsonl", "-o", out, "-q", *FLAGS)
     said(*words, "--history-turns", "all")

@@ -13,7 +13,11 @@ from shelf import write_shelf
 
 from miner.corpus.build import build_corpus
 from miner.lab.lessons.selection.methods import describe_methods
-from miner.lab.lessons.sources import read_examples
+from miner.lab.lessons.sources import read_source
+
+
+def read_examples(source, split=None, role="test"):
+    return list(read_source(source, split, role).examples)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from miner.lab.app.cli.options import (
     source_split_option,
 )
 from miner.lab.app.cli.training import KindGroup, Trainer, train_command
-from miner.lab.lessons.generation.decoding import Decoding
+from miner.lab.lessons.generation.answers import Decoding
 
 _ANEW = "/new"
 _SHOWN = {"show_default": True}
@@ -168,8 +168,7 @@ def answer(
     import_extra("torch", "generation")
     from miner.files import refuse_existing
     from miner.lab.app.tables.lessons import describe_answers
-    from miner.lab.lessons.generation.answering import answer_examples
-    from miner.lab.lessons.generation.answers import write_answers
+    from miner.lab.lessons.generation.answers import answer_examples, write_answers
     from miner.lab.lessons.generation.model_folder import load_model, read_record
     from miner.lab.lessons.sources import draw_pairs
 
@@ -268,8 +267,7 @@ def score(
     from miner.lab.app.tables.lessons import tabulate_answers, tabulate_published_models
     from miner.lab.lessons.generation.answers import read_answers
     from miner.lab.lessons.generation.comparison import Scoring, compare_answers
-    from miner.lab.lessons.generation.metrics import make_reference
-    from miner.lab.lessons.generation.words import nltk_version
+    from miner.lab.lessons.generation.metrics import make_reference, nltk_version
     from miner.lab.lessons.papers import GENERATION
 
     nltk_version()  # its absence is told at once
@@ -321,7 +319,7 @@ def chat(
     miner generation chat model --temperature 1 --seed 7
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     import_extra("torch", "generation")
-    from miner.lab.lessons.generation.answering import Conversation
+    from miner.lab.lessons.generation.answers import Conversation
     from miner.lab.lessons.generation.model_folder import load_model
 
     decoding = Decoding(**values)

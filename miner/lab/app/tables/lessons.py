@@ -11,10 +11,9 @@ from miner.lab.lessons.examples import describe_part, describe_size
 from miner.lab.lessons.selection.methods import find_method
 
 if TYPE_CHECKING:
-    from miner.lab.lessons.generation.answering import Answered
+    from miner.lab.lessons.generation.answers import Answered, Decoding
     from miner.lab.lessons.generation.comparison import AnswerComparison, ShownAnswers
     from miner.lab.lessons.generation.comparison import Score as MetricScore
-    from miner.lab.lessons.generation.decoding import Decoding
     from miner.lab.lessons.generation.metrics import Metric
     from miner.lab.lessons.generation.model_folder import Step as ModelStep
     from miner.lab.lessons.generation.tokens import TurnTokens

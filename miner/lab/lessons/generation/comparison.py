@@ -33,9 +33,10 @@ from miner.lab.lessons.generation.metrics import (
     entropies,
     lengths,
     likenesses,
+    nltk_version,
     split_answers,
+    split_words,
 )
-from miner.lab.lessons.generation.words import nltk_version, split_words
 from miner.version import __version__
 
 _NORMAL = 1.96  # standard deviations on each side of the mean that hold 95% of a normal curve

@@ -18,8 +18,9 @@ from transformers import Trainer, TrainingArguments
 
 from miner.errors import InputError
 from miner.lab.learning.library_trainer import QUIET, Curve, damaged
+from miner.lab.lessons.embeddings import quiet
 from miner.lab.lessons.generation.model_folder import Step
-from miner.lab.lessons.generation.models import SmoothedLoss, mean_loss, quiet, sum_losses
+from miner.lab.lessons.generation.models import SmoothedLoss, mean_loss, sum_losses
 from miner.lab.lessons.generation.tokens import Collator, EncodedPair, LengthSampler
 
 if TYPE_CHECKING:

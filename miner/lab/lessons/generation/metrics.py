@@ -1,4 +1,4 @@
-"""The seventeen metrics of GD, one module for each family.
+"""Words, what is known of the training texts, and the seventeen metrics of GD.
 
 GD computes them with dialog-eval (github.com/ricsinaruto/dialog-eval). What each metric is and what
 it skips is taken from there; the tests hold examples worked by hand. All but two are the mean over
@@ -8,10 +8,12 @@ answers of a number that each answer has for itself; an answer that a metric ski
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from math import log2, nan
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,26 +23,98 @@ from miner.extras import import_extra
 from miner.lab.lessons.embeddings import WordVectors
 from miner.lab.lessons.examples import Example, books_of
 from miner.lab.lessons.generation.answers import Answer
-from miner.lab.lessons.generation.words import (
-    EXTRA,
-    NGram,
-    count_n_grams,
-    n_grams,
-    share_counts,
-    split_words,
-)
+from miner.languages.en import LANGUAGE
 
+if TYPE_CHECKING:
+    from nltk.tokenize import NLTKWordTokenizer, PunktSentenceTokenizer
+
+NGram = tuple[str, ...]
+Words = tuple[str, ...]
+# The number of each answer by one metric, [answers]; NaN where the metric skips the answer.
+Values = NDArray[np.float64]
+MetricValues = Mapping[str, Values]  # by the name of the metric
+_Matrix = NDArray[np.float64]
+_Item = TypeVar("_Item", bound=Hashable)
+
+EXTRA = "generation"  # what brings NLTK
 UNKNOWN = "<unk>"  # what a word is that is not in the vocabulary; never a word of `split_words`
 MOST_WORDS = 100_000  # of a vocabulary; GD, section 5.2
+_SMALL = 0.001  # the weight of a word is this over the sum of it and the word's probability
+SMOOTHING = 4  # of the methods of NLTK, after Chen and Cherry (2014); the default of dialog-eval
+# As in dialog-eval: three times 0.33, so that b3 is a little above the BLEU of thirds.
+_WEIGHTS = ((1, 0, 0, 0), (0.5, 0.5, 0, 0), (0.33, 0.33, 0.33, 0), (0.25, 0.25, 0.25, 0.25))
+# As people type, so that typography makes no difference: NLTK leaves "well—no" one word.
+_AS_TYPED = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "—": "--", "…": "..."}
+)
+_ABBREVIATIONS = frozenset(
+    "ms prof capt col gen rev hon lieut serjt sergt sgt supt esq jr".split()
+) | {one.lower() for one in LANGUAGE.attribution.abbreviations}
+
+
+def split_words(text: str) -> list[str]:
+    """Returns the words of a text as GD prepares it: in lower case, the tokens of NLTK (5.2).
+
+    NLTK divides a text into sentences first, so that only the full stop of a sentence becomes a
+    word of its own. The trained rules for it are a download, and words must not depend on what is
+    on a computer: here a full stop ends a sentence unless it stands after an abbreviation or an
+    initial. Contractions and abbreviations are those of English; in other languages words are
+    those between blanks and punctuation, and scores cannot be compared across languages.
+
+    >>> split_words("“Don’t!” said Mr. Otway—twice.")
+    ['``', 'do', "n't", '!', "''", 'said', 'mr.', 'otway', '--', 'twice', '.']
+    """
+    sentences, words = _tokenizers()
+    typed = text.translate(_AS_TYPED).lower()
+    return [word for sentence in sentences.tokenize(typed) for word in words.tokenize(sentence)]
+
+
+@cache
+def _tokenizers() -> tuple[PunktSentenceTokenizer, NLTKWordTokenizer]:
+    punkt = import_extra("nltk.tokenize.punkt", EXTRA)
+    rules = punkt.PunktParameters()
+    rules.abbrev_types |= _ABBREVIATIONS
+    library = import_extra("nltk.tokenize", EXTRA)
+    return punkt.PunktSentenceTokenizer(rules), library.NLTKWordTokenizer()
+
+
+def nltk_version() -> str:
+    """Returns the version of NLTK, by which BLEU and words may differ."""
+    return import_extra("nltk", EXTRA).__version__
+
+
+def n_grams(words: Sequence[str], n: int) -> Iterator[NGram]:
+    """Yields the `n` words from each word on, as many times as there are.
+
+    >>> list(n_grams(["a", "lamp", "burns"], 2))
+    [('a', 'lamp'), ('lamp', 'burns')]
+    """
+    return zip(*(words[start:] for start in range(n)), strict=False)
+
+
+def count_n_grams(texts: Iterable[Sequence[str]], n: int) -> Counter[NGram]:
+    """Returns how often each n-gram is in texts; none crosses from one text to the next."""
+    return Counter(one for words in texts for one in n_grams(words, n))
+
+
+def share_counts(counts: Mapping[_Item, int]) -> dict[_Item, float]:
+    """Returns the share of each in all of them, 0..1."""
+    total = sum(counts.values())
+    return {one: n / total for one, n in counts.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What the scores of answers need of training texts."""
+    """What the scores of answers need of training texts.
+
+    The probabilities of words and bigrams are those of the last turns of contexts, as dialog-eval
+    takes those of the source utterances. In mined dialogues nearly every response is also the last
+    turn of the next context; so a corpus counts each turn once, however long its contexts are.
+    """
 
     source: str  # what a record says of where the texts come from ("corpus/jsonl/pairs, train")
     vocabulary: frozenset[str]  # the most frequent words of the texts
-    probabilities: Mapping[int, Mapping[NGram, float]]
+    probabilities: Mapping[int, Mapping[NGram, float]]  # of words under 1, of bigrams under 2
     responses: tuple[str, ...]  # those from which random ones are drawn
     books: tuple[str, ...]  # the ids of the books of the texts
     n_words: int  # how many words the turns have
@@ -100,11 +174,6 @@ def make_reference(
     )
 
 
-# The number of each answer by one metric, [answers]; NaN where the metric skips the answer.
-Values = NDArray[np.float64]
-Words = tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerWords:
     """The words of an answer."""
@@ -158,15 +227,6 @@ def split_answers(
         found.append(AnswerWords(*(tuple(split_words(text)) for text in texts)))
         progress(len(found), len(answers))
     return found
-
-
-def mean_of(values: Values) -> float:
-    """Returns the mean over the answers that a metric does not skip; NaN if it skips all."""
-    kept = values[~np.isnan(values)]
-    return float(kept.mean()) if kept.size else float("nan")
-
-
-MetricValues = Mapping[str, Values]  # by the name of the metric
 
 
 def lengths(rows: Sequence[AnswerWords]) -> MetricValues:
@@ -231,11 +291,6 @@ def divergences(rows: Sequence[AnswerWords], reference: Reference) -> MetricValu
                 values[number] = sum(bits) / len(bits)
         found[name] = values
     return found
-
-
-_SMALL = 0.001  # the weight of a word is this over the sum of it and the word's probability
-
-_Matrix = NDArray[np.float64]
 
 
 def likenesses(
@@ -332,11 +387,6 @@ def distinct(
         if n_left := n_all - one.total():
             left_out[number] = (len(counts) - n_only_here) / n_left
     return (len(counts) / n_all if n_all else nan), left_out
-
-
-SMOOTHING = 4  # of the methods of NLTK, after Chen and Cherry (2014); the default of dialog-eval
-# As in dialog-eval: three times 0.33, so that b3 is a little above the BLEU of thirds.
-_WEIGHTS = ((1, 0, 0, 0), (0.5, 0.5, 0, 0), (0.33, 0.33, 0.33, 0), (0.25, 0.25, 0.25, 0.25))
 
 
 def bleus(rows: Sequence[AnswerWords]) -> MetricValues:

@@ -14,6 +14,7 @@ from miner.errors import InputError
 from miner.files import CARD, printable, reason_of
 from miner.lab.learning import run_folder
 from miner.lab.learning.run_folder import CURVE, TrainingRecord
+from miner.lab.lessons.embeddings import quiet
 from miner.lab.lessons.examples import Example, describe_part, describe_size
 from miner.lab.lessons.generation.models import (
     choose_markers,
@@ -21,7 +22,6 @@ from miner.lab.lessons.generation.models import (
     load_pretrained,
     mean_loss,
     perplexity,
-    quiet,
     sum_losses,
 )
 from miner.lab.lessons.generation.tokens import MARKERS, TurnTokens

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from math import exp, inf
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from torch import Tensor, nn
 from miner.errors import InputError
 from miner.files import printable, reason_of
 from miner.hub import find_folder, load_config, load_from_hub, load_with
+from miner.lab.lessons.embeddings import quiet
 from miner.lab.lessons.generation.tokens import (
     NO_LOSS,
     Collator,
@@ -83,22 +82,6 @@ def choose_markers(model: PreTrainedModel, tokens: TurnTokens) -> None:
     if config.is_encoder_decoder:
         config.decoder_start_token_id = chosen["decoder_start_token_id"] = tokens.answering
     model.generation_config = GenerationConfig(**chosen)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keeps the library's bars and warnings from the terminal."""
-    from transformers.utils import logging as library
-
-    level, shown = library.get_verbosity(), library.is_progress_bar_enabled()
-    library.set_verbosity(logging.ERROR)
-    library.disable_progress_bar()
-    try:
-        yield
-    finally:
-        library.set_verbosity(level)
-        if shown:
-            library.enable_progress_bar()
 
 
 def _load(name: str, here: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from miner.errors import InputError
 from miner.extras import import_extra
-from miner.lab.lessons.examples import Context, Example, normal_form
-from miner.lab.lessons.selection.words import split_words
+from miner.lab.lessons.examples import Context, Example, normal_form, split_words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

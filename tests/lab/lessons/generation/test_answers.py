@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import asdict
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,14 +21,7 @@ FIELDS = ("context", "response", "predicted", "history", "book", "chapter")
 def rows(history):
     """The rows of `ANSWERS` as a table has them; `history` makes a cell of the earlier turns."""
     return [
-        {
-            "context": one.context[-1],
-            "response": one.response,
-            "predicted": one.predicted,
-            "history": history(list(one.context[:-1])),
-            "book": one.book,
-            "chapter": one.chapter,
-        }
+        {**asdict(one), "context": one.context[-1], "history": history(list(one.context[:-1]))}
         for one in ANSWERS
     ]
 
@@ -80,12 +74,10 @@ def test_each_kind_of_table_is_read(tmp_path):
     pq.write_table(pa.Table.from_pylist(rows(list)), tmp_path / "a.parquet")
     for name in ("a.jsonl", "a.csv", "b.csv", "a.tsv", "a.parquet"):
         assert read_answers(tmp_path / name) == ANSWERS, name
-
-
-def test_a_table_needs_no_more_than_three_columns(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("predicted,response,context\nNo.,Yes.,Is it?\n", encoding="utf-8")
-    assert read_answers(path) == [Answer("", ("Is it?",), "Yes.", "No.")]
+    (tmp_path / "c.csv").write_text("predicted,response,context\nNo.,Yes.,Is it?\n", "utf-8")
+    assert read_answers(tmp_path / "c.csv") == [Answer("", ("Is it?",), "Yes.", "No.")]
+    with pytest.raises(InputError, match="^found answer 'Yes.' without a context$"):
+        Answer("7", (), "No.", "Yes.")
 
 
 def test_a_folder_of_three_texts_is_read_line_by_line(tmp_path):
@@ -95,11 +87,6 @@ def test_a_folder_of_three_texts_is_read_line_by_line(tmp_path):
     ]
 
 
-def test_an_answer_to_nothing_is_refused():
-    with pytest.raises(InputError, match="^found answer 'Yes.' without a context$"):
-        Answer("7", (), "No.", "Yes.")
-
-
 HEAD = "context,response,predicted\n"
 
 
@@ -107,25 +94,18 @@ HEAD = "context,response,predicted\n"
     ("name", "content", "message"),
     [
         ("a.csv", HEAD, "a.csv: found no rows, expected answers"),
-        ("a.csv", "", "a.csv: found no rows, expected answers"),
         ("a.jsonl", "", "a.jsonl: found no rows, expected answers"),
         ("a.csv", "context,response\nA?,B.\n",
          "a.csv: found no column predicted (context, response), expected context, response, "
          "predicted, and perhaps history, book and chapter"),
         ("a.csv", "text\nA?\n", "a.csv: found no column context and no column response and no "),
         ("a.csv", HEAD + "A?,B.\n", "a.csv:2: found fewer cells than columns, expected as many"),
-        ("a.csv", HEAD + "A?,B.,C.\nA?,B.,C.,D.\n",
-         "a.csv:3: found more cells than columns, expected as many"),
         ("a.csv", HEAD + "A?,,C.\n", "a.csv:2: found an empty response, expected text"),
         ("a.csv", HEAD + " ,B.,C.\n", "a.csv:2: found an empty context, expected text"),
         ("a.jsonl", '{"context": "A?", "response": "B.", "predicted": "C."}\n{"context": "A?"}\n',
          "a.jsonl:2: found no column response and no column predicted (context), expected "),
         ("a.jsonl", '{"context": "A?", "response": "B.", "predicted": 3}\n',
          "a.jsonl:1: found 3 as predicted, expected text"),
-        ("a.jsonl", '{"context": "A?", "response": "B.", "predicted": "", "history": 3}\n',
-         "a.jsonl:1: found 3 as history, expected a list of texts"),
-        ("a.jsonl", "A?\n", "a.jsonl:1: found bad JSON ("),
-        ("a.xml", "A?\n", "a.xml: found a file that ends in .xml, expected .jsonl, .csv, "),
     ],
 )  # fmt: skip
 def test_a_bad_table_is_refused_in_one_line(tmp_path, name, content, message):

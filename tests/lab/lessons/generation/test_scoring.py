@@ -134,30 +134,6 @@ def test_the_interval_of_distinct_words_is_that_of_the_jackknife():
     assert score.high == pytest.approx(0.5 + 1.96 * error)
 
 
-def test_the_jackknife_is_about_as_wide_as_a_new_sample_varies():
-    """Which draws with replacement would not be, since they repeat n-grams."""
-    random = np.random.default_rng(3)
-    vocabulary = [f"w{number}" for number in range(400)]
-    weights = 1 / np.arange(1, 401)
-    weights /= weights.sum()
-    reference = make_reference([Example("", (" ".join(vocabulary),), "yes")], "made up")
-
-    def sample():
-        return [
-            Answer(str(n // 4), ("So?",), "Yes.", " ".join(random.choice(vocabulary, 6, p=weights)))
-            for n in range(80)
-        ]
-
-    scored = [
-        by_name(score_answers(sample(), reference, scoring=Scoring(1)))["d1"] for _ in range(30)
-    ]
-    values = np.array([one.value for one in scored])
-    widths = np.array([(one.high or 0) - (one.low or 0) for one in scored])
-    assert widths.mean() / (2 * 1.96 * values.std()) == pytest.approx(1, abs=0.4)
-    within = [(one.low or 0) <= values.mean() <= (one.high or 0) for one in scored]
-    assert np.mean(within) > 0.8
-
-
 def test_empty_answers_have_a_length_of_zero_and_are_skipped_elsewhere():
     answers = answered(lambda i, true: "" if i < 20 else true)
     found = by_name(score_answers(answers, REFERENCE, scoring=QUICK))
@@ -167,9 +143,6 @@ def test_empty_answers_have_a_length_of_zero_and_are_skipped_elsewhere():
     assert none["|U|"].value == none["b4"].value == 0
     for name in ("Hwu", "KLu", "d1", "AVG"):
         assert (none[name].value, none[name].low, none[name].n) == (None, None, 0)
-
-
-def test_no_answers_are_refused():
     with pytest.raises(InputError, match="^found no answers, expected at least one$"):
         score_answers([], REFERENCE)
 
@@ -276,15 +249,11 @@ def test_models_may_read_more_turns_or_fewer_and_one_may_name_the_books():
         assert (shown.answer.context, shown.answer.book) == (one.context, one.book)
         assert shown.answer.chapter == 1
         assert shown.predicted == (("short", one.predicted), ("long", "I do not know."))
-
-
-def test_contexts_that_are_shown_are_drawn():
-    models = {"good": answered(good)}
-    shown = [
+    few = [
         compare_answers(models, REFERENCE, None, Scoring(1, seed), n_shown=5).shown
         for seed in (0, 0, 1)
     ]
-    assert shown[0] == shown[1] != shown[2] and len(shown[0]) == 5
+    assert few[0] == few[1] != few[2] and len(few[0]) == 5
 
 
 def test_the_record_is_json(vectors):

@@ -11,8 +11,12 @@ from generation_helpers import PLACES, QUICK, pairs, train, write_gpt2, write_ot
 
 from miner.errors import InputError
 from miner.lab.lessons.examples import Example
-from miner.lab.lessons.generation.answering import Conversation, answer_contexts, answer_examples
-from miner.lab.lessons.generation.decoding import Decoding
+from miner.lab.lessons.generation.answers import (
+    Conversation,
+    Decoding,
+    answer_contexts,
+    answer_examples,
+)
 from miner.lab.lessons.generation.kinds import find_kind
 from miner.lab.lessons.generation.model_folder import best_step, load_model, read_curve
 from miner.lab.lessons.generation.models import count_operations, mean_loss, perplexity, sum_losses
@@ -228,18 +232,14 @@ def test_models_of_other_kinds_answer_by_our_options_alone(tmp_path, kind):
         assert torch.allclose(one, other)
 
 
-def test_the_librarys_own_classes_end_where_an_answer_of_a_decoder_ends(tmp_path):
-    gpt2 = write_gpt2(tmp_path / "gpt2")
-    train(tmp_path / "m", "pretrained", model=str(gpt2), **FEW)
-    config = json.loads((tmp_path / "m" / "generation_config.json").read_bytes())
-    tokens = load_model(tmp_path / "m").tokens
-    assert (config["eos_token_id"], config["pad_token_id"]) == (tokens.end, tokens.padding)
-
-
 def test_lowercase_is_the_choice_of_a_pretrained_model(tmp_path):
     gpt2 = write_gpt2(tmp_path / "gpt2")
     trained = train(tmp_path / "m", "pretrained", model=str(gpt2), lowercase=True, **FEW)
-    row = load_model(trained.folder).tokens.encode_contexts([("KETTLE",)])[0][0]
+    tokens = load_model(trained.folder).tokens
+    row = tokens.encode_contexts([("KETTLE",)])[0][0]
+    # The library's own classes end where an answer ends.
+    config = json.loads((trained.folder / "generation_config.json").read_bytes())
+    assert (config["eos_token_id"], config["pad_token_id"]) == (tokens.end, tokens.padding)
     assert trained.tokens.tokenizer.decode(row[1:-1]) == "kettle"
     with pytest.raises(InputError, match="`lowercase=True`: found .*m, whose tokens stay"):
         train(tmp_path / "n", "pretrained", model=str(tmp_path / "m"), lowercase=True)
@@ -254,12 +254,8 @@ def test_ways_of_drawing_answers(learned, way):
     )
     assert first == again and all(first)
     assert (other != first) == (way == "nucleus")
-
-
-def test_a_small_nucleus_is_greedy(learned):
-    contexts = [one.context[-1:] for one in pairs(20, 5)]
-    narrow = Decoding(top_p=1e-6, longest=20)
-    found = [answer_contexts(learned, contexts, way).texts for way in (narrow, GREEDY)]
+    narrow = Decoding(top_p=1e-6, longest=20)  # a small nucleus is greedy
+    found = [answer_contexts(learned, contexts, one).texts for one in (narrow, GREEDY)]
     assert found[0] == found[1]
 
 
@@ -294,6 +290,7 @@ def test_losses_are_those_of_one_example_at_a_time(learned):
     alone = np.concatenate([judged(learned, [one]) for one in examples])
     assert together == pytest.approx(alone, rel=1e-4)
     assert together[:, 1].max() == QUICK["longest_response"]
+    assert perplexity(2.0) == pytest.approx(np.exp(2)) and perplexity(1e4) == float("inf")
 
 
 def test_operations_are_counted_by_hand(learned):
@@ -345,10 +342,6 @@ def test_a_damaged_folder_is_refused_in_one_line(tmp_path, learned):
         load_model(copy)
     with pytest.raises(InputError, match="found no training.json, expected a folder of `miner gen"):
         load_model(tmp_path)
-
-
-def test_a_loss_without_a_power_has_an_infinite_perplexity():
-    assert perplexity(2.0) == pytest.approx(np.exp(2)) and perplexity(1e4) == float("inf")
 
 
 def test_decoding_refuses_what_draws_nothing():

@@ -119,17 +119,16 @@ def refused(folders, found=FOUND, error=ValueError):
     return str(raised.value)
 
 
-def test_a_book_that_was_trained_on_is_refused(methods, tmp_path):
+def test_a_book_that_was_trained_or_chosen_on_is_refused_and_so_are_few_examples(methods, tmp_path):
     same = SourceExamples(talk(240, ("8", "2")), "annotations, test")
     assert refused(methods[1:], same) == (
         "bm25 on annotations, test: found 1 book of the training (2), expected others"
     )
-
-
-def test_a_book_that_was_chosen_on_is_refused(tmp_path):
-    judged = Part(talk(100, ("8",)), "other, dev")
-    folder = train(tmp_path / "chosen", validation=judged)
-    assert "1 book of the training (8)" in refused([folder])
+    chosen = train(tmp_path / "chosen", validation=Part(talk(100, ("8",)), "other, dev"))
+    assert "1 book of the training (8)" in refused([chosen])
+    assert refused(methods, SourceExamples(talk(99), "few.csv")) == (
+        "few.csv: found 99 examples, expected at least 100, as a batch has"
+    )
 
 
 def test_the_pairs_that_were_trained_on_are_refused_where_no_book_tells_it(tmp_path):
@@ -142,13 +141,6 @@ def test_the_pairs_that_were_trained_on_are_refused_where_no_book_tells_it(tmp_p
     assert compare_methods([folder], others, SCORING).notes == (
         "240 of 240 examples name no book: nothing tells whether a method was trained on it",
         "trained on pairs that name no book, perhaps on those scored: m",
-    )
-
-
-def test_fewer_examples_than_a_batch_has_are_refused(methods):
-    few = SourceExamples(talk(99), "few.csv")
-    assert refused(methods, few) == (
-        "few.csv: found 99 examples, expected at least 100, as a batch has"
     )
 
 
@@ -187,14 +179,10 @@ def test_a_task_without_all_examples_is_noted(methods):
     n = row.scores[0].n_examples
     assert f"1 in 10 of the chapter: 232 of {n} examples, " in compared.notes[0]
     assert len(compared.notes) == 1
-
-
-def test_a_task_without_examples_is_noted(methods):
-    """Examples that name no chapter have no false responses of the same one."""
-    found = SourceExamples(talk(120, chapter=0), "x.csv")
-    compared = compare_methods(methods[:1], found, Scoring(shuffles=1, resamples=20, harder=True))
-    (row,) = compared.rows
-    assert "1 in 10 of the chapter" not in {one.task for one in row.scores}
+    # Examples that name no chapter have no false responses of the same one.
+    none = SourceExamples(talk(120, chapter=0), "x.csv")
+    compared = compare_methods(methods[:1], none, harder)
+    assert "1 in 10 of the chapter" not in {one.task for one in compared.rows[0].scores}
     (note,) = compared.notes
     assert note.startswith("1 in 10 of the chapter: not scored, as all examples have too few ")
 
@@ -291,14 +279,8 @@ def test_the_contexts_of_a_comparison_are_drawn_from_one_batch(methods):
     assert again.shown == compared.shown
     other = compare_methods(methods, FOUND, Scoring(2_000, 1, 10, seed=1), n_shown=10)
     assert other.shown != compared.shown
-
-
-def test_turns_that_no_method_reads_are_not_shown(methods):
     (shown,) = compare_methods(methods[:2], FOUND, SCORING, n_shown=1).shown
-    assert len(shown.example.context) == 1
-
-
-def test_no_more_contexts_are_shown_than_a_batch_has(methods):
+    assert len(shown.example.context) == 1  # a turn that no method reads is not shown
     with pytest.raises(InputError, match="found 101 contexts to show, expected at most 100"):
         compare_methods(methods[:1], FOUND, SCORING, n_shown=101)
 

@@ -58,16 +58,11 @@ def test_a_network_read_from_its_folder_scores_as_its_best_epoch_did(learned):
     name, folder, steps, training = learned
     method = find_method(name).load(folder)
     best = max(step.accuracy for step in steps)
+    assert name != "n-grams" or best > 0.3  # they learn what a context and its response share
     assert one_of_many_accuracy(method, training.validation) == pytest.approx(best)
     assert [step.n_pairs for step in steps] == [400 * n for n in range(1, len(steps) + 1)]
     contexts = method.encode_contexts([("Where is the mill?",), ("Is it", "far?")])
     assert contexts.shape == method.encode_responses(["Yes.", ""]).shape
-
-
-def test_n_grams_learn_what_a_context_and_its_response_share(learned):
-    name, _, steps, _ = learned
-    if name == "n-grams":
-        assert max(step.accuracy for step in steps) > 0.3
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -5,7 +5,6 @@ import pytest
 
 from miner.errors import InputError
 from miner.lab.lessons.examples import Example
-from miner.lab.lessons.papers import SELECTION
 from miner.lab.lessons.selection.scoring import (
     Outcome,
     Scoring,
@@ -192,9 +191,3 @@ def test_places_are_counted_by_hand():
     assert reciprocal_rank_of(better, tied).tolist() == pytest.approx([(1 / 2 + 1 / 3) / 2] * 2)
     with pytest.raises(InputError, match="a score that is not a number"):
         count_above(np.array([[np.nan]]), np.array([0.0]), np.array([[True]]))
-
-
-def test_the_figures_of_the_papers_have_a_value_for_each_column():
-    for table in SELECTION:
-        for _, row, _ in table.rows:
-            assert len(row) == len(table.columns) and all(0 < value < 1 for value in row)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from miner.errors import InputError
-from miner.lab.lessons.examples import Example
+from miner.lab.lessons.examples import Example, split_words
 from miner.lab.lessons.selection.methods import Training, find_method
 from miner.lab.lessons.selection.tasks import one_of_many_accuracy
-from miner.lab.lessons.selection.words import split_words
 
 PAIRS = [
     ("Where is the lamp?", "The lamp is on the table, beside the other lamp."),

@@ -125,7 +125,7 @@ def describe_kinds() -> dict[str, str]:
 
 
 def find_kind(name: str) -> ModelKind:
-    """Returns a kind of model.
+    """Returns a kind of model by its name.
 
     Raises:
         InputError: if there is no kind with that name.

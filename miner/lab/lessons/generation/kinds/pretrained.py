@@ -15,6 +15,7 @@ from typing import Annotated
 from miner.errors import InputError
 from miner.files import printable
 from miner.lab.learning.fields import Option
+from miner.lab.lessons.embeddings import quiet
 from miner.lab.lessons.examples import Example
 from miner.lab.lessons.generation.kinds import Beginning, LearningOptions
 from miner.lab.lessons.generation.model_folder import RECORD, load_model
@@ -22,7 +23,6 @@ from miner.lab.lessons.generation.models import (
     choose_markers,
     context_room,
     load_pretrained,
-    quiet,
 )
 from miner.lab.lessons.generation.tokens import TurnTokens, add_markers, read_lowercase
 

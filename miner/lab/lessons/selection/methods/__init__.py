@@ -116,7 +116,7 @@ def describe_methods() -> dict[str, str]:
 
 
 def find_method(name: str) -> MethodKind:
-    """Returns a kind of method.
+    """Returns a method by its name.
 
     Raises:
         InputError: if there is no method with that name.

@@ -16,13 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.examples import Context, join_turns
+from miner.lab.lessons.examples import Context, join_turns, split_words
 from miner.lab.lessons.selection.methods import Training
-from miner.lab.lessons.selection.words import (
-    read_vocabulary,
-    split_words,
-    write_vocabulary,
-)
+from miner.lab.lessons.selection.methods.tf_idf import read_vocabulary, write_vocabulary
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,24 +7,24 @@ context.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_STORED, ZipFile
 
 from miner.errors import InputError
 from miner.extras import import_extra
-from miner.lab.lessons.examples import Context, join_turns
+from miner.files import printable, read_text, reason_of
+from miner.lab.lessons.examples import Context, join_turns, split_words
 from miner.lab.lessons.selection.methods import Training
-from miner.lab.lessons.selection.words import (
-    read_vocabulary,
-    split_words,
-    write_vocabulary,
-)
 
 if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
+
+
+_WORDS, _NUMBERS = "words.txt", "numbers.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +76,36 @@ class TfIdf:
         from scipy.sparse import csr_array
 
         return csr_array(self._vectorizer.transform(list(responses)))
+
+
+def write_vocabulary(folder: Path, words: Iterable[str], numbers: dict[str, np.ndarray]) -> None:
+    """Writes words, one a line, and arrays of numbers that belong to them."""
+    import numpy as np
+
+    (folder / _WORDS).write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+    np.savez(folder / _NUMBERS, allow_pickle=False, **numbers)  # pyright: ignore[reportArgumentType]
+
+
+def read_vocabulary(
+    folder: Path, of_words: str, names: Sequence[str] = ()
+) -> tuple[list[str], dict[str, np.ndarray]]:
+    """Returns the words of a folder, and its numbers by their names."""
+    import numpy as np
+
+    try:
+        words = read_text(folder / _WORDS).split("\n")[:-1]
+        if len(set(words)) < len(words):
+            raise InputError("found a word twice")
+        with ZipFile(folder / _NUMBERS) as file:
+            if any(item.compress_type != ZIP_STORED for item in file.infolist()):
+                raise InputError("found compressed numbers, which may have any size")
+        with np.load(folder / _NUMBERS, allow_pickle=False) as file:
+            numbers = {name: file[name] for name in (of_words, *names)}
+        for name, array in numbers.items():
+            if array.shape != ((len(words),) if name == of_words else ()):
+                raise InputError(f"found {array.size:,} {name} of {len(words):,} words")
+            if array.dtype.kind != "f" or not np.isfinite(array).all():
+                raise InputError(f"found {name} that is no finite number")
+        return words, numbers
+    except Exception as error:  # the library raises errors of many kinds at a damaged file
+        raise InputError(f"{printable(folder)}: cannot be loaded: {reason_of(error)}") from error

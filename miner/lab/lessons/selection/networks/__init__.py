@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from miner.errors import InputError
 from miner.files import json_line, parse_json, printable, read_text, reason_of
 from miner.lab.learning.run_folder import typed
-from miner.lab.lessons.selection.words import split_words
+from miner.lab.lessons.examples import split_words
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
