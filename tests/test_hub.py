@@ -22,8 +22,8 @@ from miner.errors import InputError
 from miner.files import json_lines
 from miner.lab.lessons.examples import keep_turns
 from miner.lab.lessons.generation.answers import Conversation, Decoding
-from miner.lab.lessons.generation.model_folder import load_model
-from miner.lab.lessons.selection.method_folder import load_method
+from miner.lab.lessons.generation.models import load_model
+from miner.lab.lessons.selection.training import load_method
 
 AUTO = ("AutoConfig", "AutoModel", "AutoModelForCausalLM", "AutoModelForSeq2SeqLM")
 

@@ -58,8 +58,7 @@ from miner.lab.lessons.generation.answers import (
 from miner.lab.lessons.generation.comparison import AnswerComparison, compare_answers
 from miner.lab.lessons.generation.kinds import find_kind
 from miner.lab.lessons.generation.metrics import METRICS, make_reference, split_words
-from miner.lab.lessons.generation.model_folder import best_step, load_model, read_curve
-from miner.lab.lessons.generation.models import sum_losses
+from miner.lab.lessons.generation.models import best_step, load_model, read_curve, sum_losses
 from miner.lab.lessons.generation.training import train_model
 from miner.lab.measure.scores import resample_chapters, score_from_draws
 

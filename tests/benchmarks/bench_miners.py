@@ -46,7 +46,6 @@ from heuristic.gutenberg_dialogue import GutenbergDialogueTagger
 from miner.annotation.annotations import BOOKS, read_cards
 from miner.books.sources import id_of
 from miner.lab.lessons.examples import Example, Part, keep_turns
-from miner.lab.lessons.selection.method_folder import load_method
 from miner.lab.lessons.selection.methods import find_method
 from miner.lab.lessons.selection.scoring import (
     Outcome,
@@ -57,7 +56,7 @@ from miner.lab.lessons.selection.scoring import (
     subtract,
     try_method,
 )
-from miner.lab.lessons.selection.training import train_method
+from miner.lab.lessons.selection.training import load_method, train_method
 from miner.lab.lessons.sources import read_source
 from miner.speech.spans import BookSpans, Span
 from miner.speech.tags import TaggedSpan

@@ -91,7 +91,7 @@ def _command_of(name: str) -> click.Command:
 
 def _trainer() -> Trainer:
     from miner.lab.app.tables.lessons import describe_model_step, describe_model_training
-    from miner.lab.lessons.generation.model_folder import read_curve
+    from miner.lab.lessons.generation.models import read_curve
     from miner.lab.lessons.generation.training import train_model
 
     return Trainer(train_model, describe_model_step, describe_model_training, read_curve)
@@ -169,7 +169,7 @@ def answer(
     from miner.files import refuse_existing
     from miner.lab.app.tables.lessons import describe_answers
     from miner.lab.lessons.generation.answers import answer_examples, write_answers
-    from miner.lab.lessons.generation.model_folder import load_model, read_record
+    from miner.lab.lessons.generation.models import load_model, read_record
     from miner.lab.lessons.sources import draw_pairs
 
     refuse_existing(out, force)
@@ -320,7 +320,7 @@ def chat(
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     import_extra("torch", "generation")
     from miner.lab.lessons.generation.answers import Conversation
-    from miner.lab.lessons.generation.model_folder import load_model
+    from miner.lab.lessons.generation.models import load_model
 
     decoding = Decoding(**values)
     conversation = Conversation(load_model(folder), decoding, seed)

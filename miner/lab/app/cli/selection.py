@@ -78,8 +78,7 @@ def _command_of(name: str) -> click.Command:
 
 def _trainer() -> Trainer:
     from miner.lab.app.tables.lessons import describe_method_step, describe_method_training
-    from miner.lab.lessons.selection.method_folder import read_curve
-    from miner.lab.lessons.selection.training import train_method
+    from miner.lab.lessons.selection.training import read_curve, train_method
 
     return Trainer(train_method, describe_method_step, describe_method_training, read_curve)
 

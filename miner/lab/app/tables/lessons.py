@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miner.lab.lessons.generation.comparison import AnswerComparison, ShownAnswers
     from miner.lab.lessons.generation.comparison import Score as MetricScore
     from miner.lab.lessons.generation.metrics import Metric
-    from miner.lab.lessons.generation.model_folder import Step as ModelStep
+    from miner.lab.lessons.generation.models import Step as ModelStep
     from miner.lab.lessons.generation.tokens import TurnTokens
     from miner.lab.lessons.papers import PublishedTable
     from miner.lab.lessons.selection.comparison import MethodComparison, ShownContext
@@ -216,8 +216,7 @@ def describe_model_step(step: ModelStep) -> str:
 
 def describe_model_training(record: Mapping[str, Any], steps: Sequence[ModelStep]) -> str:
     """Returns lines about a training: on what, how fast, and what it reached."""
-    from miner.lab.lessons.generation.model_folder import best_step
-    from miner.lab.lessons.generation.models import perplexity
+    from miner.lab.lessons.generation.models import best_step, perplexity
 
     trained, judged, cuts = record["train"], record["validation"], record["cuts"]
     peak = record["share_of_peak"]

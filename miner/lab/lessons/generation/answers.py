@@ -35,7 +35,7 @@ from miner.lab.lessons.rows import (
 )
 
 if TYPE_CHECKING:
-    from miner.lab.lessons.generation.model_folder import TrainedModel
+    from miner.lab.lessons.generation.models import TrainedModel
     from miner.lab.lessons.generation.tokens import TurnTokens
 
 _CONTEXT, _RESPONSE, _PREDICTED = COLUMNS = ("context", "response", "predicted")

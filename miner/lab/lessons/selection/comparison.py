@@ -18,12 +18,6 @@ from miner.lab.lessons.examples import (
     keep_turns,
     refuse_too_few,
 )
-from miner.lab.lessons.selection.method_folder import (
-    TrainedMethod,
-    load_method,
-    read_curve,
-    read_record,
-)
 from miner.lab.lessons.selection.methods import Step
 from miner.lab.lessons.selection.scoring import HARDER, Score, Scoring, score_method
 from miner.lab.lessons.selection.tasks import (
@@ -33,6 +27,12 @@ from miner.lab.lessons.selection.tasks import (
     dense,
     draw_batches,
     encode,
+)
+from miner.lab.lessons.selection.training import (
+    TrainedMethod,
+    load_method,
+    read_curve,
+    read_record,
 )
 
 if TYPE_CHECKING:

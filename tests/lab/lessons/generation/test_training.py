@@ -18,8 +18,15 @@ from miner.lab.lessons.generation.answers import (
     answer_examples,
 )
 from miner.lab.lessons.generation.kinds import find_kind
-from miner.lab.lessons.generation.model_folder import best_step, load_model, read_curve
-from miner.lab.lessons.generation.models import count_operations, mean_loss, perplexity, sum_losses
+from miner.lab.lessons.generation.models import (
+    best_step,
+    count_operations,
+    load_model,
+    mean_loss,
+    perplexity,
+    read_curve,
+    sum_losses,
+)
 from miner.lab.lessons.generation.tokens import EncodedPair
 
 GREEDY = Decoding(decoding="greedy", longest=20)

@@ -9,10 +9,14 @@ from miner.errors import InputError
 from miner.lab.lessons.examples import Example, Part
 from miner.lab.lessons.papers import SELECTION
 from miner.lab.lessons.selection.comparison import DrawnBatch, compare_methods
-from miner.lab.lessons.selection.method_folder import TrainedMethod, load_method, read_curve
 from miner.lab.lessons.selection.methods import describe_methods, find_method
 from miner.lab.lessons.selection.scoring import Scoring, score_method
-from miner.lab.lessons.selection.training import train_method
+from miner.lab.lessons.selection.training import (
+    TrainedMethod,
+    load_method,
+    read_curve,
+    train_method,
+)
 from miner.lab.lessons.sources import SourceExamples
 
 _THINGS = "kettle lantern ferry barrow ledger orchard saddle parcel window candle".split()

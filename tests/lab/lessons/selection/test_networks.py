@@ -8,9 +8,10 @@ import torch
 
 from miner.errors import InputError
 from miner.lab.lessons.examples import Example
+from miner.lab.lessons.selection import networks
 from miner.lab.lessons.selection.methods import Training, find_method
 from miner.lab.lessons.selection.methods import rnn as recurrent
-from miner.lab.lessons.selection.networks import Vocabulary, loop, pad, smoothed_loss
+from miner.lab.lessons.selection.networks import Vocabulary, pad, smoothed_loss
 from miner.lab.lessons.selection.tasks import one_of_many_accuracy
 
 WORDS = [a + b for a in ("mill", "ferry", "lamp", "goose", "oak") for b in ("", "s", "man", "er")]
@@ -82,7 +83,7 @@ def test_an_interrupted_training_comes_to_the_same_weights(name, tmp_path, monke
                 return one_of_many_accuracy(*given)
 
             with monkeypatch.context() as patch:
-                patch.setattr(loop, "one_of_many_accuracy", stop)
+                patch.setattr(networks, "one_of_many_accuracy", stop)
                 with pytest.raises(KeyboardInterrupt):
                     kind.train(training, folder)
             assert len(steps) == 1
@@ -128,7 +129,7 @@ def test_an_equal_response_is_no_false_one():
 
 
 def test_batches_have_all_examples_once_and_none_alone():
-    batches = loop.draw_batches([3] * 41, 8, np.random.default_rng(0))
+    batches = networks.draw_batches([3] * 41, 8, np.random.default_rng(0))
     assert sorted(np.concatenate(batches).tolist()) == list(range(41))
     assert sorted(map(len, batches)) == [8, 8, 8, 8, 9]
 

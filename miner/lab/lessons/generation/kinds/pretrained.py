@@ -18,10 +18,11 @@ from miner.lab.learning.fields import Option
 from miner.lab.lessons.embeddings import quiet
 from miner.lab.lessons.examples import Example
 from miner.lab.lessons.generation.kinds import Beginning, LearningOptions
-from miner.lab.lessons.generation.model_folder import RECORD, load_model
 from miner.lab.lessons.generation.models import (
+    RECORD,
     choose_markers,
     context_room,
+    load_model,
     load_pretrained,
 )
 from miner.lab.lessons.generation.tokens import TurnTokens, add_markers, read_lowercase

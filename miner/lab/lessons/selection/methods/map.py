@@ -198,8 +198,7 @@ def _fit(
     from torch import nn
 
     from miner.lab.learning.loop import Epoch, Learner, Part, Row, State, fit
-    from miner.lab.lessons.selection.networks import smoothed_loss
-    from miner.lab.lessons.selection.networks.loop import most_accurate
+    from miner.lab.lessons.selection.networks import most_accurate, smoothed_loss
 
     random = torch.Generator().manual_seed(seed)
     equal = torch.from_numpy(train.barred.equal)

@@ -30,6 +30,7 @@ from miner.lab.lessons.selection.networks import (
     Vocabulary,
     bigrams,
     count_features,
+    learn,
     load_network,
     pad,
     read_features,
@@ -39,7 +40,6 @@ from miner.lab.lessons.selection.networks import (
     words_of,
     write_network,
 )
-from miner.lab.lessons.selection.networks.loop import Schedule, learn
 from miner.lab.lessons.selection.tasks import equal_responses
 
 Vectors = NDArray[np.float32]
@@ -211,9 +211,8 @@ def train(training: Training, folder: Path) -> None:
         parts = ([contexts[n] for n in numbers], [responses[n] for n in numbers])
         return [*_tensors(parts[0]), *_tensors(parts[1]), equal[numbers]]
 
-    schedule = Schedule(options.epochs, options.patience, options.batch, options.rate, options.clip)
     lengths = [len(one[0]) for one in contexts]
-    learn(network, lengths, inputs_of, method, schedule, training)
+    learn(network, lengths, inputs_of, method, training)
     sizes = _Sizes(*(getattr(options, field.name) for field in fields(_Sizes)))
     write_network(folder, network, dict(zip(_KINDS, vocabularies, strict=True)), sizes)
 

@@ -26,6 +26,7 @@ from miner.lab.lessons.selection.networks import (
     Size,
     Vocabulary,
     count_features,
+    learn,
     load_network,
     pad,
     read_features,
@@ -34,7 +35,6 @@ from miner.lab.lessons.selection.networks import (
     words_of,
     write_network,
 )
-from miner.lab.lessons.selection.networks.loop import Schedule, learn
 
 Cell = Literal["rnn", "lstm"]
 Vectors = NDArray[np.float32]
@@ -158,8 +158,7 @@ def train(training: Training, folder: Path, cell: Cell = "rnn") -> None:
         parts = ([contexts[n] for n in numbers], [responses[n] for n in numbers])
         return [torch.from_numpy(pad(rows)) for rows in (*parts, [responses[n] for n in false])]
 
-    schedule = Schedule(options.epochs, options.patience, options.batch, options.rate, options.clip)
-    learn(network, [len(row) for row in contexts], inputs_of, method, schedule, training)
+    learn(network, [len(row) for row in contexts], inputs_of, method, training)
     sizes = _Sizes(cell, size, options.hidden, options.longest)
     write_network(folder, network, {_NAME: vocabulary}, sizes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from itertools import pairwise
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import numpy as np
 import torch
+from accelerate.utils import set_seed
 from msgspec import Meta
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
@@ -19,15 +20,20 @@ from torch import Tensor, nn
 
 from miner.errors import InputError
 from miner.files import json_line, parse_json, printable, read_text, reason_of
+from miner.lab.learning.loop import Epoch, Learner, Part, Row, State, fit
 from miner.lab.learning.run_folder import typed
 from miner.lab.lessons.examples import split_words
+from miner.lab.lessons.selection.methods import Step, Training
+from miner.lab.lessons.selection.tasks import one_of_many_accuracy
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from miner.lab.lessons.selection.methods import Method
+
 PADDING = 0
 Network = TypeVar("Network", bound=nn.Module)
-Row = TypeVar("Row")
+Text = TypeVar("Text")  # the numbers of a text, as a network has them
 Size = Annotated[int, Meta(ge=1, le=2**31)]
 Sizes = TypeVar("Sizes")  # what of the options a trained network needs
 _WORDS, _WEIGHTS, _SIZES = "words.txt", "network.safetensors", "shape.json"
@@ -99,7 +105,7 @@ def pad(rows: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 def read_sorted(
-    rows: Sequence[Row], length: Callable[[Row], int], read: Callable[[list[Row]], Tensor]
+    rows: Sequence[Text], length: Callable[[Text], int], read: Callable[[list[Text]], Tensor]
 ) -> NDArray[np.float32]:
     """Returns the vectors of texts, those of about the same length read together, [n, d]."""
     order = sorted(range(len(rows)), key=lambda number: length(rows[number]))
@@ -186,3 +192,92 @@ def smoothed_loss(scores: Tensor, same: Tensor, smoothing: float = LABEL_SMOOTHI
     chances = scores.masked_fill(barred, -torch.inf).log_softmax(dim=1)
     spread = chances.masked_fill(barred, 0).sum(dim=1) / (~barred).sum(dim=1)
     return -((1 - smoothing) * chances.diagonal() + smoothing * spread).mean()
+
+
+def learn(
+    network: nn.Module,
+    lengths: Sequence[int],
+    inputs_of: Callable[[NDArray[np.int64], np.random.Generator], Sequence[Tensor]],
+    method: Method,
+    training: Training,
+) -> None:
+    """Trains a network, and leaves it with the weights of its best epoch.
+
+    The best epoch is the one with the highest 1-of-100 accuracy on validation; the last one, where
+    there is no validation. Each epoch has random numbers of its own, so that a resumed training
+    comes to the same weights.
+    """
+    n, options = len(lengths), training.options  # the epochs, patience, batch, rate and clip
+    if n < 2:
+        raise InputError("found a single pair to learn from, expected two or more")
+    state = State.read(training.state / "state.pt")
+
+    def batches(epoch: int) -> Iterator[tuple[Sequence[Tensor], int]]:
+        seed = training.seed * 1000 + epoch
+        set_seed(seed % 2**32)
+        random = np.random.default_rng(abs(seed))
+        done = epoch * n
+        for numbers in draw_batches(lengths, options.batch, random):
+            yield inputs_of(numbers, random), len(numbers)
+            done += len(numbers)
+            training.progress(done, options.epochs * n)
+
+    def losses(wrapped: nn.Module, batch: tuple[Sequence[Tensor], int]) -> Iterator[Part]:
+        inputs, size = batch
+        device = next(network.parameters()).device
+        yield Part.of_mean(wrapped(*(tensor.to(device) for tensor in inputs)), size)
+
+    def validate(epoch: Epoch) -> Row:
+        accuracy = None
+        if training.validation:
+            accuracy = one_of_many_accuracy(method, training.validation)
+        seconds = epoch.seconds + (state.rows[-1]["seconds"] if state.rows else 0.0)
+        return asdict(Step((epoch.number + 1) * n, epoch.loss, accuracy, seconds))
+
+    for row in state.rows:
+        training.report(Step(**row))
+    learner = Learner(
+        network=network,
+        optimizer=torch.optim.Adam(network.parameters(), lr=options.rate),
+        batches=batches,
+        losses=losses,
+        validate=validate,
+        best=most_accurate,
+    )
+    fit(
+        learner,
+        options.epochs,
+        state,
+        patience=options.patience,
+        clip=options.clip,
+        report=lambda row: training.report(Step(**row)),
+    )
+
+
+def most_accurate(rows: Sequence[Row]) -> int:
+    """Returns the number of the first row of the highest accuracy; the last one without any."""
+    accuracies = [row["accuracy"] for row in rows]
+    if accuracies[-1] is None:
+        return len(rows) - 1
+    return accuracies.index(max(accuracies))
+
+
+def draw_batches(
+    lengths: Sequence[int], size: int, random: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """Returns the numbers of the examples of each batch, in a random order.
+
+    A batch has examples of about the same length, so that little is computed for padding: those of
+    fifty batches, drawn at random, are sorted and cut. A batch of one example joins the one before.
+    """
+    order = random.permutation(len(lengths))
+    sizes = np.asarray(lengths)
+    batches: list[NDArray[np.int64]] = []
+    for start in range(0, len(order), 50 * size):
+        some = order[start : start + 50 * size]
+        some = some[np.argsort(sizes[some], kind="stable")]
+        batches += [some[first : first + size] for first in range(0, len(some), size)]
+    if len(batches) > 1 and len(batches[-1]) == 1:
+        batches[-2:] = [np.concatenate(batches[-2:])]
+    random.shuffle(batches)  # pyright: ignore[reportArgumentType] - a list is shuffled in place
+    return batches
