@@ -190,6 +190,15 @@ def reason_of(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
+@contextmanager
+def telling(found: str, expected: str) -> Iterator[None]:
+    """Makes one line of what a library raises at bad input, which may be an error of any kind."""
+    try:
+        yield
+    except Exception as error:
+        raise InputError(f"{found} ({reason_of(error)}), expected {expected}") from error
+
+
 def is_checkpoint(path: Path) -> bool:
     """Whether a path is the folder of a checkpoint."""
     return os.path.isfile(path / CHECKPOINT_CONFIG)  # False, too, where no path can be so long

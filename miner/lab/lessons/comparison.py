@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.errors import InputError
-from miner.lab.lessons.examples import (
-    Example,
-    books_of,
-    describe_examples,
-    refuse_shared_books,
-)
+from miner.lab.lessons.examples import Example, books_of, describe_examples, refuse_shared_books
 from miner.lab.measure.scores import resample_chapters, score_from_draws
 from miner.score import Score
 

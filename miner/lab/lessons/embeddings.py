@@ -28,7 +28,14 @@ from numpy.typing import NDArray
 from miner import hub
 from miner.errors import InputError
 from miner.extras import import_extra
-from miner.files import file_signature, json_line, parse_json, printable, read_text, reason_of
+from miner.files import (
+    file_signature,
+    json_line,
+    parse_json,
+    printable,
+    read_text,
+    telling,
+)
 from miner.lab.learning.run_folder import typed
 from miner.lab.lessons.examples import Context, join_turns
 
@@ -61,16 +68,12 @@ _REMEMBERED = 2**17  # embeddings that are kept: 200 MB with 384 numbers each
 def load_encoder(name: str) -> SentenceTransformer:
     """Returns a sentence encoder, on the GPU if there is one."""
     import_extra("sentence_transformers", "selection")
-    try:
-        with quiet():
-            if folder := find_folder(name):
-                return hub.load_sentence_encoder(folder)
-            return _load_from_hub(name)
-    except Exception as error:  # the libraries raise errors of many kinds
-        raise InputError(
-            f"{printable(name)}: found no sentence encoder ({reason_of(error)}), expected a "
-            "folder, an installed package that holds one, or a name on the Hugging Face Hub"
-        ) from error
+    expected = "a folder, an installed package that holds one, or a name on the Hugging Face Hub"
+    with telling(f"{printable(name)}: found no sentence encoder", expected), quiet():
+        if folder := find_folder(name):
+            return hub.load_sentence_encoder(folder)
+        full = name if "/" in name else f"{_HUB_OWNER}/{name}"
+        return hub.load_from_hub(full, hub.load_sentence_encoder)
 
 
 def find_folder(name: str) -> Path | None:
@@ -86,11 +89,6 @@ def find_folder(name: str) -> Path | None:
     if len(folders) > 1:
         raise InputError(f"the package holds {len(folders)}")
     return folders[0] if folders else None
-
-
-def _load_from_hub(name: str) -> SentenceTransformer:
-    full = name if "/" in name else f"{_HUB_OWNER}/{name}"
-    return hub.load_from_hub(full, hub.load_sentence_encoder)
 
 
 @contextmanager

@@ -171,10 +171,7 @@ def _read_utterances(path: Path, rows: Rows) -> Iterator[Pair]:
 
 
 def _chain(
-    id: str,
-    found: dict[str, tuple[str, str, str | None]],
-    contexts: dict[str, Context],
-    path: Path,
+    id: str, found: dict[str, tuple[str, str, str | None]], contexts: dict[str, Context], path: Path
 ) -> Context:
     """Returns the utterances before one, and keeps those of all on the way."""
     way: dict[str, None] = {}

@@ -19,12 +19,7 @@ from miner.corpus.run import mine_corpus
 from miner.errors import InputError
 from miner.lab.gold.editions import open_edition
 from miner.lab.lessons.examples import Example
-from miner.lab.lessons.sources import (
-    books_of_source,
-    draw_pairs,
-    leave_out_books,
-    read_source,
-)
+from miner.lab.lessons.sources import books_of_source, draw_pairs, leave_out_books, read_source
 from miner.speech.dialogues import decode_dialogues, turn_pairs
 
 

@@ -234,9 +234,7 @@ def compare_answers(
     books = [one.book for one in common]
     scored = [
         ScoredAnswers(
-            name,
-            groups.get(name, ""),
-            tuple(score_words(of_row, books, reference, found, scoring)),
+            name, groups.get(name, ""), tuple(score_words(of_row, books, reference, found, scoring))
         )
         for name, of_row in rows.items()
     ]

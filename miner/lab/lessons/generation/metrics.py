@@ -217,8 +217,7 @@ METRICS = (
 
 
 def split_answers(
-    answers: Sequence[Answer],
-    progress: Callable[[int, int], object] = lambda done, total: None,
+    answers: Sequence[Answer], progress: Callable[[int, int], object] = lambda done, total: None
 ) -> list[AnswerWords]:
     """Returns the words of answers."""
     found: list[AnswerWords] = []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from miner.errors import InputError
-from miner.files import CARD, printable, reason_of
+from miner.files import CARD, printable, telling
 from miner.hub import find_folder, load_config, load_from_hub, load_with
 from miner.lab.learning import run_folder as runs
 from miner.lab.learning.run_folder import CURVE, TrainingRecord
@@ -46,16 +46,11 @@ _LARGEST = 700.0  # nats, of which the power can be computed
 
 def load_pretrained(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Returns a model and its tokenizer: a decoder, or an encoder with a decoder."""
-    try:
-        with quiet():
-            if folder := find_folder(name):
-                return _load(str(folder), True)
-            return load_from_hub(name, _load)
-    except Exception as error:  # the library raises errors of many kinds
-        raise InputError(
-            f"{printable(name)}: found no model ({reason_of(error)}), expected a folder of a "
-            "decoder and its tokenizer, or a name on the Hugging Face Hub"
-        ) from error
+    expected = "a folder of a decoder and its tokenizer, or a name on the Hugging Face Hub"
+    with telling(f"{printable(name)}: found no model", expected), quiet():
+        if folder := find_folder(name):
+            return _load(str(folder), True)
+        return load_from_hub(name, _load)
 
 
 def context_room(config: Any, longest_response: int) -> int:  # noqa: ANN401 - of any model
@@ -98,11 +93,7 @@ def choose_markers(model: PreTrainedModel, tokens: TurnTokens) -> None:
 
 def _load(name: str, here: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Loads by the library's own classes."""
-    from transformers import (
-        AutoModelForCausalLM,
-        AutoModelForSeq2SeqLM,
-        AutoTokenizer,
-    )
+    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
     config = load_config(name, here)
     if not config.is_encoder_decoder and hasattr(config, "is_decoder"):
@@ -309,7 +300,8 @@ def load_model(folder: Path) -> TrainedModel:
 
 def _refuse_failing(folder: Path, model: PreTrainedModel, tokens: TurnTokens) -> None:
     """Refuses a model that cannot read a pair, as its config or its tokenizer do not fit it."""
-    try:
+    found = f"{printable(folder)}: found a model that cannot answer"
+    with telling(found, "that of a training"):
         table: Any = model.get_input_embeddings()
         if (last := max(tokens.tokenizer.get_vocab().values())) >= table.num_embeddings:
             raise InputError(f"its tokenizer has a token of number {last}")
@@ -317,11 +309,6 @@ def _refuse_failing(folder: Path, model: PreTrainedModel, tokens: TurnTokens) ->
         loss = mean_loss(sum_losses(model.eval(), tokens, pairs, 1))
         if not isfinite(loss):
             raise InputError(f"it has a loss of {loss}")
-    except Exception as error:  # the libraries raise errors of many kinds
-        raise InputError(
-            f"{printable(folder)}: found a model that cannot answer ({reason_of(error)}), expected "
-            "that of a training"
-        ) from error
 
 
 def read_record(folder: Path) -> dict[str, Any]:

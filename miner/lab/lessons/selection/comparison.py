@@ -13,11 +13,7 @@ from numpy.typing import NDArray
 from miner.errors import InputError
 from miner.files import name_paths
 from miner.lab.lessons.comparison import Comparison, refuse_trained_on
-from miner.lab.lessons.examples import (
-    Example,
-    keep_turns,
-    refuse_too_few,
-)
+from miner.lab.lessons.examples import Example, keep_turns, refuse_too_few
 from miner.lab.lessons.selection.methods import Step
 from miner.lab.lessons.selection.scoring import HARDER, Score, Scoring, score_method
 from miner.lab.lessons.selection.tasks import (
@@ -28,12 +24,7 @@ from miner.lab.lessons.selection.tasks import (
     draw_batches,
     encode,
 )
-from miner.lab.lessons.selection.training import (
-    TrainedMethod,
-    load_method,
-    read_curve,
-    read_record,
-)
+from miner.lab.lessons.selection.training import TrainedMethod, load_method, read_curve, read_record
 
 if TYPE_CHECKING:
     from miner.lab.lessons.sources import SourceExamples

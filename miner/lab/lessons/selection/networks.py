@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from miner.errors import InputError
-from miner.files import json_line, parse_json, printable, read_text, reason_of
+from miner.files import json_line, parse_json, printable, read_text, telling
 from miner.lab.learning.loop import Epoch, Learner, Part, Row, State, fit
 from miner.lab.learning.run_folder import typed
 from miner.lab.lessons.examples import split_words
@@ -120,10 +120,7 @@ def read_sorted(
 
 
 def write_network(
-    folder: Path,
-    network: nn.Module,
-    vocabularies: dict[str, Vocabulary],
-    sizes: DataclassInstance,
+    folder: Path, network: nn.Module, vocabularies: dict[str, Vocabulary], sizes: DataclassInstance
 ) -> None:
     """Writes the weights of a network, the words that it knows, and its sizes."""
     weights = {
@@ -157,13 +154,10 @@ def read_features(folder: Path, name: str) -> list[str]:
 def load_network(make: Callable[[], Network], folder: Path, n_layers: int = 1) -> Network:
     """Returns a network with the weights of a folder."""
     path = folder / _WEIGHTS
-    try:
+    with telling(f"{printable(path)}: found no weights", "those of a network"):
         weights = load_file(path)
-    except Exception as error:  # the library raises errors of many kinds at a damaged file
-        raise InputError(
-            f"{printable(path)}: found no weights ({reason_of(error)}), expected those of a network"
-        ) from error
-    try:
+    found = f"{printable(path)}: found weights of another network"
+    with telling(found, "those of the words beside them"):
         if n_layers > len(weights):
             raise ValueError(f"{n_layers} layers of {len(weights)} weights")
         with torch.device("meta"):
@@ -171,11 +165,6 @@ def load_network(make: Callable[[], Network], folder: Path, n_layers: int = 1) -
         network.load_state_dict(weights, assign=True)
         if not all(weight.isfinite().all() for weight in network.float().parameters()):
             raise ValueError("weights that are not finite")
-    except Exception as error:  # PyTorch raises errors of many kinds at sizes that cannot be
-        raise InputError(
-            f"{printable(path)}: found weights of another network, expected those of "
-            f"the words beside them ({reason_of(error)})"
-        ) from error
     return network.eval()
 
 

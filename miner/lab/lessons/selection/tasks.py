@@ -138,10 +138,7 @@ class Barred:
 
 
 def rank_in_batches(
-    contexts: Vectors,
-    responses: Vectors,
-    barred: Barred,
-    batches: NDArray[np.int64],
+    contexts: Vectors, responses: Vectors, barred: Barred, batches: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Counts the false responses of its batch that score higher than the true one, and as high."""
     better, tied = np.zeros(batches.shape, np.int64), np.zeros(batches.shape, np.int64)
@@ -226,10 +223,7 @@ def same_chapter(examples: Sequence[Example]) -> list[NDArray[np.int64]]:
 
 
 def draw_candidates(
-    pools: Sequence[NDArray[np.int64]],
-    barred: Barred,
-    n_false: int,
-    random: np.random.Generator,
+    pools: Sequence[NDArray[np.int64]], barred: Barred, n_false: int, random: np.random.Generator
 ) -> NDArray[np.int64]:
     """Returns false candidates for each example, drawn at random (UD, section 3.4).
 
@@ -305,10 +299,7 @@ def _highest(values: NDArray[np.floating], n: int) -> NDArray[np.int64]:
 
 
 def rank_among(
-    contexts: Vectors,
-    responses: Vectors,
-    numbers: NDArray[np.int64],
-    candidates: NDArray[np.int64],
+    contexts: Vectors, responses: Vectors, numbers: NDArray[np.int64], candidates: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Counts the candidates that score higher than the true response, and as high."""
     n, n_false = candidates.shape

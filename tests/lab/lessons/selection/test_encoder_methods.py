@@ -7,12 +7,7 @@ import pytest
 from encoders import encoder
 
 from miner.errors import InputError
-from miner.lab.lessons.embeddings import (
-    Embedder,
-    context_texts,
-    load_encoder,
-    trim_batches,
-)
+from miner.lab.lessons.embeddings import Embedder, context_texts, load_encoder, trim_batches
 from miner.lab.lessons.examples import Example
 from miner.lab.lessons.selection.methods import Training, find_method
 from miner.lab.lessons.selection.tasks import one_of_many_accuracy

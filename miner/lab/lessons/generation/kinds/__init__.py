@@ -41,8 +41,7 @@ class LearningOptions:
     ] = 64
     epochs: Annotated[int, Option("Most passes over the pairs.", minimum=1)] = 20
     patience: Annotated[
-        int,
-        Option("Validations without a smaller loss before training ends.", minimum=1),
+        int, Option("Validations without a smaller loss before training ends.", minimum=1)
     ] = 3
     validations: Annotated[
         int, Option("Validations in an epoch; the training is kept at each.", minimum=1)

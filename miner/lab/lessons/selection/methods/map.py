@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from miner.errors import InputError
-from miner.files import json_line, json_rows, printable, read_text, reason_of
+from miner.files import json_line, json_rows, printable, read_text, telling
 from miner.lab.learning.fields import Option
 from miner.lab.lessons.embeddings import (
     DEFAULT_ENCODER,
@@ -114,12 +114,8 @@ def load(folder: Path) -> Map:
     from safetensors.numpy import load_file
 
     path = folder / _MAP
-    try:
+    with telling(f"{printable(path)}: found no map", "that of a training"):
         matrix = load_file(path)["map"]
-    except Exception as error:  # the library raises errors of many kinds at a damaged file
-        raise InputError(
-            f"{printable(path)}: found no map ({reason_of(error)}), expected that of a training"
-        ) from error
     embedder = read_encoder(folder)
     if matrix.shape != (embedder.dimension, embedder.dimension):
         raise InputError(

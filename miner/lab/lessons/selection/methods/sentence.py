@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from miner.errors import InputError
 from miner.extras import import_extra
-from miner.files import printable, reason_of
+from miner.files import printable, telling
 from miner.hub import load_sentence_encoder
 from miner.lab.learning.fields import Option
 from miner.lab.lessons.embeddings import (
@@ -137,14 +137,8 @@ def load(folder: Path) -> Embedder:
     path = folder / _ENCODER
     if not path.is_dir():
         raise InputError(f"{printable(path)}: found no folder, expected a trained encoder")
-    try:
-        with quiet():
-            model = load_sentence_encoder(path)
-    except Exception as error:  # the libraries raise errors of many kinds
-        raise InputError(
-            f"{printable(path)}: found no encoder ({reason_of(error)}), expected a trained one"
-        ) from error
-    return Embedder(_ENCODER, model)
+    with telling(f"{printable(path)}: found no encoder", "a trained one"), quiet():
+        return Embedder(_ENCODER, load_sentence_encoder(path))
 
 
 def _loss_of(model: SentenceTransformer) -> Any:  # noqa: ANN401
