@@ -149,6 +149,10 @@ def test_the_pairs_that_were_trained_on_are_refused_where_no_book_tells_it(tmp_p
 
 
 def test_a_folder_without_a_method_is_refused(methods, tmp_path):
+    broken = train(tmp_path / "m")
+    (broken / "curve.jsonl").write_text('{"n_pairs": 3}\n')
+    with pytest.raises(InputError, match=r"curve.jsonl:1: found another row, expected a step "):
+        compare_methods([broken], FOUND, SCORING)
     line = f"{tmp_path}: found no method.json, expected a folder of `miner selection train`"
     assert refused([methods[0], tmp_path]) == line
     (tmp_path / "method.json").write_text("{}")
@@ -156,18 +160,6 @@ def test_a_folder_without_a_method_is_refused(methods, tmp_path):
         f"{tmp_path}/method.json: found another record, expected that of a method "
         "(Object missing required field `options`)"
     )
-
-
-def test_a_damaged_method_and_a_damaged_curve_are_refused(tmp_path):
-    folder = train(tmp_path / "m")
-    (folder / "curve.jsonl").write_text('{"n_pairs": 3}\n')
-    with pytest.raises(
-        InputError, match=r"curve.jsonl:1: found another row, expected a step \(Object "
-    ):
-        compare_methods([folder], FOUND, SCORING)
-    (folder / "numbers.npz").write_bytes(b"none")
-    with pytest.raises(InputError, match=r"m: cannot be loaded: [^\n]+$"):
-        compare_methods([folder], FOUND, SCORING)
 
 
 def test_a_task_without_all_examples_is_noted(methods):
