@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from miner.errors import InputError
+
+if TYPE_CHECKING:
+    from miner.lab.gold.coverage import Coverage
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 Context = tuple[str, ...]  # turns, the oldest first; the last is what the response answers
@@ -108,10 +111,22 @@ def describe_examples(examples: Sequence[Example]) -> dict[str, Any]:
 class Part:
     """Examples and where they come from."""
 
-    examples: Sequence[Example]  # with all their turns
-    source: str  # what a record says of their source ("mined/pairs.jsonl")
+    examples: Sequence[Example]  # with all their turns, in the order of the source
+    source: str  # and its split, as records and tables name them ("mined/pairs.jsonl")
     chosen: Sequence[str] = ()  # which of the source they are, in words; empty for all
     path: str = ""  # of the source, which tells it from another one of the same name
+    left_out: Mapping[str, int] = field(default_factory=dict)  # pairs that are none, by reason
+    coverage: Coverage | None = None  # which annotated books are not at hand
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        """The ids of the books, without ""."""
+        return books_of(self.examples)
+
+    @property
+    def n_without_book(self) -> int:
+        """How many examples name no book, so that nobody can tell whether it was trained on."""
+        return sum(not one.book for one in self.examples)
 
     def describe(self) -> dict[str, Any]:
         """What a record says of them."""

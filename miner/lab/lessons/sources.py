@@ -26,8 +26,8 @@ be missing. Its `history` is a list; in CSV as JSON, or a turn a line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -36,7 +36,7 @@ from miner.errors import InputError
 from miner.files import printable
 from miner.lab.gold.editions import BookReader, Coverage, read_editions_at_hand
 from miner.lab.gold.mcn import GOLD_CSV, MCN_BOOK, read_mcn
-from miner.lab.lessons.examples import Example, Part, books_of
+from miner.lab.lessons.examples import Example, Part
 from miner.lab.lessons.layouts import PairFiles, find_pair_files, read_file
 from miner.speech.dialogues import decode_dialogues, repair_book
 from miner.speech.tags import TaggedBook
@@ -89,33 +89,6 @@ EVERY = "all"
 _DEV = "dev"  # what annotations call the split for validation
 
 
-@dataclass(frozen=True, slots=True)
-class SourceExamples:
-    """The examples of a source, and what they are."""
-
-    examples: Sequence[Example]  # in the order of the source
-    name: str  # the source and its split, as records and tables name them
-    notes: tuple[str, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    coverage: Coverage | None = None  # which annotated books are not at hand; None of other sources
-    path: str = ""  # of the source, whole, without its split
-
-    @property
-    def books(self) -> tuple[str, ...]:
-        """The ids of the books, without ""."""
-        return books_of(self.examples)
-
-    @property
-    def n_without_book(self) -> int:
-        """How many examples name no book, so that nobody can tell whether it was trained on."""
-        return sum(not one.book for one in self.examples)
-
-    @property
-    def part(self) -> Part:
-        """The examples as `train_method` takes them."""
-        return Part(self.examples, self.name, self.notes, self.path)
-
-
 def read_source(
     source: Path | str,
     split: str | None = None,
@@ -123,7 +96,7 @@ def read_source(
     *,
     language: str = ENGLISH,
     read: BookReader | None = None,
-) -> SourceExamples:
+) -> Part:
     """Returns the examples of a source, with what they are of.
 
     Contexts have all the turns that the source knows; `example.keep_turns` makes them shorter.
@@ -132,14 +105,14 @@ def read_source(
     if is_annotations(path):
         if read is None:
             raise InputError(f"{printable(path)}: found annotations without books, expected `read`")
-        chosen = split or _annotated_split(role)
+        chosen = split or (_DEV if role == "validation" else role)
         examples, coverage = read_annotated_examples(path, chosen, language, read)
         name = f"{_name(path)}, {name_of_split(chosen, language)}"
-        found = SourceExamples(examples, name, coverage=coverage)
+        found = Part(examples, name, coverage=coverage)
     elif (path / GOLD_CSV).is_file():
         chosen = split or role
         examples = read_mcn_examples(path, chosen)
-        found = SourceExamples(examples, f"{_name(path)}/{GOLD_CSV}, {chosen}")
+        found = Part(examples, f"{_name(path)}/{GOLD_CSV}, {chosen}")
     else:
         found = _read_files(path, split, role)
     if not found.examples:
@@ -166,23 +139,23 @@ def books_of_source(
     return books
 
 
-def leave_out_books(found: SourceExamples, books: Sequence[str], of: str) -> SourceExamples:
+def leave_out_books(found: Part, books: Sequence[str], of: str) -> Part:
     """Returns the examples without those of some books."""
     if found.n_without_book:
         raise InputError(
-            f"{found.name}: found {found.n_without_book:,} pairs that name no book, expected a "
+            f"{found.source}: found {found.n_without_book:,} pairs that name no book, expected a "
             f"book of each, so that those of {of} can be left out"
         )
     without = set(books)
     kept = [one for one in found.examples if one.book not in without]
     if not kept:
-        raise InputError(f"{found.name}: found no pairs of other books than {of}, expected some")
+        raise InputError(f"{found.source}: found no pairs of other books than {of}, expected some")
     n_books = len(set(found.books) & without)
     note = f"without {n_books:,} book{'s' * (n_books != 1)} of {of}"
-    return replace(found, examples=kept, notes=(*found.notes, note))
+    return replace(found, examples=kept, chosen=(*found.chosen, note))
 
 
-def draw_pairs(found: SourceExamples, most: int, seed: int) -> SourceExamples:
+def draw_pairs(found: Part, most: int, seed: int) -> Part:
     """Returns at most so many examples, drawn by chance, in their order.
 
     A smaller number draws some of the examples that a larger one draws with the same seed, as
@@ -196,10 +169,10 @@ def draw_pairs(found: SourceExamples, most: int, seed: int) -> SourceExamples:
     drawn = sorted(np.random.default_rng(seed).permutation(n)[:most].tolist())
     note = f"{most:,} of {n:,} pairs drawn with seed {seed}"
     kept = [found.examples[number] for number in drawn]
-    return replace(found, examples=kept, notes=(*found.notes, note))
+    return replace(found, examples=kept, chosen=(*found.chosen, note))
 
 
-def _read_files(path: Path, split: str | None, role: Role) -> SourceExamples:
+def _read_files(path: Path, split: str | None, role: Role) -> Part:
     files = find_pair_files(path)
     chosen = _splits_of_files(files, path, split, role)
     left_out = Counter[str]()
@@ -208,9 +181,7 @@ def _read_files(path: Path, split: str | None, role: Role) -> SourceExamples:
     ]
     where = _name(path) if path.is_file() else f"{_name(path)}/{files.name}"
     shown = EVERY if len(chosen) > 1 and chosen == files.splits else "+".join(chosen)
-    return SourceExamples(
-        examples, f"{where}, {shown}" if files.splits else where, left_out=dict(left_out)
-    )
+    return Part(examples, f"{where}, {shown}" if files.splits else where, left_out=dict(left_out))
 
 
 def _splits_of_files(
@@ -245,10 +216,6 @@ def _path_and_split(source: Path | str, split: str | None) -> tuple[Path, str | 
     if split is not None and split != after:
         raise InputError(f"{printable(path)}: found split {split!r}, too, expected one of both")
     return Path(before), after
-
-
-def _annotated_split(role: Role) -> str:
-    return _DEV if role == "validation" else role
 
 
 def _name(path: Path) -> str:

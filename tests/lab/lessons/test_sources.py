@@ -142,14 +142,14 @@ def test_the_true_responses_of_ubuntu_are_those_from_the_third_turn_on(corpus, d
 def test_splits_are_those_of_the_corpus(corpus, expected):
     by_name = {name: read_source(corpus, name) for name in ("train", "validation", "test")}
     assert by_name["train"].examples == expected
-    assert by_name["train"].name == "out/jsonl/pairs, train"
+    assert by_name["train"].source == "out/jsonl/pairs, train"
     held = [set(found.books) for found in by_name.values()]
     assert all(held) and not held[0] & held[1] and not held[0] & held[2] and not held[1] & held[2]
     every = read_source(corpus, "all")
-    assert every.name == "out/jsonl/pairs, all"
+    assert every.source == "out/jsonl/pairs, all"
     assert len(every.examples) == sum(len(found.examples) for found in by_name.values())
     both = read_source(f"{corpus}:validation+test")
-    assert both.name == "out/jsonl/pairs, validation+test"
+    assert both.source == "out/jsonl/pairs, validation+test"
     assert set(both.books) == held[1] | held[2]
     # What the source is for decides, where nothing else does.
     assert read_source(corpus).examples == by_name["test"].examples
@@ -174,7 +174,7 @@ def mined(tmp_path_factory):
 def test_what_was_mined_in_any_format_is_a_source(tmp_path, mined, format):
     mine_corpus(["sample"], tmp_path / format, tagger="gap", format=format).finish()
     pairs = mined
-    assert pairs.name == "jsonl/pairs.jsonl" and len(pairs.examples) > 90
+    assert pairs.source == "jsonl/pairs.jsonl" and len(pairs.examples) > 90
     found = read_examples(tmp_path / format)
     if format in ("examples", "ubuntu", "chat"):  # they leave some out, or join turns
         assert 20 < len(found) <= len(pairs.examples)
@@ -233,14 +233,14 @@ def test_a_file_of_a_user_is_a_source(tmp_path):
     assert len(paths) == 5
     for path in paths:
         found = read_source(path)
-        assert (found.examples, found.name, found.n_without_book) == (WANTED, path.name, 1)
+        assert (found.examples, found.source, found.n_without_book) == (WANTED, path.name, 1)
 
 
 def test_a_folder_of_a_user_has_a_file_for_each_split(tmp_path):
     for name in ("train", "test"):
         write(tmp_path / f"{name}.csv", f"context,response\nHow many?,{name}\n")
     assert [one.response for one in read_examples(tmp_path, role="train")] == ["train"]
-    assert read_source(tmp_path, "all").name == f"{tmp_path.name}/*.csv, all"
+    assert read_source(tmp_path, "all").source == f"{tmp_path.name}/*.csv, all"
 
 
 def test_the_nearest_of_extra_contexts_is_the_first(tmp_path):
@@ -378,7 +378,7 @@ def test_annotations_give_the_true_pairs_of_the_books():
         ("sample", pair.context.spans[0].chapter) for pair in pairs
     }
     assert max(len(one.context) for one in found.examples) == 10
-    assert found.name == "annotations, sample"
+    assert found.source == "annotations, sample"
     assert found.coverage is not None and not found.coverage.left_out
     with pytest.raises(InputError, match="found annotations without books"):
         read_source(ANNOTATIONS, "sample")
@@ -422,7 +422,7 @@ def test_labels_of_mcn_give_pairs_of_their_splits(tmp_path):
 @needs_mcn
 def test_the_real_labels_of_mcn():
     found = read_source(MCN)
-    assert (found.name, len(found.examples)) == ("convo-miner-gold/gold-v2.csv, test", 104)
+    assert (found.source, len(found.examples)) == ("convo-miner-gold/gold-v2.csv, test", 104)
 
 
 def test_books_of_a_source_are_left_out(corpus):
@@ -430,7 +430,7 @@ def test_books_of_a_source_are_left_out(corpus):
     books = books_of_source(corpus, "validation+test")
     kept = leave_out_books(every, books, "out")
     assert kept.examples == read_examples(corpus, "train")
-    assert kept.notes == (f"without {len(books)} books of out",)
+    assert kept.chosen == (f"without {len(books)} books of out",)
     with pytest.raises(InputError, match="found no pairs of other books than out"):
         leave_out_books(kept, kept.books, "out")
     text = read_source(corpus / "text", "train")
@@ -444,7 +444,7 @@ def test_fewer_pairs_are_a_part_of_more(corpus):
     every = read_source(corpus, "train")
     many, few = (draw_pairs(every, n, seed=3) for n in (100, 40))
     assert (len(many.examples), len(few.examples)) == (100, 40)
-    assert many.notes == (f"100 of {len(every.examples)} pairs drawn with seed 3",)
+    assert many.chosen == (f"100 of {len(every.examples)} pairs drawn with seed 3",)
     order = {id(one): number for number, one in enumerate(every.examples)}
     for drawn in (many, few):
         places = [order[id(one)] for one in drawn.examples]
@@ -452,8 +452,8 @@ def test_fewer_pairs_are_a_part_of_more(corpus):
     assert {id(one) for one in few.examples} < {id(one) for one in many.examples}
     assert draw_pairs(every, 40, seed=4).examples != few.examples
     assert draw_pairs(every, 10_000, seed=3) is every
-    part = few.part.describe()
-    assert (part["source"], part["chosen"]) == ("out/jsonl/pairs, train", [few.notes[0]])
+    part = few.describe()
+    assert (part["source"], part["chosen"]) == ("out/jsonl/pairs, train", [few.chosen[0]])
     assert part["path"] == str(corpus.resolve())
     assert (part["examples"], part["books"]) == (40, list(few.books))
 

@@ -182,7 +182,7 @@ def answer(
     with CountBar("answering", quiet or as_json) as bar:
         answered = answer_examples(trained, found.examples, decoding, seed, batch, bar.show)
     write_answers(out, answered.answers, force)
-    name = ", ".join((found.name, *found.notes))
+    name = ", ".join((found.source, *found.chosen))
     if as_json:
         about = {"source": name, "decoding": decoding.describe(), "seed": seed}
         counts = {name: value for name, value in asdict(answered).items() if name != "answers"}
@@ -277,7 +277,7 @@ def score(
     found = open_source(reference, None, "train", language, read)
     with CountBar("reference", as_json) as bar:
         of_training = make_reference(
-            found.examples, ", ".join((found.name, *found.notes)), progress=bar.show
+            found.examples, ", ".join((found.source, *found.chosen)), progress=bar.show
         )
         compared = compare_answers(
             answers,

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from miner.annotation.annotations import AnnotatedBook
-    from miner.lab.lessons.sources import Role, SourceExamples
+    from miner.lab.lessons.examples import Part
+    from miner.lab.lessons.sources import Role
 
 
 class Names(click.ParamType):
@@ -163,14 +164,14 @@ source_split_option = click.option(
 
 def open_source(
     source: str, split: str | None, role: Role, language: str, read: Callable[[str], bytes]
-) -> SourceExamples:
+) -> Part:
     """Returns the examples of a source, and prints to stderr what is left out of it."""
     from miner.lab.lessons.sources import read_source
 
     found = read_source(source, split, role, language=language, read=read)
     if found.coverage:
         show_left_out(found.coverage.left_out)
-    show_left_out(f"{found.name}: {n:,} {reason}" for reason, n in found.left_out.items())
+    show_left_out(f"{found.source}: {n:,} {reason}" for reason, n in found.left_out.items())
     return found
 
 

@@ -155,8 +155,8 @@ def _train(
         trained = trainer.learn(
             kind,
             options,
-            found.part,
-            judged.part if judged else None,
+            found,
+            judged,
             out,
             seed=seed,
             history_turns=history_turns,

@@ -27,7 +27,7 @@ from miner.lab.lessons.selection.tasks import (
 from miner.lab.lessons.selection.training import TrainedMethod, load_method, read_curve, read_record
 
 if TYPE_CHECKING:
-    from miner.lab.lessons.sources import SourceExamples
+    from miner.lab.lessons.examples import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ MethodComparison = Comparison[ComparedMethod, ShownContext]
 
 def compare_methods(
     folders: Sequence[Path],
-    found: SourceExamples,
+    found: Part,
     scoring: Scoring,
     *,
     n_shown: int = 0,
@@ -170,9 +170,9 @@ def compare_methods(
     names = name_paths(folders)
     records = read_records(folders)
     for name, record in zip(names, records, strict=True):
-        where = f"{name} on {found.name}"
+        where = f"{name} on {found.source}"
         refuse_trained_on(record, sorted(_books_of(record)), found.examples, where)
-    refuse_too_few(found.examples, BATCH, found.name)
+    refuse_too_few(found.examples, BATCH, found.source)
     drawn = DrawnBatch.draw(found.examples, n_shown, scoring.seed) if n_shown else None
     rows: list[ComparedMethod] = []
     choices: list[list[Choice]] = []
@@ -198,7 +198,7 @@ def read_records(folders: Sequence[Path]) -> list[dict[str, Any]]:
     return [read_record(folder) for folder in folders]
 
 
-def _scored(found: SourceExamples, records: Sequence[Mapping[str, Any]], scoring: Scoring) -> str:
+def _scored(found: Part, records: Sequence[Mapping[str, Any]], scoring: Scoring) -> str:
     """What exactly was scored, in one line."""
     turns = {record["history_turns"] for record in records}
     most = _most_turns(records)
@@ -210,7 +210,7 @@ def _scored(found: SourceExamples, records: Sequence[Mapping[str, Any]], scoring
         context = f"contexts of {most + 1} turn{'s' * (most > 0)}"
     if most is None or most >= _SHORTEST_DRAWN:
         context += ", for 1 in 2 and 1 in 10 no longer than a length that is drawn (UD, 3.4)"
-    source = ", ".join((found.name, *found.notes))
+    source = ", ".join((found.source, *found.chosen))
     return f"{source}: {scoring.describe(found.examples)}; {context}"
 
 
@@ -240,9 +240,7 @@ def _notes_of_scores(scores: Sequence[Score], harder: bool) -> list[str]:
     ]
 
 
-def _notes(
-    found: SourceExamples, names: Sequence[str], records: Sequence[Mapping[str, Any]]
-) -> list[str]:
+def _notes(found: Part, names: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[str]:
     notes = list(found.coverage.notes) if found.coverage else []
     if n := found.n_without_book:
         notes.append(

@@ -17,7 +17,6 @@ from miner.lab.lessons.selection.training import (
     read_curve,
     train_method,
 )
-from miner.lab.lessons.sources import SourceExamples
 
 _THINGS = "kettle lantern ferry barrow ledger orchard saddle parcel window candle".split()
 _PLACES = "cellar pantry harbour chapel stable garden attic meadow bakery tower".split()
@@ -61,7 +60,7 @@ def methods(tmp_path_factory):
     ]
 
 
-FOUND = SourceExamples(talk(240), "annotations, test")
+FOUND = Part(talk(240), "annotations, test")
 
 
 def test_each_method_is_scored_as_it_is_alone(methods):
@@ -98,7 +97,7 @@ def test_a_method_reads_the_turns_that_it_was_trained_on(methods):
     ],
 )  # fmt: skip
 def test_the_line_says_exactly_what_was_scored(methods, chosen, context):
-    found = SourceExamples(FOUND.examples, "corpus/jsonl/pairs, test", ("240 of 900 pairs",))
+    found = Part(FOUND.examples, "corpus/jsonl/pairs, test", ("240 of 900 pairs",))
     compared = compare_methods([methods[n] for n in chosen], found, SCORING)
     start, _, end = compared.scored.partition("; ")
     assert start == (
@@ -124,13 +123,13 @@ def refused(folders, found=FOUND, error=ValueError):
 
 
 def test_a_book_that_was_trained_or_chosen_on_is_refused_and_so_are_few_examples(methods, tmp_path):
-    same = SourceExamples(talk(240, ("8", "2")), "annotations, test")
+    same = Part(talk(240, ("8", "2")), "annotations, test")
     assert refused(methods[1:], same) == (
         "bm25 on annotations, test: found 1 book of the training (2), expected others"
     )
     chosen = train(tmp_path / "chosen", validation=Part(talk(100, ("8",)), "other, dev"))
     assert "1 book of the training (8)" in refused([chosen])
-    assert refused(methods, SourceExamples(talk(99), "few.csv")) == (
+    assert refused(methods, Part(talk(99), "few.csv")) == (
         "few.csv: found 99 examples, expected at least 100, as a batch has"
     )
 
@@ -138,10 +137,10 @@ def test_a_book_that_was_trained_or_chosen_on_is_refused_and_so_are_few_examples
 def test_the_pairs_that_were_trained_on_are_refused_where_no_book_tells_it(tmp_path):
     examples = talk(240, ("",))
     folder = train(tmp_path / "m", examples=examples)
-    assert refused([folder], SourceExamples(examples, "pairs.csv")) == (
+    assert refused([folder], Part(examples, "pairs.csv")) == (
         "m on pairs.csv: found the pairs that it was trained on, expected others"
     )
-    others = SourceExamples(talk(240, ("",), first=300), "others.csv")
+    others = Part(talk(240, ("",), first=300), "others.csv")
     assert compare_methods([folder], others, SCORING).notes == (
         "240 of 240 examples name no book: nothing tells whether a method was trained on it",
         "trained on pairs that name no book, perhaps on those scored: m",
@@ -165,7 +164,7 @@ def test_a_folder_without_a_method_is_refused(methods, tmp_path):
 def test_a_task_without_all_examples_is_noted(methods):
     """A chapter of eight examples has no nine false responses."""
     examples = talk(232) + talk(8, first=232, chapter=2)
-    found = SourceExamples(examples, "x.csv")
+    found = Part(examples, "x.csv")
     harder = Scoring(shuffles=2, resamples=20, harder=True)
     compared = compare_methods(methods[:1], found, harder)
     (row,) = compared.rows
@@ -176,7 +175,7 @@ def test_a_task_without_all_examples_is_noted(methods):
     assert f"1 in 10 of the chapter: 232 of {n} examples, " in compared.notes[0]
     assert len(compared.notes) == 1
     # Examples that name no chapter have no false responses of the same one.
-    none = SourceExamples(talk(120, chapter=0), "x.csv")
+    none = Part(talk(120, chapter=0), "x.csv")
     compared = compare_methods(methods[:1], none, harder)
     assert "1 in 10 of the chapter" not in {one.task for one in compared.rows[0].scores}
     (note,) = compared.notes
