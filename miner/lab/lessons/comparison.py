@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from miner.errors import InputError
-from miner.lab.lessons.examples import Example, books_of, describe_examples, refuse_shared_books
+from miner.lab.lessons.examples import (
+    Example,
+    books_of,
+    books_of_record,
+    describe_examples,
+    refuse_shared_books,
+)
 from miner.lab.measure.scores import resample_chapters, score_from_draws
 from miner.score import Score
 
@@ -42,11 +48,9 @@ class Comparison(Generic[Row, Shown]):
         }
 
 
-def refuse_trained_on(
-    record: Mapping[str, Any], books: Sequence[str], examples: Sequence[Example], where: str
-) -> None:
+def refuse_trained_on(record: Mapping[str, Any], examples: Sequence[Example], where: str) -> None:
     """Refuses to judge on books that were learned from, or on the same pairs without a book."""
-    refuse_shared_books(books, books_of(examples), where)
+    refuse_shared_books(books_of_record(record), books_of(examples), where)
     digest = describe_examples(examples)["sha256"]
     if any(part and part["sha256"] == digest for part in (record["train"], record["validation"])):
         raise InputError(f"{where}: found the pairs that it was trained on, expected others")

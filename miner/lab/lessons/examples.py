@@ -77,6 +77,13 @@ def books_of(examples: Iterable[Example]) -> tuple[str, ...]:
     return tuple(sorted({one.book for one in examples} - {""}))
 
 
+def books_of_record(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the ids of the books of a training and of those before, validation included."""
+    parts = [part["books"] for part in (record["train"], record["validation"]) if part]
+    before = [record.get(f"{what}_on_before", ()) for what in ("trained", "judged")]
+    return tuple(sorted({book for books in (*parts, *before) for book in books}))
+
+
 def refuse_shared_books(train: Iterable[str], judged: Iterable[str], where: str) -> None:
     """Refuses to judge on a book that was trained on."""
     if shared := sorted(set(train) & set(judged) - {""}):

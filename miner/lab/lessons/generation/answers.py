@@ -228,7 +228,7 @@ def answer_examples(
     where = printable(trained.folder.name)
     if not examples:
         raise InputError(f"{where}: found no pairs, expected some to answer")
-    refuse_trained_on(trained.record, trained.books, examples, where)
+    refuse_trained_on(trained.record, examples, where)
     kept = keep_turns(examples, trained.history_turns)
     n = len(kept)
 

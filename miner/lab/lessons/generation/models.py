@@ -20,7 +20,7 @@ from miner.hub import find_folder, load_config, load_from_hub, load_with
 from miner.lab.learning import run_folder as runs
 from miner.lab.learning.run_folder import CURVE, TrainingRecord
 from miner.lab.lessons.embeddings import quiet
-from miner.lab.lessons.examples import Example, describe_part, describe_size
+from miner.lab.lessons.examples import Example, books_of_record, describe_part, describe_size
 from miner.lab.lessons.generation.tokens import (
     MARKERS,
     NO_LOSS,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from miner.lab.lessons.generation.kinds import Beginning
-    from miner.lab.lessons.generation.tokens import TurnTokens
 
 RECORD = "training.json"
 _TRIED = Example("", ("Good day.",), "Where is the key, sir?")  # that every model must read
@@ -272,13 +271,11 @@ class TrainedModel:
     @property
     def books(self) -> tuple[str, ...]:
         """The ids of the books that it was trained or validated on, at any time."""
-        return _union(self.trained_on, self.judged_on)
+        return books_of_record(self.record)
 
 
 def load_model(folder: Path) -> TrainedModel:
     """Returns the model of a folder, on the GPU if there is one."""
-    import torch
-
     record = read_record(folder)
     model, tokenizer = load_pretrained(str(folder))
     if lacking := [marker for marker in MARKERS if marker not in tokenizer.get_vocab()]:

@@ -170,8 +170,7 @@ def compare_methods(
     names = name_paths(folders)
     records = read_records(folders)
     for name, record in zip(names, records, strict=True):
-        where = f"{name} on {found.source}"
-        refuse_trained_on(record, sorted(_books_of(record)), found.examples, where)
+        refuse_trained_on(record, found.examples, f"{name} on {found.source}")
     refuse_too_few(found.examples, BATCH, found.source)
     drawn = DrawnBatch.draw(found.examples, n_shown, scoring.seed) if n_shown else None
     rows: list[ComparedMethod] = []
@@ -218,11 +217,6 @@ def _most_turns(records: Sequence[Mapping[str, Any]]) -> int | None:
     """The most turns before the last one of a context that a method reads; None for all."""
     turns = [record["history_turns"] for record in records]
     return None if None in turns else max(turns)
-
-
-def _books_of(record: Mapping[str, Any]) -> set[str]:
-    used = [record["train"], record["validation"] or {"books": []}]
-    return {book for part in used for book in part["books"]}
 
 
 def _notes_of_scores(scores: Sequence[Score], harder: bool) -> list[str]:

@@ -11,7 +11,13 @@ from typing import Any
 from miner.files import CARD, json_line, refuse_existing
 from miner.lab.learning import run_folder as runs
 from miner.lab.learning.run_folder import CURVE, TrainingRecord, write_curve
-from miner.lab.lessons.examples import Part, check_parts, keep_turns, refuse_too_few
+from miner.lab.lessons.examples import (
+    Part,
+    books_of_record,
+    check_parts,
+    keep_turns,
+    refuse_too_few,
+)
 from miner.lab.lessons.selection.methods import (
     Method,
     MethodKind,
@@ -47,8 +53,7 @@ class TrainedMethod:
     @property
     def books(self) -> tuple[str, ...]:
         """The ids of the books that it was trained or validated on."""
-        used = [self.record["train"], self.record["validation"] or {"books": []}]
-        return tuple(sorted({book for part in used for book in part["books"]}))
+        return books_of_record(self.record)
 
 
 def load_method(folder: Path) -> TrainedMethod:
