@@ -31,6 +31,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from miner.annotation.annotations import ENGLISH, is_annotations, name_of_split, read_split
 from miner.errors import InputError
 from miner.files import printable
@@ -164,8 +166,6 @@ def draw_pairs(found: Part, most: int, seed: int) -> Part:
     n = len(found.examples)
     if most >= n:
         return found
-    import numpy as np
-
     drawn = sorted(np.random.default_rng(seed).permutation(n)[:most].tolist())
     note = f"{most:,} of {n:,} pairs drawn with seed {seed}"
     kept = [found.examples[number] for number in drawn]

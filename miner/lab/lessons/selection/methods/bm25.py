@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.lab.learning.fields import Option
@@ -21,7 +23,6 @@ from miner.lab.lessons.selection.methods import Training
 from miner.lab.lessons.selection.methods.tf_idf import read_vocabulary, write_vocabulary
 
 if TYPE_CHECKING:
-    import numpy as np
     from scipy.sparse import csr_array
 
 _NUMBERS = ("mean_length", "k1", "b")
@@ -41,8 +42,6 @@ class Options:
 
 def train(training: Training, folder: Path) -> None:
     """Counts in how many responses each word is, and the words of a response."""
-    import numpy as np
-
     bm25s = import_extra("bm25s", "selection")
     options: Options = training.options
     responses = [split_words(one.response) for one in training.examples]
@@ -88,8 +87,6 @@ class Bm25:
 
     def encode_responses(self, responses: Sequence[str]) -> csr_array:
         """The weights of the words of responses, [n, words]."""
-        import numpy as np
-
         split = [split_words(response) for response in responses]
         weights = self._count(split)
         length = np.array([len(response) for response in split]) / self._mean_length
@@ -100,7 +97,6 @@ class Bm25:
         return weights
 
     def _count(self, texts: list[list[str]]) -> csr_array:
-        import numpy as np
         from scipy.sparse import csr_array
 
         return csr_array(self._counter.transform(texts), dtype=np.float64)

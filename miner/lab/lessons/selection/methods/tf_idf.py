@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_STORED, ZipFile
 
+import numpy as np
+
 from miner.errors import InputError
 from miner.extras import import_extra
 from miner.files import printable, read_text, reason_of
@@ -20,7 +22,6 @@ from miner.lab.lessons.examples import Context, join_turns, split_words
 from miner.lab.lessons.selection.methods import Training
 
 if TYPE_CHECKING:
-    import numpy as np
     from scipy.sparse import csr_array
 
 
@@ -80,8 +81,6 @@ class TfIdf:
 
 def write_vocabulary(folder: Path, words: Iterable[str], numbers: dict[str, np.ndarray]) -> None:
     """Writes words, one a line, and arrays of numbers that belong to them."""
-    import numpy as np
-
     (folder / _WORDS).write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
     np.savez(folder / _NUMBERS, allow_pickle=False, **numbers)  # pyright: ignore[reportArgumentType]
 
@@ -90,8 +89,6 @@ def read_vocabulary(
     folder: Path, of_words: str, names: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, np.ndarray]]:
     """Returns the words of a folder, and its numbers by their names."""
-    import numpy as np
-
     try:
         words = read_text(folder / _WORDS).split("\n")[:-1]
         if len(set(words)) < len(words):
