@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from miner.errors import InputError
 
 if TYPE_CHECKING:
-    from miner.lab.gold.coverage import Coverage
+    from miner.lab.gold.editions import Coverage
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 Context = tuple[str, ...]  # turns, the oldest first; the last is what the response answers
