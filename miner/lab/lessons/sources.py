@@ -29,7 +29,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -42,9 +42,6 @@ from miner.lab.lessons.examples import Example, Part
 from miner.lab.lessons.layouts import PairFiles, find_pair_files, read_file
 from miner.speech.dialogues import decode_dialogues, repair_book
 from miner.speech.tags import TaggedBook
-
-if TYPE_CHECKING:
-    from miner.lab.gold.editions import BookReader, Coverage
 
 
 def read_annotated_examples(
