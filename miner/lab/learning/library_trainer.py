@@ -89,7 +89,8 @@ class Curve(TrainerCallback, Generic[Step]):
         """Takes the steps of an interrupted training up to where it goes on."""
         self._has_begun = True
         self._read_steps(state)
-        self._path.write_bytes(json_lines(asdict(step) for step in self.steps))
+        if self._path.is_file():  # an empty file would be something that is kept
+            self._path.write_bytes(json_lines(asdict(step) for step in self.steps))
         for step in self.steps:
             self._report(step)
         before = asdict(self.steps[-1])["seconds"] if self.steps else 0.0
