@@ -1,4 +1,4 @@
-"""Which books are copies of others."""
+"""Works: words as numbers, sketches, keys, and which books are copies of others."""
 
 import random
 import time
@@ -13,15 +13,263 @@ from hypothesis import strategies as st
 from miner.corpus.works import (
     COPY,
     COPY_OF_WORK,
+    LARGEST,
+    LIMIT,
     BookRecord,
     Copy,
+    author_key,
     contain,
     find_copies,
     find_leaks,
     find_overlaps,
+    fold,
+    fold_words,
+    hash_shingles,
+    hash_words,
+    limit_of,
+    mix,
     sketch_texts,
+    work_key,
 )
 from miner.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("To-day, he said.", "today he SAID"),
+        ("to\u2010day to\xadday", "today today"),
+        ("don’t don't", "dont dont"),
+        ("_so_ _very_ good", "so very good"),
+        ("Æsop’s œuvre, naïve rôle", "aesops oeuvre naive role"),
+        ("Straße", "STRASSE"),
+        ("one--two—three", "one two three"),
+    ],
+)
+def test_spellings_of_one_word_are_one(one, other):
+    assert fold_words(one) == fold_words(other)
+    assert np.array_equal(*hash_words([one, other]))
+
+
+def test_words_that_differ_have_different_numbers():
+    numbers = hash_words(["the mill by the weir and 2 millers"])[0]
+    assert len(numbers) == 8
+    assert len(set(numbers.tolist())) == 7  # "the" twice
+
+
+def test_numbers_are_the_same_on_every_machine():
+    # Where these change, sketches and signatures of older runs no longer fit.
+    assert hash_words(["mill weir"])[0].tolist() == [12901546797544725962, 11710896231379491926]
+    assert hash_shingles(hash_words(["the old mill"])[0], 3).tolist() == [464047799073005522]
+
+
+def test_shingles_are_the_runs_of_words_in_their_order():
+    words = hash_words(["a b c d a b c"])[0]
+    shingles = hash_shingles(words, 3)
+    assert len(shingles) == 5
+    assert shingles[0] == shingles[4]
+    assert len(set(shingles.tolist())) == 4
+    assert hash_shingles(words[:3][::-1], 3)[0] != shingles[0]
+    assert len(hash_shingles(words, 8)) == 0
+
+
+def test_mixing_keeps_numbers_apart_and_its_argument_as_it_is():
+    numbers = np.arange(1000, dtype=np.uint64)
+    mixed = mix(numbers)
+    assert len(np.unique(mixed)) == 1000
+    assert numbers[1] == 1
+    assert abs(np.mean(mixed < np.uint64(2**63)) - 0.5) < 0.05
+
+
+def test_half_a_character_is_a_word_too():
+    assert len(hash_words(["a\ud800b"])[0]) >= 1
+    assert fold("\ud800") == "\ud800"
+
+
+def share(inner, outer):
+    shared, comparable = contain(inner, outer)
+    return shared / comparable
+
+
+def test_a_sketch_is_a_sorted_sample_of_the_runs():
+    sketch = sketch_texts([" ".join(prose(1, 40_000))])
+    assert sketch.dtype == np.uint64
+    assert np.all(sketch[1:] > sketch[:-1])
+    assert sketch[-1] <= LIMIT
+    assert 220 < len(sketch) < 410  # 40,000 / 128 = 312
+
+
+def test_the_same_text_has_the_same_sketch_however_it_is_printed():
+    words = prose(2)
+    plain = sketch_texts([" ".join(words)])
+    printed = sketch_texts(
+        [f"“{' '.join(words[:77]).upper()},”", "_" + "—".join(words[77:]) + "_."]
+    )
+    assert np.array_equal(plain, printed)
+
+
+@pytest.mark.parametrize("changed", [0.02, 0.1])
+def test_the_share_of_respelt_words_is_seen(changed):
+    words = prose(3, 30_000)
+    one, other = sketch_texts([" ".join(words)]), sketch_texts([" ".join(respelt(words, changed))])
+    assert share(one, other) == pytest.approx((1 - changed) ** 6, abs=0.1)
+
+
+def test_a_volume_is_in_the_set_and_half_the_set_is_in_the_volume():
+    words = prose(4, 30_000)
+    whole, volume = sketch_texts([" ".join(words)]), sketch_texts([" ".join(words[:15_000])])
+    assert share(volume, whole) > 0.97
+    assert share(whole, volume) == pytest.approx(0.5, abs=0.1)
+
+
+def test_unrelated_books_share_nothing():
+    one, other = (sketch_texts([" ".join(prose(seed, 30_000))]) for seed in (5, 6))
+    assert contain(one, other)[0] == 0
+
+
+def test_a_huge_book_has_a_bounded_sketch_that_still_tells_what_is_in_it():
+    words = prose(7, 600_000)
+    huge = sketch_texts([" ".join(words)])
+    assert len(huge) == LARGEST
+    assert limit_of(huge) < LIMIT
+    volume = sketch_texts([" ".join(words[100_000:200_000])])
+    other = sketch_texts([" ".join(prose(8, 100_000))])
+    assert limit_of(volume) == LIMIT
+    assert share(volume, huge) > 0.97
+    assert share(other, huge) == 0
+    assert share(huge, volume) == pytest.approx(1 / 6, abs=0.03)
+
+
+def test_a_book_without_text_has_an_empty_sketch():
+    for texts in ([], [""], ["Five words are no run."]):
+        assert len(sketch_texts(texts)) == 0
+    assert contain(sketch_texts([]), sketch_texts([" ".join(prose(1))])) == (0, 0)
+
+
+def test_a_sketch_is_cheap():
+    words = " ".join(prose(9, 100_000))
+    start = time.process_time()
+    sketch_texts([words])
+    # 0.06 s here; mining a novel of 100,000 words takes 5 s and more.
+    assert time.process_time() - start < 0.6
+
+
+@pytest.mark.skipif(not BOOKS.is_dir(), reason="no real books")
+def test_two_printings_of_a_real_novel_and_two_novels():
+    alice, printed_again, other = (
+        sketch_texts(block.text for block in read_file(BOOKS / file, file).blocks)
+        for file in ("928-h.htm", "pg11-images.html", "35-h.htm")
+    )
+    assert share(alice, printed_again) > 0.95
+    assert contain(alice, other)[0] <= 1
+
+
+SAME_WORK = [
+    [
+        ("The Portrait of a Lady — Volume 1", "James, Henry, 1843-1916"),
+        ("The Portrait of a Lady Volume 2 (of 2)", "Henry James"),
+        ("The Portrait of a Lady", "James, Henry, 1843-1916; Roe, Ann [Illustrator]"),
+        ("Portrait of a Lady, Complete", "Mr. Henry James"),
+    ],
+    [
+        ("Moby Dick; Or, The Whale", "Melville, Herman, 1819-1891"),
+        ("Moby-Dick", "Herman Melville"),
+        ("MOBY DICK or The Whale", "Herman Melville"),
+        ("Moby Dick (Illustrated Edition)", "Melville, Herman"),
+    ],
+    [
+        ("Ivanhoe A Romance", "Walter Scott"),
+        ("Ivanhoe: A Romance", "Scott, Walter, Sir, 1771-1832"),
+    ],
+    [
+        ("The History of Don Quixote, Volume 2, Part 37", "Cervantes Saavedra, Miguel de"),
+        ("The History of Don Quixote", "Miguel de Cervantes Saavedra"),
+    ],
+    [("A Book of Fairy Tales", "Ann Reed"), ("Book of Fairy Tales, Second Edition", "Reed, Ann")],
+    [("The Mill, with 40 Illustrations", "Ann Reed"), ("The Mill in Three Volumes", "Reed, Ann")],
+    [("Uarda : a Romance of Ancient Egypt — Volume 01", "Ebers, Georg"), ("Uarda", "G. Ebers")],
+    # de, fr, es, it, pt, nl, hu
+    [("Die Mühle. Zweiter Band", "Anna Ried"), ("Die Mühle - Roman", "Ried, Anna")],
+    [("Mühle, 2. Teil", "Anna Ried"), ("Die Mühle (Vollständige Ausgabe)", "Ried, Anna")],
+    [("Les misérables Tome I: Fantine", "Hugo, Victor"), ("Les Misérables", "Victor Hugo")],
+    [("Le moulin, première partie", "Anne Ru"), ("Le Moulin: Édition illustrée", "Ru, Anne")],
+    [("El molino (tomo segundo)", "Ana Ruiz"), ("El molino, novela", "Ruiz, Ana")],
+    [("I mulini, vol. 1", "Anna Rossi"), ("I mulini. Romanzo", "Rossi, Anna")],
+    [("Il mulino, parte prima", "Anna Rossi"), ("Il mulino; edizione illustrata", "Rossi, Anna")],
+    [("O moinho, volume II", "Ana Reis"), ("O Moinho: romance", "Reis, Ana")],
+    [("De molen. Eerste deel", "Anna Riet"), ("De Molen: Een Haagsche roman", "Riet, Anna")],
+    [("A malom (1. kötet)", "Anna Rét"), ("A malom, második rész", "Rét, Anna")],
+    [("Az arany ember (1. rész) Regény", "Mór Jókai"), ("Az arany ember", "Jókai, Mór")],
+]
+
+
+@pytest.mark.parametrize("editions", SAME_WORK, ids=lambda editions: editions[0][0])
+def test_editions_and_volumes_of_a_work_have_one_key(editions):
+    keys = {work_key(title, author, str(id)) for id, (title, author) in enumerate(editions)}
+    assert len(keys) == 1
+    assert not keys.pop().startswith("book ")
+
+
+def test_different_works_have_different_keys():
+    titles = [
+        "Emma", "The Mill", "The Mills", "A Tale of Two Cities", "A Tale of Two Towns", "The Story",
+        "The Jungle Book", "The Second Jungle Book", "King Henry IV", "King Henry V", "Something",
+        "One", "Volume", "The First Men", "The Making of a Novel", "Roman", "Persuasion",
+    ]  # fmt: skip
+    keys = {title: work_key(title, "Ann Reed", "1") for title in titles}
+    assert len(set(keys.values())) == len(titles), keys
+    assert work_key("Emma", "Jane Austen", "1") != work_key("Emma", "Ann Reed", "1")
+
+
+@pytest.mark.parametrize(
+    ("title", "author"),
+    [("", "Ann Reed"), ("The Mill", ""), (" ", " "), ("...", "Ann Reed"), ("The Mill", "(?)")],
+)
+def test_without_a_title_or_an_author_the_book_is_its_work(title, author):
+    assert work_key(title, author, "77") == "book 77"
+
+
+@pytest.mark.parametrize(
+    "title", ["Volume 1", "Part Two", "Complete", "The", "A Novel", "(1)", "Or"]
+)
+def test_a_title_of_such_words_alone_is_a_title(title):
+    key = work_key(title, "Ann Reed", "7")
+    assert key == "book 7" or key.startswith("reed: ") and key != "reed: "
+
+
+SAME_AUTHOR = [
+    ["Dickens, Charles, 1812-1870", "Charles Dickens", "DICKENS, Charles", "Mr. Charles Dickens"],
+    ["Brontë, Emily, 1818-1848", "Emily Bronte"],
+    ["Twain, Mark, 1835-1910", "Mark Twain (Samuel Clemens)"],
+    ["Dumas, Alexandre, 1802-1870", "Alexandre Dumas, Pere", "Alexandre Dumas père"],
+    ["Orczy, Emmuska Orczy, Baroness, 1865-1947", "Baroness Orczy"],
+    ["Lennep, J. van (Jacob)", "J. Van Lennep"],
+    ["Pérez Galdós, Benito, 1843-1920", "Benito Pérez Galdós"],
+    ["Bosboom-Toussaint, A. L. G.", "Anna Louisa Geertruida Bosboom-Toussaint"],
+    ["Collodi, Carlo", "C. Collodi--Pseudonym of Carlo Lorenzini"],
+    [
+        "Roe, Ann [Illustrator]; Reed, Ann",
+        "Reed, Ann; Roe, Ann [Translator]",
+        "Ann Reed and Al Roe",
+    ],
+    ["Reed, Ann [Editor]", "Ann Reed, Jr.", "Ann Reed Jr"],
+]
+
+
+@pytest.mark.parametrize("names", SAME_AUTHOR, ids=lambda names: names[0])
+def test_an_author_has_one_key_however_the_name_is_given(names):
+    assert len({author_key("Some title", name, "1") for name in names}) == 1
+
+
+@pytest.mark.parametrize("nobody", ["", "Various", "Anonymous", "Unknown"])
+def test_books_of_nobody_are_not_of_one_author(nobody):
+    assert author_key("The Mill", nobody, "1") != author_key("The Weir", nobody, "2")
+
+
+def test_other_books_do_not_change_a_key():
+    assert work_key("The Mill", "Ann Reed", "1") == work_key("The Mill", "Ann Reed", "2")
+    assert author_key("The Mill", "Ann Reed", "1") == author_key("The Weir", "Ann Reed", "2")
+
 
 MILL, WEIR, FERRY = prose(1, 12_000), prose(2, 9_000), prose(3, 9_000)
 

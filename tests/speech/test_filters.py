@@ -1,4 +1,4 @@
-"""Filters of dialogues: what they keep, how they divide, and what they count."""
+"""Filters on dialogues: what passes, and counts of what they took."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from miner.errors import InputError
 from miner.speech.dialogues import decode_dialogues, turn_pairs
-from miner.speech.filters import Amount, DialogueLimits, FilterCount, filter_dialogues
+from miner.speech.filters import Amount, DialogueLimits, FilterCount, FilterCounts, filter_dialogues
 
 KEEP_SINGLE = DialogueLimits(min_turns=1)
 
@@ -250,3 +250,26 @@ def test_every_pair_that_is_left_is_a_pair_of_the_book(
     assert came.turns - taken.turns == n_turns
     assert came.pairs - taken.pairs == len(left)
     assert came.books - taken.books == bool(result.kept)
+
+
+LONG = FilterCount(Amount(1, 4, 20, 16), Amount(0, 1, 3, 5))
+SHORT = FilterCount(Amount(1, 5, 17, 12), Amount(1, 5, 17, 12))
+
+
+def test_sums_do_not_depend_on_the_order_and_keep_that_of_the_filters():
+    one = FilterCounts(dialogues={"long": LONG, "short": SHORT}).add_book("language", 7, 30)
+    other = FilterCounts(dialogues={"long": LONG, "short": SHORT})
+    other = other.add_book("delimiters", 2, 5).add_book("language", 1, 1)
+    assert one + other == other + one
+    assert [*(one + other).dialogues] == [*(FilterCounts() + one).dialogues] == ["long", "short"]
+    assert (one + other).dialogues["long"] == FilterCount(Amount(2, 8, 40, 32), Amount(0, 2, 6, 10))
+    assert (one + other).books == {
+        "language": Amount(2, 8, 31, 23),
+        "delimiters": Amount(1, 2, 5, 3),
+    }
+
+
+def test_what_came_to_the_dialogues_is_what_came_to_their_first_filter():
+    assert FilterCounts().came_to_dialogues == Amount()
+    counts = FilterCounts(dialogues={"long": LONG, "short": SHORT})
+    assert (counts + counts).came_to_dialogues == Amount(2, 8, 40, 32)
