@@ -1,8 +1,8 @@
 """Trains the networks on the annotations: `python train.py --help`.
 
-There are four, each with a command: the tagger, the network of the speakers, the judge of speech,
-and the model of where speech begins and ends. The first three are trained from annotations and
-books, or from a file of prepared examples alone, the last from annotations and books. Another
+There are four, each with a command: the tagger, the network of the speakers, the classifier of
+speech, and the model of where speech begins and ends. The first three are trained from annotations
+and books, or from a file of prepared examples alone, the last from annotations and books. Another
 command makes an encoder for the tagger.
 
 A run of the tagger goes from examples -> tensors -> stages of epochs -> the best epoch on dev -> a
@@ -48,7 +48,7 @@ from miner.lab.app.plots import evaluation as plots
 from miner.lab.learning.loop import Epoch, Row, State, fit
 from miner.lab.learning.network_training import NetworkRun, NetworkTrainer, train_network
 from miner.lab.learning.run_folder import RunFolder, partial_folder, run_folder
-from miner.lab.training import segmentation as cut_training
+from miner.lab.training import segmentation
 from miner.lab.training import speech as speech_training
 from miner.lab.training.encoders.making import EncoderConfig, make_encoder
 from miner.lab.training.speakers import training as speaker_training
@@ -152,20 +152,20 @@ def speakers(**choices: Any) -> None:
 @config_options(speech_training.SpeechTraining)
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def speech(**choices: Any) -> None:
-    """Train the judge of what is speech, and write its weights with a record beside."""
+    """Train the classifier of what is speech, and write its weights with a record beside."""
     train_with(speech_training.SpeechTraining, speech_training.SpeechTrainer, choices)
 
 
 @main.command()
-@config_options(cut_training.CutRun)
-@config_options(cut_training.CutTraining)
+@config_options(segmentation.SegmentationRun)
+@config_options(segmentation.SegmentationTraining)
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def cuts(force: bool, **choices: Any) -> None:
     """Train where speech begins and ends between dashes, and write its weights with a record."""
-    names = cut_training.CutTraining.__dataclass_fields__
-    options = cut_training.CutTraining(**{name: choices.pop(name) for name in names})
-    run = cut_training.CutRun(**choices)
-    cut_training.train_cuts(run, options, force, command(), report)
+    names = segmentation.SegmentationTraining.__dataclass_fields__
+    options = segmentation.SegmentationTraining(**{name: choices.pop(name) for name in names})
+    run = segmentation.SegmentationRun(**choices)
+    segmentation.train_segmentation(run, options, force, command(), report)
 
 
 def train_with(

@@ -74,7 +74,7 @@ Chosen = dict[int, tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CutTraining:
+class SegmentationTraining:
     """The choices of a training run of the cuts."""
 
     seed: Annotated[int, Option("Seed of all that is drawn by chance.")] = 0
@@ -95,7 +95,7 @@ class CutTraining:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CutRun:
+class SegmentationRun:
     """Where the examples of a run come from, and where its weights go."""
 
     out: Annotated[
@@ -109,7 +109,7 @@ class CutRun:
 
 
 @dataclass(frozen=True, slots=True)
-class CutExample:
+class SegmentationExample:
     """Paragraphs of one book whose speech is known.
 
     Attributes:
@@ -129,9 +129,9 @@ class CutExample:
     is_printed: bool = False
 
 
-def train_cuts(
-    run: CutRun,
-    options: CutTraining,
+def train_segmentation(
+    run: SegmentationRun,
+    options: SegmentationTraining,
     force: bool,
     command: str,
     report: Callable[[str], object],
@@ -147,10 +147,10 @@ def train_cuts(
 
     read = reporting_reader(run.books, report)
     split = run.gold, run.train_split
-    examples = read_cut_examples(*split, read, options, run.without, leave_out)
+    examples = read_segmentation_examples(*split, read, options, run.without, leave_out)
     n_books = len({example.book for example in examples})
     report(f"read {n_books} books in {time.monotonic() - started:.0f} seconds")
-    model = fit_cuts(examples, options, report)
+    model = fit_segmentation(examples, options, report)
     record = {
         "command": command,
         "data": f"{run.gold} {run.train_split}",
@@ -162,18 +162,18 @@ def train_cuts(
     report(f"{run.out}: trained, {time.monotonic() - started:.0f} seconds in all")
 
 
-def read_cut_examples(
+def read_segmentation_examples(
     gold: Path,
     split: str,
     read: BookReader,
-    options: CutTraining,
+    options: SegmentationTraining,
     without: Collection[str] = (),
     leave_out: Callable[[str], object] | None = None,
-) -> list[CutExample]:
+) -> list[SegmentationExample]:
     """Returns the annotated paragraphs of books with dashes, and those of others printed anew."""
     books = read_split(gold, split, without, EVERY)
     n_quoted = Counter(book.card.language for book in books)
-    examples: list[CutExample] = []
+    examples: list[SegmentationExample] = []
     for edition in read_editions(books, read, leave_out, classified=False):
         typography = edition.book_spans.typography
         card = edition.annotated.card
@@ -190,7 +190,7 @@ def read_cut_examples(
     return examples
 
 
-def _annotated(edition: Edition, chance: random.Random) -> Iterable[CutExample]:
+def _annotated(edition: Edition, chance: random.Random) -> Iterable[SegmentationExample]:
     """Yields the annotated paragraphs of a book with dashes, as they are and printed anew.
 
     Left out are paragraphs that a dash opens and nobody speaks on this occasion, such as thoughts:
@@ -211,7 +211,7 @@ def _annotated(edition: Edition, chance: random.Random) -> Iterable[CutExample]:
         else:
             unsaid.add(span.paragraph)
 
-    def example_of(blocks: Sequence[Block], weight: float) -> Iterable[CutExample]:
+    def example_of(blocks: Sequence[Block], weight: float) -> Iterable[SegmentationExample]:
         read = [block for block in blocks if may_hold_speech(block.text)]
         others = [block.text for block in blocks if not may_hold_speech(block.text)]
         known = {
@@ -221,7 +221,7 @@ def _annotated(edition: Edition, chance: random.Random) -> Iterable[CutExample]:
         }
         texts = [block.text for block in read]
         if known and (page := read_page(texts, others, marks_open=marks_open)):
-            yield CutExample(card.book, card.language, page, known, weight)
+            yield SegmentationExample(card.book, card.language, page, known, weight)
 
     blocks = [block for block in edition.book_spans.book.blocks if block.kind in SPOKEN_KINDS]
     yield from example_of(blocks, 1.0)
@@ -244,12 +244,12 @@ def _printed(
     pages: Sequence[PrintedParagraph],
     n_most: int,
     chance: random.Random,
-) -> Iterable[CutExample]:
+) -> Iterable[SegmentationExample]:
     """Yields some paragraphs of a book printed anew: all kinds, those with narration above all."""
 
     def example_of(
         pages: Sequence[PrintedParagraph], n_most: int, weight: float
-    ) -> Iterable[CutExample]:
+    ) -> Iterable[SegmentationExample]:
         read = [page for page in pages if may_hold_speech(page.text)]
         others = [page.text for page in pages if not may_hold_speech(page.text)]
         mixed = [place for place, page in enumerate(read) if page.is_mixed]
@@ -263,7 +263,7 @@ def _printed(
         page = read_page([page.text for page in read], others)
         if page and chosen:
             speech = {place: read[place].speech for place in sorted(chosen)}
-            yield CutExample(book, language, page, speech, weight, is_printed=True)
+            yield SegmentationExample(book, language, page, speech, weight, is_printed=True)
 
     yield from example_of(pages, n_most, _WEIGHT_OF_PRINTED)
     n_alone = max(1, n_most // (4 * _BLOCKS_OF_PAGE))
@@ -310,7 +310,7 @@ class _Lessons:
     lengths: list[Ints] = field(default_factory=list)
     weights: list[Floats] = field(default_factory=list)
 
-    def add(self, example: CutExample, facts: Features) -> None:
+    def add(self, example: SegmentationExample, facts: Features) -> None:
         """Adds the paragraphs of an example, with the facts of the rows of its page."""
         page = example.page
         blocks = page.blocks[page.rows]
@@ -324,8 +324,10 @@ class _Lessons:
         self.weights.append(np.full(len(lengths), example.weight, np.float32))
 
 
-def fit_cuts(
-    examples: Sequence[CutExample], options: CutTraining, report: Callable[[str], object]
+def fit_segmentation(
+    examples: Sequence[SegmentationExample],
+    options: SegmentationTraining,
+    report: Callable[[str], object],
 ) -> SegmentationModel:
     """Returns a model that learns from paragraphs whose speech is known."""
     if not any(example.speech for example in examples):
@@ -344,7 +346,7 @@ def fit_cuts(
 
 def _fit(
     lessons: _Lessons,
-    options: CutTraining,
+    options: SegmentationTraining,
     report: Callable[[str], object],
     uses: tuple[slice, slice] | None = None,
 ) -> Weights:
@@ -397,7 +399,7 @@ class _Numbered(NamedTuple):
 
 def _run(
     numbered: _Numbered,
-    options: CutTraining,
+    options: SegmentationTraining,
     run: int,
     report: Callable[[str], object],
     uses: tuple[slice, slice] | None,
@@ -488,7 +490,7 @@ def weights_of(model: SegmentationModel, most: int) -> Arrays:
     return found
 
 
-def describe(examples: Sequence[CutExample], options: CutTraining) -> Record:
+def describe(examples: Sequence[SegmentationExample], options: SegmentationTraining) -> Record:
     """Returns the choices, and the books and paragraphs of the examples."""
     read = [example for example in examples if example.weight == 1]
     return {

@@ -1,10 +1,11 @@
-"""Annotated books -> the weights of the judge of speech.
+"""Annotated books -> the weights of the classifier of speech.
 
-The rules judge first, and their answer is one of the facts. So the judge learns from spans that no
-judge has seen. Features are hashed: an example has numbers alone, from which no word can be read.
+The rules decide first, and their answer is one of the features. So the classifier learns from spans
+that none has seen. Features are hashed: an example has numbers alone, from which no word can be
+read.
 
-English has a judge of its own, of the spans in quotation marks. The judge of other languages learns
-from the passages of all of them together, and from some of English, whose facts count for all
+English has a classifier of its own, of the spans in quotation marks. That of other languages learns
+from the quotations of all of them together, and from some of English, whose features count for all
 languages alike.
 """
 
@@ -48,14 +49,14 @@ _EACH_OF_ENGLISH = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechTraining:
-    """The choices of a training run of the judge."""
+    """The choices of a training run of the classifier."""
 
     # Fitted on books of the split train that were held out. The other languages take 2.
     strength: Annotated[
         float, Option("Inverse of the regularization, `C` of scikit-learn's logistic regression.")
     ] = 0.2
     language: Annotated[
-        str, Option("English, or other languages with commas between, which share a judge.")
+        str, Option("English, or other languages with commas between, which share a classifier.")
     ] = ENGLISH
 
 
@@ -177,7 +178,7 @@ def _answers(edition: Edition) -> Iterator[tuple[tuple[int, int, int], bool]]:
 def fit_classifier(
     examples: SpeechExamples, options: SpeechTraining
 ) -> SpeechClassifier | QuotationClassifier:
-    """Returns a judge that learns from annotated spans or passages by logistic regression."""
+    """Returns a classifier that learns from annotated spans or passages by logistic regression."""
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 
@@ -189,8 +190,8 @@ def fit_classifier(
     facts = csr_matrix((examples.weights, examples.numbers, ends), shape=shape)
     regression = LogisticRegression(C=options.strength, max_iter=_MOST_STEPS)
     fitted = regression.fit(facts, examples.unsaid)
-    judge = SpeechClassifier if is_english else QuotationClassifier
-    return judge(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
+    classifier = SpeechClassifier if is_english else QuotationClassifier
+    return classifier(fitted.coef_[0].astype(np.float32), float(fitted.intercept_[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,7 @@ class SpeechTrainer:
         return weights_of(fit_classifier(examples, self.options))
 
 
-def weights_of(judge: SpeechClassifier | QuotationClassifier) -> Arrays:
-    """Returns the weights of a judge in 16 bits, as `load_classifier` reads them."""
-    bias = np.array([judge.bias], dtype=np.float16)
-    return {"weights": judge.weights.astype(np.float16), "bias": bias}
+def weights_of(classifier: SpeechClassifier | QuotationClassifier) -> Arrays:
+    """Returns the weights of a classifier in 16 bits, as `load_classifier` reads them."""
+    bias = np.array([classifier.bias], dtype=np.float16)
+    return {"weights": classifier.weights.astype(np.float16), "bias": bias}

@@ -11,13 +11,13 @@ from models_helpers import read_sample
 from miner.errors import InputError
 from miner.lab.learning.run_folder import write_weights
 from miner.lab.training.segmentation import (
-    CutExample,
-    CutRun,
-    CutTraining,
+    SegmentationExample,
+    SegmentationRun,
+    SegmentationTraining,
     arcs_of,
-    fit_cuts,
-    read_cut_examples,
-    train_cuts,
+    fit_segmentation,
+    read_segmentation_examples,
+    train_segmentation,
     weights_of,
 )
 from miner.speech.segmentation import (
@@ -64,7 +64,7 @@ def example_of(texts, book="7"):
         speech[place] = tuple((start, end) for start, end in found)
     page = read_page(bare, ["La barca no venía y la niebla era espesa."] * 20)
     assert page is not None
-    return CutExample(book, "es", page, speech)
+    return SegmentationExample(book, "es", page, speech)
 
 
 def words(text, ranges):
@@ -73,7 +73,9 @@ def words(text, ranges):
 
 @pytest.fixture(scope="module")
 def model():
-    return fit_cuts([example_of(pages(VERBS, 1))], CutTraining(), lambda line: None)
+    return fit_segmentation(
+        [example_of(pages(VERBS, 1))], SegmentationTraining(), lambda line: None
+    )
 
 
 def test_what_is_learned_is_found_again(model):
@@ -105,7 +107,7 @@ def test_the_arcs_of_known_speech():
 
 def test_nothing_to_learn_from_is_refused():
     with pytest.raises(InputError, match="found no paragraph with dashes, expected some"):
-        fit_cuts([], CutTraining(), print)
+        fit_segmentation([], SegmentationTraining(), print)
 
 
 def test_weights_are_written_and_read(model, tmp_path):
@@ -129,19 +131,21 @@ def test_only_the_largest_weights_are_kept(model):
 
 
 def test_equal_runs_give_equal_weights(model):
-    again = fit_cuts([example_of(pages(VERBS, 1))], CutTraining(), lambda line: None)
+    again = fit_segmentation(
+        [example_of(pages(VERBS, 1))], SegmentationTraining(), lambda line: None
+    )
     first, second = weights_of(model, 5_000), weights_of(again, 5_000)
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
 def test_books_with_quotation_marks_are_printed_anew(tmp_path):
     gold = annotations_of_two(tmp_path)
-    options = CutTraining(printed=60)
-    examples = read_cut_examples(gold, "sample", read_sample, options)
+    options = SegmentationTraining(printed=60)
+    examples = read_segmentation_examples(gold, "sample", read_sample, options)
     assert {example.book for example in examples} == {"sample", "7"}
     assert all(example.is_printed and example.language == "en" for example in examples)
     assert all(0 < len(example.speech) <= 20 for example in examples)
-    again = read_cut_examples(gold, "sample", read_sample, options)
+    again = read_segmentation_examples(gold, "sample", read_sample, options)
     assert [example.speech for example in again] == [example.speech for example in examples]
 
 
@@ -152,10 +156,12 @@ def test_a_run_writes_weights_and_a_record(tmp_path):
     books.mkdir()
     for book in ("sample", "7"):
         (books / f"{book}.html").write_bytes(read_sample(book))
-    run = CutRun(out=path, gold=gold, books=Path(books), train_split="sample", without=("sample",))
-    options = CutTraining(printed=20, epochs=1)
+    run = SegmentationRun(
+        out=path, gold=gold, books=Path(books), train_split="sample", without=("sample",)
+    )
+    options = SegmentationTraining(printed=20, epochs=1)
     lines = []
-    train_cuts(run, options, False, "python train.py cuts", lines.append)
+    train_segmentation(run, options, False, "python train.py cuts", lines.append)
     assert load_segmentation(path).languages == {"en"}
     record = json.loads(path.with_suffix(".json").read_text())
     assert record["books printed anew"] == ["7"]
@@ -163,4 +169,4 @@ def test_a_run_writes_weights_and_a_record(tmp_path):
     assert record["command"] == "python train.py cuts"
     assert lines[0].startswith("read 1 books in ")
     with pytest.raises(InputError, match="exists"):
-        train_cuts(run, options, False, "", lines.append)
+        train_segmentation(run, options, False, "", lines.append)

@@ -14,7 +14,7 @@ from miner.lab.training.speakers.systems import (
     OURS,
     RULES,
     LastTags,
-    find_ways,
+    find_systems,
     mask_names,
     rule_attributor,
 )
@@ -128,10 +128,10 @@ def test_without_the_tags_nothing_says_that_the_last_speaker_does_not_go_on(opti
 def test_every_ablation_is_a_way_of_its_own_and_others_are_refused():
     tagger = Openings()
     attributor = attributor_of("en")
-    ways = find_ways(tagger, Openings(), attributor, list(ABLATIONS))
+    ways = find_systems(tagger, Openings(), attributor, list(ABLATIONS))
     assert [name for name, _ in ways] == [OURS, RULES, *(f"ours, {name}" for name in ABLATIONS)]
     with pytest.raises(InputError, match="'all'"):
-        find_ways(tagger, Openings(), attributor, ["all"])
+        find_systems(tagger, Openings(), attributor, ["all"])
     book_spans = parse_spans(page(), "7")
     for _, speak in ways:
         assert len(speak(book_spans, None).spans) == len(book_spans.spans)
@@ -194,7 +194,9 @@ def test_the_people_of_a_masked_book_are_the_same_people():
 
 def test_what_was_found_in_a_masked_book_has_the_names_and_spans_of_the_book():
     book_spans = book_of(*STORY)
-    (_, ours), *_, (_, masked) = find_ways(Openings(), Openings(), attributor_of("en"), ["masked"])
+    (_, ours), *_, (_, masked) = find_systems(
+        Openings(), Openings(), attributor_of("en"), ["masked"]
+    )
     found = masked(book_spans, None)
     assert [item.span for item in found.spans] == list(book_spans.spans)
     own = ours(book_spans, None)

@@ -265,7 +265,7 @@ def speakers(
     """  # noqa: D301 - click keeps the lines of a paragraph after \b
     from miner.files import json_lines, refuse_existing, whole_file
     from miner.lab.measure.speakers import draw_errors
-    from miner.lab.training.speakers.systems import find_ways
+    from miner.lab.training.speakers.systems import find_systems
     from miner.people.attributor import attributor_of, load_attributor
     from miner.tagger.load import raw_tagger
 
@@ -280,7 +280,7 @@ def speakers(
     tags, gap = raw_tagger(tagger, dtype), raw_tagger("gap")
 
     def ways_by(ours: SpeakerAttributor) -> Sequence[tuple[str, Speak]]:
-        return find_ways(tags, gap, ours, ablations)
+        return find_systems(tags, gap, ours, ablations)
 
     shipped = load_attributor(attributor) if attributor else attributor_of("en")
     if shipped is None:

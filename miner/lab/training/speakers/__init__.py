@@ -1,7 +1,7 @@
 """Who speaks: from the clues of a chapter to a speaker for each utterance."""
 
-# What `ways.find_ways` leaves out of ours, to compare. The command line names them before it loads
-# anything.
+# What `systems.find_systems` leaves out of ours, to compare. The command line names them before it
+# loads anything.
 ABLATIONS = {
     "greedy": "each utterance decided alone and without the tags",
     "names-only": "pronouns and nouns that tell the speaker are not read",

@@ -285,7 +285,7 @@ class LastTags:
         return tagged
 
 
-def find_ways(
+def find_systems(
     tagger: Tagger, gap: Tagger, attributor: SpeakerAttributor, ablations: Sequence[str] = ()
 ) -> list[tuple[str, Speaking | MaskedSpeaking]]:
     """Returns ways to find speakers with their names: ours, the simple rules, and the ablations."""
