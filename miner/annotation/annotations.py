@@ -1,16 +1,18 @@
 """A folder of annotations -> annotated books, their tags and turns. It holds no book text.
 
 The folder has `books.jsonl` with a row per book (its origin and its split), `gold/` with a file per
-book, and the folders `first/` and `second/`, packed in `readings.zip`, with the two independent
+book, plain or in gzip, and `first/` and `second/`, packed in `readings.zip`, with two independent
 readings of the chapters that were annotated twice. A row of such a file is one quoted span: its
 place in the annotated edition, its fingerprint and two facts, who speaks and in which conversation.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -23,9 +25,16 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from miner.annotation.alignment import Fingerprint, parse_fingerprint
-from miner.books.book_file import open_archive
+from miner.books.book_file import LARGEST_FILE, open_archive
 from miner.errors import InputError
-from miner.files import decode_text, file_signature, json_rows, read_text, sha256_of
+from miner.files import (
+    decode_text,
+    file_signature,
+    json_rows,
+    printable,
+    read_text,
+    sha256_of,
+)
 from miner.speech.spans import Span
 from miner.speech.tag_files import LARGEST
 from miner.speech.tags import CONTINUATION, Tag, TaggedBook, TaggedSpan
@@ -33,6 +42,7 @@ from miner.speech.tags import CONTINUATION, Tag, TaggedBook, TaggedSpan
 FOLDER = "annotations"
 BOOKS = "books.jsonl"
 GOLD = "gold"
+_GZIP = ".gz"
 READINGS = "readings.zip"  # the folders of the two readings, unless they lie beside the gold
 SPLITS = ("train", "dev", "test", "sample")
 ENGLISH = "en"  # the language that is read if none is named
@@ -237,13 +247,14 @@ def _codes_of(folder: Path, cards: Mapping[str, BookCard], language: str) -> set
 
 def is_annotation_file(path: Path) -> bool:
     """Whether a file has annotations, as `gold/1342.jsonl` has and `miner annotate` saves them."""
-    _, row = next(json_rows(path, read_text(path)), (path, {}))
+    _, row = next(json_rows(path, decode_text(_content_of(path), path)), (path, {}))
     return "fingerprint" in row
 
 
 def read_annotation_file(path: Path) -> tuple[str, tuple[Annotation, ...], str]:
     """Returns a book, its annotations, and the name and digest of their file."""
-    content = path.read_bytes()
+    content = _content_of(path)
+    path = path.with_suffix("") if path.suffix == _GZIP else path
     text = decode_text(content, path)
     first = next(_rows(path, text, _KEYS), None)
     if first is None:
@@ -342,6 +353,8 @@ def _files_of(folder: Path) -> Iterator[tuple[Path, Callable[[], bytes]]]:
     """Yields each file of a folder of rows, which may be packed, and what reads its bytes."""
     packed = folder.with_name(READINGS)
     if folder.is_dir() or not packed.is_file():
+        for path in folder.glob("*.jsonl.gz"):
+            yield path.with_suffix(""), partial(_content_of, path)
         yield from ((path, path.read_bytes) for path in folder.glob("*.jsonl"))
         return
     try:
@@ -352,6 +365,20 @@ def _files_of(folder: Path) -> Iterator[tuple[Path, Callable[[], bytes]]]:
         path = packed / name
         if path.suffix == ".jsonl" and path.parent == packed / folder.name:
             yield path, partial(archive.read, name)
+
+
+def _content_of(path: Path) -> bytes:
+    """The bytes of a file of rows, which may be compressed."""
+    if path.suffix != _GZIP:
+        return path.read_bytes()
+    with gzip.open(path) as file:
+        try:
+            content = file.read(LARGEST_FILE + 1)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(f"{printable(path)}: found no gzip file ({error})") from error
+    if len(content) > LARGEST_FILE:
+        raise InputError(f"{printable(path)}: found more than {LARGEST_FILE:,} bytes")
+    return content
 
 
 def _read_book(path: Path, read: Callable[[], bytes], card: BookCard) -> AnnotatedBook:
