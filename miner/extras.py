@@ -25,7 +25,7 @@ def require_extra(extra: str, *packages: str) -> None:
     """Refuses to begin what needs a package that an extra brings and that is not installed."""
     for package in packages:
         with suppress(ModuleNotFoundError):
-            if package in sys.modules or find_spec(package):
+            if sys.modules.get(package) or find_spec(package):
                 continue
         raise MissingExtraError(
             f"found no {package}, which this needs: "

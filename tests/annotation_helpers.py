@@ -1,6 +1,7 @@
 """Annotations, editions and files of annotations that several tests make."""
 
 import csv
+import gzip
 import json
 import shutil
 import zipfile
@@ -89,7 +90,9 @@ def edition_of(*chapters):
 
 def read_rows(path, book):
     """The annotations in one file."""
-    return parse_annotations(read_text(path), book, path)
+    packed = path.with_name(f"{path.name}.gz")
+    text = gzip.decompress(packed.read_bytes()).decode() if packed.is_file() else read_text(path)
+    return parse_annotations(text, book, path)
 
 
 def back(path, exported, **options):

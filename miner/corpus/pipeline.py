@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from errno import EFBIG, ENOSPC
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -203,6 +204,8 @@ def _naming(book: str, tagger: str) -> Iterator[None]:
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
+        if isinstance(error, OSError) and error.errno in (EFBIG, ENOSPC):
+            raise  # a full disk says nothing of the book either
         note = f"while mining {book} with the tagger {tagger}"
         if type(error).__name__ in _ENDS:
             told = RuntimeError(f"{type(error).__qualname__} ({error})")

@@ -128,8 +128,8 @@ def test_an_error_is_one_line(path, tmp_path, monkeypatch):
     ids=lambda words: words[0],
 )
 def test_a_command_loads_only_what_it_needs(words, tmp_path):
-    # What speakers and the judge of speech need; and what a card needs for its columns.
-    allowed = [] if "--help" in words else ["numpy", *["pyarrow"] * (words[0] == "mine")]
+    # What speakers and the classifier of speech need.
+    allowed = [] if "--help" in words else ["numpy"]
     code = (
         "import sys\nfrom miner.app.cli.main import main\n"
         "main(sys.argv[1:], standalone_mode=False)\n"

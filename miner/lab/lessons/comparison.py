@@ -9,14 +9,6 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from miner.errors import InputError
-from miner.lab.lessons.examples import (
-    Example,
-    books_of,
-    books_of_record,
-    describe_examples,
-    refuse_shared_books,
-)
 from miner.lab.measure.scores import resample_chapters, score_from_draws
 from miner.score import Score
 
@@ -46,14 +38,6 @@ class Comparison(Generic[Row, Shown]):
             "rows": [row.to_json() for row in self.rows],
             "shown": [context.to_json() for context in self.shown],
         }
-
-
-def refuse_trained_on(record: Mapping[str, Any], examples: Sequence[Example], where: str) -> None:
-    """Refuses to judge on books that were learned from, or on the same pairs without a book."""
-    refuse_shared_books(books_of_record(record), books_of(examples), where)
-    digest = describe_examples(examples)["sha256"]
-    if any(part and part["sha256"] == digest for part in (record["train"], record["validation"])):
-        raise InputError(f"{where}: found the pairs that it was trained on, expected others")
 
 
 def score_means(

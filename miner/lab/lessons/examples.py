@@ -168,3 +168,11 @@ def count_books(books: Iterable[str]) -> str:
     """Returns how many books there are, in words."""
     n = len(set(books) - {""})
     return f"{n:,} book{'s' * (n != 1)}" if n else "books without an id"
+
+
+def refuse_trained_on(record: Mapping[str, Any], examples: Sequence[Example], where: str) -> None:
+    """Refuses to judge on books that were learned from, or on the same pairs without a book."""
+    refuse_shared_books(books_of_record(record), books_of(examples), where)
+    digest = describe_examples(examples)["sha256"]
+    if any(part and part["sha256"] == digest for part in (record["train"], record["validation"])):
+        raise InputError(f"{where}: found the pairs that it was trained on, expected others")

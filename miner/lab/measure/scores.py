@@ -326,7 +326,7 @@ class Scores:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values, without NaN."""
-        return {"notes": self.notes, **msgspec.to_builtins(self)}
+        return {"notes": list(self.notes), **msgspec.to_builtins(self)}
 
 
 def score(

@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from miner.errors import InputError
 from miner.files import json_lines, printable, whole_file
 from miner.lab.learning.fields import Option
-from miner.lab.lessons.comparison import refuse_trained_on
-from miner.lab.lessons.embeddings import quiet
-from miner.lab.lessons.examples import Context, Example, keep_turns
+from miner.lab.lessons.examples import Context, Example, keep_turns, refuse_trained_on
 from miner.lab.lessons.rows import (
     Row,
     book_of,
@@ -263,6 +261,7 @@ def answer_contexts(
     """Returns the answers to contexts."""
     import torch
 
+    from miner.lab.lessons.embeddings import quiet
     from miner.lab.lessons.generation.models import answer_room
     from miner.lab.lessons.generation.tokens import mask_of, pad_left, pad_right
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from miner.errors import InputError
 from miner.files import name_paths
-from miner.lab.lessons.comparison import Comparison, refuse_trained_on
-from miner.lab.lessons.examples import Example, keep_turns, refuse_too_few
+from miner.lab.lessons.comparison import Comparison
+from miner.lab.lessons.examples import Example, keep_turns, refuse_too_few, refuse_trained_on
 from miner.lab.lessons.selection.methods import Step
 from miner.lab.lessons.selection.scoring import HARDER, Score, Scoring, score_method
 from miner.lab.lessons.selection.tasks import (

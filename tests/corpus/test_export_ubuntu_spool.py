@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from miner.corpus.spool import Spool
+from miner.corpus.export.ubuntu import Spool
 
 
 def test_texts_come_back_in_any_order(tmp_path):
