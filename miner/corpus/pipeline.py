@@ -123,10 +123,9 @@ def open_tagger(
     characters: CharacterFile | None = None,
 ) -> tuple[Tagger, str]:
     """A tagger, and the name that `MiningOptions` has for it."""
-    loaded, name = tagger, describe(tagger)
+    name = str(tagger) if isinstance(tagger, str | Path) else describe(tagger)
     if isinstance(tagger, str | Path):
-        lists = NO_CHARACTERS if characters is None else characters
-        loaded, name = load_tagger(tagger, dtype, lists), str(tagger)
+        loaded = load_tagger(tagger, dtype, NO_CHARACTERS if characters is None else characters)
     elif isinstance(tagger, type) or not callable(getattr(tagger, "tag", None)):
         raise TypeError(
             f"found {tagger!r} as a tagger, "
@@ -134,6 +133,8 @@ def open_tagger(
         )
     elif characters is not None and isinstance(tagger, AutoTagger | CheckpointTagger):
         loaded = replace(tagger, characters=characters)
+    else:
+        loaded = tagger
     if min_confidence and not getattr(loaded, "gives_confidence", True):
         raise InputError(
             f"found a least confidence of {min_confidence} for the tagger {name}, whose tags have "

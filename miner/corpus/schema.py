@@ -92,14 +92,17 @@ class TitledBook(Protocol):
     @property
     def title(self) -> str:
         """The title, or ""."""
+        ...
 
     @property
     def author(self) -> str:
         """The author, or ""."""
+        ...
 
     @property
     def language(self) -> str:
         """The code of the language that the file declares ("en"), or ""."""
+        ...
 
 
 def rows_of_book(
@@ -271,8 +274,9 @@ def tagged_from_rows(
 
 def span_from_row(row: Row) -> Span:
     """The span that a row of `spans` was made from."""
-    place = (row[name] for name in _PLACE)
-    return Span(*place, row["text"], row["kind"] == "utterance", row["quoted"], row["continues"])
+    chapter, paragraph, span, start, end = (row[name] for name in _PLACE)
+    kind, text = row["kind"] == "utterance", row["text"]
+    return Span(chapter, paragraph, span, start, end, text, kind, row["quoted"], row["continues"])
 
 
 def arrow_schema(columns: Columns) -> pa.Schema:
