@@ -44,12 +44,7 @@ def describe_modules(package: ModuleType, hyphen: str = "") -> dict[str, str]:
 def import_named(
     package: ModuleType, name: str, kind: str = "format", extra: str = "", hyphen: str = ""
 ) -> ModuleType:
-    """Returns the module of a name; `kind` says in an error what it is, `extra` what it needs.
-
-    Raises:
-        InputError: if there is no such module.
-        MissingExtraError: if a package that the extra brings is not installed.
-    """
+    """Returns the module of a name; `kind` says in an error what it is, `extra` what it needs."""
     modules = find_modules(package, hyphen)
     if name not in modules:
         raise InputError(f"found {kind} {name!r}, expected {', '.join(modules)}")

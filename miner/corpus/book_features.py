@@ -43,15 +43,10 @@ _FEWEST_WAITING = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordCounts:
-    """How often each word stands in some texts.
+    """How often each word stands in some texts."""
 
-    Attributes:
-        hashes: those of the words, ascending, none twice; (words,), uint64.
-        counts: how often each of them is there, at least once; (words,), int64.
-    """
-
-    hashes: Hashes
-    counts: npt.NDArray[np.int64]
+    hashes: Hashes  # those of the words, ascending, none twice; (words,), uint64
+    counts: npt.NDArray[np.int64]  # how often each of them is there, at least once; (words,), int64
 
     def __post_init__(self) -> None:
         if self.hashes.shape != self.counts.shape or self.hashes.ndim != 1:
@@ -231,24 +226,17 @@ NO_SKETCH: Hashes = np.empty(0, np.uint64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BookFeatures:
-    """What a corpus must know of a book to choose it.
+    """What a corpus must know of a book to choose it."""
 
-    Attributes:
-        words: how often each word stands in the book; headings, notes and captions count, too.
-        n_words: the words of the book as they are shown everywhere, divided at white space.
-        n_delimiters: marks that open or close quoted text or speech.
-        language: the code of the language that its paragraphs are in, or "" if it has none.
-        language_confidence: the share of paragraphs in that language, 0 to 1.
-        set_pieces: the blocks that are letters or verse on the page, by their index; ascending.
-        sketch: hashes of the text, by which editions of one work are found; (hashes,), uint64.
-    """
-
+    # how often each word stands in the book; headings, notes and captions count, too.
     words: WordCounts
-    n_words: int
-    n_delimiters: int
-    language: str
-    language_confidence: float
+    n_words: int  # the words of the book as they are shown everywhere, divided at white space
+    n_delimiters: int  # marks that open or close quoted text or speech
+    language: str  # the code of the language that its paragraphs are in, or "" if it has none
+    language_confidence: float  # the share of paragraphs in that language, 0 to 1
+    # the blocks that are letters or verse on the page, by their index; ascending.
     set_pieces: tuple[int, ...] = ()
+    # hashes of the text, by which editions of one work are found; (hashes,), uint64.
     sketch: Hashes = field(default_factory=lambda: NO_SKETCH)
 
     @property

@@ -113,19 +113,12 @@ class StageProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class BuiltCorpus:
-    """A corpus that was built.
+    """A corpus that was built."""
 
-    Attributes:
-        record: what run.json says.
-        account: what the card says.
-        set_aside: the sources that could not be mined, with reasons.
-        paths: the files.
-    """
-
-    record: Mapping[str, Any]
-    account: CorpusAccount
-    set_aside: tuple[SetAside, ...]
-    paths: tuple[Path, ...]
+    record: Mapping[str, Any]  # what run.json says
+    account: CorpusAccount  # what the card says
+    set_aside: tuple[SetAside, ...]  # the sources that could not be mined, with reasons
+    paths: tuple[Path, ...]  # the files
 
 
 def build_corpus(
@@ -269,26 +262,17 @@ def _mine(plan: MiningPlan, on_progress: Callable[[Progress], None]) -> _Mined:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """Which books the corpus takes.
+    """Which books the corpus takes."""
 
-    Attributes:
-        books: those that it takes, in their order.
-        left_out: the filter that took each other one, by shard.
-        splits: the split of each book that it takes, by id.
-        copies: what took the copies, by id.
-        leaks: books of two splits that share text: none, unless the recipe keeps copies or has a
-            fixed list of splits.
-        unused: the books of a fixed list of splits that the corpus lacks.
-        vocabulary: the words of all books.
-    """
-
-    books: tuple[Book, ...]
-    left_out: Mapping[str, str]
-    splits: Mapping[str, str]
-    copies: Mapping[str, Copy]
+    books: tuple[Book, ...]  # those that it takes, in their order
+    left_out: Mapping[str, str]  # the filter that took each other one, by shard
+    splits: Mapping[str, str]  # the split of each book that it takes, by id
+    copies: Mapping[str, Copy]  # what took the copies, by id
+    # books of two splits that share text: none, unless the recipe keeps copies or has a fixed list
+    # of splits.
     leaks: Sequence[Leak]
-    unused: Sequence[str]
-    vocabulary: Vocabulary
+    unused: Sequence[str]  # the books of a fixed list of splits that the corpus lacks
+    vocabulary: Vocabulary  # the words of all books
 
 
 def _choose_books(site: _Site, books: Sequence[Book], listed: Mapping[str, str] | None) -> _Chosen:
@@ -341,15 +325,10 @@ def _grouped(books: Sequence[Book]) -> Iterator[Sequence[Book]]:
 
 @dataclass(frozen=True, slots=True)
 class _Selected:
-    """What is left of the books that the corpus takes.
+    """What is left of the books that the corpus takes."""
 
-    Attributes:
-        books: the same books, with what is left of each.
-        duplicates: of each of them, the dialogues that the corpus has already; None if they were
-            not looked for.
-    """
-
-    books: tuple[tuple[Book, FinishedBook], ...]
+    books: tuple[tuple[Book, FinishedBook], ...]  # the same books, with what is left of each
+    # of each of them, the dialogues that the corpus has already; None if they were not looked for.
     duplicates: Sequence[Sequence[Duplicate]] | None
 
 

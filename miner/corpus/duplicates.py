@@ -47,32 +47,21 @@ _CANDIDATES = """
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Signatures:
-    """The signatures of the dialogues of one book that have enough words.
+    """The signatures of the dialogues of one book that have enough words."""
 
-    Args:
-        keys: which dialogues they are: their places among the texts that were signed, ascending.
-        values: a row for each, (dialogues, 128), uint16.
-    """
-
+    # which dialogues they are: their places among the texts that were signed, ascending.
     keys: np.ndarray
-    values: np.ndarray
+    values: np.ndarray  # a row for each, (dialogues, 128), uint16
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A dialogue that goes, and the one that stays in its place.
+    """A dialogue that goes, and the one that stays in its place."""
 
-    Args:
-        key: the dialogue that goes, as in the `Signatures` of its book.
-        kept_book: the place of the book whose dialogue stays.
-        kept_key: that dialogue.
-        similarity: the estimated similarity of the two.
-    """
-
-    key: int
-    kept_book: int
-    kept_key: int
-    similarity: float
+    key: int  # the dialogue that goes, as in the `Signatures` of its book
+    kept_book: int  # the place of the book whose dialogue stays
+    kept_key: int  # that dialogue
+    similarity: float  # the estimated similarity of the two
 
 
 def sign_dialogues(texts: Iterable[str]) -> Signatures:

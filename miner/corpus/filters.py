@@ -71,33 +71,19 @@ _NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class FilterSettings:
-    """What a corpus leaves out. `False` or None switches a filter off; a number is None then.
+    """What a corpus leaves out. `False` or None switches a filter off; a number is None then."""
 
-    Args:
-        own_language: whether books go that are not in the language that they claim.
-        max_kl_divergence: books whose words diverge more from those of all books go.
-        min_words_for_kl: shorter books do not go for their words.
-        min_delimiters: books with fewer marks of speech in 10,000 words go.
-        max_turn_words: longer turns go.
-        set_pieces: whether letters and verse go.
-        min_confidence: pairs that are less sure go, 0 to 1.
-        min_turns: dialogues of fewer turns go.
-        max_rare_words: dialogues with a larger share of rare words go, 0 to 1.
-        n_frequent_words: how many words of a language are not rare, the most frequent ones.
-
-    Raises:
-        InputError: if a value is of another type or out of its range; names the field, in one line.
-    """
-
-    own_language: bool = True
+    own_language: bool = True  # whether books go that are not in the language that they claim
+    # books whose words diverge more from those of all books go.
     max_kl_divergence: float | None = 2.0
-    min_words_for_kl: int = 20_000
-    min_delimiters: float | None = 150
-    max_turn_words: int | None = 100
-    set_pieces: bool = True
-    min_confidence: float | None = None
-    min_turns: int | None = MIN_TURNS
-    max_rare_words: float | None = 0.2
+    min_words_for_kl: int = 20_000  # shorter books do not go for their words
+    min_delimiters: float | None = 150  # books with fewer marks of speech in 10,000 words go
+    max_turn_words: int | None = 100  # longer turns go
+    set_pieces: bool = True  # whether letters and verse go
+    min_confidence: float | None = None  # pairs that are less sure go, 0 to 1
+    min_turns: int | None = MIN_TURNS  # dialogues of fewer turns go
+    max_rare_words: float | None = 0.2  # dialogues with a larger share of rare words go, 0 to 1
+    # how many words of a language are not rare, the most frequent ones.
     n_frequent_words: int = 100_000
 
     def __post_init__(self) -> None:
@@ -183,19 +169,12 @@ WORKS, DUPLICATES = "works", "duplicates"  # what is taken out as a copy, among 
 
 @dataclass(frozen=True, slots=True)
 class FilterLine:
-    """A filter, as a table describes it.
+    """A filter, as a table describes it."""
 
-    Attributes:
-        name: as in the counts and in a recipe.
-        title: what it takes, in words.
-        parameter: its value, in words; "" if it has none.
-        unit: what its share counts: "books", "dialogues", "turns" or "pairs".
-    """
-
-    name: str
-    title: str
-    parameter: str
-    unit: str
+    name: str  # as in the counts and in a recipe
+    title: str  # what it takes, in words
+    parameter: str  # its value, in words; "" if it has none
+    unit: str  # what its share counts: "books", "dialogues", "turns" or "pairs"
 
 
 # In the order in which they take, copies of books and of dialogues among them. Empty turns always
@@ -219,17 +198,11 @@ _FILTERS = (
 
 @dataclass(frozen=True, slots=True)
 class FilterRow:
-    """A filter, and what it took.
+    """A filter, and what it took."""
 
-    Attributes:
-        line: the filter.
-        taken: what it took.
-        came: how much of its unit came to it.
-    """
-
-    line: FilterLine
-    taken: Amount
-    came: int
+    line: FilterLine  # the filter
+    taken: Amount  # what it took
+    came: int  # how much of its unit came to it
 
     @property
     def share(self) -> float:

@@ -73,16 +73,11 @@ class MiningOptions:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A source that gave no dialogues, and why, in one line.
+    """A source that gave no dialogues, and why, in one line."""
 
-    Attributes:
-        name: the word that named the source, or the file that a folder or a pattern led to.
-        why: the reason.
-        is_lasting: whether the same file would be set aside again. If not, a resumed run tries.
-    """
-
-    name: str
-    why: str
+    name: str  # the word that named the source, or the file that a folder or a pattern led to
+    why: str  # the reason
+    # whether the same file would be set aside again. If not, a resumed run tries.
     is_lasting: bool = True
 
 

@@ -62,18 +62,15 @@ class RayExecutor:
     Books go to any machine of the cluster, so every path must lead to the same file on all of them.
     All must have the same version of this package. Ray stays up until this process ends, and the
     maps that follow need not wait for it.
-
-    Args:
-        address: of a cluster ("10.0.0.1:6379"); "auto" for the one that this machine is part of,
-            "local" for this machine alone. None: RAY_ADDRESS, or "local" where that is not set. A
-            Ray that this process has started already is used as it is.
-        n_cpus: processes on this machine alone; None for as many as it has cores.
-        shared: folders that all machines must see, among them that of the output. This is checked
-            before the first book of every map.
     """
 
+    # of a cluster ("10.0.0.1:6379"); "auto" for the one that this machine is part of, "local" for
+    # this machine alone. None: RAY_ADDRESS, or "local" where that is not set. A Ray that this
+    # process has started already is used as it is.
     address: str | None = None
-    n_cpus: int | None = None
+    n_cpus: int | None = None  # processes on this machine alone; None for as many as it has cores
+    # folders that all machines must see, among them that of the output. This is checked before the
+    # first book of every map.
     shared: tuple[Path, ...] = ()
 
     def map(

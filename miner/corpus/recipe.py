@@ -38,21 +38,16 @@ _COLUMNS = ["book", "split"]
 
 @dataclass(frozen=True, slots=True)
 class SplitSettings:
-    """How books are divided.
+    """How books are divided."""
 
-    Args:
-        by: what is never divided: a "work", a "book" or an "author". By "book", translations and
-            volumes of one work may be in two splits.
-        train: percent of the works, books or authors that are for training.
-        validation: percent that are for validation; 0 leaves this split out, as with the others.
-        test: percent that are for the test.
-        unlisted: what happens to a book that a fixed list does not name: "error" or "hash".
-    """
-
+    # what is never divided: a "work", a "book" or an "author". By "book", translations and volumes
+    # of one work may be in two splits.
     by: str = "work"
-    train: float = 90
+    train: float = 90  # percent of the works, books or authors that are for training
+    # percent that are for validation; 0 leaves this split out, as with the others.
     validation: float = 5
-    test: float = 5
+    test: float = 5  # percent that are for the test
+    # what happens to a book that a fixed list does not name: "error" or "hash".
     unlisted: str = "error"
 
     def __post_init__(self) -> None:
@@ -77,15 +72,10 @@ class SplitSettings:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """The splits of the books of a corpus.
+    """The splits of the books of a corpus."""
 
-    Args:
-        splits: the split of each book by its id, in the order of the books.
-        unused: the books that a fixed list names and the corpus does not have.
-    """
-
-    splits: Mapping[str, str]
-    unused: tuple[str, ...] = ()
+    splits: Mapping[str, str]  # the split of each book by its id, in the order of the books
+    unused: tuple[str, ...] = ()  # the books that a fixed list names and the corpus does not have
 
 
 def divide_books(
@@ -186,22 +176,13 @@ _ALL_TURNS = -1  # of the history, in TOML, which has no value for "none"
 
 @dataclass(frozen=True, slots=True)
 class MiningSettings:
-    """How the books of a corpus are mined.
+    """How the books of a corpus are mined."""
 
-    Args:
-        tagger: a name or a path, as `models.load.load_tagger` takes it.
-        dtype: in which a checkpoint computes, "float32" or "bfloat16".
-        quotes: names of the marks that open speech; empty to infer them for each book.
-        history_turns: how many turns before its context a pair has; -1 for all of them.
-
-    Raises:
-        InputError: if `history_turns` is less than -1, or a mark is unknown.
-    """
-
-    tagger: str = AUTO
-    dtype: str = FLOAT32
+    tagger: str = AUTO  # a name or a path, as `models.load.load_tagger` takes it
+    dtype: str = FLOAT32  # in which a checkpoint computes, "float32" or "bfloat16"
+    # names of the marks that open speech; empty to infer them for each book.
     quotes: tuple[str, ...] = ()
-    history_turns: int = 0
+    history_turns: int = 0  # how many turns before its context a pair has; -1 for all of them
 
     def __post_init__(self) -> None:
         if self.history_turns < _ALL_TURNS:
@@ -226,18 +207,11 @@ class MiningSettings:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateSettings:
-    """What is taken out because the corpus has it already.
+    """What is taken out because the corpus has it already."""
 
-    Args:
-        works: whether one of several editions of a work stays.
-        dialogues: the Jaccard similarity, 0.5 to 1, from which two dialogues of two
-            books are one; None keeps both.
-
-    Raises:
-        InputError: if `dialogues` is out of its range.
-    """
-
-    works: bool = True
+    works: bool = True  # whether one of several editions of a work stays
+    # the Jaccard similarity, 0.5 to 1, from which two dialogues of two books are one; None keeps
+    # both.
     dialogues: float | None = 0.8
 
     def __post_init__(self) -> None:
@@ -247,38 +221,24 @@ class DuplicateSettings:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a corpus is made of, and how.
+    """What a corpus is made of, and how."""
 
-    Args:
-        name: what the corpus is called.
-        sources: words that name books, as `miner mine` takes them. Paths are relative to the
-            folder in which the build is started.
-        languages: codes of the languages whose books are taken; none for all.
-        catalog: a query whose books are taken, too; None for none.
-        mining: how the books are mined.
-        filters: what is left out.
-        duplicates: what is taken out because the corpus has it already.
-        splits: how the books are divided.
-        split_list: a file with the split of each book, which goes before; None for none.
-        formats: the formats of the files, each with its options, or None for a format without.
-        plots: whether figures are drawn.
-
-    Raises:
-        InputError: if there is no name, neither sources nor a query, or no format; or if a
-            language is no code.
-    """
-
-    name: str
+    name: str  # what the corpus is called
+    # words that name books, as `miner mine` takes them. Paths are relative to the folder in which
+    # the build is started.
     sources: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    catalog: CatalogQuery | None = None
-    mining: MiningSettings = field(default_factory=MiningSettings)
-    filters: FilterSettings = field(default_factory=FilterSettings)
+    languages: tuple[str, ...] = ()  # codes of the languages whose books are taken; none for all
+    catalog: CatalogQuery | None = None  # a query whose books are taken, too; None for none
+    mining: MiningSettings = field(default_factory=MiningSettings)  # how the books are mined
+    filters: FilterSettings = field(default_factory=FilterSettings)  # what is left out
+    # what is taken out because the corpus has it already.
     duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
-    splits: SplitSettings = field(default_factory=SplitSettings)
+    splits: SplitSettings = field(default_factory=SplitSettings)  # how the books are divided
+    # a file with the split of each book, which goes before; None for none.
     split_list: str | None = None
+    # the formats of the files, each with its options, or None for a format without.
     formats: Mapping[str, Any] = field(default_factory=lambda: {"parquet": None})
-    plots: bool = False
+    plots: bool = False  # whether figures are drawn
 
     def __post_init__(self) -> None:
         if not self.name.strip():

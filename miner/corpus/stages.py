@@ -72,15 +72,10 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class CountedBooks:
-    """What counting the words of some books gives.
+    """What counting the words of some books gives."""
 
-    Attributes:
-        foreign: the shards of the books that are not in the language that they claim.
-        words: the sums of the word counts of the others, by language.
-    """
-
-    foreign: tuple[str, ...]
-    words: Mapping[str, WordCounts]
+    foreign: tuple[str, ...]  # the shards of the books that are not in the language that they claim
+    words: Mapping[str, WordCounts]  # the sums of the word counts of the others, by language
 
 
 def count_words_of(
@@ -104,16 +99,11 @@ class Vocabulary:
 
     A file is named by the digest of its words. So a process that remembers what it has read never
     takes the words of an earlier corpus in the same place.
-
-    Attributes:
-        totals: the word counts of all books of a language.
-        frequents: the hashes of its most frequent words.
-        names: the name of both files, by language.
     """
 
-    totals: Store[WordCounts]
-    frequents: Store[np.ndarray]
-    names: Mapping[str, str]
+    totals: Store[WordCounts]  # the word counts of all books of a language
+    frequents: Store[np.ndarray]  # the hashes of its most frequent words
+    names: Mapping[str, str]  # the name of both files, by language
 
     @classmethod
     def write(
@@ -213,36 +203,23 @@ def text_of(dialogue: Dialogue) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BookOfDialogues:
-    """A book whose rows are to be written.
+    """A book whose rows are to be written."""
 
-    Attributes:
-        book: the book.
-        duplicates: the places, among the dialogues that the filters leave, of those that the corpus
-            has already.
-        named: the places of dialogues whose numbers are asked for.
-    """
-
-    book: Book
+    book: Book  # the book
+    # the places, among the dialogues that the filters leave, of those that the corpus has already.
     duplicates: tuple[int, ...]
-    named: tuple[int, ...]
+    named: tuple[int, ...]  # the places of dialogues whose numbers are asked for
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedBook:
-    """What is left of a book.
+    """What is left of a book."""
 
-    Attributes:
-        name: of the `KeptBook` with its rows.
-        counts: its dialogues, turns and pairs.
-        filtered: what the filters took.
-        statistics: the lengths of its dialogues and turns.
-        numbers: of the dialogues that were asked for, by place: of the dialogue, and of its part.
-    """
-
-    name: str
-    counts: dict[str, int]
-    filtered: FilterCounts
-    statistics: LengthStatistics
+    name: str  # of the `KeptBook` with its rows
+    counts: dict[str, int]  # its dialogues, turns and pairs
+    filtered: FilterCounts  # what the filters took
+    statistics: LengthStatistics  # the lengths of its dialogues and turns
+    # of the dialogues that were asked for, by place: of the dialogue, and of its part.
     numbers: dict[int, tuple[int, int]]
 
 
@@ -290,21 +267,13 @@ def _finish(
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """What one call of a format writes: some whole books of one split.
+    """What one call of a format writes: some whole books of one split."""
 
-    Attributes:
-        format: the name of the format.
-        split: the name of the split.
-        number: counts from 0 among the calls of a format and a split.
-        n: how many calls there are.
-        books: the names of the kept books, in the order of the corpus.
-    """
-
-    format: str
-    split: str
-    number: int
-    n: int
-    books: tuple[str, ...]
+    format: str  # the name of the format
+    split: str  # the name of the split
+    number: int  # counts from 0 among the calls of a format and a split
+    n: int  # how many calls there are
+    books: tuple[str, ...]  # the names of the kept books, in the order of the corpus
 
 
 def plan_output_files(
@@ -346,17 +315,11 @@ def _groups(books: Iterable[tuple[str, int]], most_turns: int) -> Iterator[tuple
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """What one call of a format has written.
+    """What one call of a format has written."""
 
-    Attributes:
-        digests: the SHA-256 of each file, by its name in the corpus.
-        left_out: what the format left out, by reason.
-        with_rows: the names, without a number, of the files that have a row: what `pattern_of`
-            returns for them.
-    """
-
-    digests: dict[str, str]
-    left_out: dict[str, int]
+    digests: dict[str, str]  # the SHA-256 of each file, by its name in the corpus
+    left_out: dict[str, int]  # what the format left out, by reason
+    # the names, without a number, of the files that have a row: what `pattern_of` returns for them.
     with_rows: tuple[str, ...]
 
 

@@ -32,20 +32,11 @@ CorpusStatistics: TypeAlias = "Mapping[tuple[str, str], LengthStatistics]"
 
 @dataclass(frozen=True, slots=True)
 class LengthStatistics:
-    """How long the dialogues and turns of some books are. Sums of it count each book once.
+    """How long the dialogues and turns of some books are. Sums of it count each book once."""
 
-    Args:
-        n_books: books that have a dialogue.
-        turns_of_dialogues: how many dialogues have each number of turns.
-        words_of_turns: how many turns have each number of words.
-
-    Raises:
-        ValueError: if the two disagree about the number of turns.
-    """
-
-    n_books: int = 0
-    turns_of_dialogues: Histogram = ()
-    words_of_turns: Histogram = ()
+    n_books: int = 0  # books that have a dialogue
+    turns_of_dialogues: Histogram = ()  # how many dialogues have each number of turns
+    words_of_turns: Histogram = ()  # how many turns have each number of words
 
     def __post_init__(self) -> None:
         n_turns = sum(n for _, n in self.words_of_turns)
@@ -185,20 +176,13 @@ def _sum(one: Histogram, other: Histogram) -> Histogram:
 
 @dataclass(frozen=True, slots=True)
 class DataFiles:
-    """All files of one table of rows, or of one other thing, in one format.
+    """All files of one table of rows, or of one other thing, in one format."""
 
-    Args:
-        format: the name of the format.
-        name: the name of the files without their ending, such as "pairs".
-        about: what is in them.
-        paths: by split, a path or a pattern, relative to the folder of the corpus.
-        features: its columns, as `features.features_from_schema` gives them; none if unknown.
-    """
-
-    format: str
-    name: str
-    about: str
-    paths: Mapping[str, str]
+    format: str  # the name of the format
+    name: str  # the name of the files without their ending, such as "pairs"
+    about: str  # what is in them
+    paths: Mapping[str, str]  # by split, a path or a pattern, relative to the folder of the corpus
+    # its columns, as `features.features_from_schema` gives them; none if unknown.
     features: Sequence[Feature] = ()
 
     @property
@@ -219,75 +203,51 @@ class DataFiles:
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """Books or dialogues that were left out because the corpus has them already.
+    """Books or dialogues that were left out because the corpus has them already."""
 
-    Args:
-        kind: what they are, in as many as they are: "editions of one work".
-        n: how many were left out.
-        examples: some of them, each with the one that stayed.
-        file: the file that names all of them.
-    """
-
-    kind: str
-    n: int
-    examples: Sequence[tuple[str, str]]
-    file: str
+    kind: str  # what they are, in as many as they are: "editions of one work"
+    n: int  # how many were left out
+    examples: Sequence[tuple[str, str]]  # some of them, each with the one that stayed
+    file: str  # the file that names all of them
 
 
 @dataclass(frozen=True, slots=True)
 class Illustration:
-    """A figure that is a file of the corpus.
+    """A figure that is a file of the corpus."""
 
-    Args:
-        path: relative to the folder of the corpus, such as "figures/turns.png".
-        caption: what it shows.
-        content: the bytes of the file.
-    """
-
-    path: str
-    caption: str
-    content: bytes = field(repr=False)
+    path: str  # relative to the folder of the corpus, such as "figures/turns.png"
+    caption: str  # what it shows
+    content: bytes = field(repr=False)  # the bytes of the file
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusAccount:
-    """What is said of a corpus.
+    """What is said of a corpus."""
 
-    Args:
-        name: what it is called.
-        version: that of the miner.
-        statistics: by split and language.
-        files: its data files, the preferred format first.
-        other_files: the names of the files beside them, each with what is in it.
-        taggers: how many books each tagger tagged in each language, by (language, tagger). A
-            checkpoint is named with the start of its digest.
-        trusts: what was measured of taggers, see `tagger.published_scores.find_published_scores`.
-        min_confidence: the least confidence of its pairs; 0 if none was asked for.
-        is_public_domain: whether no book has a notice of copyright, as far as that was looked for.
-        splits_by: what always stays in one split ("book", "work" or "author"); "list" if a fixed
-            list says which book is in which; "" if there is only one split.
-        empty_splits: which splits were asked for and have no book, and what helps; "" if none.
-        filters: what each filter took, in their order; none if the run had no filters.
-        duplicates: what was left out as a duplicate.
-        n_set_aside: how many sources gave no dialogues.
-        illustrations: its figures.
-    """
-
-    name: str
-    version: str
-    statistics: CorpusStatistics
-    files: Sequence[DataFiles]
+    name: str  # what it is called
+    version: str  # that of the miner
+    statistics: CorpusStatistics  # by split and language
+    files: Sequence[DataFiles]  # its data files, the preferred format first
+    # the names of the files beside them, each with what is in it.
     other_files: Mapping[str, str] = field(default_factory=dict)
+    # how many books each tagger tagged in each language, by (language, tagger). A checkpoint is
+    # named with the start of its digest.
     taggers: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    # what was measured of taggers, see `tagger.published_scores.find_published_scores`.
     trusts: Sequence[PublishedScores] = ()
-    min_confidence: float = 0.0
+    min_confidence: float = 0.0  # the least confidence of its pairs; 0 if none was asked for
+    # whether no book has a notice of copyright, as far as that was looked for.
     is_public_domain: bool = False
+    # what always stays in one split ("book", "work" or "author"); "list" if a fixed list says which
+    # book is in which; "" if there is only one split.
     splits_by: str = ""
+    # which splits were asked for and have no book, and what helps; "" if none.
     empty_splits: str = ""
+    # what each filter took, in their order; none if the run had no filters.
     filters: Sequence[FilterRow] = ()
-    duplicates: Sequence[Duplicates] = ()
-    n_set_aside: int = 0
-    illustrations: Sequence[Illustration] = ()
+    duplicates: Sequence[Duplicates] = ()  # what was left out as a duplicate
+    n_set_aside: int = 0  # how many sources gave no dialogues
+    illustrations: Sequence[Illustration] = ()  # its figures
 
     def trust_in(self, tagger: str, language: str) -> PublishedScores | None:
         """What was measured of a tagger for books of a language, if anything was."""

@@ -31,17 +31,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Store(Generic[Value]):
-    """A folder of values of one type, by name. It can be sent to other processes.
+    """A folder of values of one type, by name. It can be sent to other processes."""
 
-    Args:
-        path: the folder; the first value makes it.
-        out: where the output will be, which errors name.
-        made_of: the type of the values: a dataclass, or an array.
-    """
-
-    path: Path
-    out: Path
-    made_of: type[Value]
+    path: Path  # the folder; the first value makes it
+    out: Path  # where the output will be, which errors name
+    made_of: type[Value]  # the type of the values: a dataclass, or an array
 
     def add(self, name: str, value: Value) -> None:
         """Writes a file that is whole from the moment it has its name."""

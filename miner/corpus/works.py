@@ -252,23 +252,14 @@ _SHARED = """
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BookRecord:
-    """What is known of a book when the books of a corpus are chosen.
+    """What is known of a book when the books of a corpus are chosen."""
 
-    Args:
-        id: the Gutenberg number as text, or the name of the file. No two books have the same.
-        title: the title, or "".
-        author: the author or authors as the book or the catalogue has them, or "".
-        language: the code of the language, or "".
-        n_words: words of the book.
-        sketch: what `sketch_texts` made of its blocks.
-    """
-
-    id: str
-    title: str
-    author: str
-    language: str
-    n_words: int
-    sketch: Hashes
+    id: str  # the Gutenberg number as text, or the name of the file. No two books have the same.
+    title: str  # the title, or ""
+    author: str  # the author or authors as the book or the catalogue has them, or ""
+    language: str  # the code of the language, or ""
+    n_words: int  # words of the book
+    sketch: Hashes  # what `sketch_texts` made of its blocks
 
     @property
     def work(self) -> str:
@@ -278,32 +269,20 @@ class BookRecord:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Why a book goes.
+    """Why a book goes."""
 
-    Args:
-        kept: the id of the book that stays in its place.
-        share: the share of its text that the other book has, as estimated.
-    """
-
-    kept: str
-    share: float
+    kept: str  # the id of the book that stays in its place
+    share: float  # the share of its text that the other book has, as estimated
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two books that share text, by their places in a sequence of books.
+    """Two books that share text, by their places in a sequence of books."""
 
-    Args:
-        first: the place of the first one.
-        second: the place of the second one.
-        first_in_second: the share of the first one's text that is in the second, as estimated.
-        second_in_first: the reverse.
-    """
-
-    first: int
-    second: int
-    first_in_second: float
-    second_in_first: float
+    first: int  # the place of the first one
+    second: int  # the place of the second one
+    first_in_second: float  # the share of the first one's text that is in the second, as estimated
+    second_in_first: float  # the reverse
 
     @property
     def share(self) -> float:
@@ -496,21 +475,13 @@ def insert_columns(database: DuckDBPyConnection, table: str, *columns: np.ndarra
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Text of one split in another one.
+    """Text of one split in another one."""
 
-    Args:
-        book: a book.
-        split: its split.
-        other: the id of a book in another split that shares text with it.
-        other_split: that split.
-        share: the share of the text of one of them that is in the other, as estimated.
-    """
-
-    book: str
-    split: str
-    other: str
-    other_split: str
-    share: float
+    book: str  # a book
+    split: str  # its split
+    other: str  # the id of a book in another split that shares text with it
+    other_split: str  # that split
+    share: float  # the share of the text of one of them that is in the other, as estimated
 
 
 def find_leaks(

@@ -41,13 +41,10 @@ class FilterCount:
 
     A dialogue is taken if nothing is left of it. A filter that divides dialogues takes the pairs
     across the places where it divides, too.
-
-    Attributes:
-        came: what the filters before it had left.
-        taken: what it took of that. A book is taken with its last dialogue.
     """
 
-    came: Amount = field(default_factory=Amount)
+    came: Amount = field(default_factory=Amount)  # what the filters before it had left
+    # what it took of that. A book is taken with its last dialogue.
     taken: Amount = field(default_factory=Amount)
 
     def __add__(self, other: FilterCount) -> FilterCount:
@@ -56,14 +53,11 @@ class FilterCount:
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
-    """What all filters took of some books. Sums of counts are the counts of all their books.
+    """What all filters took of some books. Sums of counts are the counts of all their books."""
 
-    Attributes:
-        books: the books that were taken whole, with all that was mined of them, by filter.
-        dialogues: for each filter on dialogues, in the order in which they took, what it took.
-    """
-
+    # the books that were taken whole, with all that was mined of them, by filter.
     books: Mapping[str, Amount] = field(default_factory=dict)
+    # for each filter on dialogues, in the order in which they took, what it took.
     dialogues: Mapping[str, FilterCount] = field(default_factory=dict)
 
     def __add__(self, other: FilterCounts) -> FilterCounts:
@@ -110,20 +104,13 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class DialogueLimits:
-    """Limits that turns, pairs and dialogues keep to.
+    """Limits that turns, pairs and dialogues keep to."""
 
-    Args:
-        max_turn_words: the most words, split at white space, of a turn; None for no limit.
-        min_confidence: the least `Pair.confidence`, 0 to 1, at which two turns stay a pair.
-        min_turns: the fewest turns of a dialogue, or of a part of one; 1 keeps all.
-
-    Raises:
-        InputError: if a limit is out of its range.
-    """
-
+    # the most words, split at white space, of a turn; None for no limit.
     max_turn_words: int | None = None
+    # the least `Pair.confidence`, 0 to 1, at which two turns stay a pair.
     min_confidence: float = 0.0
-    min_turns: int = MIN_TURNS
+    min_turns: int = MIN_TURNS  # the fewest turns of a dialogue, or of a part of one; 1 keeps all
 
     def __post_init__(self) -> None:
         if self.max_turn_words is not None and self.max_turn_words < 1:
@@ -136,15 +123,10 @@ class DialogueLimits:
 
 @dataclass(frozen=True, slots=True)
 class FilteredDialogues:
-    """The dialogues of a book that passed, and what each filter took.
+    """The dialogues of a book that passed, and what each filter took."""
 
-    Attributes:
-        kept: the dialogues and parts of dialogues that passed, in order.
-        counts: what each filter took, in the order in which they took.
-    """
-
-    kept: tuple[Dialogue, ...]
-    counts: FilterCounts
+    kept: tuple[Dialogue, ...]  # the dialogues and parts of dialogues that passed, in order
+    counts: FilterCounts  # what each filter took, in the order in which they took
 
     @property
     def drops(self) -> tuple[tuple[str, int], ...]:

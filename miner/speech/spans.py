@@ -61,18 +61,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class BookSpans:
-    """A book and all spans of its story, narration included, in reading order.
+    """A book and all spans of its story, narration included, in reading order."""
 
-    Attributes:
-        book: the book.
-        spans: its spans, or those of the chapters to be tagged.
-        typography: how the book marks speech, or None if the spans were not made from it.
-        elsewhere: the spans of its other chapters, which tell who its people are.
-    """
-
-    book: Book
-    spans: tuple[Span, ...]
+    book: Book  # the book
+    spans: tuple[Span, ...]  # its spans, or those of the chapters to be tagged
+    # how the book marks speech, or None if the spans were not made from it.
     typography: Typography | None = None
+    # the spans of its other chapters, which tell who its people are.
     elsewhere: tuple[Span, ...] = ()
 
     @property

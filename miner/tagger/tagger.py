@@ -42,17 +42,11 @@ ScoredChapter = tuple[Chapter, TagScores]
 
 
 class Runtime(Protocol):
-    """Computes the parts of a model. Arrays are float32 unless they are said to be others.
+    """Computes the parts of a model. Arrays are float32 unless they are said to be others."""
 
-    Attributes:
-        size: the size of the encoder's vectors.
-        tokens_at_once: the tokens of a batch.
-        libraries: the packages that compute the encoder, as they are installed.
-    """
-
-    size: int
-    tokens_at_once: int
-    libraries: tuple[str, ...]
+    size: int  # the size of the encoder's vectors
+    tokens_at_once: int  # the tokens of a batch
+    libraries: tuple[str, ...]  # the packages that compute the encoder, as they are installed
 
     def encode(self, windows: Sequence[Window], length: int) -> NDArray[np.float32]:
         """Returns the vectors of windows, padded to a length: (windows, length, size)."""

@@ -31,13 +31,10 @@ _PLACE = (*DIALOGUE, "chapter", "paragraph")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the messages hold.
+    """What the messages hold."""
 
-    Args:
-        narration: whether the narration before and inside a turn stands before its text. It is
-            without the asterisks that it may have.
-    """
-
+    # whether the narration before and inside a turn stands before its text. It is without the
+    # asterisks that it may have.
     narration: bool = False
 
     def __post_init__(self) -> None:

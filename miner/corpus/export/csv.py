@@ -41,17 +41,10 @@ FILES = {f"{name}.csv": about for name, about in _TABLES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which tables are written.
+    """Which tables are written."""
 
-    Args:
-        tables: some of "spans", "turns", "pairs" and "characters".
-        spreadsheets: whether an apostrophe is before each text that a spreadsheet would compute.
-
-    Raises:
-        InputError: if there is no such table, or `spreadsheets` is no flag.
-    """
-
-    tables: tuple[str, ...] = tuple(_TABLES)
+    tables: tuple[str, ...] = tuple(_TABLES)  # some of "spans", "turns", "pairs" and "characters"
+    # whether an apostrophe is before each text that a spreadsheet would compute.
     spreadsheets: bool = False
 
     def __post_init__(self) -> None:

@@ -32,17 +32,12 @@ class Options:
     """The limits of examples.
 
     The defaults are those of the paper. Its code has one character less, 127.
-
-    Args:
-        extra_contexts: the most contexts before `context`, at most 1,000; 10 as in the code for
-            OpenSubtitles.
-        min_length: characters of the shortest response and context.
-        max_length: characters of the longest response and context.
     """
 
+    # the most contexts before `context`, at most 1,000; 10 as in the code for OpenSubtitles.
     extra_contexts: int = 10
-    min_length: int = 9
-    max_length: int = 128
+    min_length: int = 9  # characters of the shortest response and context
+    max_length: int = 128  # characters of the longest response and context
 
     def __post_init__(self) -> None:
         """Refuses what is no number, and limits that leave nothing."""

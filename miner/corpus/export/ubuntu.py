@@ -53,13 +53,9 @@ _MOST_RESPONSES = 1_000  # each is a column, and the draws for it would not end
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is drawn.
+    """What is drawn."""
 
-    Args:
-        false_responses: how many a ranking has, at most 1,000.
-    """
-
-    false_responses: int = 9
+    false_responses: int = 9  # how many a ranking has, at most 1,000
 
     def __post_init__(self) -> None:
         """Refuses what is no number."""

@@ -27,19 +27,12 @@ Row = dict[str, Any]  # of a curve, as JSON holds it
 
 
 class Part(NamedTuple):
-    """The loss of a batch, or of a part of it that is computed at once.
+    """The loss of a batch, or of a part of it that is computed at once."""
 
-    Attributes:
-        loss: what is made small; the gradients of the parts of a batch add up.
-        total: the sum of the losses of its items, for the curve.
-        n: its items.
-        n_tokens: the tokens that were read.
-    """
-
-    loss: Tensor
-    total: Tensor
-    n: int
-    n_tokens: int = 0
+    loss: Tensor  # what is made small; the gradients of the parts of a batch add up
+    total: Tensor  # the sum of the losses of its items, for the curve
+    n: int  # its items
+    n_tokens: int = 0  # the tokens that were read
 
     @classmethod
     def of_mean(cls, loss: Tensor, n: int) -> Part:
@@ -66,28 +59,20 @@ def last_epoch(rows: Sequence[Row]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learner(Generic[Batch]):
-    """A model and its batches.
+    """A model and its batches."""
 
-    Attributes:
-        network: the model.
-        optimizer: of its weights.
-        batches: yields the batches of an epoch, counted from 0. A training comes to the same
-            weights when it is resumed if all random numbers of an epoch depend on its number alone.
-        losses: yields the parts of the loss of a batch.
-        validate: returns the row of an epoch in the curve.
-        schedule: of the learning rates, a step for each batch.
-        best: returns the number of the best epoch so far; by default the last one.
-        keep: keeps the weights of the best epoch so far. Without it they are in the state, and
-            the network has them at the end.
-    """
-
-    network: nn.Module
-    optimizer: Optimizer
+    network: nn.Module  # the model
+    optimizer: Optimizer  # of its weights
+    # yields the batches of an epoch, counted from 0. A training comes to the same weights when it
+    # is resumed if all random numbers of an epoch depend on its number alone.
     batches: Callable[[int], Iterable[Batch]]
-    losses: Callable[[nn.Module, Batch], Iterable[Part]]
-    validate: Callable[[Epoch], Row]
-    schedule: LRScheduler | None = None
+    losses: Callable[[nn.Module, Batch], Iterable[Part]]  # yields the parts of the loss of a batch
+    validate: Callable[[Epoch], Row]  # returns the row of an epoch in the curve
+    schedule: LRScheduler | None = None  # of the learning rates, a step for each batch
+    # returns the number of the best epoch so far; by default the last one.
     best: Callable[[Sequence[Row]], int] = last_epoch
+    # keeps the weights of the best epoch so far. Without it they are in the state, and the network
+    # has them at the end.
     keep: Callable[[], object] | None = None
 
 
@@ -97,20 +82,17 @@ class State:
 
     Accelerate's `save_state` writes a folder of several files. This is one file, so that it is
     replaced as a whole; it needs no random states, as each epoch has random numbers of its own.
-
-    Attributes:
-        path: the file, written after each epoch; None if the training cannot be resumed.
-        curves: the rows of the epochs that are done, by the stage of the training.
-        best: the weights of the best epoch, unless the learner keeps them.
-        saved: what the last epoch left, to be loaded when the training goes on.
-        record: what else the file holds.
     """
 
+    # the file, written after each epoch; None if the training cannot be resumed.
     path: Path | None = None
+    # the rows of the epochs that are done, by the stage of the training.
     curves: dict[str, list[Row]] = field(default_factory=dict)
+    # the weights of the best epoch, unless the learner keeps them.
     best: dict[str, Tensor] = field(default_factory=dict)
+    # what the last epoch left, to be loaded when the training goes on.
     saved: dict[str, Any] = field(default_factory=dict)
-    record: dict[str, Any] = field(default_factory=dict)
+    record: dict[str, Any] = field(default_factory=dict)  # what else the file holds
 
     @property
     def rows(self) -> list[Row]:

@@ -29,17 +29,11 @@ Examples = TypeVar("Examples")
 
 
 class NetworkTrainer(Protocol[Examples]):
-    """Trains one network with given choices.
+    """Trains one network with given choices."""
 
-    Attributes:
-        kind: of what it is ("speakers").
-        form: the class of its examples.
-        features: the names of what an example has.
-    """
-
-    kind: ClassVar[str]
-    form: ClassVar[Any]
-    features: ClassVar[Sequence[str]]
+    kind: ClassVar[str]  # of what it is ("speakers")
+    form: ClassVar[Any]  # the class of its examples
+    features: ClassVar[Sequence[str]]  # the names of what an example has
 
     @property
     def choices(self) -> Record:

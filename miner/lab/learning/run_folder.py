@@ -104,15 +104,10 @@ def read_curve(folder: Path, kind: type[Step]) -> list[Step]:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The folder beside `out` in which a training works until it is finished.
+    """The folder beside `out` in which a training works until it is finished."""
 
-    Attributes:
-        path: the folder.
-        record: what decides the result of the training.
-    """
-
-    path: Path
-    record: dict[str, Any]
+    path: Path  # the folder
+    record: dict[str, Any]  # what decides the result of the training
 
     @property
     def state(self) -> Path:
@@ -139,15 +134,6 @@ def run_folder(
     """Yields the folder of a training, and moves what it made to `out` when the block ends well.
 
     An interrupted training stays in `OUT.partial`, if it has kept anything.
-
-    Args:
-        out: the folder to write.
-        name: of the file of the record.
-        record: what decides the result.
-        resume: whether to go on with an interrupted training, if there is one.
-        force: whether to replace what is there.
-        markers: files one of which each folder of such a training has; by default the record.
-        ignored: parts of the record that may differ when a training goes on; the first ones stay.
     """
     folder = _begin(partial_folder(out), name, record, resume, force, ignored)
     try:

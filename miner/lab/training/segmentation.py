@@ -110,23 +110,15 @@ class SegmentationRun:
 
 @dataclass(frozen=True, slots=True)
 class SegmentationExample:
-    """Paragraphs of one book whose speech is known.
+    """Paragraphs of one book whose speech is known."""
 
-    Attributes:
-        book: the id of the book.
-        language: the code of its language.
-        page: all paragraphs of the book in which speech is looked for.
-        speech: the start and end of each speech in those whose speech is known, by their place.
-        weight: how much they count.
-        is_printed: whether they were printed anew.
-    """
-
-    book: str
-    language: str
-    page: Page
+    book: str  # the id of the book
+    language: str  # the code of its language
+    page: Page  # all paragraphs of the book in which speech is looked for
+    # the start and end of each speech in those whose speech is known, by their place.
     speech: Chosen
-    weight: float = 1.0
-    is_printed: bool = False
+    weight: float = 1.0  # how much they count
+    is_printed: bool = False  # whether they were printed anew
 
 
 def train_segmentation(
@@ -376,25 +368,15 @@ def _fit(
 
 
 class _Numbered(NamedTuple):
-    """The paragraphs of a reading with a number for each fact, 0 for one without a weight.
+    """The paragraphs of a reading with a number for each fact, 0 for one without a weight."""
 
-    Attributes:
-        states: the facts of the state of each row.
-        arcs: the facts of the arc to it.
-        right: the right arc.
-        begins: whether there is narration before it.
-        ends: the row after the last of each paragraph.
-        counts: how much each paragraph counts.
-        sizes: how many numbers facts of states and of arcs have.
-    """
-
-    states: NDArray[np.int32]
-    arcs: NDArray[np.int32]
-    right: Ints
-    begins: NDArray[np.bool_]
-    ends: Ints
-    counts: Floats
-    sizes: tuple[int, int]
+    states: NDArray[np.int32]  # the facts of the state of each row
+    arcs: NDArray[np.int32]  # the facts of the arc to it
+    right: Ints  # the right arc
+    begins: NDArray[np.bool_]  # whether there is narration before it
+    ends: Ints  # the row after the last of each paragraph
+    counts: Floats  # how much each paragraph counts
+    sizes: tuple[int, int]  # how many numbers facts of states and of arcs have
 
 
 def _run(

@@ -23,23 +23,15 @@ _CLOSING = re.compile(r"\s*[—–―»”]+\s*([.,;:]?)$")
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """How a printer sets speech.
+    """How a printer sets speech."""
 
-    Attributes:
-        opening: what stands before the speech that opens a paragraph.
-        before: what stands before "he said"; "" if only its commas set it off.
-        after: what stands after it.
-        moves_stop: whether the stop after "he said" follows the dash that closes it, as in Spanish.
-        closes_scene: whether marks enclose speech over several paragraphs, as in French.
-        reopens: whether a dash stands before speech that goes on in a new sentence.
-    """
-
-    opening: str
-    before: str = ""
-    after: str = ""
+    opening: str  # what stands before the speech that opens a paragraph
+    before: str = ""  # what stands before "he said"; "" if only its commas set it off
+    after: str = ""  # what stands after it
+    # whether the stop after "he said" follows the dash that closes it, as in Spanish.
     moves_stop: bool = False
-    closes_scene: bool = False
-    reopens: bool = False
+    closes_scene: bool = False  # whether marks enclose speech over several paragraphs, as in French
+    reopens: bool = False  # whether a dash stands before speech that goes on in a new sentence
 
 
 PRINTINGS = (
@@ -61,17 +53,11 @@ PRINTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class PrintedParagraph:
-    """A paragraph with dashes.
+    """A paragraph with dashes."""
 
-    Attributes:
-        text: the text.
-        speech: the start and end of each speech in it.
-        is_mixed: whether it has both, speech and narration, or several speeches.
-    """
-
-    text: str
-    speech: tuple[tuple[int, int], ...] = ()
-    is_mixed: bool = False
+    text: str  # the text
+    speech: tuple[tuple[int, int], ...] = ()  # the start and end of each speech in it
+    is_mixed: bool = False  # whether it has both, speech and narration, or several speeches
 
 
 def choose_printing(chance: random.Random) -> Printing:

@@ -62,21 +62,13 @@ class SpeechTraining:
 
 @dataclass(frozen=True, slots=True)
 class SpeechExamples:
-    """Annotated spans in quotation marks, span by span.
+    """Annotated spans in quotation marks, span by span."""
 
-    Attributes:
-        books: the id of the book of each span.
-        unsaid: whether it is no speech: (spans,), bool.
-        n_facts: the number of facts of each: (spans,).
-        numbers: the numbers of all facts: (facts,).
-        weights: the weights of all facts: (facts,).
-    """
-
-    books: tuple[str, ...]
-    unsaid: NDArray[np.bool_]
-    n_facts: NDArray[np.int32]
-    numbers: NDArray[np.int32]
-    weights: Array
+    books: tuple[str, ...]  # the id of the book of each span
+    unsaid: NDArray[np.bool_]  # whether it is no speech: (spans,), bool
+    n_facts: NDArray[np.int32]  # the number of facts of each: (spans,)
+    numbers: NDArray[np.int32]  # the numbers of all facts: (facts,)
+    weights: Array  # the weights of all facts: (facts,)
 
 
 class _Example(NamedTuple):

@@ -38,19 +38,12 @@ from miner.tagger.torch_runtime import read_checkpoint
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """A pre-trained encoder.
+    """A pre-trained encoder."""
 
-    Attributes:
-        model: the encoder, in float32.
-        tokenizer: its tokenizer.
-        source: where it comes from.
-        license: its licence, as the Hugging Face Hub names it; "" if not known.
-    """
-
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
-    source: str
-    license: str = ""
+    model: PreTrainedModel  # the encoder, in float32
+    tokenizer: PreTrainedTokenizerFast  # its tokenizer
+    source: str  # where it comes from
+    license: str = ""  # its licence, as the Hugging Face Hub names it; "" if not known
 
 
 def load_encoder(name: str) -> Encoder:

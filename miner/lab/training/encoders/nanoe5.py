@@ -57,27 +57,18 @@ Weights = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class PackedFile:
-    """What the packed file holds.
+    """What the packed file holds."""
 
-    Attributes:
-        sizes: of the encoder, by the names of `BertConfig`.
-        pieces: the pieces of the Unigram tokenizer with their scores; the number is the token.
-        first: the token before a text.
-        last: the token after a text.
-        pad: the token that fills a batch.
-        unknown: the token of what the vocabulary lacks.
-        normalization: what characters are replaced by before a text is cut into pieces.
-        tensors: the weights by their names in the file, in whole rows.
-    """
-
-    sizes: Mapping[str, Any]
+    sizes: Mapping[str, Any]  # of the encoder, by the names of `BertConfig`
+    # the pieces of the Unigram tokenizer with their scores; the number is the token.
     pieces: tuple[tuple[str, float], ...]
-    first: int
-    last: int
-    pad: int
-    unknown: int
+    first: int  # the token before a text
+    last: int  # the token after a text
+    pad: int  # the token that fills a batch
+    unknown: int  # the token of what the vocabulary lacks
+    # what characters are replaced by before a text is cut into pieces.
     normalization: Mapping[str, str]
-    tensors: Mapping[str, Weights]
+    tensors: Mapping[str, Weights]  # the weights by their names in the file, in whole rows
 
 
 def find_packed_file() -> Path:

@@ -56,17 +56,11 @@ _SHORTS = {
 
 @dataclass(frozen=True)
 class MaskedBook:
-    """A book under other names.
+    """A book under other names."""
 
-    Attributes:
-        book_spans: its spans; there are as many, in the same order, as the book has.
-        original: the spans of the book itself.
-        words: the invented word of each word of a name.
-    """
-
-    book_spans: BookSpans
-    original: BookSpans
-    words: Mapping[str, str]
+    book_spans: BookSpans  # its spans; there are as many, in the same order, as the book has
+    original: BookSpans  # the spans of the book itself
+    words: Mapping[str, str]  # the invented word of each word of a name
 
     def mask(self, characters: Sequence[Character]) -> list[Character]:
         """Returns characters of the book under their other names, with the same ids."""

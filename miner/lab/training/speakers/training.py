@@ -48,20 +48,15 @@ UNKNOWN_TARGET = -1  # of an utterance whose speaker the annotator did not know
 
 @dataclass(frozen=True, slots=True)
 class SpeakerExample:
-    """A chapter with its gold.
+    """A chapter with its gold."""
 
-    Attributes:
-        chapter: the annotated utterances of the chapter. One from a file has no people.
-        targets: the position of the speaker among the candidates of each utterance. It is that of
-            the unknown person where no candidate is the speaker, and -1 where nobody knows.
-        book: the id of the book.
-        author: the author of the book.
-    """
-
+    # the annotated utterances of the chapter. One from a file has no people.
     chapter: CandidateChapter
+    # the position of the speaker among the candidates of each utterance. It is that of the unknown
+    # person where no candidate is the speaker, and -1 where nobody knows.
     targets: tuple[int, ...]
-    book: str
-    author: str
+    book: str  # the id of the book
+    author: str  # the author of the book
 
 
 def read_speaker_examples(
@@ -314,17 +309,12 @@ class LeaveOneAuthorOut:
     """Trains one network for each author, without that author's books.
 
     Authors of whom the examples have no book share one network.
-
-    Attributes:
-        examples: annotated chapters.
-        novels: all novels that are judged.
-        options: of the training.
-        on_training: called before each training with the number of chapters to learn from.
     """
 
-    examples: Sequence[SpeakerExample]
-    novels: Sequence[PdncNovel]
-    options: SpeakerTraining = field(default_factory=SpeakerTraining)
+    examples: Sequence[SpeakerExample]  # annotated chapters
+    novels: Sequence[PdncNovel]  # all novels that are judged
+    options: SpeakerTraining = field(default_factory=SpeakerTraining)  # of the training
+    # called before each training with the number of chapters to learn from.
     on_training: Callable[[int], object] | None = None
     _known: dict[frozenset[str], SpeakerAttributor] = field(default_factory=dict)
 

@@ -20,23 +20,14 @@ from miner.tagger.model import ConversationTagger, join_encodings
 
 @dataclass(frozen=True, slots=True)
 class EncodedChapter:
-    """An example in tensors, on the device of the model.
+    """An example in tensors, on the device of the model."""
 
-    Attributes:
-        encoding: the chapter in tokens; `encoding.UNREAD` if its text is not read.
-        features: (utterances, len(FEATURES)).
-        tags: the indices of the gold tags in `decoding.TAGS`: (utterances,).
-        speakers: a number for each speaker, -1 where the speaker is unknown: (utterances,).
-        sequences: the sequences of utterances that the BiLSTM reads at once.
-        vectors: the vectors of the utterances if the encoder is frozen, else None.
-    """
-
-    encoding: Encoding
-    features: Tensor
-    tags: Tensor
-    speakers: Tensor
-    sequences: list[slice]
-    vectors: Tensor | None
+    encoding: Encoding  # the chapter in tokens; `encoding.UNREAD` if its text is not read
+    features: Tensor  # (utterances, len(FEATURES))
+    tags: Tensor  # the indices of the gold tags in `decoding.TAGS`: (utterances,)
+    speakers: Tensor  # a number for each speaker, -1 where the speaker is unknown: (utterances,)
+    sequences: list[slice]  # the sequences of utterances that the BiLSTM reads at once
+    vectors: Tensor | None  # the vectors of the utterances if the encoder is frozen, else None
 
 
 def join_chapters(chapters: Sequence[EncodedChapter]) -> EncodedChapter:
@@ -61,20 +52,13 @@ def join_chapters(chapters: Sequence[EncodedChapter]) -> EncodedChapter:
 
 @dataclass(frozen=True, slots=True)
 class ChapterEncoder:
-    """Makes tensors of examples; a frozen encoder reads a chapter only here.
+    """Makes tensors of examples; a frozen encoder reads a chapter only here."""
 
-    Attributes:
-        model: the model, on the device on which it is trained.
-        tokenizer: the tokenizer of its encoder; it neither cuts nor pads texts.
-        dtype: the type of numbers that the encoder computes with.
-        frozen: whether the encoder is not trained, so that its vectors stay the same.
-        folder: a folder that keeps the vectors of a frozen encoder from run to run.
-    """
-
-    model: ConversationTagger
-    tokenizer: Tokenizer
-    dtype: torch.dtype = torch.float32
-    frozen: bool = False
+    model: ConversationTagger  # the model, on the device on which it is trained
+    tokenizer: Tokenizer  # the tokenizer of its encoder; it neither cuts nor pads texts
+    dtype: torch.dtype = torch.float32  # the type of numbers that the encoder computes with
+    frozen: bool = False  # whether the encoder is not trained, so that its vectors stay the same
+    # a folder that keeps the vectors of a frozen encoder from run to run.
     folder: Path | None = None
 
     def encode(self, examples: Iterable[Example], reads_text: bool = True) -> list[EncodedChapter]:

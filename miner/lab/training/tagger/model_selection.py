@@ -142,15 +142,11 @@ _STANDARD_ERROR = 0.02  # of the goal on dev, roughly, from resampled chapters
 
 @dataclass(frozen=True, slots=True)
 class EpochResult:
-    """What a model reaches on dev after an epoch.
+    """What a model reaches on dev after an epoch."""
 
-    Attributes:
-        losses: the loss per utterance of each expert alone and of the mixture, by name.
-        scores: the scores of the mixture, with the offset of B-START that is best for it.
-    """
-
+    # the loss per utterance of each expert alone and of the mixture, by name.
     losses: Mapping[str, float]
-    scores: Scores
+    scores: Scores  # the scores of the mixture, with the offset of B-START that is best for it
 
 
 @dataclass(frozen=True, slots=True)

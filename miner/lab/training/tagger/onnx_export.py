@@ -57,21 +57,13 @@ class _Encoder(nn.Module):
 
 
 class _Stored(NamedTuple):
-    """A tensor in a safetensors file.
+    """A tensor in a safetensors file."""
 
-    Attributes:
-        name: its name.
-        type: its type as ONNX numbers it.
-        shape: its shape.
-        start: its first byte in the file.
-        size: its size in bytes.
-    """
-
-    name: str
-    type: int
-    shape: tuple[int, ...]
-    start: int
-    size: int
+    name: str  # its name
+    type: int  # its type as ONNX numbers it
+    shape: tuple[int, ...]  # its shape
+    start: int  # its first byte in the file
+    size: int  # its size in bytes
 
     def refer(self, name: str, file: str) -> TensorProto:
         """Returns an initializer with these values, which are in the file."""

@@ -42,15 +42,10 @@ _SHAPING = (
 
 @dataclass(frozen=True, slots=True)
 class PreparedChapters:
-    """Chapters from a file, in versions.
+    """Chapters from a file, in versions."""
 
-    Attributes:
-        n_versions: the versions of each chapter; 1 if all epochs read the same.
-        examples: all versions of the first chapter, then those of the second ...
-    """
-
-    n_versions: int
-    examples: tuple[Example, ...]
+    n_versions: int  # the versions of each chapter; 1 if all epochs read the same
+    examples: tuple[Example, ...]  # all versions of the first chapter, then those of the second ..
 
     @property
     def is_varied(self) -> bool:

@@ -34,19 +34,12 @@ PEAKS = {
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """How fast an epoch was on one device.
+    """How fast an epoch was on one device."""
 
-    Attributes:
-        seconds: its duration.
-        n_tokens: the tokens that the encoder read in it.
-        operations: the operations of the model for a token.
-        peak: the operations of the device in a second, or None where it is not known.
-    """
-
-    seconds: float
-    n_tokens: int
-    operations: int
-    peak: float | None
+    seconds: float  # its duration
+    n_tokens: int  # the tokens that the encoder read in it
+    operations: int  # the operations of the model for a token
+    peak: float | None  # the operations of the device in a second, or None where it is not known
 
     @property
     def tokens_per_second(self) -> float:

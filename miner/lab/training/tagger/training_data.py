@@ -50,22 +50,15 @@ from miner.tagger.load import load_tagger, tagger_signature
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A chapter with its gold tags.
+    """A chapter with its gold tags."""
 
-    Attributes:
-        chapter: the chapter as the tagger reads it.
-        spans: all spans of the chapter.
-        tags: the indices of the tags in `decoding.TAGS`: (utterances,).
-        speakers: a number for each speaker of the chapter, -1 where the speaker is unknown:
-            (utterances,).
-        encoding: the chapter in tokens, if it is from a file of prepared examples. Then its
-            paragraphs have no text, and there are no spans.
-    """
-
-    chapter: Chapter
-    spans: tuple[Span, ...]
-    tags: NDArray[np.int64]
+    chapter: Chapter  # the chapter as the tagger reads it
+    spans: tuple[Span, ...]  # all spans of the chapter
+    tags: NDArray[np.int64]  # the indices of the tags in `decoding.TAGS`: (utterances,)
+    # a number for each speaker of the chapter, -1 where the speaker is unknown: (utterances,).
     speakers: NDArray[np.int64]
+    # the chapter in tokens, if it is from a file of prepared examples. Then its paragraphs have no
+    # text, and there are no spans.
     encoding: Encoding | None = None
 
 
@@ -320,17 +313,11 @@ class VersionedChapters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AugmentedChapters:
-    """Chapters of books, some of whose paragraphs each epoch splits at random.
+    """Chapters of books, some of whose paragraphs each epoch splits at random."""
 
-    Attributes:
-        examples: the chapters as the books have them.
-        share: the share of the possible places at which paragraphs are split, 0..1.
-        seed: chooses the places.
-    """
-
-    examples: tuple[Example, ...]
-    share: float
-    seed: int
+    examples: tuple[Example, ...]  # the chapters as the books have them
+    share: float  # the share of the possible places at which paragraphs are split, 0..1
+    seed: int  # chooses the places
 
     @property
     def is_varied(self) -> bool:
@@ -360,20 +347,13 @@ class BalancedChapters:
     with few chapters count for more ("Unsupervised Cross-lingual Representation Learning at Scale",
     Conneau et al. 2020, section 3.1). Where an epoch ends among the chapters of a language, the
     next one goes on. Once all were read they come again in another order and another version.
-
-    Attributes:
-        chapters: all chapters.
-        languages: the language of each.
-        power: the power, 0..1.
-        size: the chapters of an epoch.
-        seed: chooses the order.
     """
 
-    chapters: AugmentedChapters
-    languages: tuple[str, ...]
-    power: float
-    size: int
-    seed: int
+    chapters: AugmentedChapters  # all chapters
+    languages: tuple[str, ...]  # the language of each
+    power: float  # the power, 0..1
+    size: int  # the chapters of an epoch
+    seed: int  # chooses the order
 
     @property
     def is_varied(self) -> bool:
@@ -412,19 +392,13 @@ class BalancedChapters:
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """What a run trains on and is scored against.
+    """What a run trains on and is scored against."""
 
-    Attributes:
-        gold: the annotated chapters to train on.
-        weak: the chapters with weak labels.
-        splits: the gold that it is scored against by split; the first one chooses the epoch.
-        record: what all of it was made from.
-    """
-
-    gold: VersionedChapters
-    weak: VersionedChapters
+    gold: VersionedChapters  # the annotated chapters to train on
+    weak: VersionedChapters  # the chapters with weak labels
+    # the gold that it is scored against by split; the first one chooses the epoch.
     splits: Mapping[str, AnnotatedExamples]
-    record: Record
+    record: Record  # what all of it was made from
 
 
 def read_training_data(
