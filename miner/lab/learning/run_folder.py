@@ -20,6 +20,7 @@ from safetensors.numpy import save
 
 from miner.errors import InputError
 from miner.files import (
+    CARD,
     json_line,
     json_lines,
     json_rows,
@@ -100,6 +101,15 @@ def read_curve(folder: Path, kind: type[Step]) -> list[Step]:
         return []
     rows = json_rows(path, read_text(path))
     return [typed(row, kind, f"{where}: found another row, expected a step") for where, row in rows]
+
+
+def write_card(
+    folder: Path, title: str, paragraphs: Iterable[str], metadata: Sequence[str] = ()
+) -> None:
+    """Writes the card of what was trained, in the form of the Hugging Face Hub."""
+    head = ["---", *metadata, "---", ""] if metadata else []
+    text = "\n".join([*head, f"# {title}", "", "\n\n".join(paragraphs), ""])
+    (folder / CARD).write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

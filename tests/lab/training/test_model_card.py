@@ -6,7 +6,7 @@ import pytest
 from helpers import ROOT
 
 from miner.lab.training.tagger.model_selection import Calibration
-from miner.lab.training.tagger.run_folder import format_model_card
+from miner.lab.training.tagger.run_folder import write_model_card
 from miner.tagger.load import CHECKPOINTS
 
 
@@ -17,8 +17,9 @@ from miner.tagger.load import CHECKPOINTS
         ("en,fr", "language:\n  - en\n  - fr\ntags:", "novels in en, fr. "),
     ],
 )
-def test_the_languages_of_the_training_are_those_of_the_card(language, metadata, labels):
-    card = format_model_card({"language": language}, {}, Calibration(1.0, 0.1, 0.1, ()), {})
+def test_the_languages_of_the_training_are_those_of_the_card(tmp_path, language, metadata, labels):
+    write_model_card(tmp_path, {"language": language}, {}, Calibration(1.0, 0.1, 0.1, ()), {})
+    card = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert metadata in card and labels in card
     assert ("Dialogue marked by dashes is not among them." in card) == (language == "en")
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from miner.errors import InputError
-from miner.files import CARD, printable, telling
+from miner.files import printable, telling
 from miner.hub import find_folder, load_config, load_from_hub, load_with
 from miner.lab.learning import run_folder as runs
-from miner.lab.learning.run_folder import CURVE, TrainingRecord
+from miner.lab.learning.run_folder import CURVE, TrainingRecord, write_card
 from miner.lab.lessons.embeddings import quiet
 from miner.lab.lessons.examples import Example, books_of_record, describe_part, describe_size
 from miner.lab.lessons.generation.tokens import (
@@ -336,7 +336,9 @@ def best_step(steps: Sequence[Step]) -> Step:
     return min(judged, key=lambda step: step.validation or 0.0) if judged else steps[-1]
 
 
-def write_card(folder: Path, name: str, record: dict[str, Any], steps: Sequence[Step]) -> None:
+def write_model_card(
+    folder: Path, name: str, record: dict[str, Any], steps: Sequence[Step]
+) -> None:
     """Writes the card: what was trained, on what, how fast, and what it reached."""
     trained, judged, cuts = record["train"], record["validation"], record["cuts"]
     turns = record["history_turns"]
@@ -355,35 +357,24 @@ def write_card(folder: Path, name: str, record: dict[str, Any], steps: Sequence[
         if judged and best.validation is not None
         else "There was no validation; the last weights were kept."
     )
-    options = "".join(f"- `{name}`: {value}\n" for name, value in record["options"].items())
+    options = "\n".join(f"- `{name}`: {value}" for name, value in record["options"].items())
     text = [
-        "---\nlibrary_name: transformers\n---",
-        "",
-        f"# {name}: a model that answers",
-        "",
         f"It was trained ({record['kind']}, {record['n_weights']:,} weights) on "
         f"{describe_size(trained)} (`{describe_part(trained)}`, SHA-256 "
         f"`{trained['sha256'][:16]}…`), with seed {record['seed']}. {context}; "
         f"{cuts['contexts']:,} contexts of more than {record['longest_context']} tokens lost their "
         f"oldest ones, and {cuts['responses']:,} responses of more than "
         f"{record['longest_response']} their last ones.",
-        "",
         reached,
-        "",
         f"It learned from {record['tokens_per_second']:,.0f} tokens a second on {record['device']}"
         f"{share}. `{CURVE}` has the way there.",
-        "",
         "To let it answer, and to talk with it:",
-        "",
         f"```sh\nminer generation answer {name} PAIRS -o answers.jsonl\n"
         f"miner generation chat {name}\n```",
-        "",
         "It says what people in novels say, and knows nothing. It may be rude, as they are, and of "
         "their time.",
-        "",
         f"Options:\n\n{options}",
         f"`{RECORD}` names its books; `miner generation answer` refuses to let it answer one of "
         f"them. Made by conversation-miner {__version__}.",
-        "",
     ]
-    (folder / CARD).write_text("\n".join(text), encoding="utf-8")
+    write_card(folder, f"{name}: a model that answers", text, ["library_name: transformers"])

@@ -28,7 +28,7 @@ from miner.lab.lessons.generation.models import (
     mean_loss,
     share_of_peak,
     sum_losses,
-    write_card,
+    write_model_card,
     write_weights,
 )
 from miner.lab.lessons.generation.tokens import Collator, EncodedPair, LengthSampler
@@ -197,5 +197,5 @@ def train_model(
         write_weights(folder.made, beginning)
         (folder.made / RECORD).write_bytes(json_line(record))
         write_curve(folder.made, steps)
-        write_card(folder.made, out.name, record, steps)
+        write_model_card(folder.made, out.name, record, steps)
     return load_model(out)

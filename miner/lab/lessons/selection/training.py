@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from miner.files import CARD, json_line, refuse_existing
+from miner.files import json_line, refuse_existing
 from miner.lab.learning import run_folder as runs
-from miner.lab.learning.run_folder import CURVE, TrainingRecord, write_curve
+from miner.lab.learning.run_folder import CURVE, TrainingRecord, write_card, write_curve
 from miner.lab.lessons.examples import (
     Part,
     books_of_record,
@@ -75,9 +75,9 @@ def read_curve(folder: Path) -> list[Step]:
     return runs.read_curve(folder, Step)
 
 
-def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step]) -> None:
+def write_method_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step]) -> None:
     """Writes the card: what was trained, on what, and what it scored while it was trained."""
-    options = "".join(f"- `{name}`: {value}\n" for name, value in record["options"].items())
+    options = "\n".join(f"- `{name}`: {value}" for name, value in record["options"].items())
     trained, judged = record["train"], record["validation"]
     turns = record["history_turns"]
     context = (
@@ -88,14 +88,11 @@ def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step
     learns = find_method(record["method"]).learns
     verb = "was trained on" if learns else "learns nothing; it was given"
     text = [
-        f"# {record['method']}: a method of response selection",
-        "",
         f"It {verb} {trained['examples']:,} pairs of {len(trained['books']):,} books "
         f"(`{', '.join([trained['source'], *trained['chosen']])}`, SHA-256 "
         f"`{trained['sha256'][:16]}…`), with seed "
         f"{record['seed']}. A context is {context}.",
-        "",
-        f"Options:\n\n{options}" if options else "It has no options.\n",
+        f"Options:\n\n{options}" if options else "It has no options.",
     ]
     accuracies = [step.accuracy for step in steps if step.accuracy is not None]
     # A method that is trained in one step has nothing to choose from.
@@ -104,18 +101,14 @@ def write_card(folder: Path, name: str, record: dict[str, Any], steps: list[Step
         text += [
             f"1-of-100 accuracy on {judged['examples']:,} other pairs (`{judged['source']}`)"
             f"{chosen}: {max(accuracies):.3f}. `{CURVE}` has the way there.",
-            "",
         ]
     text += [
         "To score it on books that it has not seen:",
-        "",
         f"```sh\nminer selection score {name} PAIRS\n```",
-        "",
         f"`{RECORD}` names its books; `miner selection score` refuses to judge it on one of them. "
         f"Made by conversation-miner {__version__}.",
-        "",
     ]
-    (folder / CARD).write_text("\n".join(text), encoding="utf-8")
+    write_card(folder, f"{record['method']}: a method of response selection", text)
 
 
 def train_method(
@@ -168,7 +161,7 @@ def train_method(
             steps.append(_only_step(kind, training, folder.made, time.perf_counter() - began))
         (folder.made / RECORD).write_bytes(json_line(record))
         write_curve(folder.made, steps)
-        write_card(folder.made, out.name, record, steps)
+        write_method_card(folder.made, out.name, record, steps)
     return load_method(out)
 
 

@@ -23,7 +23,6 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTo
 
 from miner.errors import InputError
 from miner.files import (
-    CARD,
     CHECKPOINT_CONFIG,
     parse_json,
     printable,
@@ -32,6 +31,7 @@ from miner.files import (
     whole_folder,
 )
 from miner.hub import find_folder, load_config, load_from_hub, load_with
+from miner.lab.learning.run_folder import write_card
 from miner.tagger.config import MODEL_TYPE
 from miner.tagger.torch_runtime import read_checkpoint
 
@@ -74,13 +74,12 @@ def _load(name: str, here: bool) -> Encoder:
 
 def write_encoder(encoder: Encoder, folder: Path, lines: list[str], force: bool = False) -> None:
     """Writes an encoder to a folder that transformers loads, with a card."""
-    head = ["---", "library_name: transformers"]
+    head = ["library_name: transformers"]
     head += [f"license: {encoder.license}"] if encoder.license else []
     with whole_folder(folder, force, (CHECKPOINT_CONFIG,)) as partial:
         encoder.model.save_pretrained(partial)
         encoder.tokenizer.save_pretrained(partial)
-        card = [*head, "---", "", "# Encoder", "", f"Made from {encoder.source}.", *lines, ""]
-        (partial / CARD).write_text("\n".join(card), encoding="utf-8")
+        write_card(partial, "Encoder", ["\n".join([f"Made from {encoder.source}.", *lines])], head)
 
 
 _SCRIPTS = ("LATIN", "GREEK", "CYRILLIC")  # whose letters are kept, as Unicode names begin

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from miner.files import CARD, CHECKPOINT_CONFIG, RUN_RECORD, json_lines
+from miner.files import CHECKPOINT_CONFIG, RUN_RECORD, json_lines
 from miner.lab.learning.loop import Epoch, Row
 from miner.lab.learning.prepared import Record
-from miner.lab.learning.run_folder import RunFolder
+from miner.lab.learning.run_folder import RunFolder, write_card
 from miner.lab.measure.scores import Scores, score
 from miner.lab.training.tagger.encoded_chapters import ChapterEncoder
 from miner.lab.training.tagger.model_selection import (
@@ -51,23 +51,23 @@ AS_TAGGED = ", as tagged"  # ends the name of scores as `miner compare` computes
 _UNITS = (("B-START", "B-START"), ("turn pairs", "turn-pair"), ("span pairs", "span-pair"))
 
 
-def format_model_card(
+def write_model_card(
+    folder: Path,
     training: Mapping[str, Any],
     scores: Mapping[str, Scores],
     calibration: Calibration,
     errors: Mapping[str, float],
-) -> str:
-    """Returns the text of a README.md, in the form of the Hugging Face Hub."""
-    lines = ["---", "library_name: transformers", "pipeline_tag: token-classification"]
+) -> None:
+    """Writes the card of a tagger: its scores, its calibration, its training and its limits."""
+    head = ["library_name: transformers", "pipeline_tag: token-classification"]
     encoder = str(training.get("encoder", ""))
     if _ON_THE_HUB.fullmatch(encoder) and not Path(encoder).is_dir():
-        lines += [f"base_model: {encoder}"]
+        head += [f"base_model: {encoder}"]
     languages = str(training.get("language", "en")).split(",")
-    lines += [f"language: {languages[0]}"] if len(languages) == 1 else ["language:"]
-    lines += [f"  - {language}" for language in languages if len(languages) > 1]
-    lines += ["tags:", "  - conversation-mining", "  - bilstm", "---", ""]
-    lines += ["# Conversation tagger", ""]
-    lines += [
+    head += [f"language: {languages[0]}"] if len(languages) == 1 else ["language:"]
+    head += [f"  - {language}" for language in languages if len(languages) > 1]
+    head += ["tags:", "  - conversation-mining", "  - bilstm"]
+    lines = [
         "Tags each utterance of a novel B-START, I-START, B-OTHER or I-OTHER. The tags say where",
         "conversations and turns begin. Use it with `miner mine BOOK --tagger FOLDER`.",
         "",
@@ -111,9 +111,8 @@ def format_model_card(
         f"The labels in `annotations` are of novels in {', '.join(languages)}. A language",
         "model made them, and no human checked them (see their datasheet). They contain no drama.",
         *(["Dialogue marked by dashes is not among them."] if languages == ["en"] else []),
-        "",
     ]
-    return "\n".join(lines)
+    write_card(folder, "Conversation tagger", ["\n".join(lines)], head)
 
 
 METRICS = "metrics.jsonl"
@@ -252,8 +251,7 @@ def score_as_tagged(
 
 def write_run_record(folder: Path, run: FinishedRun, rows: Sequence[Row]) -> None:
     """Writes the card, the record and the metrics of a finished run."""
-    card = format_model_card(run.record, run.scores, run.calibration, run.calibration_errors)
-    (folder / CARD).write_text(card, encoding="utf-8")
+    write_model_card(folder, run.record, run.scores, run.calibration, run.calibration_errors)
     record = {
         "training": run.record,
         "calibration": asdict(run.calibration),
