@@ -248,7 +248,8 @@ class Sticking:
         return self.calls / f"{stage}-{self.node_of[stage]}-1"
 
     def map(self, function, items):
-        stage, calls = type(function).__name__, self.calls
+        calls = self.calls
+        stage = getattr(function, "func", type(function)).__name__
         doomed = self.node_of.get(stage)
         stuck = doomed and self.stuck(stage)
 
@@ -273,7 +274,7 @@ def test_machines_that_die_in_a_build_cost_nothing(cluster, shelf, tmp_path):
     nodes = [add_node(cluster, num_cpus=1) for _ in range(3)]
     calls = tmp_path / "calls"
     calls.mkdir()
-    dying = {"BookMiner": nodes[0], "DialogueFinisher": nodes[1]}
+    dying = {"BookMiner": nodes[0], "finish_book": nodes[1]}
     executor = Sticking(
         RayExecutor(cluster.address, shared=(tmp_path,)),
         calls,
