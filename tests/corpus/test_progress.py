@@ -1,5 +1,7 @@
 """How far a run is, in words."""
 
+import threading
+
 from helpers import DATA
 
 import miner
@@ -64,3 +66,14 @@ def test_a_resumed_run_counts_the_books_and_not_their_words(tmp_path):
     states, run = states_of(*BOOKS, out=tmp_path / "out", resume=True)
     words = run.entries[1]["words"]
     assert states[-1] == Progress(3, 3, words, words)
+
+
+def test_progress_is_told_in_the_process_of_the_run():
+    lock, states = threading.Lock(), []  # a lock cannot be sent to a worker
+
+    def tell(progress):
+        with lock:
+            states.append(progress)
+
+    miner.mine_corpus(BOOKS, tagger="gap", workers=2, on_progress=tell).finish()
+    assert [one.n_done for one in states][-1] == len(BOOKS)
