@@ -107,7 +107,7 @@ def all_bearers(
     """Returns the people who have a title or, for "His Lordship", one that goes with it."""
     found: Counter[Person] = Counter()
     others = TITLES_OF_NOUNS.get(title, frozenset()) if title in ADDRESS else {title}
-    for other in {*others, title} if named else others:
+    for other in sorted({*others, title} if named else others):  # ties are in this order
         found.update(bearers.get(other, {}))
     return found
 

@@ -263,7 +263,7 @@ class _PeopleOfChapter:
         if given := self._cast.nouns.get(noun):
             return self.number_of(next((one for one in given if one in named), given[0]))
         titles = TITLES_OF_NOUNS.get(noun, frozenset())
-        counts = sum((bearers.get(title, Counter()) for title in titles), Counter())
+        counts = sum((bearers.get(title, Counter()) for title in sorted(titles)), Counter())
         here = [character for character in counts if character in named]
         if len(here) == 1:
             return self.number_of(here[0])

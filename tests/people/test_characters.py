@@ -1,5 +1,6 @@
 """Which names are people, which are one person, and of which gender; each rule in a small form."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from miner.people.cast import (
     refuse_unclear,
     slug_of,
 )
-from miner.people.characters import find_characters
+from miner.people.characters import all_bearers, find_characters
 from miner.people.clues import find_clues
 from miner.people.mentions import read_people
 from miner.people.names import find_names
@@ -398,3 +399,9 @@ def test_an_id_is_in_small_letters_of_ascii_and_the_only_one():
     assert slug_of("St. John O’Dell") == "st-john-odell"
     assert slug_of("Zoë", {"zoe", "zoe-2"}) == "zoe-3"
     assert slug_of("Ω") == "character"
+
+
+def test_people_with_titles_of_one_rank_are_in_the_order_of_these():
+    titles = ["empress", "emperor", "queen", "king"]
+    bearers = {title: Counter({title: 1}) for title in titles}
+    assert list(all_bearers(bearers, "majesty")) == sorted(titles)
