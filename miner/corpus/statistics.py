@@ -182,7 +182,7 @@ class DataFiles:
     name: str  # the name of the files without their ending, such as "pairs"
     about: str  # what is in them
     paths: Mapping[str, str]  # by split, a path or a pattern, relative to the folder of the corpus
-    # its columns, as `features.features_from_schema` gives them; none if unknown.
+    # its columns, as `export.features_of` gives them; none if unknown.
     features: Sequence[Feature] = ()
 
     @property

@@ -39,7 +39,7 @@ def build_state(
       and `tag`, all None if it is undecided; `sure`, the confidence of the guess, 0 to 1 or None;
       and `remark`.
     - `conversations`, decided or guessed: their `number`, `speakers` and first words, `text`.
-    - `layer`: the chapter in the form of `payload.build_layer_payload`; each of its conversations
+    - `layer`: the chapter in the form of `build_layer_payload`; each of its conversations
       also has its number in the file, `label`, and whether it is `resumed`.
     - `lost`: the rows of the file that were found on no span.
     - `next`: the place to decide after `place`, None if all are decided.
