@@ -11,11 +11,10 @@ from enum import StrEnum
 from functools import cache
 
 from miner.errors import InputError
-from miner.people.names import ARTICLES, NOUNS, Form, Name, Paragraph, gender_of_titles, parse_form
+from miner.people.names import Form, Name, Paragraph, parse_form
 
 GENDERS = ("m", "f", "")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
-_ARTICLE = re.compile(rf"^{ARTICLES}\s+")
 
 
 class Kind(StrEnum):
@@ -102,78 +101,6 @@ def find_mentions(
     return tuple(meant_in(name.form, paragraphs[name.paragraph].chapter) for name in names)
 
 
-def cast_from_characters(
-    characters: Sequence[Character], names: Sequence[Name], found: Cast | None = None
-) -> Cast:
-    """Returns the cast of a book whose characters are given: by hand, or by another corpus.
-
-    A form of the book means those who have it as an alias. A form that nobody has is looked up
-    without qualities ("Poor Jane"), then without its titles, then with any title, as long as the
-    gender fits. An alias that several characters share means the one whom the chapter names by
-    other aliases; where it names none, whoever has no other alias, or else the one who is named
-    most in the book. An alias without a capital ("the barber") is a noun, and so is one with an
-    article whose last word the language lists as a noun ("The Barber"). The aliases of an unnamed
-    person of one chapter mean nobody elsewhere, so they are not looked up.
-    """
-    counts = Counter(name.form for name in names)
-    by_form: defaultdict[Form, list[int]] = defaultdict(list)
-    by_words: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    nouns: defaultdict[str, list[int]] = defaultdict(list)
-    holders = _holders(characters)
-    # Whoever has no alias of its own is meant where none of the others is at hand.
-    rank: list[tuple[bool, int]] = []
-    for position, character in enumerate(characters):
-        own = [form for form in _forms_of(character) if len(holders[form]) == 1]
-        rank.append((bool(own), -sum(counts[form] for form in _forms_of(character))))
-        if character.chapter is not None:
-            continue
-        for alias in dict.fromkeys((character.name, *character.aliases)):
-            plain = _ARTICLE.sub("", alias.strip(), count=1) or alias
-            noun = plain.split()[-1].lower()
-            is_small = plain == plain.lower()
-            if is_small or (plain != alias.strip() and noun in NOUNS):
-                nouns[noun].append(position)
-            if is_small:
-                continue
-            form = parse_form(plain)
-            by_form[form].append(position)
-            if form.words:
-                by_words[form.words].append(position)
-    forms: dict[Form, tuple[int, ...]] = {}
-    for form in counts:
-        meant = by_form.get(form)
-        if meant is None:
-            near = by_form.get(form.plain) or by_form.get(Form((), form.words))
-            gender = gender_of_titles(form.titles)
-            meant = [
-                position
-                for position in near or by_words.get(form.words, ())
-                if not gender or characters[position].gender in ("", gender)
-            ]
-        if meant:
-            forms[form] = tuple(sorted(dict.fromkeys(meant), key=lambda position: rank[position]))
-    if found is not None:
-        forms |= _shared_as_before(found, characters, holders)
-    given = {noun: tuple(dict.fromkeys(positions)) for noun, positions in nouns.items()}
-    return Cast(tuple(characters), forms, given)
-
-
-def _shared_as_before(
-    found: Cast, characters: Sequence[Character], holders: Mapping[Form, set[int]]
-) -> dict[Form, tuple[int, ...]]:
-    """Returns whom the forms may mean that a found cast and a given list share in the same way."""
-    position = {character.id: n for n, character in enumerate(characters)}
-    listed = _holders(found.characters)
-    kept: dict[Form, tuple[int, ...]] = {}
-    for form, meant in found.forms.items():
-        ids = [found.characters[n].id for n in meant]
-        if len(ids) > 1 and all(id in position for id in ids):
-            was = {found.characters[n].id for n in listed.get(form, ())}
-            if was == {characters[n].id for n in holders.get(form, ())}:
-                kept[form] = tuple(position[id] for id in ids)
-    return kept
-
-
 def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) -> None:
     """Raises an error if an id is not the only one, or if no alias tells two characters apart.
 
@@ -181,13 +108,13 @@ def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) 
     """
     where = [f"{place}: " for place in places] or [""] * len(characters)
     ids: set[str] = set()
-    holders = _holders(characters)
+    holders = holders_of(characters)
     unclear: dict[Form, str] = {}
     for n, character in enumerate(characters):
         if character.id in ids:
             raise InputError(f"{where[n]}found the id {character.id!r} again, expected a new one")
         ids.add(character.id)
-        forms = _forms_of(character)
+        forms = forms_of(character)
         if any(len(holders[form]) == 1 for form in forms):
             continue
         for form in forms:
@@ -199,17 +126,18 @@ def refuse_unclear(characters: Sequence[Character], places: Sequence[str] = ()) 
             unclear[form] = character.id
 
 
-def _forms_of(character: Character) -> frozenset[Form]:
+def forms_of(character: Character) -> frozenset[Form]:
+    """Returns the forms of the name and the aliases of somebody known in the whole book."""
     if character.chapter is not None:
         return frozenset()
     return frozenset(map(parse_form, (character.name, *character.aliases)))
 
 
-def _holders(characters: Sequence[Character]) -> defaultdict[Form, set[int]]:
+def holders_of(characters: Sequence[Character]) -> defaultdict[Form, set[int]]:
     """Returns the positions of the characters who have each form as an alias."""
     holders: defaultdict[Form, set[int]] = defaultdict(set)
     for position, character in enumerate(characters):
-        for form in _forms_of(character):
+        for form in forms_of(character):
             holders[form].add(position)
     return holders
 

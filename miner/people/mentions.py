@@ -16,8 +16,9 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import NamedTuple
 
-from miner.people.cast import Cast, Character, Kind, cast_from_characters, find_mentions
+from miner.people.cast import Cast, Character, Kind, find_mentions
 from miner.people.characters import find_characters
+from miner.people.given_cast import cast_from_characters
 from miner.people.names import (
     DETERMINERS,
     NARRATOR,
@@ -189,12 +190,9 @@ def people_from_paragraphs(
 ) -> BookPeople:
     """Returns the book of these paragraphs with its cast, as `read_people` does."""
     names = find_names(paragraphs)
-    if characters is None:
-        cast = find_characters(paragraphs, names)
-    else:
-        # A corrected list says of a shared alias who has it, but not who is likelier.
-        found = find_characters(paragraphs, names)
-        cast = cast_from_characters(characters, names, found)
+    cast = find_characters(paragraphs, names)
+    if characters is not None:
+        cast = cast_from_characters(characters, names, cast)
     named: list[list[_NamedPlace]] = [[] for _ in paragraphs]
     mentioned = find_mentions(cast.forms, names, paragraphs)
     counts = Counter(mentioned)

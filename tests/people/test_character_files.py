@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.errors import InputError
-from miner.people.cast import Character, Kind, cast_from_characters, find_mentions
+from miner.people.cast import Character, Kind, find_mentions
 from miner.people.character_files import (
     character_from_row,
     open_characters,
@@ -17,6 +17,7 @@ from miner.people.character_files import (
     row_from_character,
 )
 from miner.people.characters import find_characters
+from miner.people.given_cast import cast_from_characters
 from miner.people.names import find_names
 
 TEXTS = (
@@ -65,7 +66,7 @@ def test_what_is_found_is_written_read_and_means_the_same(tmp_path):
     assert [(one.id, one.aliases) for one in read] == [
         (one.id, one.aliases) for one in found.characters
     ]
-    again = cast_from_characters(read, names)
+    again = cast_from_characters(read, names, found)
     assert find_mentions(again.forms, names, paragraphs) == find_mentions(
         found.forms, names, paragraphs
     )
