@@ -8,23 +8,19 @@ the people who share a word or a short name with it, and with no others.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from miner.people.cast import Cast, Character, find_mentions, slug_of
 from miner.people.evidence import Evidence
+from miner.people.given_names import gender_of_words, initials, parts_of, sought, told
+from miner.people.joins import Person, join_alike
 from miner.people.names import (
     ADDRESS,
     DAUGHTERS,
-    FEMALE_NAMES,
     KIN,
-    MALE_NAMES,
-    NICKNAMES,
-    NO_NAMES,
     NOBLE,
     QUALITIES,
-    SURNAME_ENDINGS,
     SURNAME_TITLES,
     TITLES,
     TITLES_OF_NOUNS,
@@ -40,6 +36,8 @@ from miner.people.names import (
 # Two forms that stand in one clause so often are two people: at least this often, and at least this
 # share of the times of the rarer one.
 _BESIDE, _BESIDE_SHARE = 3, 0.015
+# Speech shows two forms to be of two people at least so often, and more often than of one.
+_APART = 2
 # Narration uses both "Mr. Wilcox" and "Charles" so often: the name without a given name is another.
 _SEPARATE = 6
 _WIFE = 3
@@ -49,8 +47,6 @@ _NOBLE = 0.75  # the share of mentions with a noble title above which nobody use
 # A short name, or a given name that is a surname, too, is that of a person who is named otherwise
 # at least this share of its times. Else "Otway Hall" would own "Otway".
 _LEAST_SHARE = 0.04
-# A given name may be a shorter one with this many letters at least and so many more.
-_STEM, _LONGER = 4, 6
 # A title alone is that of the person who has it so many times more often than any other bearer.
 _MAIN_BEARER = 5
 _ALONE = 3  # a title without a name is a person if it stands so often
@@ -58,22 +54,12 @@ _LADIES = frozenset(title for title in SURNAME_TITLES if TITLES[title] == "f")
 _NOBLE_LADIES = _LADIES & NOBLE
 
 
-@dataclass(slots=True, eq=False)
-class Person:
-    """The forms of one person."""
+class _Relations(NamedTuple):
+    """How often the text shows a form and each person to be two people, or one."""
 
-    gender: str  # "m", "f" or ""
-    forms: list[Form] = field(default_factory=list)  # the forms, without qualities
-    first: set[str] = field(default_factory=set)  # given names
-    last: set[str] = field(default_factory=set)  # surnames
-    count: int = 0  # how often the forms stand in the book
-    noble: int = 0  # how often they stand with a noble title
-    expected: int = 0  # how often given names stand alone that are not grouped yet
-    uses: Counter[str] = field(default_factory=Counter)  # how often each word stands in the forms
-
-    def fits(self, gender: str) -> bool:
-        """Whether somebody of that gender may be this person."""
-        return not (gender and self.gender and gender != self.gender)
+    beside: Counter[Person]  # both stand in one clause
+    apart: Counter[Person]  # both speak, one after the other
+    alike: Counter[Person]  # both speak, in turn with somebody else
 
 
 def group_forms(evidence: Evidence) -> list[Person]:
@@ -112,17 +98,6 @@ def all_bearers(
     return found
 
 
-def gender_of_words(words: tuple[str, ...]) -> str:
-    """Returns the gender that a name's words tell, or ""."""
-    for word in words:
-        for ending, gender in SURNAME_ENDINGS.items():
-            if word.lower().endswith(ending):
-                return gender
-    first = words[0].lower() if words else ""
-    is_male, is_female = first in MALE_NAMES, first in FEMALE_NAMES
-    return "" if is_male == is_female else "m" if is_male else "f"
-
-
 class _Grouping:
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -156,7 +131,8 @@ class _Grouping:
                 self._join(person or self._found(form, gender_of_titles(form.titles)), form)
         for person in self._people:
             person.gender = person.gender or self._gender_of_forms(person.forms)
-        return sorted(self._people, key=lambda person: -person.count)
+        people = join_alike(self._people, self._evidence)
+        return sorted(people, key=lambda person: -person.count)
 
     def _is_person(self, form: Form) -> bool:
         uses = self._evidence.uses_of(form)
@@ -174,9 +150,9 @@ class _Grouping:
 
     def _add_full(self, form: Form) -> None:
         words, gender = form.words, self._gender(form)
-        near = [self._by_ends[key, words[-1]] for key in (*_sought(words[0]), *_initials(words[0]))]
+        near = [self._by_ends[key, words[-1]] for key in (*sought(words[0]), *initials(words[0]))]
         near.append(self._by_part[frozenset(words)])
-        near += [self._by_full[part] for part in _parts(words)]
+        near += [self._by_full[part] for part in parts_of(words)]
         is_wife = bool(WIVES & set(form.titles))
         person = next(
             (
@@ -189,9 +165,9 @@ class _Grouping:
         )
         if person is None:
             person = self._found(form, gender)
-            for key in (*_told(words[0]), *_initials(words[0], told=True)):
+            for key in (*told(words[0]), *initials(words[0], told=True)):
                 _add_one(self._by_ends[key, words[-1]], person)
-            for part in _parts(words):
+            for part in parts_of(words):
                 _add_one(self._by_part[part], person)
             _add_one(self._by_full[frozenset(words)], person)
         self._join(person, form)
@@ -214,7 +190,7 @@ class _Grouping:
         if title in QUALITIES:  # it tells the person from another one of the name
             self._join(self._found(form, gender), form)
             return
-        beside = self._beside(form)
+        others = self._others(form)
         least = self._least(form) if self._by_last[word] else 0
         wives = self._by_husband[word] if title in WIVES else []
         fit = [
@@ -224,7 +200,7 @@ class _Grouping:
             and (word in person.last or self._size(person, form) >= least)
             and not self._clashes(person, title, gender, word)
             and not self._is_separate(person, form)
-            and not self._is_beside(person, form, beside)
+            and not self._is_other(person, form, others)
         ]
         surname = [person for person in fit if word in person.last]
         if title in SURNAME_TITLES and TITLES[title] and surname:
@@ -240,13 +216,13 @@ class _Grouping:
     def _add_bare(self, form: Form) -> None:
         (word,) = form.words
         gender = self._gender_of_name(form, 4)
-        beside = self._beside(form)
+        others = self._others(form)
         least = self._least(form)
         fit = [
             person
             for person in self._bearers(word)
             if person.fits(gender)
-            if word in person.first or not self._is_beside(person, form, beside)
+            if word in person.first or not self._is_beside(person, form, others)
         ]
         is_surname = bool(self._by_last[word])
         first = [
@@ -301,7 +277,7 @@ class _Grouping:
         if (bare := Form((), (word,))) not in self._of:
             person.expected += self._evidence.counts[bare]
         self._by_first[word].append(person)
-        for key in _told(word):
+        for key in told(word):
             self._by_key[key].append(person)
 
     def _name_last(self, person: Person, word: str) -> None:
@@ -312,7 +288,7 @@ class _Grouping:
     def _bearers(self, word: str) -> list[Person]:
         """The people who have a word as a name, or a longer or shorter form of it."""
         near = [self._by_first[word], self._by_last[word]]
-        near += [self._by_key[key] for key in _sought(word)]
+        near += [self._by_key[key] for key in sought(word)]
         return list(dict.fromkeys(person for people in near for person in people))
 
     def _gender(self, form: Form) -> str:
@@ -364,10 +340,16 @@ class _Grouping:
         given += sum(narrated[other] for other in full)
         return narrated[form] >= _SEPARATE and given >= _SEPARATE
 
-    def _beside(self, form: Form) -> Counter[Person]:
-        """How often a form stands beside each person, in one clause."""
+    def _others(self, form: Form) -> _Relations:
+        """How often a form stands beside each person, and speaks as this person or another one."""
+        exchanges = self._evidence.exchanges
+        tables = self._evidence.beside, exchanges.apart, exchanges.alike
+        return _Relations(*(self._of_people(table[form]) for table in tables))
+
+    def _of_people(self, counts: Counter[Form]) -> Counter[Person]:
+        """The counts of the people whose forms are counted, and of those who may have one."""
         found: Counter[Person] = Counter()
-        for other, n in self._evidence.beside[form].items():
+        for other, n in counts.items():
             if other in self._of:
                 found[self._of[other]] += n
             elif _is_bare(other):
@@ -375,8 +357,14 @@ class _Grouping:
                     found[person] += n
         return found
 
-    def _is_beside(self, person: Person, form: Form, beside: Counter[Person]) -> bool:
-        n = beside[person]
+    def _is_other(self, person: Person, form: Form, others: _Relations) -> bool:
+        """Whether a form is shown not to be that of a person."""
+        if others.apart[person] >= max(_APART, others.alike[person] + 1):
+            return True
+        return self._is_beside(person, form, others)
+
+    def _is_beside(self, person: Person, form: Form, others: _Relations) -> bool:
+        n = others.beside[person]
         return n >= _BESIDE and n >= _BESIDE_SHARE * min(
             self._evidence.counts[form], self._size(person, form)
         )
@@ -435,44 +423,6 @@ def _add_one(people: list[Person], person: Person) -> None:
         people.append(person)
 
 
-def _told(word: str) -> list[str]:
-    """The keys under which a given name is kept; `_sought` gives those of its other forms."""
-    lower = word.lower()
-    return [lower, *sorted(NICKNAMES.get(lower, ())), *(f"{stem}-" for stem in _stems(lower))]
-
-
-def _sought(word: str) -> list[str]:
-    """The keys under which the other forms of a given name are kept: short, longer, of the same."""
-    lower = word.lower()
-    shorter = [stem for stem in _stems(lower) if _is_stem(stem)]
-    longer = [f"{lower}-"] if _is_stem(lower) else []
-    return [lower, *sorted(NICKNAMES.get(lower, ())), *shorter, *longer]
-
-
-def _initials(word: str, told: bool = False) -> list[str]:
-    """The keys that join "G. Otway" to "George Otway", but not "George" to "Gilbert"."""
-    is_initial = word.endswith(".") and len(word) == 2
-    return [f"{word[0]}. of {'initial' if is_initial == told else 'name'}"]
-
-
-def _stems(lower: str) -> list[str]:
-    """The beginnings of a given name that may be a short form of it."""
-    if lower.endswith("s"):
-        return []
-    return [lower[:size] for size in range(max(_STEM, len(lower) - _LONGER), len(lower))]
-
-
-def _is_stem(lower: str) -> bool:
-    is_known = any(lower in known for known in (FEMALE_NAMES, MALE_NAMES, NICKNAMES, NO_NAMES))
-    return len(lower) >= _STEM and not is_known
-
-
-def _parts(words: tuple[str, ...]) -> Iterator[frozenset[str]]:
-    """The sets of two words of a name or more, the largest first."""
-    for size in range(len(words), 1, -1):
-        yield from map(frozenset, combinations(words, size))
-
-
 # A fuller name is the usual one if the book has it at least so often, and at least this share of
 # the times of the form that it has most.
 _FULLER, _FULLER_SHARE = 2, 0.01
@@ -501,7 +451,7 @@ def find_characters(paragraphs: Sequence[Paragraph], names: Sequence[Name] | Non
     characters: list[Character] = []
     taken: set[str] = set()
     for n in kept:
-        name = shown[_usual_name(counts[n])]
+        name = shown[_usual_name(counts[n], evidence)]
         taken.add(slug := slug_of(name, taken))
         aliases = tuple(dict.fromkeys(shown[form] for form, _ in counts[n].most_common()))
         gender, n_mentions = people[n].gender, counts[n].total()
@@ -543,8 +493,13 @@ def _show(form: Form, printed: Mapping[str, int]) -> str:
     return " ".join((*(title.capitalize() for title in form.titles), *form.words))
 
 
-def _usual_name(counts: Counter[Form]) -> Form:
-    """Returns the fullest form that is not rare: a name of two words, or a title and a surname."""
+def _usual_name(counts: Counter[Form], evidence: Evidence) -> Form:
+    """Returns the fullest form that is not rare: a name of two words, or a title and a surname.
+
+    What says only what somebody is ("the Canadian") comes last.
+    """
+    is_epithet = {form: not form.titles and evidence.uses_of(form).is_epithet for form in counts}
+    counts = Counter({form: n for form, n in counts.items() if not is_epithet[form]}) or counts
     most = counts.most_common(1)[0][1]
 
     def rank(form: Form) -> tuple[int, int, int]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from miner.people.exchanges import Exchanges, Speech, find_exchanges
 from miner.people.names import (
     ACTS,
     ARTICLES,
@@ -35,6 +36,7 @@ _WORD_AFTER = re.compile(r"\s+(?:\w+ly\s+)?([^\W\d_]+)")
 _WORD_BEFORE = re.compile(rf"([^\W\d_]+)\s+(?:{ARTICLES}\s+)?$")
 _ACTS = re.compile(rf"\s+{ACTS}\b")
 _PLACE = re.compile(rf"\b{BEFORE_PLACE} $")
+_ARTICLE = re.compile(rf"\b{ARTICLES}\s+$")
 _VOCATIVE = re.compile(rf"(?:^|[,“\"‘'«—!.?]|\b{BEFORE_VOCATIVE})\s*$")
 _VOCATIVE_END = re.compile(r"\s*[,.!?;—”\"’'»]")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -54,11 +56,17 @@ class Uses:
     called: int = 0  # in speech, as the name of the person who is spoken to
     owns: int = 0  # in the possessive
     placed: int = 0  # after a word such as "in" or "near"
+    articled: int = 0  # after an article or the like
 
     @property
     def is_place(self) -> bool:
         """Whether half of the uses or more are those of a place."""
         return self.placed >= 0.5 * self.all
+
+    @property
+    def is_epithet(self) -> bool:
+        """Whether it says what somebody is, as "the Canadian" does."""
+        return self.articled >= 0.5 * self.all
 
     @property
     def is_person(self) -> bool:
@@ -85,8 +93,8 @@ class Evidence:
         self.pronouns: defaultdict[Form, Counter[str]] = defaultdict(Counter)
         # How often two forms stand in one clause of narration, so that they are not one person.
         self.beside: defaultdict[Form, Counter[Form]] = defaultdict(Counter)
-        for name in names:
-            self._count_use(name, paragraphs[name.paragraph].text)
+        # Which forms take turns to speak.
+        self.exchanges = self._read_exchanges(names, paragraphs)
         narrated = (name for name in names if not name.in_speech)
         for number, group in groupby(narrated, key=lambda name: name.paragraph):
             together = list(group)
@@ -108,22 +116,45 @@ class Evidence:
     def _plain(self, form: Form) -> Form:
         return form if form in self._kept else form.plain
 
-    def _count_use(self, name: Name, text: str) -> None:
+    def _read_exchanges(self, names: Sequence[Name], paragraphs: Sequence[Paragraph]) -> Exchanges:
+        """Counts the uses of all names, and returns what those beside speech and in it show."""
+        speakers: defaultdict[int, list[Form]] = defaultdict(list)
+        called: defaultdict[int, list[Form]] = defaultdict(list)
+        for name in names:
+            says, is_called = self._count_use(name, paragraphs[name.paragraph].text)
+            if says:
+                speakers[name.paragraph].append(self.raw[name.form])
+            if is_called:
+                called[name.paragraph].append(self.raw[name.form])
+        return find_exchanges(
+            [
+                Speech(n, paragraph.chapter, tuple(speakers[n]), tuple(called[n]))
+                for n, paragraph in enumerate(paragraphs)
+                if paragraph.utterances
+            ]
+        )
+
+    def _count_use(self, name: Name, text: str) -> tuple[bool, bool]:
+        """Counts a use; returns whether a verb of saying is beside it, and if it is called."""
         uses = self.uses[key_of(name.form)]
         uses.all += 1
         titles, words = name.form
         uses.titled += bool(titles and words and titles[-1] not in QUALITIES)
         after = text[name.end : name.end + _AFTER]
         before = text[max(0, name.start - _BEFORE) : name.start]
+        says = is_called = False
         if name.in_speech:
-            is_called = _VOCATIVE.search(before) and _VOCATIVE_END.match(after)
-            uses.called += bool(is_called)
+            is_called = bool(_VOCATIVE.search(before) and _VOCATIVE_END.match(after))
         else:
             near = _WORD_AFTER.match(after), _WORD_BEFORE.search(before)
-            uses.says += any(found and is_say(found[1]) for found in near)
+            says = any(found and is_say(found[1]) for found in near)
             uses.acts += bool(_ACTS.match(after))
+        uses.says += says
+        uses.called += is_called
         uses.placed += bool(_PLACE.search(before))
         uses.owns += bool(_POSSESSIVE.match(after))
+        uses.articled += bool(_ARTICLE.search(before))
+        return says, is_called
 
     def _count_pronouns(self, names: Sequence[Name], narration: str) -> None:
         """Counts the pronouns of the sentences that name one person at their start."""

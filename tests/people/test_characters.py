@@ -18,12 +18,13 @@ from miner.people.clues import find_clues
 from miner.people.mentions import read_people
 from miner.speech.read import parse_spans
 
-# Each person speaks twice, which makes a name a person's.
+# Each person speaks twice, which makes a name a person's, and nobody answers.
 SAID = "“Yes,” said {0}. “No,” said {0}."
+SILENCE = ["It rained."] * 3
 
 
 def spoken_by(*names: str) -> list[str]:
-    return [SAID.format(name) for name in names]
+    return [text for name in names for text in (SAID.format(name), *SILENCE)]
 
 
 def test_who_speaks_is_a_person_and_what_stands_after_in_is_none():
@@ -127,6 +128,40 @@ def test_forms_that_stand_in_one_clause_are_two_people():
     texts = spoken_by("Mr. Bell", "Bell") * 2
     assert len(people_in(*texts)) == 1
     assert len(people_in(*texts, *["Mr. Bell nodded to Bell."] * 3)) == 2
+
+
+def exchange(*speakers: str) -> list[str]:
+    """A paragraph of speech for each speaker, one right after the other."""
+    return [f"“Yes,” said {speaker}." for speaker in speakers]
+
+
+def test_of_one_surname_those_who_talk_to_each_other_are_two():
+    met = ["Mr. Bell sat. His son Tobin Bell stood."]
+    assert people_in(*met, *exchange("Mr. Bell", "Tobin", "Mr. Bell", "Tobin Bell")) == {
+        "mr-bell": {"Mr. Bell"},
+        "tobin-bell": {"Tobin Bell", "Tobin"},
+    }
+    assert len(people_in(*met, *exchange("Mr. Bell", "Nan", "Tobin Bell", "Nan"))) == 2
+    assert set(people_in(*exchange("Miss Bell", "Miss Ann Bell", "Miss Bell", "Ann"))) == {
+        "miss-bell",
+        "miss-ann-bell",
+    }
+    assert set(people_in(*exchange("Mr. Bell", "Captain Bell", "Mr. Bell", "Captain Bell"))) == {
+        "mr-bell",
+        "captain-bell",
+    }
+
+
+def test_two_names_that_speak_in_turn_with_others_are_of_one_person():
+    talk = exchange("Nan", "the Canadian", "Nan", "Mara", "Nan", "Mara") * 2
+    called = ["“Come, Mara,” said Nan.", "“No,” said the Canadian.", *SILENCE] * 3
+    assert set(people_in(*talk, *called)) == {"nan", "mara"}
+    # Allies speak in turn with a third, too, but they also speak to each other.
+    assert set(people_in(*talk, *exchange("Mara", "the Canadian") * 2)) == {
+        "nan",
+        "mara",
+        "canadian",
+    }
 
 
 def test_initials_and_longer_given_names_are_of_one_person():
