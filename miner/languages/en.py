@@ -439,9 +439,18 @@ _PEOPLE = PeopleWords(
     calls_woman="ma[’']?am|madam|madame|miss|mother|mamma|mama|aunt|auntie|my girl|my lady|"
     "mademoiselle|ma|mum|mummy|grandmother|my daughter|sister|missis|missus|signora|señora|"
     "signorina|milady|young lady",
+    before_object="to|at|of|with|from|upon|on|towards?|in|into|through|under|over|behind|beside|"
+    "about|against|between|near|without",
+    particle_verbs=frozenset(
+        "blazed blurted breaks broke burst bursts came chimed chipped comes cut flashed goes got "
+        "hurried joined piped put puts ran rapped rattled rushed struck went".split()
+    ),
     towards="to|towards?|at|upon|on|asked|told|addressed|addressing|answered|begged|interrupted|"
     "assured|warned|facing|reminded|informed|bade|ordered|thanked|entreated",
-    numbered=frozenset("first second third fourth fifth other elder younger".split()),
+    numbered=frozenset(
+        "first second third fourth fifth sixth last another other elder eldest younger "
+        "youngest".split()
+    ),
     determiners="[Tt]he|[Tt]hat|[Tt]his|[Hh]is|[Hh]er|[Mm]y|[Aa]n?|[Oo]ur|[Tt]heir|[Aa]nother|"
     "[Oo]ne|[Ss]ome",
     introducing=frozenset("a an another one some".split()),
@@ -449,6 +458,31 @@ _PEOPLE = PeopleWords(
     others=frozenset(("other", "latter", "former")),
     parts=frozenset(("voice",)),
     members="one|another|some|several|both|all|first|second|third|other",
+    members_of="of|among",
+    picked=frozenset(
+        "one another first second third fourth fifth sixth last other elder eldest oldest younger "
+        "youngest tallest shortest biggest smallest boldest nearest foremost".split()
+    ),
+    indefinite=frozenset("one another somebody someone".split()),
+    plurals={
+        "men": "man",
+        "children": "child",
+        "wives": "wife",
+        "thieves": "thief",
+        "ies": "y",
+        "ches": "ch",
+        "shes": "sh",
+        "sses": "ss",
+        "xes": "x",
+        "ss": "ss",
+        "s": "",
+    },
+    phrase_ends=frozenset(
+        "after before behind beside between beyond by for he her him his how i if into it "
+        "like near next now on once or out over she so than that their them they through too "
+        "towards under up upon we when where which while without you".split()
+    ),
+    phrase_endings=("ing",),
     place_of_noun="of|with|in|at|from|who|on",
 )
 

@@ -300,6 +300,8 @@ class PeopleWords:
         titles_of_nouns: the titles that the bearer of a noun or of a title has: "baronet" -> "sir".
         calls_man: pattern of the words by which speech calls a man. Case does not count.
         calls_woman: pattern of the words by which speech calls a woman. Case does not count.
+        before_object: pattern of the words after which a person is no subject ("*with* Emma").
+        particle_verbs: verbs that such a word belongs to ("*went* on Emma", "*broke* in Emma").
         towards: pattern of the words before a person to whom somebody speaks.
         numbered: words that tell two people of one noun apart ("the second man").
         determiners: pattern of the words that begin a noun phrase for a person. Case counts.
@@ -308,6 +310,13 @@ class PeopleWords:
         others: those of `nouns` that mean whichever of two people is not the other one.
         parts: those of `nouns` that mean their owner if they have one ("her voice").
         members: pattern of the words that pick somebody from several ("*one* of the men").
+        members_of: pattern of the words between them and the several ("one *of* the men").
+        picked: words that pick one person from several ("the *youngest* of the three").
+        indefinite: words that mean a person without a noun ("said *another*").
+        plurals: the endings of nouns for several, with that for one: "ies" -> "y". The longest
+            one counts; a whole noun may be one: "men" -> "man".
+        phrase_ends: words that end a noun phrase, with those of `AttributionWords`.
+        phrase_endings: endings of words that end one unless they begin it ("the man *smiling*").
         place_of_noun: pattern of the words that may follow a noun ("the man *at* the door").
     """
 
@@ -341,6 +350,8 @@ class PeopleWords:
     titles_of_nouns: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calls_man: str = ""
     calls_woman: str = ""
+    before_object: str = ""
+    particle_verbs: frozenset[str] = frozenset()
     towards: str = ""
     numbered: frozenset[str] = frozenset()
     determiners: str = ""
@@ -349,6 +360,12 @@ class PeopleWords:
     others: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
     members: str = ""
+    members_of: str = ""
+    picked: frozenset[str] = frozenset()
+    indefinite: frozenset[str] = frozenset()
+    plurals: Mapping[str, str] = field(default_factory=dict)
+    phrase_ends: frozenset[str] = frozenset()
+    phrase_endings: tuple[str, ...] = ()
     place_of_noun: str = ""
 
 

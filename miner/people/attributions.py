@@ -16,34 +16,33 @@ from typing import NamedTuple
 
 from miner.people.mentions import Mention, MentionKind, mentions_between
 from miner.people.names import (
-    ADVERB_ENDINGS,
+    BEFORE_OBJECT,
     BEFORE_VOCATIVE,
     DETERMINERS,
     LEAD_IN_ABBREVIATIONS,
-    NO_NOUNS,
-    NOUNS,
+    PARTICLE_VERBS,
     SAY,
     SAY_WITH_PARTICLE,
     SENTENCE_END,
     TOWARDS,
     Paragraph,
 )
+from miner.people.nouns import gender_of_noun, read_noun
 
 _FIRST_WORDS = 6  # words of a sentence of narration among which its subject is looked for
 _VERB_WITHIN = 5  # words after the speech, at most, before its verb of saying
-_SUBJECT_WITHIN = 2  # words, at most, between a verb and the subject after it
+_SUBJECT_WITHIN = 3  # words, at most, between a verb and the subject after it
 _REACH = 1000  # characters before the speech; no clause that leads in is longer
+_BEFORE = 40  # characters in which the words before an object are looked for
 _BEFORE_NAME = 28  # characters in which the words before an addressee are looked for
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CLAUSE = rf"(?:{LEAD_IN_ABBREVIATIONS}\.|[^,.;:!?—–])"
 _AFTER = re.compile(rf"\s*[—–-]*\s*({_CLAUSE}{{2,80}})")
 _LEADS_IN = (",", ":", "—", "–", "-")
-_BEFORE = re.compile(rf"({_CLAUSE}{{2,90}})[{''.join(_LEADS_IN)}]+$")
-_NOUN_AFTER = re.compile(
-    rf"\s*[—–-]*\s*(?:{DETERMINERS})\s+((?:[^\W\d_A-Z][^\W\d_]*\s*){{1,3}}|[^\W\d_]+)"
-)
-_NO_SUBJECT = re.compile(r"\b(?:to|at|of|with|by|from|upon|on|for|towards?|saw|heard|and)\s+$")
+_LEADING = re.compile(rf"({_CLAUSE}{{2,90}})[{''.join(_LEADS_IN)}]+$")
+_OBJECT = re.compile(rf"(?:(?P<verb>[^\W\d_]+)\s+)?\b(?:{BEFORE_OBJECT})\s+$")
+_NOT_NEAREST = re.compile(r"\b(?:saw|heard|and)\s+$")
 _TOWARDS = re.compile(rf"\b(?:{TOWARDS})\s+(?:(?:{DETERMINERS}|poor|old|young|little|dear)\s+)*$")
 _BEFORE_CALL = re.compile(rf"(?:^|[,.!?;:—“”‘’\"'\s-])(?:{BEFORE_VOCATIVE})\s*$")
 _CALL_OPENS, _CALL_ENDS = tuple(",“‘\"'—!.?;-"), tuple(",.!?;—”’\"'-")
@@ -89,7 +88,7 @@ def _find_leading(text: str, start: int, end: int, mentions: Sequence[Mention]) 
     end = start + len(text[start:end].rstrip())
     if not text[start:end].endswith(_LEADS_IN):
         return None
-    match = _BEFORE.search(text, max(start, end - _REACH), end)
+    match = _LEADING.search(text, max(start, end - _REACH), end)
     return match and _find_speaker(text, *match.span(1), mentions, is_after=False)
 
 
@@ -106,7 +105,11 @@ def _find_speaker(
         return None
     said, said_end = words[verb].span()
     near = mentions_between(mentions, start, end)
-    inside = [mention for mention in near if not mention.in_speech and mention.may_act]
+    inside = [
+        mention
+        for mention in near
+        if not mention.in_speech and mention.may_act and not _is_object(text, start, mention)
+    ]
     earlier = [mention for mention in inside if mention.end <= said]
     later = [mention for mention in inside if mention.start >= said_end]
     if later and not earlier and _count_words(text, said_end, later[0].start) <= _SUBJECT_WITHIN:
@@ -115,25 +118,28 @@ def _find_speaker(
         nearest = earlier[-1]
         is_near = _count_words(text, nearest.end, said) <= 1
         if not is_after and (nearest.kind is MentionKind.PRONOUN or is_near):
-            if not _NO_SUBJECT.search(text, max(start, nearest.start - 14), nearest.start):
+            if not _NOT_NEAREST.search(text, max(start, nearest.start - 14), nearest.start):
                 return nearest
         return earlier[0]
-    match = _NOUN_AFTER.match(text, said_end, end) or _NOUN_AFTER.match(text, start, said)
-    return match and _unknown_noun(match)
+    if found := _unknown_noun(text, said_end, end):
+        return found
+    found = _unknown_noun(text, start, said)
+    return found if found and _count_words(text, found.end, said) <= 1 else None
 
 
-def _unknown_noun(match: re.Match[str]) -> Mention | None:
-    last: re.Match[str] | None = None
-    for word in _WORD.finditer(match[1].lower()):
-        if word[0] in SAY or word[0] in NO_NOUNS or word[0].endswith(ADVERB_ENDINGS):
-            break
-        last = word
-    if last is None:
+def _is_object(text: str, start: int, mention: Mention) -> bool:
+    """Whether a preposition stands before a mention; that of "went on Mara" is part of the verb."""
+    found = _OBJECT.search(text, max(start, mention.start - _BEFORE), mention.start)
+    return bool(found) and (found["verb"] or "").lower() not in PARTICLE_VERBS
+
+
+def _unknown_noun(text: str, start: int, end: int) -> Mention | None:
+    phrase = read_noun(text, start, end)
+    if phrase is None:
         return None
-    start = match.start(1)
-    gender = NOUNS.get(last[0], "")
-    place = start + last.start(), start + last.end()
-    return Mention(*place, MentionKind.NOUN, None, gender, noun=last[0])
+    gender = gender_of_noun(phrase.noun)
+    place = phrase.start, phrase.end
+    return Mention(*place, MentionKind.NOUN, None, gender, noun=phrase.name)
 
 
 def _find_verb(words: Sequence[str]) -> int | None:

@@ -20,10 +20,8 @@ from miner.people.cast import Cast, Character, Kind, find_mentions
 from miner.people.characters import find_characters
 from miner.people.given_cast import cast_from_characters
 from miner.people.names import (
-    DETERMINERS,
     NARRATOR,
     NOUNS,
-    NUMBERED,
     OWNING,
     PARTS,
     PERSONAL,
@@ -34,6 +32,7 @@ from miner.people.names import (
     find_names,
     join_spans,
 )
+from miner.people.nouns import NounPhrase, find_nouns
 from miner.speech.spans import BookSpans
 
 # A title without a name is the character who has it so many times as often as the next one.
@@ -41,16 +40,8 @@ _MAIN_BEARER = 5
 _OFTEN = 0.03  # the share of a character's mentions with a title from which on it is its title
 # A narrator is part of the story if this share of the pronouns that are subjects is "I" or "we".
 _FIRST_PERSON = 0.12
-_MODIFIERS = 3  # words between a determiner and its noun, at most
 _NOBODY_AT_HAND = 2  # people of every chapter: the narrator and the unknown one
 
-_LONGEST_FIRST = sorted(NOUNS, key=lambda noun: (-len(noun), noun))
-_ANY_NOUN = f"(?:{'|'.join(map(re.escape, _LONGEST_FIRST)) or '(?!)'})"
-_NOUN = re.compile(
-    rf"(?<![\w’'-])(?P<determiner>{DETERMINERS})\s+"
-    rf"(?P<modifiers>(?:[a-zà-ÿ-]+\s+){{0,{_MODIFIERS}}}?)"
-    rf"(?P<noun>{_ANY_NOUN})(?![\w-])(?!\s+{_ANY_NOUN}(?![\w-]))"
-)
 _PRONOUNS = sorted({*SUBJECTS, *PERSONAL, *NARRATOR})
 _PRONOUN = re.compile(rf"(?<![\w’'-])(?i:{'|'.join(_PRONOUNS) or '(?!)'})(?![\w-])(?!’[dl])")
 
@@ -164,10 +155,10 @@ class BookPeople:
                 for place in self._named[position]
             ]
             is_free = _free_places(mentions)
-            for match in _NOUN.finditer(narration):
-                is_part = match["noun"] in PARTS and match["determiner"].lower() in OWNING
-                if is_free(*match.span()) and not is_part:
-                    mentions.append(_noun_mention(match, people, self._bearers, named))
+            for phrase in find_nouns(narration):
+                is_part = phrase.noun in PARTS and phrase.determiner in OWNING
+                if is_free(phrase.start, phrase.end) and not is_part:
+                    mentions.append(_noun_mention(phrase, people, self._bearers, named))
             is_free = _free_places(mentions)
             mentions += [m for m in _find_pronouns(narration) if is_free(m.start, m.end)]
             found.append(tuple(sorted(mentions, key=lambda mention: mention.start)))
@@ -254,10 +245,9 @@ class _PeopleOfChapter:
                 self.people.append(Person(Kind.UNNAMED, None, key, gender))
         return self._numbers[key]
 
-    def of_noun(
-        self, noun: str, modifiers: Sequence[str], bearers: _Bearers, named: set[int]
-    ) -> int:
+    def of_noun(self, phrase: NounPhrase, bearers: _Bearers, named: set[int]) -> int:
         """The number of the person whom a noun means."""
+        noun = phrase.noun
         if given := self._cast.nouns.get(noun):
             return self.number_of(next((one for one in given if one in named), given[0]))
         titles = TITLES_OF_NOUNS.get(noun, frozenset())
@@ -269,17 +259,20 @@ class _PeopleOfChapter:
             (main, most), *others = counts.most_common(2)
             if not others or most > _MAIN_BEARER * others[0][1]:
                 return self.number_of(main)
-        numbers = [word for word in modifiers if word in NUMBERED]
-        return self.number_of(f"{numbers[0]} {noun}" if numbers else noun)
+        return self.number_of(phrase.name)
 
 
 def _noun_mention(
-    match: re.Match[str], people: _PeopleOfChapter, bearers: _Bearers, named: set[int]
+    phrase: NounPhrase, people: _PeopleOfChapter, bearers: _Bearers, named: set[int]
 ) -> Mention:
-    noun = match["noun"]
-    number = people.of_noun(noun, match["modifiers"].split(), bearers, named)
+    number = people.of_noun(phrase, bearers, named)
     return Mention(
-        *match.span(), MentionKind.NOUN, number, NOUNS[noun], determiner=match["determiner"].lower()
+        phrase.start,
+        phrase.end,
+        MentionKind.NOUN,
+        number,
+        NOUNS[phrase.noun],
+        determiner=phrase.determiner,
     )
 
 

@@ -93,6 +93,8 @@ GENERAL_NOUNS = frozenset().union(*(words.general_nouns for words in _PEOPLE))
 NUMBERED = frozenset().union(*(words.numbered for words in _PEOPLE))
 CALLS_MAN = any_of(lambda language: language.people.calls_man)
 CALLS_WOMAN = any_of(lambda language: language.people.calls_woman)
+PARTICLE_VERBS = frozenset().union(*(words.particle_verbs for words in _PEOPLE))
+BEFORE_OBJECT = any_of(lambda language: language.people.before_object)
 TOWARDS = any_of(lambda language: language.people.towards)
 DETERMINERS = any_of(lambda language: language.people.determiners)
 INTRODUCING = frozenset().union(*(words.introducing for words in _PEOPLE))
@@ -104,12 +106,21 @@ NARRATOR = frozenset().union(*(words.narrator for words in _ATTRIBUTION))
 GOES_ON = frozenset().union(*(words.continue_verbs for words in _ATTRIBUTION))
 ANSWERS = frozenset().union(*(words.answer_verbs for words in _ATTRIBUTION))
 SAY_WITH_PARTICLE = _merged(words.say_with_particle for words in _ATTRIBUTION)
-NO_NOUNS = frozenset().union(*(words.no_nouns for words in _ATTRIBUTION))
-ADVERB_ENDINGS = tuple(ending for words in _ATTRIBUTION for ending in words.adverb_endings)
+PHRASE_ENDS = frozenset().union(
+    *(words.no_nouns for words in _ATTRIBUTION), *(words.phrase_ends for words in _PEOPLE)
+)
+PHRASE_ENDINGS = (
+    *(ending for words in _ATTRIBUTION for ending in words.adverb_endings),
+    *(ending for words in _PEOPLE for ending in words.phrase_endings),
+)
 _ABBREVIATED = [re.escape(short) for words in _ATTRIBUTION for short in words.abbreviations]
 LEAD_IN_ABBREVIATIONS = rf"\b(?:{'|'.join(_ABBREVIATED) or '(?!)'})"
 PARTS = frozenset().union(*(words.parts for words in _PEOPLE))
 MEMBERS = any_of(lambda language: language.people.members)
+MEMBERS_OF = any_of(lambda language: language.people.members_of)
+PICKED = frozenset().union(*(words.picked for words in _PEOPLE))
+INDEFINITE = frozenset().union(*(words.indefinite for words in _PEOPLE))
+PLURALS = _merged(words.plurals for words in _PEOPLE)
 PLACE_OF_NOUN = any_of(lambda language: language.people.place_of_noun)
 OWNING_ENDING = (
     "|".join(re.escape(ending) for words in _ATTRIBUTION for ending in words.possessive_endings)

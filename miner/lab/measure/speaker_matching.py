@@ -24,6 +24,7 @@ from miner.people.names import (
     gender_of_titles,
     parse_form,
 )
+from miner.people.nouns import singular_of
 
 _SEVERAL = re.compile(r",| and | & ")
 _OWNED = re.compile(rf"(?:{OWNING_ENDING})\s+(?=[a-zà-ÿ])")
@@ -96,8 +97,10 @@ class _Wanted:
     def __init__(self, name: str) -> None:
         self._is_one = not _SEVERAL.search(name)
         name = _OWNED.split(name, maxsplit=1)[-1]  # "Tull's companion" is a companion
+        self._member = ""  # "man" for "one of the men at the door"
         if _MEMBER.match(name):
-            name = _PLACE.split(name)[0]  # "one of the men at the door"
+            name, several, *_ = _PLACE.split(name)
+            self._member = singular_of(several.split()[-1])
         self._form = parse_form(name)
         self._is_named = any(letter.isupper() for letter in name)
         self._words = [word.lower() for word in self._form.words]
@@ -145,7 +148,8 @@ class _Wanted:
         return 0.0
 
     def _score_noun(self, person: Person) -> float:
-        if not person.noun or not self._phrase or self._phrase[-1] != person.head:
+        heads = (*self._phrase[-1:], self._member)
+        if not person.noun or person.head not in heads:
             return 0.0
         number = person.noun.rpartition(" ")[0]
         if number:

@@ -57,6 +57,16 @@ def test_a_noun():
     }
 
 
+def test_one_of_several():
+    texts = [BELL, "“Yes,” said one of the carters. “No,” said another."]
+    names = ["Mr Bell"] * 2 + ["one of the carters at the door", "another"]
+    assert matched(names, *texts) == {
+        "Mr Bell": "Mr. Bell",
+        "one of the carters at the door": "carter",
+        "another": "another",
+    }
+
+
 def test_a_name_in_small_letters():
     texts = ["“Yes,” said the Hatter. “No,” said the Hatter."]
     assert matched(["hatter"] * 2, *texts) == {"hatter": "Hatter"}
