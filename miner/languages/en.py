@@ -367,6 +367,18 @@ _PEOPLE = PeopleWords(
     clitics="ll|re|ve|em|un",
     acts="had|was|could|would|did|looked|turned|went|came|took|sat|stood|rose|felt|thought|knew|saw|"
     "made|gave|got|ran|began|shook|smiled|laughed|nodded|[a-z]+ed",
+    gestures=frozenset(
+        "groaned laughed nodded ordered panted sighed smiled snapped sobbed".split()
+    ),
+    denials=frozenset("neither never no nor not nothing".split()),
+    joining=frozenset("and but for nor or whereupon".split()),
+    subordinate=frozenset(
+        "after although as because before how if lest since than that though till unless until "
+        "what when whenever where whereas whether which while whilst who whom whose why".split()
+    ),
+    relative=frozenset(("who",)),
+    openers=frozenset("here now presently so soon still suddenly then there thus yet".split()),
+    reports=frozenset("that if whether he she it they".split()),
     before_place="in|at|into|near|through|towards?|across|around|from|for|reach|reached|leave|left|"
     "visit|via|outside|inside|beyond|of the|the",
     before_vocative="[Dd]ear|[Oo]h|O|[Ww]ell|[Yy]es|[Nn]o|[Mm]y|[Oo]ld|[Pp]oor|[Ww]hy|[Aa]h|[Yy]ou",
@@ -439,8 +451,8 @@ _PEOPLE = PeopleWords(
     calls_woman="ma[’']?am|madam|madame|miss|mother|mamma|mama|aunt|auntie|my girl|my lady|"
     "mademoiselle|ma|mum|mummy|grandmother|my daughter|sister|missis|missus|signora|señora|"
     "signorina|milady|young lady",
-    before_object="to|at|of|with|from|upon|on|towards?|in|into|through|under|over|behind|beside|"
-    "about|against|between|near|without",
+    before_object="about|against|at|behind|beside|between|by|for|from|heard|in|into|like|near|of|on|"
+    "over|saw|than|through|to|towards?|under|upon|with|without",
     particle_verbs=frozenset(
         "blazed blurted breaks broke burst bursts came chimed chipped comes cut flashed goes got "
         "hurried joined piped put puts ran rapped rattled rushed struck went".split()

@@ -292,6 +292,13 @@ class PeopleWords:
             the possessive is in `AttributionWords`.
         acts: pattern of the words that may follow a person as a subject.
         says: pattern of verbs of saying. Those of `AttributionWords` count, too.
+        gestures: verbs of saying that also tell what somebody does in silence ("nodded").
+        denials: words beside a verb of saying by which nobody speaks ("said *nothing*").
+        joining: words that join a clause to one of the same rank ("and").
+        subordinate: words that begin a clause which depends on another one ("when").
+        relative: those of `subordinate` that stand for the person before them ("Mara, *who* said").
+        openers: adverbs that may stand before the subject of a clause ("*then* Mara said").
+        reports: words after a verb of saying by which narration tells what is said ("that").
         before_place: pattern of the words after which a name is that of a place, as a rule.
         before_vocative: pattern of the words before a name in speech by which a person is called.
         nouns: nouns for people, with the gender of each.
@@ -342,6 +349,13 @@ class PeopleWords:
     clitics: str = ""
     acts: str = ""
     says: str = ""
+    gestures: frozenset[str] = frozenset()
+    denials: frozenset[str] = frozenset()
+    joining: frozenset[str] = frozenset()
+    subordinate: frozenset[str] = frozenset()
+    relative: frozenset[str] = frozenset()
+    openers: frozenset[str] = frozenset()
+    reports: frozenset[str] = frozenset()
     before_place: str = ""
     before_vocative: str = ""
     nouns: Mapping[str, str] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
 from miner.people.attributions import (
@@ -375,13 +376,26 @@ class _Reader:
         return cues
 
     def _beside(self, position: int, number: int) -> Mention | None:
-        """The nearest attribution of another utterance of the paragraph."""
+        """The nearest attribution of another utterance of the paragraph.
+
+        Where no narration stands between two utterances, another one begins to speak.
+        """
         attributed = self._attributed[position]
         at = bisect_left(attributed, number)
         before = attributed[at - 1 : at] if at else []
         after = [n for n in attributed[at : at + 2] if n != number][:1]
-        nearest = min([*before, *after], key=lambda n: abs(n - number), default=None)
+        near = [n for n in (*before, *after) if self._has_narration(position, n, number)]
+        nearest = min(near, key=lambda n: abs(n - number), default=None)
         return None if nearest is None else self._attributions[position][nearest].nearest
+
+    def _has_narration(self, position: int, one: int, other: int) -> bool:
+        """Whether narration stands between all utterances from one to the other."""
+        paragraph = self._paragraphs[position]
+        first, last = sorted((one, other))
+        near = paragraph.utterances[first : last + 1]
+        return all(
+            _WORD.search(paragraph.text, end, start) for (_, end), (start, _) in pairwise(near)
+        )
 
     def _first_attribution(self, position: int) -> Mention | None:
         return next((found for a in self._attributions[position] if (found := a.nearest)), None)

@@ -37,7 +37,8 @@ def clues_of(*texts):
     [
         (["“Come,” said Mara."], Cue.SAYS_AFTER, "Mara"),
         (["Mara said: “Come!”"], Cue.SAYS_BEFORE, "Mara"),
-        (["“Come.” “No,” said Mara."], Cue.SAYS_BESIDE, "Mara"),
+        (["“Come.” It rained. “No,” said Mara."], Cue.SAYS_BESIDE, "Mara"),
+        (["“Come.” “No,” said Mara."], Cue.SAYS_BESIDE, None),
         (["Mara sat. He stood. “Come.”"], Cue.LEADS_IN, "Mara"),
         (["Mara sat. He stood. “Come.”"], Cue.LEADS_IN_LAST, "m"),
         (["“Come.” Mara sat down."], Cue.ACTS_AFTER, "Mara"),
@@ -147,15 +148,30 @@ def of_narration(find, text):
         ("“Come,” said the carter to Mara.", "carter", None),
         ("“Come,” put in Mara.", "Mara", None),
         ("He turned and said to Mara, “Come!”", None, "m"),
-        ("The door opened, and said to Mara a voice, “Come!”", None, "voice"),
+        ("“Come,” said to Mara a voice.", "voice", None),
         ("Then Mara cried: “Come!”", None, "Mara"),
         ("Turning to Mara, he said, “Come!”", None, "m"),
         ("Mara was afraid when he said, “Come!”", None, "m"),
-        ("Mr. Bell, who saw Mara, said, “Come!”", None, None),
+        ("Mr. Bell, who saw Mara, said, “Come!”", None, "Mr. Bell"),
+        ("“Come!” Mara cried.", "Mara", None),
+        ("“Come!” Mara laughed.", None, None),
+        ("“Come.” Mara said no more.", None, None),
+        ("“Come!” And Mara called him.", None, None),
+        ("“Come,” whispered the wub to Mara.", "wub", None),
+        ("“Come,” the wub called to Mara.", "wub", None),
+        ("“Come,” said Mara’s voice.", "Mara", None),
+        ("“Come,” said Mara’s friend.", None, None),
+        ("Mr. Bell rose, and turning to Mara said, “Come!”", None, "Mr. Bell"),
+        ("He looked up at Mara, and then said to her, “Come!”", None, "m"),
+        ("Mara sat down and Mr. Bell took a key and said, “Come!”", None, "Mr. Bell"),
+        ("But when Mara, with a sigh, said, “Come!”", None, "Mara"),
+        ("Mr. Bell saw Mara, who cried, “Come!”", None, "Mara"),
+        ("Mara rose, and the wub, with a sigh, said, “Come!”", None, None),
+        ("Mara says, “Come!” Mr. Bell says, “No!”", None, "Mara"),
     ],
 )
 def test_the_subject_of_a_verb_of_saying(text, after, before):
-    assert attributions(text) == [(after, before)]
+    assert attributions(text)[0] == (after, before)
 
 
 def test_the_paragraph_before_may_introduce_the_speaker():
@@ -166,6 +182,11 @@ def test_the_paragraph_before_may_introduce_the_speaker():
 def test_a_change_inside_a_paragraph():
     found = attributions("“Come,” said Mara. “No,” said Mr. Bell.")
     assert [after for after, _ in found] == ["Mara", "Mr. Bell"]
+
+
+def test_what_stands_between_a_tag_and_the_next_speech():
+    texts = "“Oh,” said Mara, as Mr. Bell came, “you!”", "Mara spoke, as Mr. Bell came, “You!”"
+    assert [attributions(text)[-1] for text in texts] == [(None, "Mara"), (None, None)]
 
 
 @pytest.mark.parametrize(
