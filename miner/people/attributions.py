@@ -17,7 +17,6 @@ from typing import NamedTuple
 from miner.people.mentions import Mention, MentionKind, mentions_between
 from miner.people.names import (
     BEFORE_OBJECT,
-    BEFORE_VOCATIVE,
     DENIALS,
     DETERMINERS,
     GESTURES,
@@ -60,8 +59,6 @@ _BEFORE_NOUN = rf"\s+(?:(?:{DETERMINERS}|{'|'.join(sorted(QUALITIES))})\s+)*$"
 _BEFORE_OBJECT = re.compile(rf"\b(?:{BEFORE_OBJECT}){_BEFORE_NOUN}")
 _PARTICLE = re.compile(BEFORE_OBJECT)
 _TOWARDS = re.compile(rf"\b(?:{TOWARDS}){_BEFORE_NOUN}")
-_BEFORE_CALL = re.compile(rf"(?:^|[,.!?;:—“”‘’\"'\s-])(?:{BEFORE_VOCATIVE})\s*$")
-_CALL_OPENS, _CALL_ENDS = tuple(",“‘\"'—!.?;-"), tuple(",.!?;—”’\"'-")
 
 
 class Attribution(NamedTuple):
@@ -372,24 +369,6 @@ def find_addressee(text: str, start: int, end: int, mentions: Sequence[Mention])
             if _TOWARDS.search(before):
                 return mention
     return None
-
-
-def find_called(
-    text: str, start: int, end: int, mentions: Sequence[Mention]
-) -> tuple[frozenset[int], frozenset[int]]:
-    """Returns the people whom an utterance calls, and the others whom it names."""
-    called: set[int] = set()
-    named: set[int] = set()
-    for mention in mentions_between(mentions, start, end):
-        if mention.kind is not MentionKind.NAME:
-            continue
-        before = text[max(start, mention.start - 12) : mention.start].rstrip()
-        after = text[mention.end : mention.end + 2].lstrip()
-        opens = not before or before.endswith(_CALL_OPENS) or _BEFORE_CALL.search(before)
-        is_call = opens and after.startswith(_CALL_ENDS)
-        assert mention.person is not None
-        (called if is_call else named).add(mention.person)
-    return frozenset(called), frozenset(named - called)
 
 
 def _words(text: str, start: int, end: int) -> list[str]:

@@ -20,16 +20,14 @@ from miner.people.attributions import (
     Attribution,
     find_addressee,
     find_attributions,
-    find_called,
     find_last_subject,
     find_subject,
 )
+from miner.people.calls import find_called, find_titles
 from miner.people.cast import Kind
 from miner.people.mentions import ChapterPeople, Mention, MentionKind, Person, mentions_between
 from miner.people.names import (
     ANSWERS,
-    CALLS_MAN,
-    CALLS_WOMAN,
     GOES_ON,
     INTRODUCING,
     OWNING,
@@ -44,9 +42,6 @@ _BEFORE_FIRST = 4  # paragraphs before the first speech of a chapter that count 
 _NEAR = 80  # characters of narration beside an utterance that say how it is said
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_CALL = r"(?:^|[,.!?;—“‘\s])(?:{})\s*[,.!?;—”’]"
-_CALLS_MAN = re.compile(_CALL.format(CALLS_MAN), re.IGNORECASE)
-_CALLS_WOMAN = re.compile(_CALL.format(CALLS_WOMAN), re.IGNORECASE)
 _QUOTES = "\"”’'»“«"
 
 
@@ -87,6 +82,7 @@ class Calls:
     named: frozenset[int] = frozenset()  # people whom it names otherwise
     calls_man: bool = False  # whether it calls a man ("sir")
     calls_woman: bool = False  # whether it calls a woman ("madam")
+    titles: frozenset[str] = frozenset()  # the words by which it calls them, in small letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +119,7 @@ class Clues:
     own: frozenset[int]  # the people whom the narration of its paragraph mentions
     between: frozenset[int]  # the people whom the paragraphs since the last speech mention
     calls: Calls  # whom it calls and names
+    beside: Calls  # whom the other utterances of its paragraph by the same speaker call and name
     last: Calls  # whom the last paragraph of speech calls and names
     next: Calls  # whom the next paragraph of speech calls and names
     last_but_one: frozenset[int]  # people whom the last paragraph of speech but one calls
@@ -337,6 +334,7 @@ class _Reader:
                     own=own,
                     between=people_between,
                     calls=self._calls[position][number],
+                    beside=self._calls_beside(position, number),
                     last=self._whole.get(near.get(-1, -1), Calls()),
                     next=self._whole.get(near.get(1, -1), Calls()),
                     last_but_one=self._whole.get(near.get(-2, -1), Calls()).called,
@@ -420,15 +418,19 @@ class _Reader:
         paragraph, mentions = self._paragraphs[position], self._mentions[position]
         found: list[Calls] = []
         for start, end in paragraph.utterances:
-            speech = paragraph.text[start:end]
-            found.append(
-                Calls(
-                    *find_called(paragraph.text, start, end, mentions),
-                    bool(_CALLS_MAN.search(speech)),
-                    bool(_CALLS_WOMAN.search(speech)),
-                )
-            )
+            called, named = find_called(paragraph.text, start, end, mentions)
+            man, woman = find_titles(paragraph.text[start:end])
+            found.append(Calls(called, named, bool(man), bool(woman), man | woman))
         return found
+
+    def _calls_beside(self, position: int, number: int) -> Calls:
+        return _join_calls(
+            [
+                calls
+                for n, calls in enumerate(self._calls[position])
+                if n != number and self._has_narration(position, n, number)
+            ]
+        )
 
     def _asks(self, position: int) -> bool:
         paragraph = self._paragraphs[position]
@@ -458,6 +460,7 @@ def _join_calls(calls: Sequence[Calls]) -> Calls:
         frozenset().union(*(item.named for item in calls)),
         any(item.calls_man for item in calls),
         any(item.calls_woman for item in calls),
+        frozenset().union(*(item.titles for item in calls)),
     )
 
 

@@ -8,10 +8,10 @@ from characters_helpers import Scene, paragraphs_of
 from miner.people.attributions import (
     find_addressee,
     find_attributions,
-    find_called,
     find_last_subject,
     find_subject,
 )
+from miner.people.calls import find_called, find_titles
 from miner.people.cast import Character, Kind
 from miner.people.clues import Cue, find_clues
 from miner.people.mentions import (
@@ -218,13 +218,24 @@ def test_to_whom_something_is_said(text, addressee):
         ("“My dear Mara, come.”", True),
         ("“I saw Mara there.”", False),
         ("“Mara is there.”", False),
+        ("“Come, Mara’s dog!”", False),
+        ("“I saw Mr. Bell, Mara, and nobody else.”", False),
+        ("“Listen. Mara, who knows him, is there.”", False),
+        ("“Mara.”", False),
+        ("“Mara!”", True),
     ],
 )
 def test_a_speech_calls_somebody_or_only_names_them(speech, is_called):
     scene = Scene(*CAST, speech)
     called, named = find_called(speech, 0, len(speech), scene.chapter.mentions[-1])
-    assert [scene.person(number) for number in (called if is_called else named)] == ["Mara"]
-    assert not (named if is_called else called)
+    people = {scene.person(number) for number in called}
+    assert people == ({"Mara"} if is_called else set())
+    assert is_called or "Mara" in {scene.person(number) for number in named}
+
+
+def test_a_speech_calls_by_a_title_and_does_not_only_name_it():
+    assert find_titles("“Yes, aunt; good evening, sir.”") == ({"sir"}, {"aunt"})
+    assert find_titles("“I saw the captain, and my aunt.”") == (frozenset(), frozenset())
 
 
 MARA = "“Yes,” said Mara. “No,” said Mara."
